@@ -1,0 +1,66 @@
+"""Conformance test vectors and a checker for pooling operators.
+
+The names here are the public Python API; each loads its module when it is first used, so that
+`import conformance` and `conformance --help` stay quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.backends import load_backend
+    from conformance.check import Report, check
+    from conformance.errors import (
+        ConformanceError,
+        InvalidCase,
+        Unsupported,
+        UsageError,
+        VectorFileError,
+    )
+    from conformance.generate import generate
+    from conformance.operators import evaluate
+    from conformance.vectorfile import open_vectors
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "ConformanceError": "errors",
+    "InvalidCase": "errors",
+    "Report": "check",
+    "Unsupported": "errors",
+    "UsageError": "errors",
+    "VectorFileError": "errors",
+    "check": "check",
+    "evaluate": "operators",
+    "generate": "generate",
+    "load_backend": "backends",
+    "open_vectors": "vectorfile",
+}
+
+__all__ = [
+    "ConformanceError",
+    "InvalidCase",
+    "Report",
+    "Unsupported",
+    "UsageError",
+    "VectorFileError",
+    "check",
+    "evaluate",
+    "generate",
+    "load_backend",
+    "open_vectors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'conformance' has no attribute {name!r}")
+    value = getattr(import_module(f"conformance.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,34 @@
+"""The errors a user can meet, each with the exit code the command line gives it."""
+
+from __future__ import annotations
+
+
+class ConformanceError(Exception):
+    """Base of every error this package raises on purpose; its text is one clear line."""
+
+    exit_code = 3
+
+
+class InvalidCase(ConformanceError, ValueError):  # noqa: N818 - a state of the case, not of the program
+    """Attributes or inputs break a rule of the operator's document."""
+
+    exit_code = 2
+
+
+class UsageError(ConformanceError):
+    """An argument is wrong: says what was wrong and what is allowed."""
+
+    exit_code = 2
+
+
+class VectorFileError(ConformanceError):
+    """A vector file is missing, broken, or not one of ours."""
+
+    exit_code = 3
+
+
+class Unsupported(NotImplementedError):  # noqa: N818 - backends raise it as a statement, not a failure
+    """Raised by a backend that does not implement what it was asked for.
+
+    Counted apart by the checker: neither a pass nor a failure.
+    """

@@ -1,0 +1,221 @@
+"""An operator as a pipeline of named steps, each a small pure function that can be replaced.
+
+    resolve -> pads -> extent -> windows -> gather -> divide -> reduce
+
+`resolve` turns attributes into one vocabulary; `pads`, `extent` and `windows` are geometry;
+`gather` says which cells each window reads; `divide` by what a sum is divided; `reduce` computes
+the values, dividing and rounding once. A reading replaces a step by one that a document allows, a
+fault by one that it forbids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.operators import windows as axis
+from conformance.reference import integer_mean, maximum, mean
+from conformance.reference.fold import Ranges
+from conformance.vector import Array
+
+Pads = tuple[tuple[int, int], ...]
+Extent = tuple[int, ...]
+Divisor = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What is asked for, in one vocabulary for all documents; one entry per spatial axis.
+
+    `output` is the wanted output extent of an adaptive operator and empty otherwise.
+    """
+
+    sizes: tuple[int, ...]
+    kernel: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    pads_begin: tuple[int, ...] = ()
+    pads_end: tuple[int, ...] = ()
+    auto_pad: str = "explicit"
+    ceil: bool = False
+    include_pad: bool = False
+    output: tuple[int, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether the pads follow from the wanted output size."""
+        return self.auto_pad in {"same_upper", "same_lower"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """Start and stop of each window per spatial axis, in input coordinates, not clipped."""
+
+    start: tuple[axis.Positions, ...]
+    stop: tuple[axis.Positions, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """The data the windows read and, per spatial axis, the cells lo:hi of it each reads."""
+
+    data: Array
+    lo: Ranges
+    hi: Ranges
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The geometry of one case: everything that does not depend on values."""
+
+    params: Params
+    pads: Pads
+    extent: Extent
+    windows: Windows
+    divisor: Divisor
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for two plans exactly if they read the same cells and divide by the same."""
+        clipped = [
+            (np.clip(start, 0, d).tobytes(), np.clip(stop, 0, d).tobytes())
+            for start, stop, d in zip(
+                self.windows.start, self.windows.stop, self.params.sizes, strict=True
+            )
+        ]
+        return (self.extent, tuple(clipped), self.divisor.tobytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """One function per step."""
+
+    resolve: Callable[[Mapping[str, Any], tuple[int, ...], Sequence[Array]], Params]
+    pads: Callable[[Params], Pads]
+    extent: Callable[[Params, Pads], Extent]
+    windows: Callable[[Params, Pads, Extent], Windows]
+    gather: Callable[[Array, Params, Windows], Gathered]
+    divide: Callable[[Params, Pads, Windows], Divisor]
+    reduce: Callable[[Gathered, Divisor], Array]
+
+    def params(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
+        """Resolve attributes for inputs whose first has shape (N, C, d1..dr)."""
+        return self.resolve(attributes, inputs[0].shape[2:], inputs)
+
+    def plan(self, params: Params) -> Plan:
+        """Run the geometry steps."""
+        pads = self.pads(params)
+        extent = self.extent(params, pads)
+        windows = self.windows(params, pads, extent)
+        return Plan(params, pads, extent, windows, self.divide(params, pads, windows))
+
+    def values(self, data: Array, plan: Plan) -> Array:
+        """Run the steps that compute values; `data` has shape (N, C, d1..dr)."""
+        return self.reduce(self.gather(data, plan.params, plan.windows), plan.divisor)
+
+    def run(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+        """Run every step."""
+        return self.values(inputs[0], self.plan(self.params(inputs, attributes)))
+
+    def replace(self, **steps: Callable[..., Any]) -> Pipeline:
+        """Return a pipeline with some steps replaced."""
+        return replace(self, **steps)
+
+
+# Steps of the documents, in the default reading of each clause.
+
+
+def resolve_pads(params: Params) -> Pads:
+    """Explicit pads as given, none for valid; for same_* what o = ceil(d / s) windows need."""
+    wanted = tuple(axis.ceil_div(d, s) for d, s in zip(params.sizes, params.strides, strict=True))
+    return pads_for(params, wanted)
+
+
+def pads_for(params: Params, wanted: Extent) -> Pads:
+    """Resolve pads, those of same_* for a wanted output extent."""
+    if params.auto_pad == "explicit":
+        return tuple(zip(params.pads_begin, params.pads_end, strict=True))
+    if params.auto_pad == "valid":
+        return ((0, 0),) * len(params.sizes)
+    at_end = params.auto_pad == "same_upper"
+    return tuple(
+        axis.split(axis.same_total(d, k, s, o), larger_at_end=at_end)
+        for d, k, s, o in zip(params.sizes, params.kernel, params.strides, wanted, strict=True)
+    )
+
+
+def rooms(params: Params, pads: Pads) -> tuple[int, ...]:
+    """Return t per axis; negative where the kernel is larger than the padded input."""
+    return tuple(
+        axis.room(d, k, *pad) for d, k, pad in zip(params.sizes, params.kernel, pads, strict=True)
+    )
+
+
+def count_windows(params: Params, pads: Pads) -> Extent:
+    """Round as rounding_type says; same_* fixes its output size, so it does not round."""
+    ceil = params.ceil and not params.same
+    return tuple(
+        axis.extent(t, s, ceil=ceil)
+        for t, s in zip(rooms(params, pads), params.strides, strict=True)
+    )
+
+
+def slide(params: Params, pads: Pads, extent: Extent) -> Windows:
+    """Put a window every stride, the first at the begin of the padding."""
+    ranges = [
+        axis.sliding(o, k, s, begin)
+        for o, k, s, (begin, _) in zip(extent, params.kernel, params.strides, pads, strict=True)
+    ]
+    return Windows(tuple(a for a, _ in ranges), tuple(b for _, b in ranges))
+
+
+def clip(data: Array, params: Params, windows: Windows) -> Gathered:
+    """Read the cells of each window that lie inside the input; padding holds no cells."""
+    lo = tuple(np.clip(a, 0, d) for a, d in zip(windows.start, params.sizes, strict=True))
+    hi = tuple(np.clip(b, 0, d) for b, d in zip(windows.stop, params.sizes, strict=True))
+    return Gathered(data, lo, hi)
+
+
+def count_cells(params: Params, pads: Pads, windows: Windows) -> Divisor:
+    """Count the cells of each window inside the input or, padding included, inside input + pads.
+
+    The overhang of ceil rounding lies outside both and never counts.
+    """
+    frames = pads if params.include_pad else ((0, 0),) * len(pads)
+    return outer(
+        [
+            axis.cells_within(start, stop, -begin, d + end)
+            for start, stop, d, (begin, end) in zip(
+                windows.start, windows.stop, params.sizes, frames, strict=True
+            )
+        ]
+    )
+
+
+def no_divisor(_params: Params, _pads: Pads, windows: Windows) -> Divisor:
+    """Divide by one: a maximum is not divided."""
+    return np.ones([len(start) for start in windows.start], np.int64)
+
+
+def outer(counts: Sequence[Divisor]) -> Divisor:
+    """Return the product of one count per axis, for every output position."""
+    result: Divisor = np.ones((), np.int64)
+    for count in counts:
+        result = result[..., np.newaxis] * count
+    return result
+
+
+def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
+    """Divide the exact sum of each window, rounding once; integers towards zero."""
+    if gathered.data.dtype.kind in "iu":
+        return integer_mean(gathered.data, gathered.lo, gathered.hi, divisor)
+    return mean(gathered.data, gathered.lo, gathered.hi, divisor)
+
+
+def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
+    """Take the largest cell of each window; a NaN wins."""
+    return maximum(gathered.data, gathered.lo, gathered.hi)

@@ -1,0 +1,35 @@
+"""The maximum over boxes of cells; exact by nature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conformance.reference.fold import Ranges, fold
+from conformance.reference.rounding import to_float32
+from conformance.vector import Array
+
+
+def maximum(data: Array, lo: Ranges, hi: Ranges) -> Array:
+    """Return the largest cell of each box; NaN where a box holds a NaN.
+
+    `data` has shape (N, C, d1..dr), the result (N, C, o1..or). Boxes without a cell give -inf,
+    or the lowest integer.
+    """
+    return _fold_maximum(data, lo, hi, np.maximum)
+
+
+def maximum_ignoring_nan(data: Array, lo: Ranges, hi: Ranges) -> Array:
+    """Return the largest number of each box; NaN only where a box holds nothing else."""
+    return _fold_maximum(data, lo, hi, np.fmax)
+
+
+def _fold_maximum(data: Array, lo: Ranges, hi: Ranges, ufunc: np.ufunc) -> Array:
+    # numpy's loops for the two half types are slow or, for bfloat16, another package's.
+    narrow_type = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
+    work = to_float32(data) if narrow_type else data
+    identity: Any = np.iinfo(data.dtype).min if data.dtype.kind in "iu" else -np.inf
+    planes = work.reshape(data.shape[0] * data.shape[1], *data.shape[2:])
+    result = fold(planes, lo, hi, ufunc, identity)
+    return result.reshape(*data.shape[:2], *result.shape[1:]).astype(data.dtype, copy=False)

@@ -1,0 +1,191 @@
+"""The mean over boxes of cells, rounded once to the element type, whatever the data.
+
+Three ways to the same correctly rounded result, the cheapest that is certain:
+
+1. plain double sums, where all cells of a block of planes are multiples of one quantum and their
+   sums stay below 2**53 quanta: the sums are exact, and so is the final rounding;
+2. sums in two doubles with a bound on their error, where both ends of the error interval round
+   to the same value (Ziv's strategy);
+3. integers, for what is left: near or exact ties after rounding errors, and extreme ranges.
+
+docs/numerics.md, "Exact means", proves each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import FloatFormat, float_format, name_of
+from conformance.reference.fold import Parts, Ranges, fold, fold_parts
+from conformance.reference.rounding import (
+    Doubles,
+    narrow,
+    round_pair,
+    round_ratio,
+    two_sum,
+    widen,
+)
+from conformance.vector import Array
+
+# A block of planes this large, in cells, fits the second-level cache as doubles.
+_BLOCK = 1 << 16
+# Within these ends the error-free transformations of way 2 neither overflow nor underflow.
+_PAIR_LARGEST, _PAIR_SMALLEST, _PAIR_DIVISOR = 2.0**960, 2.0**-800, 2.0**26
+_U = 2.0**-53
+
+
+def mean(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]) -> Array:
+    """Return the exact sum of each box over its divisor, rounded once, ties to even.
+
+    `data` has shape (N, C, d1..dr) and a floating-point type; `divisor` has the spatial shape
+    (o1..or) of the result (N, C, o1..or). A divisor of zero gives NaN. A NaN in a box, or
+    infinities of both signs, give NaN; one sign of infinity gives that infinity.
+    """
+    fmt = float_format(name_of(data.dtype))
+    planes = np.ascontiguousarray(data).reshape(data.shape[0] * data.shape[1], *data.shape[2:])
+    result = np.empty((len(planes), *divisor.shape), data.dtype)
+    at_once = max(1, _BLOCK // max(1, planes[:1].size))
+    n = np.maximum(divisor, 1).astype(np.float64)
+    for first in range(0, len(planes), at_once):
+        block = slice(first, first + at_once)
+        result[block] = _mean_of_block(planes[block], lo, hi, n, fmt)
+    if not divisor.all():
+        result[:, divisor == 0] = np.nan
+    return result.reshape(*data.shape[:2], *divisor.shape)
+
+
+def integer_mean(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]) -> Array:
+    """Return the exact sum of each box over its divisor, rounded towards zero, for integers.
+
+    Shapes as in `mean`. A divisor of zero gives zero.
+    """
+    planes = data.reshape(data.shape[0] * data.shape[1], *data.shape[2:]).astype(object)
+    sums = fold(planes, lo, hi, np.add, 0)
+    n = np.maximum(divisor, 1).astype(object)
+    result: Array = np.sign(sums) * (abs(sums) // n)
+    return result.reshape(*data.shape[:2], *divisor.shape).astype(data.dtype)
+
+
+def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatFormat) -> Array:
+    smallest, largest = _range_of(cells)
+    if not largest < np.inf:  # infinite or NaN
+        return _mean_with_specials(cells, lo, hi, n, fmt)
+    values = widen(cells)
+    if largest == 0.0:
+        return np.zeros((len(cells), *n.shape), cells.dtype)
+    if _sums_exactly(smallest, largest, float(n.max(initial=1.0)), fmt):
+        sums = fold(values, lo, hi, np.add, 0.0)
+        np.divide(sums, n, out=sums)
+        return narrow(sums, fmt.name)
+    in_range = largest < _PAIR_LARGEST and smallest > _PAIR_SMALLEST
+    if in_range and n.max(initial=1.0) < _PAIR_DIVISOR:
+        result, certain = _mean_in_pairs(values, lo, hi, n, fmt.name)
+    else:
+        result = np.empty((len(cells), *n.shape), cells.dtype)
+        certain = np.zeros(result.shape, np.bool_)
+    _settle(result, certain, values, lo, hi, n=n, name=fmt.name)
+    return result
+
+
+def _range_of(cells: Array) -> tuple[float, float]:
+    """Return the smallest non-zero and the largest magnitude; NaN counts as above infinity."""
+    unsigned = np.dtype(f"u{cells.dtype.itemsize}").type
+    # Without their sign, floating-point numbers are ordered like their bits.
+    bits = cells.view(unsigned) << unsigned(1)
+    largest = bits.max(initial=0)
+    smallest = bits.min(initial=np.iinfo(unsigned).max)
+    if smallest == 0:
+        bits -= unsigned(1)  # zero becomes the largest number
+        smallest = bits.min() + unsigned(1)
+    ends = np.array([smallest, largest], unsigned) >> unsigned(1)
+    low, high = widen(ends.view(cells.dtype)).tolist()
+    return low, high
+
+
+def _sums_exactly(smallest: float, largest: float, n: float, fmt: FloatFormat) -> bool:
+    if fmt.name == "float64":
+        quantum = float(np.spacing(smallest))
+        return largest <= _PAIR_LARGEST and n * largest < 2.0**53 * quantum
+    _, exponent = np.frexp(smallest)  # smallest = f * 2**exponent, 1/2 <= f < 1
+    quantum = max(float(np.ldexp(1.0, int(exponent) - fmt.precision)), fmt.smallest)
+    return n * largest < 2.0**53 * quantum and n < 2.0 ** (53 - fmt.precision)
+
+
+def _mean_with_specials(
+    cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatFormat
+) -> Array:
+    values = widen(cells)
+    finite = np.isfinite(values)
+    result = _mean_of_block(np.where(finite, cells, cells.dtype.type(0)), lo, hi, n, fmt)
+
+    def any_in_box(where: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return fold(where, lo, hi, np.logical_or, False)  # noqa: FBT003 - the identity of or
+
+    up, down = any_in_box(values == np.inf), any_in_box(values == -np.inf)
+    result[up] = np.inf
+    result[down] = -np.inf
+    result[(up & down) | any_in_box(np.isnan(values))] = np.nan
+    return result
+
+
+def _mean_in_pairs(
+    values: Doubles, lo: Ranges, hi: Ranges, n: Doubles, name: str
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Return means and whether each is certain; the sums are held in two doubles."""
+
+    def add(accumulated: Parts, tap: Parts) -> Parts:
+        total, error, magnitude = accumulated
+        next_total, rest = two_sum(total, tap[0])
+        return next_total, error + (tap[1] + rest), magnitude + tap[2]
+
+    parts = (values, np.zeros_like(values), np.abs(values))
+    high, low, magnitude = fold_parts(parts, lo, hi, add, 0.0)
+    taps = float(
+        np.prod([max(1, int((b - a).max(initial=1))) for a, b in zip(lo, hi, strict=True)])
+    )
+    sum_error = 4 * taps * taps * _U * _U * magnitude
+    high, low = two_sum(high, low)
+    quotient = high / n
+    product, product_error = _two_product(quotient, n)
+    correction = (((high - product) - product_error) + low) / n
+    error = sum_error / n + 32 * _U * _U * np.abs(quotient)
+    below = round_pair(quotient, correction - error, name)
+    above = round_pair(quotient, correction + error, name)
+    return above, below == above
+
+
+def _two_product(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:
+    """Return p = fl(a * b) and a * b - p, exactly (Dekker), for an integer b below 2**26."""
+    product = a * b
+    split = a * (2.0**27 + 1.0)
+    head = split - (split - a)
+    return product, (head * b - product) + (a - head) * b
+
+
+def _settle(
+    result: Array,
+    certain: npt.NDArray[np.bool_],
+    values: Doubles,
+    lo: Ranges,
+    hi: Ranges,
+    *,
+    n: Doubles,
+    name: str,
+) -> None:
+    """Fill in the elements that are not certain, in integers."""
+    for place in np.argwhere(~certain):
+        plane, *where = place.tolist()
+        box = tuple(slice(int(a[j]), int(b[j])) for a, b, j in zip(lo, hi, where, strict=True))
+        total, shift = _exact_sum(values[(plane, *box)].ravel().tolist())
+        result[tuple(place)] = round_ratio(total, int(n[tuple(where)]) << shift, name)
+
+
+def _exact_sum(numbers: list[float]) -> tuple[int, int]:
+    """Return the sum of doubles as an integer times 2**-shift."""
+    ratios = [number.as_integer_ratio() for number in numbers]
+    shift = max((denominator.bit_length() for _, denominator in ratios), default=1)
+    total = sum(
+        numerator << (shift - denominator.bit_length()) for numerator, denominator in ratios
+    )
+    return total, shift - 1

@@ -1,0 +1,56 @@
+"""What a bound needs to know of each box: how many addends, how large, over what divisor.
+
+None of it depends on how a backend sums, so a reader can compute a bound for any precision.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.reference.fold import Ranges, fold
+from conformance.reference.rounding import widen
+from conformance.vector import Array
+
+# Sums that overflow are taken again of values scaled by a power of two.
+_SCALE, _MOST = 2.0**-100, float(np.finfo(np.float64).max)
+
+
+class Measures(NamedTuple):
+    """Per element of an average, flat in C order."""
+
+    addends: npt.NDArray[np.int32]
+    divisor: npt.NDArray[np.int32]
+    magnitude: npt.NDArray[np.float64]
+
+
+def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]) -> Measures:
+    """Return the non-zero addends m, the divisor, and M = sum|x| / divisor rounded up.
+
+    Shapes as in `mean`. Cells that are not finite count as zeros: their boxes have a special
+    result, which needs no bound. Where the divisor is zero, M is zero.
+    """
+    planes = data.shape[0] * data.shape[1]
+    values = np.abs(widen(np.ascontiguousarray(data).reshape(planes, *data.shape[2:])))
+    values[~np.isfinite(values)] = 0.0
+    addends = fold((values != 0.0).astype(np.float64), lo, hi, np.add, 0.0)
+    n = np.maximum(divisor, 1)
+    # m additions, a scaling and a division: at most m + 2 relative errors of 2**-53 each; the
+    # step to the next double covers a quotient that underflows.
+    inflation = 1.0 + (addends + 3.0) * 2.0**-52
+    with np.errstate(over="ignore"):
+        total = fold(values, lo, hi, np.add, 0.0)
+        magnitude = np.where(total > 0.0, np.nextafter(total / n * inflation, np.inf), 0.0)
+    overflown = ~np.isfinite(magnitude)
+    if overflown.any():
+        scaled = fold(values * _SCALE, lo, hi, np.add, 0.0) / n * inflation
+        magnitude[overflown] = np.minimum(scaled, _MOST * _SCALE)[overflown] / _SCALE
+    magnitude[:, divisor == 0] = 0.0
+    shape = (len(values), *divisor.shape)
+    return Measures(
+        addends.astype(np.int32).ravel(),
+        np.broadcast_to(divisor, shape).astype(np.int32).ravel(),
+        magnitude.ravel(),
+    )
