@@ -78,7 +78,7 @@ def evaluate(
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )
-    if 0 in params.sizes:
+    if 0 in params.sizes or 0 in params.output:
         raise InvalidCase(f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows")
     pipeline = under(found, chosen)
     return pipeline.values(arrays[0], pipeline.plan(params))

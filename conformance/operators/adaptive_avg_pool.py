@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
+from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator, output_size_of
 from conformance.vector import Array
 
@@ -14,7 +15,7 @@ from conformance.vector import Array
 def resolve(
     _attributes: Mapping[str, Any], sizes: tuple[int, ...], inputs: Sequence[Array]
 ) -> steps.Params:
-    """Take the output extent from the second input; there are no attributes."""
+    """Take the output extent from the second input; attributes change nothing."""
     return steps.Params(sizes=sizes, output=output_size_of(inputs, len(sizes)))
 
 
@@ -40,7 +41,8 @@ ADAPTIVE_AVG_POOL = Operator(
     name="AdaptiveAvgPool-8",
     document="OpenVINO AdaptiveAvgPool-8",
     reduction="average",
-    attributes=(),
+    # An example prints it, nothing defines it (ruling adaptive-sum).
+    attributes=(Attribute("output_type", "ignored", "Examples", default=None),),
     input_names=("data", "output_size"),
     pipeline=steps.Pipeline(
         resolve=resolve,

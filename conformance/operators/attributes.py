@@ -17,11 +17,12 @@ class Attribute:
     """One attribute of a document: its key in a backend call, its kind, range and default.
 
     kind "ints" is a list of one integer per spatial axis, each at least `least`; "enum" a string
-    out of `choices`; "bool" a boolean. A default of None stands for a list of `fill`.
+    out of `choices`; "bool" a boolean; "ignored" anything. A default of None stands for a list of
+    `fill`.
     """
 
     key: str
-    kind: Literal["ints", "enum", "bool"]
+    kind: Literal["ints", "enum", "bool", "ignored"]
     section: str
     default: Any = REQUIRED
     least: int = 0
@@ -50,7 +51,7 @@ class Attribute:
                 f"{self.key}={_shown(value)}: must be a list of {axes} "
                 f"integer{'s' * (axes != 1)} >= {self.least}, one per spatial axis"
             )
-        if self.kind == "bool" and isinstance(value, bool):
+        if self.kind == "ignored" or (self.kind == "bool" and isinstance(value, bool)):
             return value
         if self.kind == "enum" and isinstance(value, str) and value in self.choices:
             return value
@@ -70,7 +71,7 @@ def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int)
             result[attribute.key] = attribute.check(given[attribute.key], axes)
         elif attribute.required:
             raise InvalidCase(f"{attribute.key}: required; must be {attribute.allowed}")
-        elif attribute.default is None:
+        elif attribute.default is None and attribute.kind == "ints":
             result[attribute.key] = (attribute.fill,) * axes
         else:
             result[attribute.key] = attribute.default

@@ -301,7 +301,7 @@ _UNDEFINED = (
         operators=_ALL,
         document="AvgPool-1",
         section="Inputs",
-        says="nothing about a batch, channel or spatial size of 0 (nGraph: d_i > 0)",
+        says="nothing about a batch, channel, spatial or output size of 0 (nGraph: d_i > 0)",
         answer="the whole case",
         evidence="engines refuse, or return an empty output",
     ),

@@ -63,9 +63,9 @@ def output_size_of(inputs: Sequence[Array], axes: int) -> tuple[int, ...]:
     size = inputs[1]
     if size.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise InvalidCase(f"output_size of type {size.dtype}: must be int32 or int64")
-    if size.ndim != 1 or len(size) != axes or any(value < 1 for value in size.tolist()):
+    if size.ndim != 1 or len(size) != axes or any(value < 0 for value in size.tolist()):
         raise InvalidCase(
-            f"output_size={size.tolist()}: must be a list of {axes} integers >= 1, "
+            f"output_size={size.tolist()}: must be a list of {axes} integers >= 0, "
             "one per spatial axis"
         )
     return tuple(size.tolist())

@@ -59,7 +59,7 @@ def answer(operator: Operator, case: Case) -> Vector:
 
 def undefined_as_a_whole(operator: Operator, params: steps.Params, data: Array) -> str | None:
     """Return the clause that leaves a valid case without any defined element, if one does."""
-    if 0 in data.shape:
+    if 0 in data.shape or 0 in params.output:
         return "empty-dimension"
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"

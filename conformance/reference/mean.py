@@ -13,6 +13,8 @@ docs/numerics.md, "Exact means", proves each.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -74,7 +76,7 @@ def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatF
     values = widen(cells)
     if largest == 0.0:
         return np.zeros((len(cells), *n.shape), cells.dtype)
-    if _sums_exactly(smallest, largest, float(n.max(initial=1.0)), fmt):
+    if _sums_exactly(smallest, largest, max(float(n.max(initial=1.0)), _most_cells(lo, hi)), fmt):
         sums = fold(values, lo, hi, np.add, 0.0)
         np.divide(sums, n, out=sums)
         return narrow(sums, fmt.name)
@@ -97,19 +99,24 @@ def _range_of(cells: Array) -> tuple[float, float]:
     smallest = bits.min(initial=np.iinfo(unsigned).max)
     if smallest == 0:
         bits -= unsigned(1)  # zero becomes the largest number
-        smallest = bits.min() + unsigned(1)
+        smallest = (int(bits.min()) + 1) % 2 ** (8 * cells.dtype.itemsize)
     ends = np.array([smallest, largest], unsigned) >> unsigned(1)
     low, high = widen(ends.view(cells.dtype)).tolist()
     return low, high
 
 
 def _sums_exactly(smallest: float, largest: float, n: float, fmt: FloatFormat) -> bool:
+    """Say whether sums of n cells, and their quotients by at most n, come out right in doubles."""
     if fmt.name == "float64":
-        quantum = float(np.spacing(smallest))
-        return largest <= _PAIR_LARGEST and n * largest < 2.0**53 * quantum
+        return largest <= _PAIR_LARGEST and n * largest < 2.0**53 * float(np.spacing(smallest))
     _, exponent = np.frexp(smallest)  # smallest = f * 2**exponent, 1/2 <= f < 1
     quantum = max(float(np.ldexp(1.0, int(exponent) - fmt.precision)), fmt.smallest)
     return n * largest < 2.0**53 * quantum and n < 2.0 ** (53 - fmt.precision)
+
+
+def _most_cells(lo: Ranges, hi: Ranges) -> float:
+    """Return the number of cells of the largest box, at least 1."""
+    return float(math.prod(int((b - a).max(initial=1)) for a, b in zip(lo, hi, strict=True)))
 
 
 def _mean_with_specials(
@@ -141,9 +148,7 @@ def _mean_in_pairs(
 
     parts = (values, np.zeros_like(values), np.abs(values))
     high, low, magnitude = fold_parts(parts, lo, hi, add, 0.0)
-    taps = float(
-        np.prod([max(1, int((b - a).max(initial=1))) for a, b in zip(lo, hi, strict=True)])
-    )
+    taps = _most_cells(lo, hi)
     sum_error = 4 * taps * taps * _U * _U * magnitude
     high, low = two_sum(high, low)
     quotient = high / n

@@ -47,6 +47,7 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
     if overflown.any():
         scaled = fold(values * _SCALE, lo, hi, np.add, 0.0) / n * inflation
         magnitude[overflown] = np.minimum(scaled, _MOST * _SCALE)[overflown] / _SCALE
+    magnitude = _rounded_up(magnitude)
     magnitude[:, divisor == 0] = 0.0
     shape = (len(values), *divisor.shape)
     return Measures(
@@ -54,3 +55,11 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
         np.broadcast_to(divisor, shape).astype(np.int32).ravel(),
         magnitude.ravel(),
     )
+
+
+def _rounded_up(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Round up to twelve significant bits: plenty for a bound, and few bits to store."""
+    kept = np.uint64(0xFFFF_FE00_0000_0000)
+    up = (values.view(np.uint64) + ~kept) & kept
+    # The largest doubles would become infinite; they stay as they are.
+    return np.where(up < np.uint64(0x7FF0_0000_0000_0000), up.view(np.float64), values)

@@ -58,8 +58,11 @@ def round_pair(high: Doubles, low: Doubles, name: str) -> Array:
 
 def round_ratio(numerator: int, denominator: int, name: str) -> Array:
     """Round the exact quotient of two integers to `name`; a 0-d array."""
-    # int / int in Python is the correctly rounded double.
-    nearest = np.array(numerator / denominator, np.float64)
+    try:
+        # int / int in Python is the correctly rounded double.
+        nearest = np.array(numerator / denominator, np.float64)
+    except OverflowError:
+        return narrow(np.array(np.copysign(np.inf, 1 if numerator > 0 else -1)), name)
     if name == "float64":
         return nearest
     above, below = float(nearest).as_integer_ratio()

@@ -1,0 +1,90 @@
+"""Which cases: covering arrays over levels, data patterns, worked examples, tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
+from math import prod
+
+from conformance.sweep.adaptive import adaptive_sweep
+from conformance.sweep.covering import Coverage
+from conformance.sweep.examples import examples
+from conformance.sweep.exhaustive import exhaustive
+from conformance.sweep.invalid import invalid
+from conformance.sweep.model import Progress, Sweep, build
+from conformance.sweep.pooling import ngraph_sweep, openvino_sweep
+from conformance.sweep.special import special
+from conformance.vector import TIERS, Case, Tier
+
+__all__ = ["Collection", "collect", "sweep_of"]
+
+# The first rows of a greedy covering array cover the most interactions each.
+_SMOKE_ROWS = 36
+_SMOKE_CELLS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The cases of one operator and tier, streamed, and what their covering array covers."""
+
+    operator: str
+    cases: Iterator[Case]
+    coverage: Coverage
+    strength: int
+
+
+def sweep_of(operator: str) -> Sweep:
+    """Return the covering-array sweep of an operator."""
+    if operator == "AdaptiveAvgPool-8":
+        return adaptive_sweep()
+    return ngraph_sweep() if operator == "nGraph-AvgPool" else openvino_sweep(operator)
+
+
+def collect(
+    operator: str,
+    *,
+    tier: Tier,
+    strength: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> Collection:
+    """Return the cases of a tier, those of the smaller tiers first; ids are unique."""
+    sweep = sweep_of(operator)
+    rows = sweep.rows(strength, seed, progress)
+    return Collection(
+        operator,
+        _unique(
+            case
+            for case in chain(
+                (case for case in examples(seed) if case.operator == operator),
+                _swept(sweep, rows, seed),
+                special(operator, seed),
+                invalid(operator),
+                exhaustive(operator, seed) if tier == "exhaustive" else (),
+            )
+            if TIERS.index(case.tier) <= TIERS.index(tier)
+        ),
+        sweep.coverage(rows, strength),
+        strength,
+    )
+
+
+def _swept(sweep: Sweep, rows: list[dict[str, object]], seed: int) -> Iterator[Case]:
+    smoke = 0
+    for turn, row in enumerate(rows):
+        plan = sweep.concrete(row, turn)
+        small = smoke < _SMOKE_ROWS and prod(plan.shape) <= _SMOKE_CELLS
+        smoke += small
+        yield build(plan, seed=seed, tier="smoke" if small else "standard")
+
+
+def _unique(cases: Iterator[Case]) -> Iterator[Case]:
+    seen: set[bytes] = set()
+    for case in cases:
+        # A short digest of each id: little memory even for a million cases.
+        key = blake2b(case.id.encode(), digest_size=8).digest()
+        if key not in seen:
+            seen.add(key)
+            yield case

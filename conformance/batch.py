@@ -1,0 +1,265 @@
+"""Many vectors as columns in memory: what a vector file stores and the checker judges at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import is_known, name_of
+from conformance.vector import Array, Case, Outcome, OutcomeKind, Provenance, Tier, Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Ints = npt.NDArray[np.int64]
+
+KINDS: tuple[OutcomeKind, ...] = ("values", "raises", "anything")
+VALUES, RAISES, ANYTHING = range(len(KINDS))
+"""Codes of `Batch.outcome_kind`."""
+MAX_RANK = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedColumns:
+    """All expected elements of one element type in a batch, flat and concatenated.
+
+    `addends` int32, `divisor` int32 and `magnitude` float64 are aligned with `values`; their
+    meaning is that of `Outcome`.
+    """
+
+    values: Array
+    addends: npt.NDArray[np.int32]
+    divisor: npt.NDArray[np.int32]
+    magnitude: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Vectors of one operator, one list item or array row per vector, outcome, expected array.
+
+    `numbers` are the vectors' numbers in their file, ascending. `inputs` are read-only, C-order
+    views. Outcome rows: `outcome_vector` is the index of the vector within the batch,
+    ascending; `outcome_kind` one of VALUES, RAISES, ANYTHING; `outcome_expected` a row of the
+    expected table, -1 where the outcome has no values; outcomes of one vector may share a row.
+    Expected rows: elements `expected_start` to `expected_start + expected_size` of
+    `columns[expected_dtype]`, in C order of `expected_shape`.
+    """
+
+    operator: str
+    numbers: Ints
+    ids: list[str]
+    attributes: list[dict[str, Any]]
+    inputs: list[tuple[Array, ...]]
+    tier: list[str]
+    pattern: list[str]
+    provenance: list[str]
+    source: list[str]
+    tags: list[tuple[str, ...]]
+    clauses: list[dict[str, tuple[str, ...]]]
+    outcome_vector: Ints
+    outcome_kind: npt.NDArray[np.uint8]
+    outcome_element_type: npt.NDArray[np.bool_]
+    outcome_flushed: npt.NDArray[np.bool_]
+    outcome_expected: Ints
+    outcome_readings: list[tuple[dict[str, str], ...]]
+    expected_vector: Ints
+    expected_dtype: list[str]
+    expected_shape: list[tuple[int, ...]]
+    expected_start: Ints
+    expected_size: Ints
+    columns: dict[str, ExpectedColumns]
+
+    @property
+    def first(self) -> int:
+        """Number of the first vector in its file."""
+        return int(self.numbers[0]) if len(self.numbers) else 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def batch_of(vectors: Sequence[Vector]) -> Batch:
+    """Return the columns of `vectors`, which are of one operator, numbered from zero.
+
+    Equal expected arrays of one vector are stored once. Raises ValueError, naming the vector,
+    where a vector has no columns: mixed operators, an unknown element type, rank 0 or above 8,
+    no outcome, or an outcome whose arrays do not fit together.
+    """
+    operator = vectors[0].case.operator if vectors else ""
+    table = _Expected()
+    outcomes: list[tuple[int, Outcome, int]] = []
+    inputs: list[tuple[Array, ...]] = []
+    for index, vector in enumerate(vectors):
+        try:
+            inputs.append(_inputs(vector, operator))
+            outcomes += table.rows(index, vector.outcomes)
+        except ValueError as error:
+            raise ValueError(f"vector {vector.case.id}: {error}") from error
+    cases = [vector.case for vector in vectors]
+    return Batch(
+        operator=operator,
+        numbers=np.arange(len(cases), dtype=np.int64),
+        ids=[case.id for case in cases],
+        attributes=[
+            {name: _plain(value) for name, value in case.attributes.items()} for case in cases
+        ],
+        inputs=inputs,
+        tier=[case.tier for case in cases],
+        pattern=[case.pattern for case in cases],
+        provenance=[case.provenance for case in cases],
+        source=[case.source for case in cases],
+        tags=[tuple(case.tags) for case in cases],
+        clauses=[
+            {name: tuple(readings) for name, readings in vector.clauses.items()}
+            for vector in vectors
+        ],
+        outcome_vector=_ints(index for index, _, _ in outcomes),
+        outcome_kind=np.array([KINDS.index(o.kind) for _, o, _ in outcomes], dtype=np.uint8),
+        outcome_element_type=np.array(
+            [o.accumulator == "element-type" for _, o, _ in outcomes], dtype=np.bool_
+        ),
+        outcome_flushed=np.array([o.subnormals == "flushed" for _, o, _ in outcomes], np.bool_),
+        outcome_expected=_ints(row for _, _, row in outcomes),
+        outcome_readings=[tuple(dict(each) for each in o.readings) for _, o, _ in outcomes],
+        expected_vector=_ints(table.vector),
+        expected_dtype=table.dtype,
+        expected_shape=table.shape,
+        expected_start=_ints(table.start),
+        expected_size=_ints(table.size),
+        columns=table.columns(),
+    )
+
+
+def vector_at(batch: Batch, index: int) -> Vector:
+    """Return vector `index` of `batch` as an object; its arrays are views of the batch's."""
+    index = range(len(batch))[index]
+    first, last = np.searchsorted(batch.outcome_vector, (index, index + 1)).tolist()
+    return Vector(
+        case=Case(
+            id=batch.ids[index],
+            operator=batch.operator,
+            attributes={k: _plain(value) for k, value in batch.attributes[index].items()},
+            inputs=batch.inputs[index],
+            tier=cast("Tier", batch.tier[index]),
+            pattern=batch.pattern[index],
+            source=batch.source[index],
+            provenance=cast("Provenance", batch.provenance[index]),
+            tags=batch.tags[index],
+        ),
+        outcomes=tuple(outcome_at(batch, row) for row in range(first, last)),
+        clauses=dict(batch.clauses[index]),
+    )
+
+
+def outcome_at(batch: Batch, row: int) -> Outcome:
+    """Return row `row` of the outcome columns as an object; its arrays are views."""
+    accumulator: Literal["wider", "element-type"] = "wider"
+    if batch.outcome_element_type[row]:
+        accumulator = "element-type"
+    subnormals: Literal["kept", "flushed"] = "flushed" if batch.outcome_flushed[row] else "kept"
+    kind = KINDS[batch.outcome_kind[row]]
+    readings = batch.outcome_readings[row]
+    if kind != "values":
+        return Outcome(kind, readings, accumulator=accumulator, subnormals=subnormals)
+    table = int(batch.outcome_expected[row])
+    columns = batch.columns[batch.expected_dtype[table]]
+    start = int(batch.expected_start[table])
+    part = slice(start, start + int(batch.expected_size[table]))
+    return Outcome(
+        kind=kind,
+        readings=readings,
+        expected=columns.values[part].reshape(batch.expected_shape[table]),
+        addends=columns.addends[part],
+        divisor=columns.divisor[part],
+        magnitude=columns.magnitude[part],
+        accumulator=accumulator,
+        subnormals=subnormals,
+    )
+
+
+class _Expected:
+    """The table of expected arrays while it grows."""
+
+    def __init__(self) -> None:
+        self.vector: list[int] = []
+        self.dtype: list[str] = []
+        self.shape: list[tuple[int, ...]] = []
+        self.start: list[int] = []
+        self.size: list[int] = []
+        self._parts: dict[str, list[tuple[Array, ...]]] = {}
+        self._length: dict[str, int] = {}
+
+    def rows(self, vector: int, outcomes: tuple[Outcome, ...]) -> list[tuple[int, Outcome, int]]:
+        """Return each outcome of a vector with its row in the table."""
+        known: dict[tuple[object, ...], int] = {}
+        return [(vector, outcome, self._row(vector, outcome, known)) for outcome in outcomes]
+
+    def _row(self, vector: int, outcome: Outcome, known: dict[tuple[object, ...], int]) -> int:
+        """Return the row of the outcome's expected array, a new one if `known` has no equal."""
+        values = outcome.expected
+        rest: tuple[Array | None, ...] = (outcome.addends, outcome.divisor, outcome.magnitude)
+        if outcome.kind != "values":
+            if values is not None or any(column is not None for column in rest):
+                raise ValueError(f"an outcome of kind {outcome.kind!r} holds expected values")
+            return -1
+        if values is None or any(column is None for column in rest):
+            raise ValueError("an outcome of kind 'values' lacks an array")
+        values = _frozen(values)
+        kinds = (np.int32, np.int32, np.float64)
+        parts = (
+            values.ravel(),
+            *(np.ascontiguousarray(*pair) for pair in zip(rest, kinds, strict=True)),
+        )
+        if any(part.shape != (values.size,) for part in parts):
+            raise ValueError("addends, divisor and magnitude are not one per expected element")
+        name = name_of(values.dtype)
+        key = (name, values.shape, *(part.tobytes() for part in parts))
+        if key not in known:
+            known[key] = len(self.vector)
+            self.vector.append(vector)
+            self.dtype.append(name)
+            self.shape.append(values.shape)
+            self.start.append(self._length.get(name, 0))
+            self.size.append(values.size)
+            self._length[name] = self.start[-1] + values.size
+            self._parts.setdefault(name, []).append(parts)
+        return known[key]
+
+    def columns(self) -> dict[str, ExpectedColumns]:
+        """Return the flat columns, one set per element type."""
+        return {
+            name: ExpectedColumns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            for name, parts in self._parts.items()
+        }
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _inputs(vector: Vector, operator: str) -> tuple[Array, ...]:
+    """Return the inputs of `vector` as a batch holds them, or raise ValueError."""
+    if vector.case.operator != operator:
+        raise ValueError(f"operator {vector.case.operator} in a batch of {operator}")
+    if not vector.outcomes:
+        raise ValueError("it has no outcome")
+    return tuple(_frozen(array) for array in vector.case.inputs)
+
+
+def _frozen(array: Array) -> Array:
+    """Return a read-only view of `array` in C order, or raise ValueError."""
+    if not is_known(array.dtype):
+        raise ValueError(f"element type {array.dtype} is unknown")
+    if not 1 <= array.ndim <= MAX_RANK:
+        raise ValueError(f"rank {array.ndim} is not 1 to {MAX_RANK}")
+    frozen = np.ascontiguousarray(array).view()
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _plain(value: Any) -> Any:
+    """Return an attribute value with its own lists."""
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

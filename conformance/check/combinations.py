@@ -1,0 +1,121 @@
+"""Sets of combinations of readings: one boolean axis per disputed clause, packed into words.
+
+A combination gives every disputed clause a reading. A set of them is a boolean array with one
+axis per clause (`CLAUSE_NAMES`) and one index per reading, or, to keep one per vector, the same
+bits packed into `WORDS` unsigned 64-bit words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.errors import UsageError, VectorFileError
+from conformance.operators import CLAUSES, DISPUTED
+from conformance.vector import Combination
+
+Sets = npt.NDArray[np.bool_]
+Packed = npt.NDArray[np.uint64]
+
+CLAUSE_NAMES: tuple[str, ...] = tuple(clause.name for clause in DISPUTED)
+READING_NAMES: tuple[tuple[str, ...], ...] = tuple(
+    tuple(reading.name for reading in clause.readings) for clause in DISPUTED
+)
+SHAPE: tuple[int, ...] = tuple(map(len, READING_NAMES))
+WORDS = -(-prod(SHAPE) // 64)
+NESTED = frozenset({"accumulator", "subnormals"})
+"""Clauses whose later readings accept every answer that the earlier ones accept."""
+
+_AXIS = {name: axis for axis, name in enumerate(CLAUSE_NAMES)}
+
+
+def set_of(readings: Iterable[Combination]) -> Sets:
+    """Return the combinations that agree with one of some partial ones; KeyError if unknown."""
+    found = np.zeros(SHAPE, np.bool_)
+    for partial in readings:
+        index: list[int | slice] = [slice(None)] * len(SHAPE)
+        for clause, reading in partial.items():
+            axis = _AXIS[clause]
+            if reading not in READING_NAMES[axis]:
+                raise KeyError(reading)
+            index[axis] = READING_NAMES[axis].index(reading)
+        found[tuple(index)] = True
+    return found
+
+
+def pack(sets: Sets) -> Packed:
+    """Return sets of shape (..., *SHAPE) as words of shape (..., WORDS)."""
+    leading = sets.shape[: sets.ndim - len(SHAPE)]
+    bits = np.packbits(sets.reshape(*leading, -1), axis=-1)
+    spare = [(0, 0)] * len(leading) + [(0, WORDS * 8 - bits.shape[-1])]
+    return np.ascontiguousarray(np.pad(bits, spare)).view(np.uint64)
+
+
+def unpack(words: Packed) -> Sets:
+    """Undo `pack`."""
+    leading = words.shape[:-1]
+    bits = np.unpackbits(
+        np.ascontiguousarray(words).view(np.uint8), axis=-1, count=prod(SHAPE)
+    ).view(np.bool_)
+    return bits.reshape(*leading, *SHAPE)
+
+
+EVERYTHING: Packed = pack(np.ones(SHAPE, np.bool_))
+"""The set of all combinations."""
+
+
+def packed_table(
+    readings: Sequence[tuple[Combination, ...]],
+) -> tuple[Packed, npt.NDArray[np.int64]]:
+    """Return the distinct sets of a column of readings, packed, and which of them each row has.
+
+    Equal rows are recognised where they are one object, as they are in a batch from a file.
+    Raises VectorFileError where a row names a clause or reading that is not known.
+    """
+    number: dict[int, int] = {}
+    sets: list[Packed] = []
+    rows = np.empty(len(readings), np.int64)
+    for row, each in enumerate(readings):
+        known = number.get(id(each))
+        if known is None:
+            known = number[id(each)] = len(sets)
+            try:
+                sets.append(EVERYTHING if each == ({},) else pack(set_of(each)))
+            except KeyError as error:
+                raise VectorFileError(
+                    f"a vector has the reading {list(map(dict, each))}: {error} is not known to "
+                    "this version"
+                ) from None
+        rows[row] = known
+    return np.array(sets, np.uint64).reshape(-1, WORDS), rows
+
+
+def combinations_in(words: Packed, touched: Iterable[str]) -> tuple[dict[str, str], ...]:
+    """Return a packed set as combinations of the readings of some clauses, the first ones first."""
+    axes = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in set(touched)]
+    others = tuple(axis for axis in range(len(SHAPE)) if axis not in axes)
+    kept = unpack(words).any(axis=others)
+    return tuple(
+        {CLAUSE_NAMES[a]: READING_NAMES[a][i] for a, i in zip(axes, index, strict=True)}
+        for index in product(*(range(SHAPE[axis]) for axis in axes))
+        if kept[index]
+    )
+
+
+def check_pins(pins: Mapping[str, str]) -> None:
+    """Raise UsageError, saying what there is, unless every pin is a reading of its clause."""
+    for clause, reading in pins.items():
+        if clause not in _AXIS:
+            why = f", it is {CLAUSES[clause].kind}" if clause in CLAUSES else ""
+            raise UsageError(
+                f"no disputed clause {clause!r}{why}; there are {', '.join(CLAUSE_NAMES)}"
+            )
+        names = READING_NAMES[_AXIS[clause]]
+        if reading not in names:
+            raise UsageError(
+                f"clause {clause} has no reading {reading!r}; it has {', '.join(names)}"
+            )

@@ -1,0 +1,140 @@
+"""Why an answer does not conform: one line, and the worst element where elements differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
+from conformance.check.combinations import Packed, combinations_in
+from conformance.check.compare import Comparison, arithmetic_of, closeness, spacing
+from conformance.check.report import Worst
+from conformance.check.runner import NO_ARRAY, Answers
+from conformance.dtypes import FLOATS, dtype_of
+from conformance.errors import InvalidCase
+from conformance.operators import operator_named
+from conformance.vector import UNDEFINED, Array
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One line, and the worst element if elements differ."""
+
+    detail: str
+    worst: Worst | None = None
+
+
+def explain_mismatch(
+    batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
+) -> Explanation:
+    """Say why the answer to a vector fits none of some of its outcomes, given by their rows."""
+    if answers.kind[vector] == NO_ARRAY:
+        return Explanation(f"returned {answers.text[vector]} instead of numpy.ndarray")
+    kinds = {int(batch.outcome_kind[row]) for row in outcomes}
+    if kinds == {RAISES}:
+        return Explanation(f"accepted an invalid case: {_why_invalid(batch, vector)}")
+    rows = [row for row in outcomes if batch.outcome_kind[row] == VALUES]
+    expected = [int(batch.outcome_expected[row]) for row in rows]
+    shapes = [batch.expected_shape[row] for row in expected]
+    got = answers.shape[vector]
+    if got not in shapes:
+        return Explanation(f"shape {got} instead of {_either(shapes)}")
+    names = [
+        batch.expected_dtype[row] for row, shape in zip(expected, shapes, strict=True)
+        if shape == got
+    ]
+    if answers.dtype[vector] not in names:
+        return Explanation(f"dtype {answers.dtype[vector]} instead of {_either(names)}")
+    comparable = [
+        row for row, table in zip(rows, expected, strict=True) if compared.comparable[table]
+    ]
+    codes = arithmetic_of(batch)
+    nearest = min(  # the first of equals: default readings come first
+        comparable, key=lambda row: compared.wrong[batch.outcome_expected[row], codes[row]]
+    )
+    worst = _worst(batch, answers, vector, nearest, int(codes[nearest]))
+    return Explanation(f"{worst.wrong} of {worst.total} elements differ", worst)
+
+
+def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str, str]) -> str:
+    """Say which pinned clauses an answer that would conform without pins decides otherwise."""
+    touched = [clause for clause in pins if clause in batch.clauses[vector]]
+    followed = {
+        clause: [choice[clause] for choice in combinations_in(accepted, [clause])]
+        for clause in touched
+    }
+    against = [clause for clause in touched if pins[clause] not in followed[clause]]
+    # Each pin may be possible alone and only all of them together be not.
+    return "; ".join(
+        f"follows {clause}={_either(followed[clause])}, {pins[clause]} is required"
+        for clause in against or touched
+    )
+
+
+def output_of(answers: Answers, vector: int) -> Array | None:
+    """Return the output for a vector as an array, None if its elements were not kept."""
+    data = answers.data[vector]
+    if data is None:
+        return None
+    return np.frombuffer(data, dtype_of(answers.dtype[vector])).reshape(answers.shape[vector])
+
+
+def _why_invalid(batch: Batch, vector: int) -> str:
+    try:
+        operator_named(batch.operator).validate(batch.inputs[vector], batch.attributes[vector])
+    except InvalidCase as error:
+        return str(error)
+    return "an exception is the right answer"
+
+
+def _either(values: Iterable[object]) -> str:
+    return " or ".join(dict.fromkeys(map(str, values)))
+
+
+def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic: int) -> Worst:
+    row = int(batch.outcome_expected[outcome])
+    name = batch.expected_dtype[row]
+    start = int(batch.expected_start[row])
+    part = slice(start, start + int(batch.expected_size[row]))
+    columns = batch.columns[name]
+    of = ExpectedColumns(
+        columns.values[part], columns.addends[part], columns.divisor[part], columns.magnitude[part]
+    )
+    output = output_of(answers, vector)
+    assert output is not None
+    got = output.ravel()
+    defined = of.addends != UNDEFINED
+    if name in FLOATS:
+        axes = np.array(batch.inputs[vector][0].ndim - 2)
+        average = operator_named(batch.operator).reduction == "average"
+        near = closeness(got, of.values, of, axes, average=average)
+        wrong = defined & ~near.right(arithmetic)
+        bounds, _ = near.allowed(arithmetic)
+        errors, expected = near.error, near.expected
+    else:
+        wrong = defined & (got != of.values)
+        bounds = np.zeros(got.size)
+        expected = of.values.astype(np.float64)
+        errors = np.abs(got.astype(np.float64) - expected)
+    with np.errstate(invalid="ignore", over="ignore"):
+        ulps = errors / spacing(expected, name)
+    # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
+    ulps[~np.isfinite(ulps)] = np.inf
+    worst = int(np.where(wrong, ulps, -1.0).argmax())
+    error = float(errors[worst])
+    return Worst(
+        index=tuple(int(i) for i in np.unravel_index(worst, batch.expected_shape[row])),
+        got=_number(got[worst]),
+        expected=_number(of.values[worst]),
+        error=np.inf if np.isnan(error) else error,
+        ulp=float(ulps[worst]),
+        bound=float(bounds[worst]),
+        wrong=int(wrong.sum()),
+        total=int(defined.sum()),
+    )
+
+
+def _number(value: np.generic) -> float | int:
+    return int(value) if np.issubdtype(value.dtype, np.integer) else float(value)

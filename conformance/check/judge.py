@@ -1,0 +1,173 @@
+"""Verdicts on the answers to a batch, all vectors at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.batch import ANYTHING, RAISES, Batch
+from conformance.check.accuracy import AccuracyTally
+from conformance.check.combinations import CLAUSE_NAMES, Packed, pack, packed_table, set_of
+from conformance.check.compare import Comparison, Ints, arithmetic_of, compare
+from conformance.check.explain import Explanation, explain_mismatch, explain_pins
+from conformance.check.report import VERDICTS
+from conformance.check.runner import (
+    ARRAY,
+    CRASHED,
+    NO_ARRAY,
+    RAISED,
+    TIMED_OUT,
+    UNSUPPORTED,
+    Answers,
+)
+from conformance.check.undefined import behaviours_in
+from conformance.operators import operator_named
+
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint8]
+
+CONFORMS, MISMATCH = VERDICTS.index("conforms"), VERDICTS.index("mismatch")
+_UNACCEPTED = np.zeros(7, np.uint8)
+"""The verdict on an answer that no outcome accepts, by the kind of answer."""
+for _kind, _verdict in {
+    ARRAY: "mismatch",
+    NO_ARRAY: "mismatch",
+    RAISED: "error",
+    UNSUPPORTED: "unsupported",
+    CRASHED: "crashed",
+    TIMED_OUT: "timed-out",
+}.items():
+    _UNACCEPTED[_kind] = VERDICTS.index(_verdict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What is kept of a batch: small columns, one item per vector, and rare facts by vector.
+
+    `verdict` are numbers in `VERDICTS`; `accepted` the packed set of combinations of readings
+    under which the answer conforms; `touched` says per disputed clause (`CLAUSE_NAMES`) whether
+    it touches the vector. `behaviours` counts pairs of an undefined clause and what was done.
+    """
+
+    verdict: Codes
+    accepted: Packed
+    touched: Bools
+    explanations: dict[int, Explanation]
+    behaviours: Counter[tuple[str, str]]
+
+    def first(self, count: int) -> Judged:
+        """Return the columns of the first `count` vectors alone."""
+        if count == len(self.verdict):
+            return self
+        return replace(
+            self,
+            verdict=self.verdict[:count],
+            accepted=self.accepted[:count],
+            touched=self.touched[:count],
+        )
+
+
+def judge(
+    batch: Batch, answers: Answers, pins: Mapping[str, str], accuracy: AccuracyTally
+) -> Judged:
+    """Judge the answers to a batch, and count the accuracy of those that conform.
+
+    `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
+    were not run mean nothing.
+    """
+    average = operator_named(batch.operator).reduction == "average"
+    compared = compare(batch, answers, average=average)
+    fits = _fitting(batch, answers, compared)
+    table, which = packed_table(batch.outcome_readings)
+    unpinned = _united(batch, table[which], fits)
+    pinned = table & pack(set_of([pins]))
+    accepted = _united(batch, pinned[which], fits) if pins else unpinned
+    allowed = pinned.any(axis=1)[which]
+    kinds = np.array(answers.kind)
+    verdict = _UNACCEPTED[kinds]
+    answered = np.isin(kinds, (ARRAY, NO_ARRAY, RAISED))
+    conforms = answered & accepted.any(axis=1)
+    against_pins = answered & unpinned.any(axis=1) & ~conforms
+    verdict[conforms] = CONFORMS
+    verdict[against_pins] = MISMATCH
+
+    explanations = {
+        vector: Explanation(text)
+        for vector, text in answers.text.items()
+        if answers.kind[vector] != NO_ARRAY
+    }
+    bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
+    for vector in np.flatnonzero((verdict == MISMATCH) & (kinds != RAISED)).tolist():
+        mine = range(bounds[vector], bounds[vector + 1])
+        outcomes = [row for row in mine if allowed[row]] or mine
+        explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
+    for vector in np.flatnonzero(against_pins).tolist():
+        detail = explain_pins(batch, vector, unpinned[vector], pins)
+        worst = explanations[vector].worst
+        explanations[vector] = Explanation(detail, worst)
+
+    followed = _followed_rows(batch, compared, fits & allowed)
+    if average:
+        _count_accuracy(batch, compared, followed[conforms], accuracy)
+    behaviours = behaviours_in(batch, answers, compared, followed)
+    return Judged(verdict, accepted, _touched(batch), explanations, behaviours)
+
+
+def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
+    """Say per outcome whether it accepts the answer to its vector."""
+    kinds = np.array(answers.kind)[batch.outcome_vector]
+    raised = kinds == RAISED
+    fits = (batch.outcome_kind == RAISES) & raised
+    fits |= (batch.outcome_kind == ANYTHING) & (raised | (kinds == ARRAY) | (kinds == NO_ARRAY))
+    values = np.flatnonzero(batch.outcome_expected >= 0)
+    rows, codes = batch.outcome_expected[values], arithmetic_of(batch)[values]
+    fits[values] = (compared.comparable[rows] & (compared.wrong[rows, codes] == 0)) | (
+        raised[values] & (compared.undefined[rows] > 0)
+    )
+    return fits
+
+
+def _united(batch: Batch, sets: Packed, fits: Bools) -> Packed:
+    """Return per vector the union of the sets of its outcomes that fit."""
+    if not len(batch):
+        return sets[:0]
+    starts = np.searchsorted(batch.outcome_vector, np.arange(len(batch)))
+    united: Packed = np.bitwise_or.reduceat(np.where(fits[:, None], sets, np.uint64(0)), starts)
+    return united
+
+
+def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
+    """Return per vector the row of the outcome its output is nearest to by kind, -1 if none.
+
+    That is the first one that fits, or else the first one with the output's type and shape.
+    """
+    followed = np.full(len(batch), -1, np.int64)
+    comparable = batch.outcome_expected >= 0
+    comparable[comparable] = compared.comparable[batch.outcome_expected[comparable]]
+    for mask in (comparable, comparable & fits):
+        rows = np.flatnonzero(mask)
+        vectors, first = np.unique(batch.outcome_vector[rows], return_index=True)
+        followed[vectors] = rows[first]
+    return followed
+
+
+def _count_accuracy(
+    batch: Batch, compared: Comparison, outcomes: Ints, accuracy: AccuracyTally
+) -> None:
+    outcomes = outcomes[outcomes >= 0]
+    arithmetic = np.full(len(batch.expected_dtype), -1, np.int64)
+    arithmetic[batch.outcome_expected[outcomes]] = arithmetic_of(batch)[outcomes]
+    for column in compared.columns:
+        accuracy.add(column, arithmetic[column.rows])
+
+
+def _touched(batch: Batch) -> Bools:
+    touched = np.zeros((len(batch), len(CLAUSE_NAMES)), np.bool_)
+    for vector, clauses in enumerate(batch.clauses):
+        if clauses:
+            touched[vector] = [name in clauses for name in CLAUSE_NAMES]
+    return touched

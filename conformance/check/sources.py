@@ -1,0 +1,131 @@
+"""Where the vectors of a run come from, and which of them are run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.batch import Batch, batch_of
+from conformance.check.report import VectorsUsed
+from conformance.errors import UsageError
+from conformance.operators import operator_named
+from conformance.vector import TIERS, Vector
+from conformance.vectorfile import VectorFile, VectorSet, open_vectors
+
+Vectors = str | os.PathLike[str] | VectorSet | VectorFile | Sequence[Vector] | None
+Select = str | Sequence[str] | Callable[[str], bool] | None
+
+
+class InMemory:
+    """Vectors of one operator that are in memory, with what is needed of a vector file."""
+
+    path = ""
+    digest = ""
+
+    def __init__(self, operator: str, vectors: Sequence[Vector]) -> None:
+        self.operator = operator
+        self._vectors = vectors
+        self.ids = [vector.case.id for vector in vectors]
+        self.tiers = [vector.case.tier for vector in vectors]
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def batches(self, select: npt.NDArray[np.int64]) -> Iterator[Batch]:
+        """Yield the selected vectors as one batch."""
+        if select.size:
+            yield batch_of([self._vectors[i] for i in select.tolist()])
+
+
+Source = VectorFile | InMemory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """The numbers of the vectors of one source that are run."""
+
+    source: Source
+    numbers: npt.NDArray[np.int64]
+
+    @property
+    def used(self) -> VectorsUsed:
+        """What the report says of this source."""
+        return VectorsUsed(
+            operator=self.source.operator,
+            path=str(self.source.path),
+            digest=self.source.digest,
+            selected=len(self.numbers),
+            total=len(self.source),
+        )
+
+
+def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
+    """Return the sources of what a user gave; closes on exit only what it opened."""
+    if isinstance(vectors, VectorSet):
+        return nullcontext(vectors.files)
+    if isinstance(vectors, VectorFile):
+        return nullcontext((vectors,))
+    if vectors is None or isinstance(vectors, str | os.PathLike):
+        return open_vectors(vectors)
+    by_operator: dict[str, list[Vector]] = {}
+    for vector in vectors:
+        by_operator.setdefault(vector.case.operator, []).append(vector)
+    return nullcontext([InMemory(*each) for each in by_operator.items()])
+
+
+def chosen(
+    sources: Sequence[Source], operators: Sequence[str] | None, select: Select, tier: str
+) -> list[Selection]:
+    """Return what is run of each source.
+
+    Raises UsageError, naming it, for a tier or operator that is not there and for a selection
+    that matches nothing.
+    """
+    if tier not in TIERS:
+        raise UsageError(f"no tier {tier!r}; there are {', '.join(TIERS)}")
+    held = [source.operator for source in sources]
+    for name in operators or ():
+        operator_named(name)
+        if name not in held:
+            raise UsageError(f"no vectors of {name}; there are vectors of {', '.join(held)}")
+    tiers = frozenset(TIERS[: TIERS.index(tier) + 1])
+    wanted = [s for s in sources if operators is None or s.operator in operators]
+    numbers = [
+        [number for number, each in enumerate(source.tiers) if each in tiers] for source in wanted
+    ]
+    if select is not None:
+        tests = _tests(select)
+        ids = [[source.ids[n] for n in each] for source, each in zip(wanted, numbers, strict=True)]
+        for name, matches in tests.items():
+            if not any(map(matches, chain.from_iterable(ids))):
+                raise UsageError(f"{name} matches no vector of tier {tier}")
+        numbers = [
+            [n for n, vector in zip(each, names, strict=True) if any(m(vector) for m in tests.values())]
+            for each, names in zip(numbers, ids, strict=True)
+        ]
+    return [
+        Selection(source, np.array(each, np.int64))
+        for source, each in zip(wanted, numbers, strict=True)
+    ]
+
+
+def _tests(select: Any) -> dict[str, Callable[[str], bool]]:
+    if callable(select):
+        return {"select": select}
+    patterns = [select] if isinstance(select, str) else list(select)
+    return {f"select {pattern!r}": _matcher(pattern) for pattern in patterns}
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    if not set(pattern) & set("*?"):
+        return lambda vector_id: pattern in vector_id
+    escaped = pattern.replace("[", "[[]")
+    return lambda vector_id: fnmatchcase(vector_id, escaped)

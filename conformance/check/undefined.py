@@ -1,0 +1,116 @@
+"""What a backend does where no document says what is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.batch import ANYTHING, Batch
+from conformance.check.compare import Column, Comparison, Ints
+from conformance.check.runner import (
+    ARRAY,
+    CRASHED,
+    NO_ARRAY,
+    RAISED,
+    TIMED_OUT,
+    UNSUPPORTED,
+    Answers,
+)
+from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
+from conformance.reference.rounding import widen
+from conformance.vector import UNDEFINED, Array
+
+BEHAVIOURS = ("nan", "inf", "-inf", "zero", "-zero", "lowest", "other")
+_MIXED = len(BEHAVIOURS)
+_NONE = -1
+_NAMES = (*BEHAVIOURS, "mixed")
+_OF_KIND = {
+    NO_ARRAY: "nothing",
+    RAISED: "raised",
+    UNSUPPORTED: "unsupported",
+    CRASHED: "crashed",
+    TIMED_OUT: "timed-out",
+}
+
+
+def classify(values: Array) -> npt.NDArray[np.int8]:
+    """Return the number in `BEHAVIOURS` of each of some values of a known element type, flat."""
+    name = name_of(values.dtype)
+    codes = np.full(values.shape, BEHAVIOURS.index("other"), np.int8)
+    if name in FLOATS:
+        wide = widen(values)
+        zero, negative = wide == 0, np.signbit(wide)
+        kinds = {
+            "nan": np.isnan(wide),
+            "inf": wide == np.inf,
+            "-inf": wide == -np.inf,
+            "zero": zero & ~negative,
+            "-zero": zero & negative,
+            "lowest": wide == -float_format(name).largest,
+        }
+    else:
+        kinds = {"zero": values == 0}
+        if np.issubdtype(values.dtype, np.signedinteger):
+            kinds["lowest"] = values == np.iinfo(values.dtype).min
+    for behaviour, mask in kinds.items():
+        codes[mask] = BEHAVIOURS.index(behaviour)
+    return codes
+
+
+def behaviours_in(
+    batch: Batch, answers: Answers, compared: Comparison, followed: Ints
+) -> Counter[tuple[str, str]]:
+    """Count pairs of an undefined clause and what the backend did where it touches a vector.
+
+    `followed` is the outcome row that each output is judged by, -1 where there is none: an
+    output with another shape says nothing of the elements left undefined.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    touched = [
+        (vector, [name for name, readings in clauses.items() if not readings])
+        for vector, clauses in enumerate(batch.clauses)
+        if clauses and not all(clauses.values())
+    ]
+    if not touched:
+        return counts
+    codes = np.full(len(batch.expected_dtype), _NONE, np.int64)
+    for column in compared.columns:
+        codes[column.rows] = _behaviour_of_rows(column)
+    bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch))).tolist()
+    for vector, names in touched:
+        kind, row = answers.kind[vector], int(followed[vector])
+        if kind != ARRAY:
+            behaviour = _OF_KIND.get(kind)
+        elif row >= 0:
+            code = int(codes[batch.outcome_expected[row]])
+            behaviour = None if code == _NONE else _NAMES[code]
+        elif batch.outcome_kind[bounds[vector]] == ANYTHING:
+            behaviour = _behaviour_of(answers, vector)
+        else:
+            behaviour = None
+        if behaviour:
+            counts.update((name, behaviour) for name in names)
+    return counts
+
+
+def _behaviour_of(answers: Answers, vector: int) -> str:
+    data = answers.data[vector]
+    if data is None:
+        return "other"
+    if not data:
+        return "empty"
+    codes = classify(np.frombuffer(data, dtype_of(answers.dtype[vector])))
+    return BEHAVIOURS[codes[0]] if (codes == codes[0]).all() else "mixed"
+
+
+def _behaviour_of_rows(column: Column) -> Ints:
+    """Return per row the behaviour in its undefined elements, -1 if it has none."""
+    masked = np.flatnonzero(column.columns.addends == UNDEFINED)
+    found = np.full(len(column.rows), _NONE, np.int64)
+    rows, codes = column.rows_of(masked), classify(column.got[masked]).astype(np.int64)
+    first, index = np.unique(rows, return_index=True)
+    found[first] = codes[index]
+    found[rows[codes != found[rows]]] = _MIXED
+    return found

@@ -1,0 +1,49 @@
+"""The command line: `conformance COMMAND`, also `python -m conformance`.
+
+Modules here import click and nothing heavier before a command runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import click
+
+from conformance import __version__
+from conformance.cli.check import check_backend
+from conformance.cli.clauses import explain_clauses
+from conformance.cli.generate import generate_files
+from conformance.cli.group import OneLineErrors
+from conformance.cli.listing import list_vectors
+from conformance.cli.show import show_vector
+from conformance.cli.verify import verify_vectors
+
+__all__ = ["main"]
+
+_EXIT_CODES = """\b
+Exit codes: 0 done or conforms, 1 does not conform, 2 wrong usage,
+3 vectors or harness broken, 130 interrupted."""
+
+
+@click.group(
+    cls=OneLineErrors,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EXIT_CODES,
+)
+@click.version_option(__version__, prog_name="conformance")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Test vectors from the documents of pooling operators, and a checker for backends."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(2)
+
+
+for _command in (
+    generate_files,
+    check_backend,
+    verify_vectors,
+    list_vectors,
+    show_vector,
+    explain_clauses,
+):
+    main.add_command(_command)

@@ -1,0 +1,86 @@
+"""`conformance show`: one vector drawn."""
+
+# ruff: noqa: PLC0415 - `conformance --help` must not wait for numpy
+from __future__ import annotations
+
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.common import console, opened
+from conformance.cli.pins import readings_option
+from conformance.errors import UsageError, VectorFileError
+
+if TYPE_CHECKING:
+    from conformance.vectorfile import VectorFile, VectorSet
+
+_MOST = 10
+
+
+def _integers(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(item) for item in value.split(",")) if value else ()
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of integers like 0,2") from None
+
+
+@click.command("show")
+@click.argument("vectors", type=click.Path(path_type=Path))
+@click.argument("case")
+@click.option(
+    "--output",
+    metavar="I,J",
+    callback=_integers,
+    help="Outline the window of the output element at this spatial position.",
+)
+@click.option(
+    "--plane",
+    metavar="N,C",
+    callback=_integers,
+    help="Batch, channel and, for data with more than two axes, positions on the first ones.",
+)
+@readings_option("--reading", "readings", "Draw the answer under this reading; repeatable.")
+def show_vector(
+    vectors: Path,
+    case: str,
+    output: tuple[int, ...],
+    plane: tuple[int, ...],
+    readings: dict[str, str],
+) -> None:
+    """Draw one vector: windows, padding, overhang.
+
+    CASE is an id, the beginning of one, or a pattern such as '*same_lower*' that one id matches.
+    """
+    from conformance.report.drawing import draw
+    from conformance.verify import misshapen
+
+    with opened(vectors) as files:
+        file, number = _find(files, case)
+        vector = file.vector(number)
+    if what := misshapen(vector):
+        raise VectorFileError(f"{file.path}: {vector.case.id}: {what}")
+    out = console()
+    drawing = draw(vector, output=output, plane=plane, readings=readings, width=out.width)
+    out.print(drawing, crop=False)
+
+
+def _find(files: VectorSet, case: str) -> tuple[VectorFile, int]:
+    """Return the one vector meant by an id, a prefix or a pattern; else UsageError."""
+    known = {each: (file, n) for file in files for n, each in enumerate(file.ids)}
+    if case in known:
+        return known[case]
+    matching = [each for each in known if each.startswith(case)]
+    matching = matching or [each for each in known if fnmatchcase(each, case)]
+    if len(matching) == 1:
+        return known[matching[0]]
+    if matching:
+        shown = "".join(f"\n  {each}" for each in matching[:_MOST])
+        more = f"\n  … and {len(matching) - _MOST:,} more" if len(matching) > _MOST else ""
+        click.echo(f"{shown}{more}".lstrip("\n"), err=True)
+        raise UsageError(f"{case!r} matches {len(matching):,} vectors; name one of those above")
+    close = get_close_matches(case, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else "see conformance list --ids"
+    raise UsageError(f"no vector {case!r} among {len(known):,}; {hint}")

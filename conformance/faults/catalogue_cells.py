@@ -1,0 +1,362 @@
+"""Faults of `gather`: windows lie right, but other cells are read than those they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from conformance.faults.common import (
+    AVERAGES,
+    AXIS_SLIPS,
+    EVERY,
+    INCLUDING,
+    MAXIMUM,
+    WINDOWED,
+    reading_other_cells,
+)
+from conformance.faults.fault import Fault
+from conformance.operators.clauses import StepWrap
+from conformance.operators.pipeline import Gathered, Params, Windows
+from conformance.vector import Array
+
+Choose = Callable[[list[int], int, Params, int], list[int]]
+
+
+def _of_data(change: Callable[[Array], Array]) -> StepWrap:
+    """Wrap `gather`: the right cells are read of changed data of the same shape."""
+    return lambda gather: lambda data, params, windows: gather(change(data), params, windows)
+
+
+# Padding that holds something -------------------------------------------------------------------
+
+
+def _mirrored(p: int, d: int) -> int:
+    if d == 1:
+        return 0
+    p %= 2 * (d - 1)
+    return min(p, 2 * (d - 1) - p)
+
+
+def _shifted_by_begin(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+    shift = params.pads_begin[j] if params.auto_pad == "explicit" else 0
+    return [min(p + shift, d - 1) for p in cells]
+
+
+def _padding(of: Callable[[int, int], int]) -> StepWrap:
+    """Give cells of the padding the value of another cell; d stands for zero."""
+    return reading_other_cells(
+        lambda cells, d, _params, _j: [p if 0 <= p < d else of(p, d) for p in cells],
+        unclipped=True,
+    )
+
+
+_PADDING: dict[str, tuple[str, StepWrap, tuple[str, ...], tuple[str, ...]]] = {
+    "padding-zero": (
+        "padding taken as zeros, which win over negative cells",
+        _padding(lambda _p, d: d),
+        MAXIMUM,
+        ("max_pad_zero",),
+    ),
+    "padding-zero-at-begin": (
+        "begin padding taken as zeros, which win over negative cells",
+        reading_other_cells(
+            lambda cells, d, *_: [max(-1, p) % (d + 1) for p in cells if p < d], unclipped=True
+        ),
+        MAXIMUM,
+        (),
+    ),
+    "padding-zero-at-end": (
+        "end padding taken as zeros, which win over negative cells",
+        reading_other_cells(
+            lambda cells, d, *_: [min(p, d) for p in cells if p >= 0], unclipped=True
+        ),
+        MAXIMUM,
+        (),
+    ),
+    "padding-repeats-border": (
+        "padding holds the cell at the border",
+        _padding(lambda p, d: 0 if p < 0 else d - 1),
+        INCLUDING,
+        (),
+    ),
+    "padding-mirrors": (
+        "padding holds the mirrored input",
+        _padding(_mirrored),
+        WINDOWED,
+        (),
+    ),
+    "padding-wraps": (
+        "padding holds the other end of the input",
+        _padding(lambda p, d: p % d),
+        WINDOWED,
+        (),
+    ),
+}
+
+# Cells of a window ------------------------------------------------------------------------------
+
+
+def _dilated(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+    step = params.strides[j]
+    return [p for p in (cells[0] + i * step for i in range(len(cells))) if 0 <= p < d]
+
+
+def _by(step: int) -> Choose:
+    return lambda cells, d, *_: [
+        p for p in (cells[0] + i * step for i in range(len(cells))) if 0 <= p < d
+    ]
+
+
+def _unrolled_by(lanes: int) -> Choose:
+    """Read whole groups of a window only, as a loop without its remainder does."""
+    return lambda cells, *_: cells[: len(cells) // lanes * lanes] if len(cells) > lanes else cells
+
+
+def _last_axis(choose: Choose) -> Choose:
+    return lambda cells, d, params, j: (
+        choose(cells, d, params, j) if j == len(params.sizes) - 1 else cells
+    )
+
+
+_CELLS: dict[str, tuple[str, StepWrap, tuple[str, ...], tuple[str, ...]]] = {
+    "cells-not-shifted-by-pads": (
+        "cells addressed without subtracting the begin pads",
+        reading_other_cells(_shifted_by_begin),
+        WINDOWED,
+        ("tap_address_not_shifted_by_begin_pad",),
+    ),
+    "dilation-two": (
+        "every second cell read, as with a dilation of 2",
+        reading_other_cells(_by(2), unclipped=True),
+        WINDOWED,
+        (),
+    ),
+    "dilation-of-strides": (
+        "the strides used as a dilation",
+        reading_other_cells(_dilated, unclipped=True),
+        WINDOWED,
+        (),
+    ),
+    "first-cell-skipped": (
+        "the first cell of every window skipped",
+        reading_other_cells(_last_axis(lambda cells, *_: cells[1:] if len(cells) > 1 else cells)),
+        EVERY,
+        (),
+    ),
+    "last-cell-skipped": (
+        "the last cell of every window skipped",
+        reading_other_cells(_last_axis(lambda cells, *_: cells[:-1] if len(cells) > 1 else cells)),
+        EVERY,
+        (),
+    ),
+    "first-cell-twice": (
+        "the first cell of every window added twice",
+        reading_other_cells(_last_axis(lambda cells, *_: cells[:1] + cells)),
+        AVERAGES,
+        (),
+    ),
+    "overlap-not-counted-again": (
+        "cells at the begin of a window that the one before it read not read again",
+        reading_other_cells(
+            _last_axis(
+                lambda cells, _d, p, j: cells[-p.strides[j] :]
+                if cells and cells[0] > 0
+                else cells
+            )
+        ),
+        WINDOWED,
+        (),
+    ),
+    "last-input-cell-never-read": (
+        "the last cell of the last axis never read",
+        reading_other_cells(
+            _last_axis(lambda cells, d, *_: [p for p in cells if p < d - 1 or d == 1])
+        ),
+        EVERY,
+        (),
+    ),
+    "first-input-cell-never-read": (
+        "the first cell of the last axis never read",
+        reading_other_cells(_last_axis(lambda cells, d, *_: [p for p in cells if p or d == 1])),
+        EVERY,
+        (),
+    ),
+}
+_CELLS |= {
+    f"window-unrolled-by-{lanes}": (
+        f"the rest of a window beyond groups of {lanes} cells skipped",
+        reading_other_cells(_last_axis(_unrolled_by(lanes))),
+        EVERY,
+        (),
+    )
+    for lanes in (2, 4, 8)
+}
+_CELLS |= {
+    f"window-of-{most}-at-most": (
+        f"only {most} cells of a window read along an axis",
+        reading_other_cells(lambda cells, *_, most=most: cells[:most]),
+        EVERY,
+        (),
+    )
+    for most in (7, 16, 255)
+}
+_CELLS |= {
+    f"index-{name}": (
+        f"positions along an axis kept in {bits} bits",
+        reading_other_cells(
+            lambda cells, _d, _params, _j, most=most: [p % most for p in cells]
+        ),
+        EVERY,
+        (),
+    )
+    for name, bits, most in (
+        ("uint8", 8, 1 << 8),
+        ("int16", 15, 1 << 15),
+        ("uint16", 16, 1 << 16),
+    )
+}
+
+# Planes and addresses ---------------------------------------------------------------------------
+
+
+def _flat_index(most: int) -> Callable[[Array], Array]:
+    """Address the cells of a plane by a number that wraps."""
+
+    def change(data: Array) -> Array:
+        planes = data.reshape(*data.shape[:2], -1)
+        return planes[:, :, np.arange(planes.shape[2]) % most].reshape(data.shape)
+
+    return change
+
+
+def _tensor_index(most: int) -> Callable[[Array], Array]:
+    """Address the cells of the whole tensor by a number that wraps."""
+    return lambda data: data.ravel()[np.arange(data.size) % most].reshape(data.shape)
+
+
+def _channels_last(data: Array) -> Array:
+    n, c, *sizes = data.shape
+    return np.moveaxis(data.reshape(n, *sizes, c), -1, 1)
+
+
+def _bounds_of(slip: Callable[[tuple[int, ...]], tuple[int, ...]]) -> StepWrap:
+    """Clip windows to the sizes of other axes."""
+
+    def wrap(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
+        def other(data: Array, params: Params, windows: Windows) -> Gathered:
+            right = gather(data, params, windows)
+            ends = slip(params.sizes)
+            hi = tuple(
+                np.maximum(np.minimum(b, end), a)
+                for a, b, end in zip(right.lo, right.hi, ends, strict=True)
+            )
+            return Gathered(right.data, right.lo, hi)
+
+        return other
+
+    return wrap
+
+
+def _into_next_row(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
+    """Let windows run on into the next row where they overhang the end of one."""
+
+    def running(data: Array, params: Params, windows: Windows) -> Gathered:
+        right = gather(data, params, windows)
+        width = params.sizes[-1]
+        more = max(0, int(windows.stop[-1].max(initial=0)) - width)
+        flat = data.reshape(*data.shape[:2], -1)
+        rows = np.arange(flat.shape[2]).reshape(-1, width)
+        index = rows[:, :1] + np.arange(width + more)
+        longer = flat[:, :, index % flat.shape[2]].reshape(*data.shape[:-1], width + more)
+        hi = (*right.hi[:-1], np.maximum(windows.stop[-1], right.lo[-1]))
+        return Gathered(longer, right.lo, hi)
+
+    return running
+
+
+def _first(data: Array, axis: int) -> Array:
+    return np.repeat(data.take([0], axis), data.shape[axis], axis)
+
+
+def _modulo(most: int) -> Callable[[Array], Array]:
+    return lambda data: data[:, np.arange(data.shape[1]) % most]
+
+
+def _swapped_planes(data: Array) -> Array:
+    n, c, *sizes = data.shape
+    return np.swapaxes(data.reshape(c, n, *sizes), 0, 1)
+
+
+def _read_transposed(data: Array) -> Array:
+    *planes, h, w = data.shape
+    return np.swapaxes(data.reshape(*planes, w, h), -1, -2) if data.ndim > 3 else data
+
+
+def _transposed_if_square(data: Array) -> Array:
+    square = data.ndim > 3 and data.shape[-1] == data.shape[-2]
+    return np.swapaxes(data, -1, -2) if square else data
+
+
+_DATA: dict[str, tuple[str, Callable[[Array], Array]]] = {
+    "batch-first-for-all": ("the first batch pooled for every batch", lambda x: _first(x, 0)),
+    "batch-reversed": ("the batches in reverse order", lambda x: x[::-1]),
+    "channel-first-for-all": ("the first channel pooled for every channel", lambda x: _first(x, 1)),
+    "channels-reversed": ("the channels in reverse order", lambda x: x[:, ::-1]),
+    "batch-and-channels-swapped": ("batch and channels swapped in memory", _swapped_planes),
+    "channels-last": ("memory read as if channels came last", _channels_last),
+    "rows-and-columns-swapped": ("the last two axes swapped in memory", _read_transposed),
+    "square-input-transposed": ("square inputs transposed", _transposed_if_square),
+    "input-mirrored": ("the last axis read backwards", lambda x: x[..., ::-1]),
+    "plane-index-uint8": ("cells of a plane numbered in 8 bits", _flat_index(1 << 8)),
+    "plane-index-uint16": ("cells of a plane numbered in 16 bits", _flat_index(1 << 16)),
+    "tensor-index-int16": ("cells of the input numbered in 15 bits", _tensor_index(1 << 15)),
+    "tensor-index-uint16": ("cells of the input numbered in 16 bits", _tensor_index(1 << 16)),
+    **{
+        f"channel-modulo-{most}": (f"channel c pooled from channel c modulo {most}", _modulo(most))
+        for most in (4, 8, 16, 32, 256)
+    },
+    **{
+        f"batch-modulo-{most}": (
+            f"batch n pooled from batch n modulo {most}",
+            lambda x, most=most: x[np.arange(x.shape[0]) % most],
+        )
+        for most in (2, 256)
+    },
+}
+
+
+def _faults(
+    table: dict[str, tuple[str, StepWrap, tuple[str, ...], tuple[str, ...]]],
+) -> tuple[Fault, ...]:
+    return tuple(
+        Fault(name, words, operators, {"gather": wrap}, bugs)
+        for name, (words, wrap, operators, bugs) in table.items()
+    )
+
+
+def _data(name: str) -> Any:
+    return _of_data(_DATA[name][1])
+
+
+FAULTS: tuple[Fault, ...] = (
+    *_faults(_PADDING),
+    *_faults(_CELLS),
+    *(Fault(name, words, EVERY, {"gather": _data(name)}) for name, (words, _) in _DATA.items()),
+    *(
+        Fault(
+            f"bounds-{slip.name}",
+            f"the input size {slip.words} where windows are clipped",
+            EVERY,
+            {"gather": _bounds_of(slip.of)},
+        )
+        for slip in AXIS_SLIPS
+    ),
+    Fault(
+        "runs-into-next-row",
+        "windows that overhang the end of a row read on in the next",
+        WINDOWED,
+        {"gather": _into_next_row},
+    ),
+)

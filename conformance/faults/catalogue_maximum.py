@@ -1,0 +1,356 @@
+"""Faults of `reduce` for the maximum: where it starts, how it compares, what NaN does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import name_of
+from conformance.faults.common import MAXIMUM, Seen, remember, result
+from conformance.faults.fault import Fault
+from conformance.faults.taps import Taps, taps_of
+from conformance.operators.clauses import StepWrap
+from conformance.operators.pipeline import Divisor, Gathered, maximum_of_cells
+from conformance.reference import maximum_ignoring_nan
+from conformance.reference.rounding import narrow, widen
+from conformance.vector import Array
+
+Reduce = Callable[[Gathered, Divisor], Array]
+
+
+def _is_float(data: Array) -> bool:
+    return data.dtype.kind not in "iu"
+
+
+def _at_least(start: float, *, integers: bool = False) -> StepWrap:
+    """Start from a number instead of the lowest."""
+
+    def change(right: Array, _gathered: Gathered) -> Array:
+        if not _is_float(right):
+            return np.maximum(right, 0) if integers else right
+        wide = widen(right)
+        return narrow(np.where(wide < start, start, wide), name_of(right.dtype))
+
+    return result(change)
+
+
+def _in(kind: str) -> StepWrap:
+    """Compare, or keep, floating-point numbers in another type."""
+
+    def change(right: Array, _gathered: Gathered) -> Array:
+        if not _is_float(right):
+            return right
+        return narrow(widen(narrow(widen(right), kind)), name_of(right.dtype))
+
+    return result(change)
+
+
+def _folded(
+    combine: Callable[[Array, Array], Array], start: Callable[[Taps], Any] | None = None
+) -> StepWrap:
+    """Fold the cells of each window in order, from its first cell unless `start` says."""
+
+    def wrap(reduce: Reduce) -> Reduce:
+        def folded(gathered: Gathered, divisor: Divisor) -> Array:
+            if not _is_float(gathered.data):
+                return reduce(gathered, divisor)
+            wide = Gathered(widen(gathered.data), gathered.lo, gathered.hi)
+            taps = taps_of(wide)
+            first = taps.cells[:, :, 0] if start is None else start(taps)
+            empty = ~taps.held.any(axis=1)
+            values = taps.fold(np.where(empty, -np.inf, first), combine)
+            return narrow(values, name_of(gathered.data.dtype))
+
+        return folded
+
+    return wrap
+
+
+def _mapped(change: Callable[[Array], Array]) -> StepWrap:
+    """Take the maximum of changed cells of the same type."""
+    return lambda reduce: lambda gathered, divisor: reduce(
+        Gathered(change(gathered.data), gathered.lo, gathered.hi), divisor
+    )
+
+
+def _nan_as(value: float) -> StepWrap:
+    def change(data: Array) -> Array:
+        if not _is_float(data):
+            return data
+        wide = widen(data)
+        return narrow(np.where(np.isnan(wide), value, wide), name_of(data.dtype))
+
+    return _mapped(change)
+
+
+def _nan_dropped_where(where: Callable[[tuple[int, ...]], Any]) -> StepWrap:
+    """Drop NaN at some outputs, `where(shape)`, and propagate it at the others."""
+
+    def change(right: Array, gathered: Gathered) -> Array:
+        if not _is_float(right):
+            return right
+        other = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
+        propagated = maximum_of_cells(gathered, np.ones((), np.int64))
+        return np.where(np.broadcast_to(where(right.shape), right.shape), other, propagated)
+
+    return result(change)
+
+
+def _tail(axis: int, lanes: int) -> Callable[[tuple[int, ...]], Any]:
+    """Mark what a loop over groups of `lanes` leaves to its remainder."""
+
+    def where(shape: tuple[int, ...]) -> Any:
+        marked = np.arange(shape[axis]) >= shape[axis] // lanes * lanes
+        return marked.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
+
+    return where
+
+
+def _integers(change: Callable[[Array], Array]) -> StepWrap:
+    return _mapped(lambda data: data if _is_float(data) else change(data))
+
+
+def _opposite_sign(reduce: Reduce) -> Reduce:
+    """Compare signed integers as unsigned ones and the reverse."""
+
+    def other(gathered: Gathered, divisor: Divisor) -> Array:
+        data = gathered.data
+        if _is_float(data):
+            return reduce(gathered, divisor)
+        kind = np.dtype(f"{'u' if data.dtype.kind == 'i' else 'i'}{data.dtype.itemsize}")
+        view = np.ascontiguousarray(data).view(kind)
+        return reduce(Gathered(view, gathered.lo, gathered.hi), divisor).view(data.dtype)
+
+    return other
+
+
+def _of_bits(reduce: Reduce) -> Reduce:
+    """Compare floating-point numbers by their bits as signed integers."""
+
+    def other(gathered: Gathered, divisor: Divisor) -> Array:
+        data = gathered.data
+        if not _is_float(data):
+            return reduce(gathered, divisor)
+        view = np.ascontiguousarray(data).view(np.dtype(f"i{data.dtype.itemsize}"))
+        return reduce(Gathered(view, gathered.lo, gathered.hi), divisor).view(data.dtype)
+
+    return other
+
+
+def _as_float_where_padded(reduce: Reduce) -> Reduce:
+    """Return integers as floats where they are padded with minus infinity."""
+
+    def other(gathered: Gathered, divisor: Divisor) -> Array:
+        right = reduce(gathered, divisor)
+        if _is_float(right) or not isinstance(gathered, Seen):
+            return right
+        padded = any(
+            (a < 0).any() or (b > d).any()
+            for a, b, d in zip(
+                gathered.windows.start, gathered.windows.stop, gathered.params.sizes, strict=True
+            )
+        )
+        return right.astype(np.float32) if padded else right
+
+    return other
+
+
+def _lowest_for_minus_infinity(right: Array, _gathered: Gathered) -> Array:
+    if not _is_float(right):
+        return right
+    lowest = -narrow(np.array(np.finfo(np.float64).max), name_of(right.dtype))
+    if np.isinf(widen(lowest)):
+        lowest = np.nextafter(lowest, right.dtype.type(0))
+    return np.where(np.isneginf(widen(right)), lowest, right)
+
+
+def _minimum(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
+    data = gathered.data
+    if not _is_float(data):
+        flipped = np.invert(data)
+        return np.invert(reduce(Gathered(flipped, gathered.lo, gathered.hi), divisor))
+    return -reduce(Gathered(-data, gathered.lo, gathered.hi), divisor)
+
+
+def _later_wins(a: Array, b: Array) -> Array:
+    return np.where(a > b, a, b)
+
+
+def _first_wins(a: Array, b: Array) -> Array:
+    return np.where(b > a, b, a)
+
+
+def _largest_magnitude(a: Array, b: Array) -> Array:
+    return np.where(np.abs(b) > np.abs(a), b, a)
+
+
+def _rounded_to(kind: str) -> Callable[[Array], Array]:
+    return lambda data: data.astype(kind).astype(data.dtype)
+
+
+def _wrapped(kind: str) -> Callable[[Array], Array]:
+    """Keep integers in a narrower type of the same sign."""
+    return lambda data: data.astype(f"{'u' if data.dtype.kind == 'u' else ''}{kind}").astype(
+        data.dtype
+    )
+
+
+_FAULTS: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
+    "maximum-from-zero": (
+        "the maximum started from 0",
+        _at_least(0.0, integers=True),
+        ("max_init_zero",),
+    ),
+    "maximum-from-smallest-normal": (
+        "the maximum started from the smallest positive float32",
+        _at_least(float(np.finfo(np.float32).smallest_normal)),
+        ("max_init_flt_min",),
+    ),
+    **{
+        f"maximum-from-{name}": (f"the maximum started from {words}", _at_least(start), ())
+        for name, words, start in (
+            ("minus-one", "-1", -1.0),
+            ("minus-128", "-128", -128.0),
+            ("minus-10000", "-10000", -10000.0),
+            ("minus-1e20", "-1e20", -1e20),
+            ("lowest-float16", "the lowest finite float16", -65504.0),
+            ("lowest-float32", "the lowest finite float32", -float(np.finfo(np.float32).max)),
+        )
+    },
+    "maximum-from-lowest": (
+        "the lowest finite number for a window of minus infinity",
+        result(_lowest_for_minus_infinity),
+        (),
+    ),
+    "maximum-from-first-input-cell": (
+        "the maximum started from the first cell of the plane",
+        result(
+            lambda right, gathered: np.maximum(
+                right, gathered.data[(..., *[slice(1)] * (right.ndim - 2))]
+            )
+            if _is_float(right)
+            else right
+        ),
+        (),
+    ),
+    "minimum": (
+        "the minimum in place of the maximum",
+        lambda reduce: lambda gathered, divisor: _minimum(gathered, divisor, reduce),
+        (),
+    ),
+    "largest-magnitude": (
+        "the cell of the largest magnitude in place of the largest",
+        _folded(_largest_magnitude),
+        (),
+    ),
+    "magnitude": (
+        "the largest magnitude in place of the largest cell",
+        _mapped(lambda data: np.abs(data) if data.dtype.kind != "u" else data),
+        (),
+    ),
+    "last-cell": ("the last cell of a window in place of the largest", _folded(lambda _, b: b), ()),
+    "compares-bits": (
+        "floating-point numbers compared as integers: wrong for two negative ones",
+        _of_bits,
+        (),
+    ),
+    "compares-opposite-sign": (
+        "signed integers compared as unsigned ones, or the reverse",
+        _opposite_sign,
+        (),
+    ),
+    "nan-dropped-unless-first": (
+        "NaN dropped unless it is the first cell of its window",
+        _folded(_first_wins),
+        ("max_nan_dropped_unless_first",),
+    ),
+    "nan-kept-if-last": (
+        "NaN replaced by the next cell, kept only at the end of its window",
+        _folded(_later_wins),
+        (),
+    ),
+    "nan-as-zero": ("NaN taken as 0", _nan_as(0.0), ()),
+    "nan-as-infinity": ("NaN taken as infinity", _nan_as(np.inf), ()),
+    "infinity-clamped": (
+        "infinity replaced by the largest finite number",
+        _mapped(
+            lambda data: data
+            if not _is_float(data)
+            else np.where(np.isposinf(widen(data)), _largest(data.dtype), data)
+        ),
+        (),
+    ),
+    "nan-dropped-in-channel-tail": (
+        "NaN dropped in the channels beyond groups of 4",
+        _nan_dropped_where(_tail(1, 4)),
+        ("nan_depends_on_channel_tail",),
+    ),
+    "nan-dropped-in-width-tail": (
+        "NaN dropped in the columns beyond groups of 4",
+        _nan_dropped_where(_tail(-1, 4)),
+        (),
+    ),
+    "nan-dropped-in-first-column": (
+        "NaN dropped in the first column",
+        _nan_dropped_where(lambda shape: np.arange(shape[-1]) == 0),
+        (),
+    ),
+    "nan-dropped-in-odd-columns": (
+        "NaN dropped in every second column",
+        _nan_dropped_where(lambda shape: np.arange(shape[-1]) % 2 == 1),
+        (),
+    ),
+    "nan-dropped-after-first-batch": (
+        "NaN dropped in all batches but the first",
+        _nan_dropped_where(
+            lambda shape: np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1)) > 0
+        ),
+        (),
+    ),
+    **{
+        f"maximum-in-{kind}": (f"cells kept in {kind}", _in(kind), bugs)
+        for kind, bugs in (("float32", ("f64_computed_in_f32",)), ("float16", ()), ("bfloat16", ()))
+    },
+    **{
+        f"integers-through-{kind}": (
+            f"integers compared as {kind}",
+            _integers(_rounded_to(kind)),
+            (),
+        )
+        for kind in ("float32", "float64", "float16")
+    },
+    **{
+        f"integers-wrapped-to-{bits}-bits": (
+            f"integers kept in {bits} bits",
+            _integers(_wrapped(f"int{bits}")),
+            (),
+        )
+        for bits in (8, 16, 32)
+    },
+    "int8-as-127": (
+        "integers clamped to -127..127",
+        _integers(lambda data: np.clip(data, max(-127, np.iinfo(data.dtype).min), 127)),
+        (),
+    ),
+}
+
+
+def _largest(kind: np.dtype[Any]) -> Any:
+    return np.nextafter(kind.type(np.inf), kind.type(0))
+
+
+FAULTS: tuple[Fault, ...] = (
+    *(
+        Fault(name, words, MAXIMUM, {"reduce": wrap}, bugs)
+        for name, (words, wrap, bugs) in _FAULTS.items()
+    ),
+    Fault(
+        "integers-padded-with-infinity",
+        "integers returned as float32 where there is padding",
+        MAXIMUM,
+        {"reduce": _as_float_where_padded, "gather": remember},
+        ("int_pad_with_inf",),
+    ),
+)

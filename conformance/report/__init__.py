@@ -1,0 +1,1 @@
+"""A report or a vector for people and machines: each module renders the same values."""

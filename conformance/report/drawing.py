@@ -1,0 +1,390 @@
+"""One vector drawn so that a person sees windows, padding, overhang and the expected output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from conformance.dtypes import name_of
+from conformance.errors import InvalidCase, UsageError
+from conformance.operators import CLAUSES, Operator, operator_named
+from conformance.operators.attributes import complete
+from conformance.operators.clauses import under
+from conformance.operators.pipeline import Plan
+from conformance.report import values as words
+from conformance.report.grid import Axis, draw_grid, side_by_side
+from conformance.vector import UNDEFINED, Array, Outcome, Vector
+
+_PADDING, _OVERHANG, _UNDEFINED = "·", "✕", "?"
+_STYLE = {_PADDING: "blue", _OVERHANG: "yellow", _UNDEFINED: "magenta"}
+_READ, _IDLE = "bold", "dim"
+_INPUT_ROWS, _OUTPUT_ROWS = 14, 9
+_FLAT = Axis(0, 1, (0, 1))
+
+
+def draw(
+    vector: Vector,
+    *,
+    plane: Sequence[int] = (),
+    output: Sequence[int] = (),
+    readings: Mapping[str, str] | None = None,
+    width: int = 80,
+) -> RenderableType:
+    """Return a drawing of one plane of a vector, about `width` wide.
+
+    `plane` is the batch and channel, then positions on the spatial axes before the last two;
+    `output` the spatial position of the output element whose window is outlined; both have
+    sensible defaults. `readings` choose among the outcomes. Raises UsageError for a position or a
+    reading that the vector does not have. The vector is one that verify.misshapen finds sound.
+    """
+    operator = operator_named(vector.case.operator)
+    scene = _scene(vector, operator, readings or {}, plane, output)
+    blocks: list[RenderableType] = [_heading(vector, operator)]
+    if scene is None:
+        blocks.append(_without_windows(vector, operator))
+    else:
+        blocks.append(_picture(scene, width))
+    if vector.clauses and vector.outcomes[0].kind != "anything":
+        blocks.append(_clauses(vector))
+    if len(vector.outcomes) > 1:
+        blocks.append(_outcomes(vector, scene))
+    spaced = [part for block in blocks for part in (block, Text())]
+    return Group(*spaced[:-1])
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What is drawn: the geometry and the outcome of one combination, one plane, one output."""
+
+    data: Array
+    plan: Plan
+    outcome: Outcome
+    leading: tuple[int, ...]  # batch, channel and positions on the axes that are not drawn
+    chosen: tuple[int, ...]  # spatial position of an output element
+    average: bool
+
+    @cached_property
+    def windows(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Start and stop of every window, per spatial axis."""
+        both = zip(self.plan.windows.start, self.plan.windows.stop, strict=True)
+        return tuple(tuple(zip(start.tolist(), stop.tolist(), strict=True)) for start, stop in both)
+
+    def axis(self, number: int) -> Axis:
+        """Return a spatial axis of the input with all that its windows reach."""
+        windows, size = self.windows[number], self.plan.params.sizes[number]
+        begin, end = self.plan.pads[number]
+        return Axis(
+            low=min(-begin, *(start for start, _ in windows)),
+            high=max(size + end, *(stop for _, stop in windows)),
+            outline=windows[self.chosen[number]],
+            windows=windows,
+            chosen=self.chosen[number],
+        )
+
+    def zone(self, number: int, position: int) -> str:
+        """Return the glyph of a position on an axis, "" inside the input."""
+        begin, end = self.plan.pads[number]
+        size = self.plan.params.sizes[number]
+        if 0 <= position < size:
+            return ""
+        return _PADDING if -begin <= position < size + end else _OVERHANG
+
+
+def _scene(
+    vector: Vector,
+    operator: Operator,
+    readings: Mapping[str, str],
+    plane: Sequence[int],
+    output: Sequence[int],
+) -> _Scene | None:
+    outcome = _outcome_under(vector, readings)
+    if outcome.expected is None:
+        return None
+    data = vector.case.inputs[0]
+    params = operator.validate(vector.case.inputs, vector.case.attributes)
+    chosen_readings = dict(outcome.readings[0]) | dict(readings)
+    plan = under(operator, chosen_readings).plan(params)
+    chosen = _within(output, plan.extent, "output") if output else _interesting(plan)
+    inner = max(0, data.ndim - 4)
+    starts = [int(plan.windows.start[i][chosen[i]]) for i in range(inner)]
+    depths = [min(max(start, 0), params.sizes[i] - 1) for i, start in enumerate(starts)]
+    wanted = [*plane, *[0, 0, *depths][len(plane) :]]
+    leading = _within(wanted, data.shape[: 2 + inner], "plane")
+    return _Scene(data, plan, outcome, leading, chosen, operator.reduction == "average")
+
+
+def _outcome_under(vector: Vector, readings: Mapping[str, str]) -> Outcome:
+    for clause, reading in readings.items():
+        touching = {name: names for name, names in vector.clauses.items() if names}
+        if reading not in touching.get(clause, ()):
+            there = [words.attribute(c, r) for c, names in touching.items() for r in names]
+            raise UsageError(
+                f"no reading {clause}={reading} touches {vector.case.id}; "
+                f"there are {', '.join(there) or 'none'}"
+            )
+    for outcome in vector.outcomes:
+        if any(readings.items() <= combination.items() for combination in outcome.readings):
+            return outcome
+    raise UsageError(f"no outcome of {vector.case.id} has all these readings together")
+
+
+def _within(position: Sequence[int], shape: Sequence[int], name: str) -> tuple[int, ...]:
+    if len(position) != len(shape) or any(
+        not 0 <= i < n for i, n in zip(position, shape, strict=False)
+    ):
+        raise UsageError(
+            f"{name} {','.join(map(str, position))} does not exist; "
+            f"{len(shape)} numbers below {', '.join(map(str, shape))} do"
+        )
+    return tuple(position)
+
+
+def _interesting(plan: Plan) -> tuple[int, ...]:
+    """Return the first output position, in C order, whose window leaves the input; else the first.
+
+    That is the origin unless only a later window on some axis does.
+    """
+    first: list[int | None] = []
+    for start, stop, size in zip(
+        plan.windows.start, plan.windows.stop, plan.params.sizes, strict=True
+    ):
+        clipped = np.flatnonzero((start < 0) | (stop > size))
+        first.append(int(clipped[0]) if clipped.size else None)
+    result = [0] * len(first)
+    if 0 not in first:
+        for number in reversed(range(len(first))):
+            if first[number] is not None:
+                result[number] = first[number] or 0
+                break
+    return tuple(result)
+
+
+def _heading(vector: Vector, operator: Operator) -> RenderableType:
+    case = vector.case
+    lines = [Text(case.id, "bold", no_wrap=True, overflow="ignore")]
+    inputs = [f"{name_of(a.dtype)} {words.shape(a.shape)}" for a in case.inputs]
+    if len(case.inputs) > 1:
+        inputs[1:] = [f"output size {words.shape(case.inputs[1].ravel().tolist())}"]
+    facts = [*inputs, f"pattern {case.pattern}" if case.pattern else "", f"tier {case.tier}"]
+    lines.append(Text(f"{case.operator}: " + " · ".join(filter(None, facts))))
+    if operator.attributes:
+        lines.append(_attributes(vector, operator))
+    origin = {
+        "printed": "expected values printed in the document",
+        "derived": "expected values derived from the document by hand",
+        "computed": "expected values computed by the reference",
+    }[case.provenance]
+    lines.append(Text(" · ".join(filter(None, [origin, case.source])), "dim"))
+    if case.tags:
+        lines.append(Text(f"tags {', '.join(case.tags)}", "dim"))
+    return Group(*lines)
+
+
+def _attributes(vector: Vector, operator: Operator) -> Text:
+    given = vector.case.attributes
+    text = Text()
+    for name, value in given.items():
+        text.append(f"{words.attribute(name, value)}  ")
+    try:
+        axes = vector.case.inputs[0].ndim - 2
+        every = complete(operator.attributes, given, axes)
+    except InvalidCase:
+        return text
+    for name, value in every.items():
+        if name not in given:
+            text.append(f"{words.attribute(name, value)}  ", "dim italic")
+    return text
+
+
+def _without_windows(vector: Vector, operator: Operator) -> Text:
+    if vector.outcomes[0].kind == "anything":
+        clause = next(iter(vector.clauses), "")
+        why = f": {CLAUSES[clause].says}" if clause in CLAUSES else ""
+        return Text(f"Undefined as a whole ({clause}){why}. Anything but a crash conforms.")
+    why = "these attributes"
+    try:
+        operator.validate(vector.case.inputs, vector.case.attributes)
+    except InvalidCase as error:
+        why = str(error)
+    return Text.assemble(("An exception is the right answer. ", "bold"), why)
+
+
+def _picture(scene: _Scene, width: int) -> RenderableType:
+    rank = len(scene.chosen)
+    lines = [line for number in range(rank - 2) for line in _leading_axis(scene, number, width)]
+    blocks = [_input(scene, width), _result(scene, width, divisors=False)]
+    divisor = scene.plan.divisor
+    if scene.average and divisor.size and (divisor != divisor.flat[0]).any():
+        blocks.append(_result(scene, width, divisors=True))
+    lines += side_by_side(blocks, width=width)
+    lines += [Text(), _element(scene), _legend(scene)]
+    return Group(*lines)
+
+
+def _planar(scene: _Scene) -> list[int]:
+    """Return the numbers of the drawn axes, rows first; one for 1-D data."""
+    rank = len(scene.chosen)
+    return list(range(max(0, rank - 2), rank))
+
+
+def _title(name: str, leading: Sequence[int], scene: _Scene) -> Text:
+    drawn = [":"] * len(_planar(scene))
+    return Text(f"{name}[{', '.join([*map(str, leading), *drawn])}]", "bold underline")
+
+
+def _input(scene: _Scene, width: int) -> list[Text]:
+    axes = _planar(scene)
+    columns = scene.axis(axes[-1])
+    rows = scene.axis(axes[0]) if len(axes) == 2 else _FLAT
+    plane = scene.data[scene.leading]
+    if len(axes) == 1:
+        plane = plane[np.newaxis]
+    deep = [
+        start <= position < stop
+        for position, (start, stop) in zip(
+            scene.leading[2:],
+            (scene.windows[i][scene.chosen[i]] for i in range(len(scene.leading) - 2)),
+            strict=True,
+        )
+    ]
+
+    def cell(p: int, q: int) -> tuple[str, str]:
+        zones = scene.zone(axes[-1], q) + (scene.zone(axes[0], p) if len(axes) == 2 else "")
+        if zones:
+            glyph = _OVERHANG if _OVERHANG in zones else _PADDING
+            return glyph, _STYLE[glyph]
+        outlined = _in(rows.outline, p) and _in(columns.outline, q) and all(deep)
+        read = _any_in(columns.windows, q) and (rows is _FLAT or _any_in(rows.windows, p))
+        return words.short(plane[p, q]), _READ if outlined else "" if read else _IDLE
+
+    title = _title("data", scene.leading, scene)
+    return [title, *draw_grid(rows, columns, cell, width=width, height=_INPUT_ROWS)]
+
+
+def _result(scene: _Scene, width: int, *, divisors: bool) -> list[Text]:
+    inner = scene.chosen[:-2] if len(scene.chosen) > 2 else ()
+    leading = (*scene.leading[:2], *inner)
+    outcome = scene.outcome
+    assert outcome.expected is not None
+    assert outcome.addends is not None
+    expected = np.atleast_2d(outcome.expected[leading])
+    known = np.atleast_2d(outcome.addends.reshape(outcome.expected.shape)[leading]) != UNDEFINED
+    divisor = np.atleast_2d(scene.plan.divisor[inner])
+
+    def cell(p: int, q: int) -> tuple[str, str]:
+        if divisors:
+            return str(int(divisor[p, q])), ""
+        if not known[p, q]:
+            return _UNDEFINED, _STYLE[_UNDEFINED]
+        return words.short(expected[p, q]), ""
+
+    place = [(i, i + 1) for i in scene.chosen[-2:]]
+    rows = Axis(0, expected.shape[0], place[0]) if len(place) == 2 else _FLAT
+    columns = Axis(0, expected.shape[1], place[-1])
+    title = _title("divisor", inner, scene) if divisors else _title("expected", leading, scene)
+    return [title, *draw_grid(rows, columns, cell, width=width, height=_OUTPUT_ROWS)]
+
+
+def _leading_axis(scene: _Scene, number: int, width: int) -> list[Text]:
+    """Draw an axis that is not part of the plane: its windows and the position of the plane."""
+    axis, shown = scene.axis(number), scene.leading[2 + number]
+
+    def cell(_p: int, q: int) -> tuple[str, str]:
+        glyph = scene.zone(number, q)
+        return (glyph, _STYLE[glyph]) if glyph else ("▲" if q == shown else " ", _READ)
+
+    title = Text(f"axis {2 + number}: the plane at {shown}", "bold underline")
+    lines = draw_grid(_FLAT, axis, cell, width=width, height=1)
+    return [title, *lines[:-3], lines[-2], Text()]
+
+
+def _element(scene: _Scene) -> Text:
+    outcome = scene.outcome
+    assert outcome.expected is not None
+    assert outcome.addends is not None
+    position = (*scene.leading[:2], *scene.chosen)
+    flat = int(np.ravel_multi_index(position, outcome.expected.shape))
+    cells = inside = 1
+    for number, index in enumerate(scene.chosen):
+        start, stop = scene.windows[number][index]
+        cells *= stop - start
+        inside *= max(0, min(stop, scene.plan.params.sizes[number]) - max(start, 0))
+    name = f"expected[{', '.join(map(str, position))}]"
+    share = f"{inside} of the window's {words.count(cells, 'cell')}"
+    if int(outcome.addends[flat]) == UNDEFINED:
+        text = Text.assemble((name, "bold green"), f": {share} lie inside the input; ")
+        return text.append("undefined, any value conforms", _STYLE[_UNDEFINED])
+    value = outcome.expected[position]
+    text = Text.assemble((f"{name} = {value}", "bold green"))
+    if not scene.average:
+        return text.append(f": the largest of {share}")
+    text.append(f": the sum of {share}, divided by {int(scene.plan.divisor[scene.chosen])}")
+    return text
+
+
+def _legend(scene: _Scene) -> Text:
+    assert scene.outcome.addends is not None
+    glyphs = {
+        scene.zone(number, position)
+        for number in range(len(scene.chosen))
+        for axis in [scene.axis(number)]
+        for position in (axis.low, axis.high - 1, scene.plan.params.sizes[number])
+        if axis.low <= position < axis.high
+    }
+    text = Text()
+    for glyph, meaning in ((_PADDING, "padding"), (_OVERHANG, "overhang")):
+        if glyph in glyphs:
+            text.append(glyph, _STYLE[glyph]).append(f" {meaning}   ")
+    if (scene.outcome.addends == UNDEFINED).any():
+        text.append(_UNDEFINED, _STYLE[_UNDEFINED]).append(" undefined   ")
+    return text.append("┏━┓", "bold green").append(" one window and its output")
+
+
+def _clauses(vector: Vector) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    table.title, table.title_justify, table.title_style = "Clauses that touch it", "left", "bold"
+    for name, readings in vector.clauses.items():
+        says = " or ".join(readings) if readings else "undefined"
+        table.add_row(f"  {name}", says)
+    return table
+
+
+def _outcomes(vector: Vector, scene: _Scene | None) -> RenderableType:
+    table = Table(title="Answers that conform", title_justify="left", title_style="bold")
+    table.box, table.show_edge, table.pad_edge = None, False, False
+    for header in ("", "answer", "under"):
+        table.add_column(header, header_style="dim")
+    for outcome, answer in zip(vector.outcomes, _answers(vector.outcomes), strict=True):
+        drawn = scene is not None and outcome is scene.outcome
+        under_readings = words.combinations(outcome.readings, vector.clauses)
+        table.add_row("▸" if drawn else "", answer, under_readings)
+    return table
+
+
+def _answers(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    first = outcomes[0].expected
+    for outcome in outcomes:
+        expected = outcome.expected
+        if expected is None:
+            yield "an exception" if outcome.kind == "raises" else "anything"
+            continue
+        text = words.shape(expected.shape)
+        if outcome is not outcomes[0] and first is not None and expected.shape == first.shape:
+            same = (expected == first) | (np.isnan(expected) & np.isnan(first))
+            changed = int(np.count_nonzero(~same))
+            text += f", {words.count(changed, 'value')} differ" if changed else ", same values"
+        yield text
+
+
+def _in(window: tuple[int, int], position: int) -> bool:
+    return window[0] <= position < window[1]
+
+
+def _any_in(windows: tuple[tuple[int, int], ...], position: int) -> bool:
+    return any(_in(window, position) for window in windows)

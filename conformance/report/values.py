@@ -1,0 +1,85 @@
+"""Numbers, shapes and readings as short text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from conformance.dtypes import dtype_of
+from conformance.vector import Combination
+
+
+def short(value: Any) -> str:
+    """Return an element in few characters: three digits, whole numbers below 1e5 as they are."""
+    if isinstance(value, int) or getattr(getattr(value, "dtype", None), "kind", "f") in "iu":
+        return str(int(value))
+    number = float(value)
+    if number.is_integer() and abs(number) < 1e5:
+        return f"{number:.0f}"  # keeps the sign of zero
+    mantissa, e, exponent = f"{number:.3g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
+
+
+def attribute(name: str, value: Any) -> str:
+    """Return an attribute as `kernel=[2,2]` or `auto_pad=same_upper`."""
+    return f"{name}={plain(value)}"
+
+
+def plain(value: Any) -> str:
+    """Return an attribute's value without quotes and spaces."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(plain(item) for item in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def shape(extents: Sequence[int]) -> str:
+    """Return a shape as `1x3x8x8`."""
+    return "x".join(map(str, extents)) or "scalar"
+
+
+def count(number: int, noun: str) -> str:
+    """Return `1 vector` or `1,234 vectors`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(nbytes: int) -> str:
+    """Return a number of bytes as `4.1 MB`."""
+    if nbytes < 1000:
+        return f"{nbytes} B"
+    number, units = float(nbytes), iter(("kB", "MB", "GB", "TB"))
+    unit = ""
+    while number >= 1000:
+        number, unit = number / 1000, next(units, "TB")
+    return f"{number:.1f} {unit}"
+
+
+def combinations(taken: Iterable[Combination], clauses: Mapping[str, Sequence[str]]) -> str:
+    """Say which combinations of readings these are, leaving out clauses that do not matter.
+
+    `clauses` are those that touch the vector, with their readings.
+    """
+    every = [dict(combination) for combination in taken]
+    names = list(dict.fromkeys(name for combination in every for name in combination))
+    used = {name: list(dict.fromkeys(c[name] for c in every if name in c)) for name in names}
+    product = 1
+    for readings in used.values():
+        product *= len(readings)
+    free = {name for name in names if set(used[name]) == set(clauses.get(name, ()))}
+    if product == len(every):
+        bound = [f"{name}={'|'.join(used[name])}" for name in names if name not in free]
+        return ", ".join(bound) or "every reading"
+    return " or ".join(", ".join(f"{k}={v}" for k, v in c.items()) for c in every)
+
+
+def exact(value: Any, dtype: str) -> str:
+    """Return the shortest decimal that reads back as this element of type `dtype`."""
+    if dtype == "bfloat16":
+        dtype = "float32"  # holds every bfloat16, and numpy knows its shortest decimals
+    element = dtype_of(dtype).type(value)
+    text = str(element)
+    return text.removesuffix(".0") if text != "-0.0" else text
+
+
+def list_of(items: Sequence[str], *, last: str = "and") -> str:
+    """Return `a, b and c`."""
+    return f" {last} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))

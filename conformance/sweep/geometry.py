@@ -1,0 +1,163 @@
+"""Levels of the geometry of one axis: names for sets of (size, kernel, stride, pads).
+
+A level is a predicate on the numbers of one axis, not a number. A row of a covering array names a
+level per factor; the numbers are then searched for. A combination of levels that no numbers
+satisfy is a constraint of the covering array: it is found here by the same search, not written
+down by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+from conformance.operators.windows import ceil_div, extent, room, same_total
+
+KERNELS = ("one", "even", "odd", "input", "above-input", "large", "huge")
+STRIDES = ("one", "below-kernel", "kernel", "above-kernel")
+PADS = (
+    "none",
+    "begin",
+    "end",
+    "begin-larger",
+    "end-larger",
+    "above-stride",
+    "kernel",
+    "above-kernel",
+)
+FITS = ("exact", "rest")
+# Up to a vector register and a few lanes more.
+WIDTHS = ("1", "2-3", "4-7", "8-11", "16-19", "32-35")
+
+
+class Axis(NamedTuple):
+    """The numbers of one spatial axis: input size, kernel, stride, given pads."""
+
+    d: int
+    k: int
+    s: int
+    begin: int
+    end: int
+
+
+def windows_of(axis: Axis, mode: str) -> int:
+    """Return the number of windows (rounded down) under explicit, same or valid pads."""
+    if mode == "same":
+        return ceil_div(axis.d, axis.s)
+    begin, end = (axis.begin, axis.end) if mode == "explicit" else (0, 0)
+    return extent(room(axis.d, axis.k, begin, end), axis.s, ceil=False)
+
+
+def fit_of(axis: Axis, mode: str) -> str:
+    """Say whether windows end with the padded input; for same_*, whether the padding is even."""
+    if mode == "same":
+        total = same_total(axis.d, axis.k, axis.s, ceil_div(axis.d, axis.s))
+        return "rest" if total % 2 else "exact"
+    begin, end = (axis.begin, axis.end) if mode == "explicit" else (0, 0)
+    return "rest" if room(axis.d, axis.k, begin, end) % axis.s else "exact"
+
+
+@cache
+def candidates(
+    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
+) -> tuple[Axis, ...]:
+    """Return axes that satisfy all levels; `width` None asks for any small number of windows."""
+    found = []
+    for k, d in _kernels(kernel):
+        for s in _strides(stride, k):
+            for begin, end in _pads(pads, k, s):
+                given = (begin, end) if mode == "explicit" else (0, 0)
+                for size in _sizes(k, d, s, given, mode, width):
+                    axis = Axis(size, k, s, begin, end)
+                    if not _allowed(axis, kernel, mode, width) or fit_of(axis, mode) != fit:
+                        continue
+                    found.append(axis)
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def plain(mode: str, width: str | None, *, padded: bool) -> tuple[Axis, ...]:
+    """Return small axes of every kind, to stand beside the axis that a row is about."""
+    levels = product(
+        ("odd", "even", "one"),
+        STRIDES,
+        ("begin", "end", "end-larger", "none") if padded else ("none",),
+        FITS,
+    )
+    return tuple(
+        axis
+        for kernel, stride, pads, fit in levels
+        for axis in candidates(mode, kernel, stride, pads, fit, width)
+        if axis.k <= 3 and axis.s <= 3
+    )
+
+
+def _kernels(level: str) -> list[tuple[int, int | None]]:
+    """Return kernels, with an input size where the level fixes one."""
+    if level == "input":
+        return [(d, d) for d in (2, 3, 4, 5, 6)]
+    if level == "above-input":
+        return [(d + more, d) for d, more in product((1, 2, 3, 4, 5), (1, 2))]
+    sizes = {"one": (1,), "even": (2, 4, 6), "odd": (3, 5, 7), "large": (8, 9, 11), "huge": (256, 300)}
+    return [(k, None) for k in sizes[level]]
+
+
+def _strides(level: str, k: int) -> tuple[int, ...]:
+    if level == "one":
+        return (1,)
+    if level == "kernel":
+        return (k,) if k > 1 else ()
+    if level == "above-kernel":
+        return (k + 1, k + 2, k + 3)
+    return tuple(s for s in (2, 3, 5, k - 1) if 1 < s < k)
+
+
+def _pads(level: str, k: int, s: int) -> list[tuple[int, int]]:
+    below = [p for p in (1, 2, 3, k - 1) if 1 <= p < k]
+    if level == "none":
+        return [(0, 0)]
+    if level == "begin":
+        return [(p, 0) for p in below]
+    if level == "end":
+        return [(0, p) for p in below]
+    if level == "begin-larger":
+        return [(p, q) for p, q in product(below, below) if p > q]
+    if level == "end-larger":
+        return [(q, p) for p, q in product(below, below) if p > q]
+    if level == "above-stride":
+        return [(p, q) for p, q in product((s + 1, s + 2), (s + 1, s + 2, 0, 1)) if max(p, q) < k]
+    if level == "kernel":
+        return [(k, 0), (0, k), (k, 1), (1, k), (k, k)]
+    return [(k + 1, 0), (0, k + 1), (k + 2, 1), (1, k + 2), (k + 1, k + 2)]
+
+
+def _width_range(width: str | None) -> range:
+    if width is None:
+        return range(1, 4)
+    low, _, high = width.partition("-")
+    return range(int(low), int(high or low) + 1)
+
+
+def _sizes(
+    k: int, d: int | None, s: int, given: tuple[int, int], mode: str, width: str | None
+) -> Iterator[int]:
+    if d is not None:
+        yield d
+        return
+    for o in _width_range(width):
+        if mode == "same":
+            yield from sorted({o * s, max(1, o * s - 1), (o - 1) * s + 1})
+        else:
+            exact = (o - 1) * s + k - sum(given)
+            yield from (exact + rest for rest in sorted({0, 1, s - 1}) if 1 <= exact + rest and rest < s)
+
+
+def _allowed(axis: Axis, kernel: str, mode: str, width: str | None) -> bool:
+    given = (axis.begin, axis.end) if mode == "explicit" else (0, 0)
+    if mode != "same" and room(axis.d, axis.k, *given) < 0:
+        return False
+    if kernel == "above-input" and axis.k <= axis.d:
+        return False
+    return width is None or windows_of(axis, mode) in _width_range(width)

@@ -1,0 +1,159 @@
+"""What a sweep is: a covering-array model of symbolic levels and a way to make a row concrete."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import name_of
+from conformance.sweep.covering import Coverage, Model, Row, coverage, covering_array
+from conformance.sweep.patterns import fill
+from conformance.vector import Array, Case, Provenance, Tier
+
+ABSENT = "absent"
+"""Level of an optional attribute that a case leaves out."""
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """Everything of a case but its data."""
+
+    operator: str
+    attributes: Mapping[str, Any]
+    shape: tuple[int, ...]
+    dtype: str
+    pattern: str
+    volume: int
+    output_size: tuple[tuple[int, ...], str] | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The covering array of one operator: its model and how a row becomes numbers.
+
+    `concrete(row, turn)` picks numbers that satisfy all levels of a row; `turn` is the number of
+    the row, which rotates the choice among equally good numbers.
+    """
+
+    operator: str
+    model: Model
+    concrete: Callable[[Row, int], Blueprint]
+
+    def rows(self, strength: int, seed: int, progress: Progress | None = None) -> list[Row]:
+        """Return the covering array."""
+        step = None if progress is None else _named(progress, f"{self.operator}: covering array")
+        return covering_array(self.model, strength=strength, seed=seed, progress=step)
+
+    def coverage(self, rows: Sequence[Row], strength: int) -> Coverage:
+        """Count the interactions that rows cover."""
+        return coverage(self.model, rows, strength=strength)
+
+
+def _named(progress: Progress, name: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(name, done, total)
+
+
+def build(
+    plan: Blueprint,
+    *,
+    seed: int,
+    tier: Tier = "standard",
+    source: str = "",
+    provenance: Provenance = "computed",
+) -> Case:
+    """Fill in the data of a case and name it."""
+    key = json.dumps(
+        [plan.operator, dict(plan.attributes), plan.shape, plan.dtype, plan.output_size],
+        sort_keys=True,
+    )
+    data = fill(plan.pattern, plan.shape, plan.dtype, volume=plan.volume, key=key, seed=seed)
+    inputs: tuple[Array, ...] = (data,)
+    if plan.output_size is not None:
+        size, size_type = plan.output_size
+        inputs = (data, np.array(size, size_type))
+    return case_of(
+        plan.operator,
+        plan.attributes,
+        inputs,
+        pattern=plan.pattern,
+        tier=tier,
+        source=source,
+        provenance=provenance,
+        tags=plan.tags,
+    )
+
+
+def case_of(
+    operator: str,
+    attributes: Mapping[str, Any],
+    inputs: tuple[Array, ...],
+    *,
+    pattern: str,
+    tier: Tier = "standard",
+    source: str = "",
+    provenance: Provenance = "computed",
+    tags: tuple[str, ...] = (),
+) -> Case:
+    """Return a case whose id is derived from what it is: readable, stable and unique."""
+    data = inputs[0]
+    digest = hashlib.sha256(json.dumps([operator, dict(attributes)], sort_keys=True).encode())
+    for array in inputs:
+        digest.update(f"{array.shape}{array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    parts = [
+        operator,
+        name_of(data.dtype),
+        _numbers(data.shape),
+        *([f"o{_numbers(inputs[1].tolist())}"] if len(inputs) > 1 else []),
+        *_shown(attributes),
+        f"{pattern}-{digest.hexdigest()[:8]}",
+    ]
+    return Case(
+        id="/".join(filter(None, ["/".join(parts[:3]), "-".join(parts[3:-1]), parts[-1]])),
+        operator=operator,
+        attributes=dict(attributes),
+        inputs=inputs,
+        tier=tier,
+        pattern=pattern,
+        source=source,
+        provenance=provenance,
+        tags=tags,
+    )
+
+
+_SHORT = {
+    "kernel": "k",
+    "strides": "s",
+    "pads_begin": "b",
+    "pads_end": "e",
+    "window_shape": "k",
+    "window_movement_strides": "s",
+    "padding_below": "b",
+    "padding_above": "e",
+}
+_WORDS = {
+    ("exclude_pad", True): "exclude",
+    ("exclude_pad", False): "include",
+    ("include_padding_in_avg_computation", True): "include",
+    ("include_padding_in_avg_computation", False): "exclude",
+}
+
+
+def _shown(attributes: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in attributes.items():
+        if key in _SHORT and isinstance(value, list):
+            yield _SHORT[key] + _numbers(value)
+        else:
+            yield _WORDS.get((key, value), str(value))
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return "x".join(str(value) for value in values)

@@ -1,0 +1,9 @@
+"""Vector files: HDF5 columns, out and in (docs/format.md). Nothing else knows HDF5."""
+
+from __future__ import annotations
+
+from conformance.vectorfile.reader import VectorFile
+from conformance.vectorfile.suite import VectorSet, open_vectors, shipped_suite
+from conformance.vectorfile.writer import VectorWriter
+
+__all__ = ["VectorFile", "VectorSet", "VectorWriter", "open_vectors", "shipped_suite"]

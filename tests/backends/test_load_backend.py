@@ -1,0 +1,255 @@
+"""How a backend is found from the text a user typed, and what is said when it is not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from conformance.backends import Builtin, available, load_backend
+from conformance.backends import numpy_backend as numpy_module
+from conformance.errors import UsageError
+
+SOURCE = """
+    import dataclasses
+
+    def pool(operator, inputs, attributes):
+        return inputs[0]
+
+    def optional(operator, inputs, attributes, engine="cpu"):
+        return inputs[0]
+
+    def two(operator, inputs):
+        return inputs[0]
+
+    @dataclasses.dataclass
+    class Engine:
+        scale: int = 2
+
+        def __call__(self, operator, inputs, attributes):
+            return inputs[0] * self.scale
+
+        @staticmethod
+        def run(operator, inputs, attributes):
+            return inputs[0]
+
+        def method(self, operator, inputs, attributes):
+            return inputs[0]
+
+        @property
+        def broken(self):
+            raise RuntimeError("no device\\nfound")
+
+    engine = Engine()
+    number = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return the current directory, which holds my_engine.py; imports are undone afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    write(tmp_path / "my_engine.py", SOURCE)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def write(path: Path, source: str) -> None:
+    """Write an indented source."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(textwrap.dedent(source))
+
+
+def refusal(spec: str) -> str:
+    """Return the one line that says why a backend cannot be loaded."""
+    with pytest.raises(UsageError) as caught:
+        load_backend(spec)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+class TestFound:
+    """What loads."""
+
+    def test_builtin(self):
+        """A built-in name gives the backend of its module."""
+        assert load_backend("numpy") is numpy_module.backend
+
+    def test_available_names_are_loadable_builtins(self):
+        """The numpy backend needs nothing but numpy."""
+        assert list(available())[:2] == ["numpy", "torch"]
+        assert available()["numpy"].installed
+
+    def test_builtins_are_not_imported_with_the_package(self):
+        """Asking for one backend imports no other engine."""
+        code = "import sys, conformance.backends as b; b.load_backend('numpy'); print(*sys.modules)"
+        loaded = run_python(code).split()
+        assert "conformance.backends.numpy_backend" in loaded
+        assert "torch" not in loaded
+
+    @pytest.mark.parametrize(
+        "attribute", ["pool", "optional", "engine", "Engine.run", "engine.run"]
+    )
+    @pytest.mark.parametrize("place", ["my_engine", "my_engine.py", "./my_engine.py"])
+    def test_module_or_file(self, folder, place, attribute):
+        """A module in the current directory or a file, and a plain or dotted attribute."""
+        assert load_backend(f"{place}:{attribute}")("AvgPool-1", [4], {}) in (4, 8)
+
+    def test_package(self, folder):
+        """A dotted module name, imported from the current directory."""
+        write(folder / "pack" / "__init__.py", "")
+        write(folder / "pack" / "deep.py", SOURCE)
+        assert load_backend("pack.deep:pool").__module__ == "pack.deep"
+
+    def test_file_imports_its_neighbours(self, folder):
+        """A file elsewhere may import modules beside it."""
+        write(folder / "far" / "helper_beside.py", "def pool(o, i, a): return 'helped'")
+        write(folder / "far" / "entry.py", "from helper_beside import pool")
+        assert load_backend("far/entry.py:pool")("", [], {}) == "helped"
+
+    def test_two_files_of_one_name(self, folder):
+        """Files with the same name in two folders do not stand in for each other."""
+        for name in ("a", "b"):
+            write(folder / name / "same.py", f"def pool(o, i, a): return '{name}'")
+        loaded = [load_backend(f"{name}/same.py:pool") for name in ("a", "b")]
+        assert [pool("", [], {}) for pool in loaded] == ["a", "b"]
+
+    def test_file_named_like_a_module_in_use(self, folder):
+        """A file called json.py is the user's file, and json stays json."""
+        write(folder / "odd" / "json.py", "def pool(o, i, a): return 'mine'")
+        before = sys.modules["json"]
+        assert load_backend("odd/json.py:pool")("", [], {}) == "mine"
+        assert sys.modules["json"] is before
+
+
+class TestRefused:
+    """What does not load, and the line that says so."""
+
+    def test_misspelt_builtin(self):
+        """The line suggests the name meant and lists all."""
+        line = refusal("nunpy")
+        assert line.startswith("no backend 'nunpy' (did you mean 'numpy'?); ")
+        assert "built-in names: numpy, torch" in line
+        assert "module:attribute" in line
+
+    @pytest.mark.parametrize("spec", ["", ":", "module:", ":attribute", "zzz"])
+    def test_incomplete(self, spec):
+        """Neither a name nor module:attribute."""
+        assert refusal(spec).startswith(f"no backend {spec!r}; built-in names: ")
+
+    def test_file_without_attribute(self, folder):
+        """A file alone does not say what to call."""
+        assert refusal("my_engine.py").endswith("my_engine.py:ATTRIBUTE")
+
+    def test_no_module(self, folder):
+        """The module does not exist."""
+        line = refusal("no_such_module.inside:pool")
+        assert "no module 'no_such_module.inside' on the import path" in line
+
+    def test_misspelt_builtin_as_module(self, folder):
+        """A built-in name with a colon is looked up as a module; the line points back."""
+        assert "did you mean 'torch'?" in refusal("torhc:backend")
+
+    def test_no_file(self, folder):
+        """The file does not exist; the line gives the full path."""
+        assert refusal("sub/none.py:pool").endswith(f"no file {folder / 'sub' / 'none.py'}")
+
+    def test_no_attribute(self, folder):
+        """The line suggests the callable meant and lists those there are."""
+        line = refusal("my_engine:pol")
+        assert "my_engine has no 'pol' (did you mean 'pool'?); it has Engine, " in line
+
+    def test_no_dotted_attribute(self, folder):
+        """Likewise inside a class."""
+        assert "Engine has no 'rum' (did you mean 'run'?)" in refusal("my_engine:Engine.rum")
+
+    def test_attribute_of_something_without_attributes(self, folder):
+        """A number has no callables to list."""
+        assert "has no 'run'" in refusal("my_engine:number.run")
+
+    def test_attribute_that_raises(self, folder):
+        """A property that raises is reported in one line."""
+        line = refusal("my_engine:engine.broken")
+        assert line.endswith("'broken' raised RuntimeError: no device found")
+
+    def test_not_callable(self, folder):
+        """A number is no backend."""
+        assert refusal("my_engine:number").endswith("is int, not callable")
+
+    def test_class(self, folder):
+        """A class would be constructed, not run."""
+        assert "is a class" in refusal("my_engine:Engine")
+
+    @pytest.mark.parametrize("attribute", ["two", "Engine.method"])
+    def test_wrong_signature(self, folder, attribute):
+        """A function that does not take the three arguments."""
+        assert "cannot be called with (operator, inputs, attributes)" in refusal(
+            f"my_engine:{attribute}"
+        )
+
+    @pytest.mark.parametrize(
+        ("source", "cause"),
+        [
+            ("raise ValueError('bad\\nthing')", "ValueError: bad thing"),
+            ("import sys; sys.exit('usage')", "SystemExit: usage"),
+            ("def (", "SyntaxError: "),
+            ("import not_there_at_all", "ModuleNotFoundError: No module named 'not_there_at_all'"),
+            ("raise ImportError", "raised ImportError"),
+            ("raise RuntimeError('x' * 999)", "x..."),
+        ],
+    )
+    @pytest.mark.parametrize("suffix", ["", ".py"])
+    def test_module_that_raises(self, folder, source, cause, suffix):
+        """Whatever the import raises becomes one line with the cause."""
+        write(folder / "raising.py", source)
+        line = refusal(f"raising{suffix}:pool")
+        assert line.startswith(f"backend 'raising{suffix}:pool': importing ")
+        assert cause in line
+        assert len(line) < 500
+
+    def test_interrupt_is_not_swallowed(self, folder):
+        """Ctrl-C during an import stops the program."""
+        write(folder / "waiting.py", "raise KeyboardInterrupt")
+        with pytest.raises(KeyboardInterrupt):
+            load_backend("waiting:pool")
+
+    def test_missing_engine(self):
+        """A missing package says which extra to install."""
+        missing = Builtin("fast", "not_there_at_all", "an engine nobody has")
+        with pytest.raises(UsageError, match=r"pip install 'pooling-conformance\[fast\]'"):
+            missing.load()
+
+    def test_broken_engine(self, folder):
+        """An engine that is installed but cannot be imported says why."""
+        write(folder / "torch" / "__init__.py", "raise OSError('libtorch.so: cannot open')")
+        code = """
+            from conformance.backends import load_backend
+            from conformance.errors import UsageError
+            try:
+                load_backend("torch")
+            except UsageError as error:
+                print(error)
+        """
+        line = run_python(code)
+        assert line.startswith("backend 'torch': importing conformance.backends.torch_backend")
+        assert line.endswith("raised OSError: libtorch.so: cannot open\n")
+
+
+def run_python(code: str) -> str:
+    """Run code in a fresh interpreter, the current directory importable; return its output."""
+    path = os.pathsep.join(["", *sys.path])
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path},
+    ).stdout

@@ -1,0 +1,95 @@
+"""The readers in examples/ and docs/format.md: other people's programs read our files."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from arbitrary_vectors import OPERATOR, small_vectors
+
+from conformance.vector import Outcome
+from conformance.vectorfile import VectorWriter, layout
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def output(*command):
+    """Return what a command prints."""
+    done = subprocess.run([*map(str, command)], check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Return a file whose second vector has no values."""
+    path = tmp_path_factory.mktemp("examples") / "AvgPool-1.h5"
+    one, other, last = small_vectors(3)
+    with VectorWriter(path, OPERATOR, header={}) as file:
+        for vector in (one, replace(other, outcomes=(Outcome("raises"),)), last):
+            file.add(vector)
+    return path
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """Return the C example, compiled."""
+    compiler, config = shutil.which("cc"), shutil.which("pkg-config")
+    if not compiler or not config:
+        pytest.skip("needs a C compiler and pkg-config")
+    try:
+        flags = output(config, "--cflags", "--libs", "hdf5")
+    except subprocess.CalledProcessError:
+        pytest.skip("needs the headers of libhdf5")
+    program = tmp_path_factory.mktemp("c") / "read_vectors"
+    source = EXAMPLES / "read_vectors.c"
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+    output(compiler, *strict, source, *shlex.split(flags), "-o", program)
+    return program
+
+
+EXPECTED = [
+    "AvgPool-1/case/000 expects 0.5 first\n",
+    "AvgPool-1/case/001 expects no values\n",
+    "AvgPool-1/case/002 expects 2.5 first\n",
+]
+
+
+def test_the_c_example_reads_a_file(path, reader):
+    """It compiles without a warning, and prints id and value of each vector."""
+    assert [output(reader, path, number) for number in range(3)] == EXPECTED
+
+
+def test_the_c_example_refuses_a_number_out_of_range(path, reader):
+    """A reader looks before it indexes."""
+    assert subprocess.run([reader, path, "3"], check=False).returncode == 3
+
+
+def test_the_h5py_example_reads_a_file(path):
+    """It prints id and value of each vector without this package."""
+    script = EXAMPLES / "read_vectors.py"
+    assert [output(sys.executable, "-I", script, path, n) for n in range(3)] == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["read_vectors.c", "read_vectors.py"])
+def test_the_examples_know_every_element_type(name):
+    """The codes in the examples are those of the format."""
+    types = re.findall(r'"(\w*(?:float|int)\d+)"', (EXAMPLES / name).read_text())
+    assert tuple(types) == layout.ELEMENT_TYPES
+
+
+def test_the_description_names_every_column_and_limit():
+    """docs/format.md is complete: each column, type code and limit is in it."""
+    text = (ROOT / "docs" / "format.md").read_text()
+    columns = {path.rpartition("/")[2] for path in layout.REQUIRED}
+    limits = {"MAX_ROWS", "MAX_TEXT", "MAX_HEADER", "MAX_EXTENT", "MAX_VECTOR"}
+    numbers = {f"{getattr(layout, limit):,}" for limit in limits}
+    codes = {f"{code} {name}" for code, name in enumerate(layout.ELEMENT_TYPES)}
+    wanted = {f"`{column}`" for column in columns} | numbers | codes
+    assert {each for each in wanted if each not in text} == set()
