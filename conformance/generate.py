@@ -9,7 +9,7 @@ from conformance import __version__
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.sweep import collect
-from conformance.sweep.model import Progress
+from conformance.sweep.model import Covered, Progress
 from conformance.vector import TIERS, Tier
 from conformance.vectorfile import VectorWriter
 
@@ -50,7 +50,16 @@ def generate(
     return [_write(folder, name, tier, strength, seed, progress) for name in names]
 
 
-def _write(  # noqa: PLR0917 - the arguments of generate, in its order
+def _shown(array: Covered) -> dict[str, int]:
+    return {
+        "strength": array.strength,
+        "feasible": array.coverage.feasible,
+        "covered": array.coverage.covered,
+        "infeasible": array.coverage.infeasible,
+    }
+
+
+def _write(
     folder: Path, name: str, tier: Tier, strength: int, seed: int, progress: Progress | None
 ) -> Path:
     collection = collect(name, tier=tier, strength=strength, seed=seed, progress=progress)
@@ -59,12 +68,8 @@ def _write(  # noqa: PLR0917 - the arguments of generate, in its order
         "tier": tier,
         "strength": strength,
         "seed": seed,
-        "coverage": {
-            "strength": strength,
-            "feasible": collection.coverage.feasible,
-            "covered": collection.coverage.covered,
-            "infeasible": collection.coverage.infeasible,
-        },
+        "coverage": _shown(collection.arrays[0]),
+        "coverage_of": {array.name: _shown(array) for array in collection.arrays[1:]},
     }
     path = folder / f"{name}.h5"
     with VectorWriter(path, name, header=header) as writer:

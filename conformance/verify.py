@@ -135,7 +135,8 @@ def _bits(array: Array) -> Array:
     """Return the bytes of each element, one row each; every NaN alike."""
     flat = array.ravel().copy()
     if flat.dtype.kind not in "iu":
-        flat[np.isnan(flat)] = np.nan
+        with np.errstate(invalid="ignore"):  # bfloat16 warns of some NaNs
+            flat[np.isnan(flat)] = np.nan
     return flat.view(f"u{flat.itemsize}")
 
 

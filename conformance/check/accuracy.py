@@ -35,9 +35,10 @@ class AccuracyTally:
         if near is None or not (arithmetic >= 0).any():
             return
         tally = self._tallies.setdefault(column.name, _Tally())
-        counted = (column.columns.addends != UNDEFINED) & np.isfinite(column.columns.values)
-        before = np.concatenate(([0], np.cumsum(counted)))
-        sizes = before[column.stops] - before[column.starts]
+        values = column.columns.values
+        ignored = np.flatnonzero((column.columns.addends == UNDEFINED) | ~np.isfinite(values))
+        first, last = np.searchsorted(ignored, [column.starts, column.stops])
+        sizes = (column.stops - column.starts) - (last - first)
         elements = int(sizes[arithmetic >= 0].sum())
         chosen = arithmetic[column.row]
         off = (chosen >= 0) & np.isfinite(near.expected) & (near.error != 0)

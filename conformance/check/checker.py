@@ -14,10 +14,11 @@ import numpy as np
 from conformance import __version__
 from conformance.batch import Batch
 from conformance.check.accuracy import AccuracyTally
+from conformance.check.combinations import Packed
 from conformance.check.explain import output_of
-from conformance.check.judge import judge
+from conformance.check.judge import CONFORMS, Bools, judge
 from conformance.check.profiles import pins_of
-from conformance.check.readings import readings_followed
+from conformance.check.readings import readings_followed, refuted
 from conformance.check.report import (
     KEPT_OUTPUT,
     VERDICTS,
@@ -37,7 +38,7 @@ Progress = Callable[[int, int], None]
 _PACKAGES = ("numpy", "ml_dtypes", "h5py")
 
 
-class Interrupted(KeyboardInterrupt):  # noqa: N818 - a KeyboardInterrupt, with what was done
+class Interrupted(KeyboardInterrupt):
     """The user stopped a run; `report` holds what was done and says it is incomplete."""
 
     def __init__(self, report: Report) -> None:
@@ -81,13 +82,15 @@ def check(
         selections = chosen(sources, operators, select, tier)
         run = _Run(InProcess(backend), pins, sum(len(s.numbers) for s in selections), progress)
         complete = run.all(selections)
+    readings = run.readings()
+    counts = run.counts()
     report = Report(
         backend=name or _name(backend),
         vectors=tuple(selection.used for selection in selections),
         results=Results(run.parts),
-        counts=sum(run.counts.values(), Counter()),
-        counts_by_operator=run.counts,
-        readings=run.readings(),
+        counts=sum(counts.values(), Counter()),
+        counts_by_operator=counts,
+        readings=readings,
         undefined=run.undefined(),
         accuracy=run.accuracy.reports(),
         required=pins,
@@ -110,7 +113,6 @@ class _Run:
         self, runner: Runner, pins: Mapping[str, str], total: int, progress: Progress | None
     ) -> None:
         self.parts: list[Part] = []
-        self.counts: dict[str, Counter[Verdict]] = {}
         self.accuracy = AccuracyTally()
         self.done = 0
         self.backend_seconds = 0.0
@@ -125,7 +127,6 @@ class _Run:
         """Run what is selected; False if the user stopped it."""
         try:
             for selection in selections:
-                self.counts[selection.source.operator] = Counter()
                 for batch in selection.source.batches(selection.numbers):
                     self._batch(batch)
         except KeyboardInterrupt:
@@ -133,21 +134,31 @@ class _Run:
         return True
 
     def readings(self) -> tuple[ClauseReport, ...]:
-        """Return which readings explain the vectors that conform."""
-        voters = [
-            np.flatnonzero((part.judged.verdict == 0) & part.judged.touched.any(axis=1))
-            for part in self.parts
-        ]
-        pairs = [pair for pair in zip(self.parts, voters, strict=True) if len(pair[1])]
-        if not pairs:
+        """Return which readings explain the vectors that conform.
+
+        An exception that only another reading would excuse is an error from here on.
+        """
+        voters = self._voters()
+        if not voters:
             return ()
+        wrong = refuted(*_columns(voters), np.array([p.judged.excused[i] for p, i in voters]))
+        for index in np.flatnonzero(wrong).tolist():
+            part, vector = voters[index]
+            part.judged.refute(vector, part.clauses[vector])
+        voters = [voter for voter, no in zip(voters, wrong.tolist(), strict=True) if not no]
         return readings_followed(
-            np.concatenate([part.judged.accepted[mine] for part, mine in pairs]),
-            np.concatenate([part.judged.touched[mine] for part, mine in pairs]),
-            lambda attribute: [
-                part.value(index, attribute) for part, mine in pairs for index in mine.tolist()
-            ],
+            *_columns(voters), lambda name: [part.value(vector, name) for part, vector in voters]
         )
+
+    def counts(self) -> dict[str, Counter[Verdict]]:
+        """Return how many vectors of each operator got each verdict."""
+        counts: dict[str, Counter[Verdict]] = {}
+        for part in self.parts:
+            of_part = np.bincount(part.judged.verdict, minlength=len(VERDICTS)).tolist()
+            counts.setdefault(part.operator, Counter()).update(
+                dict(zip(VERDICTS, of_part, strict=True))
+            )
+        return {operator: +count for operator, count in counts.items()}
 
     def undefined(self) -> tuple[UndefinedReport, ...]:
         """Return what was done where nothing is defined, in the order of the clauses."""
@@ -169,13 +180,21 @@ class _Run:
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         judged = judge(batch, answers, self._pins, self.accuracy)
         self._behaviours += judged.behaviours
-        verdicts = np.bincount(judged.verdict[:count], minlength=len(VERDICTS)).tolist()
-        self.counts[batch.operator] += Counter(dict(zip(VERDICTS, verdicts, strict=True)))
         self.parts.append(Part.of(batch, judged, self._kept(judged.explanations, answers), count))
         self.done += count
         if stopped:
             raise KeyboardInterrupt
         self._tick(self.done)
+
+    def _voters(self) -> list[tuple[Part, int]]:
+        """Return the conforming vectors that a disputed clause touches."""
+        return [
+            (part, vector)
+            for part in self.parts
+            for vector in np.flatnonzero(
+                (part.judged.verdict == CONFORMS) & part.judged.touched.any(axis=1)
+            ).tolist()
+        ]
 
     def _tick(self, done: int) -> None:
         if self._progress:
@@ -190,6 +209,13 @@ class _Run:
                 kept[vector] = output
                 self._room -= output.nbytes
         return kept
+
+
+def _columns(voters: Sequence[tuple[Part, int]]) -> tuple[Packed, Bools]:
+    return (
+        np.array([part.judged.accepted[vector] for part, vector in voters]),
+        np.array([part.judged.touched[vector] for part, vector in voters]),
+    )
 
 
 def _name(backend: Any) -> str:

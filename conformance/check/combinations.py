@@ -8,6 +8,7 @@ bits packed into `WORDS` unsigned 64-bit words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 
@@ -50,9 +51,10 @@ def set_of(readings: Iterable[Combination]) -> Sets:
 def pack(sets: Sets) -> Packed:
     """Return sets of shape (..., *SHAPE) as words of shape (..., WORDS)."""
     leading = sets.shape[: sets.ndim - len(SHAPE)]
-    bits = np.packbits(sets.reshape(*leading, -1), axis=-1)
-    spare = [(0, 0)] * len(leading) + [(0, WORDS * 8 - bits.shape[-1])]
-    return np.ascontiguousarray(np.pad(bits, spare)).view(np.uint64)
+    bits = np.packbits(sets.reshape(*leading, prod(SHAPE)), axis=-1)
+    room = np.zeros((*leading, WORDS * 8), np.uint8)
+    room[..., : bits.shape[-1]] = bits
+    return room.view(np.uint64)
 
 
 def unpack(words: Packed) -> Sets:
@@ -64,10 +66,6 @@ def unpack(words: Packed) -> Sets:
     return bits.reshape(*leading, *SHAPE)
 
 
-EVERYTHING: Packed = pack(np.ones(SHAPE, np.bool_))
-"""The set of all combinations."""
-
-
 def packed_table(
     readings: Sequence[tuple[Combination, ...]],
 ) -> tuple[Packed, npt.NDArray[np.int64]]:
@@ -77,28 +75,33 @@ def packed_table(
     Raises VectorFileError where a row names a clause or reading that is not known.
     """
     number: dict[int, int] = {}
-    sets: list[Packed] = []
+    sets: list[Sets] = []
     rows = np.empty(len(readings), np.int64)
     for row, each in enumerate(readings):
         known = number.get(id(each))
         if known is None:
             known = number[id(each)] = len(sets)
             try:
-                sets.append(EVERYTHING if each == ({},) else pack(set_of(each)))
+                sets.append(set_of(each))
             except KeyError as error:
                 raise VectorFileError(
                     f"a vector has the reading {list(map(dict, each))}: {error} is not known to "
                     "this version"
                 ) from None
         rows[row] = known
-    return np.array(sets, np.uint64).reshape(-1, WORDS), rows
+    return pack(np.array(sets, np.bool_).reshape(-1, *SHAPE)), rows
 
 
 def combinations_in(words: Packed, touched: Iterable[str]) -> tuple[dict[str, str], ...]:
     """Return a packed set as combinations of the readings of some clauses, the first ones first."""
-    axes = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in set(touched)]
+    return tuple(map(dict, _combinations_in(words.tobytes(), frozenset(touched))))
+
+
+@lru_cache(maxsize=4096)
+def _combinations_in(words: bytes, touched: frozenset[str]) -> tuple[dict[str, str], ...]:
+    axes = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in touched]
     others = tuple(axis for axis in range(len(SHAPE)) if axis not in axes)
-    kept = unpack(words).any(axis=others)
+    kept: Sets = np.asarray(unpack(np.frombuffer(words, np.uint64)).any(axis=others))
     return tuple(
         {CLAUSE_NAMES[a]: READING_NAMES[a][i] for a, i in zip(axes, index, strict=True)}
         for index in product(*(range(SHAPE[axis]) for axis in axes))

@@ -6,7 +6,7 @@ Equal bits are right under every reading, and most are; only the others are look
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -45,14 +45,13 @@ class Closeness:
         bound, overflows = self.allowed(arithmetic)
         finite = np.isfinite(self.expected) & np.isfinite(self.got)
         close = finite & (self.error <= bound)
-        return (self.error == 0) | close | (overflows & ~np.isfinite(self.got))
+        found: Bools = (self.error == 0) | close | (overflows & ~np.isfinite(self.got))
+        return found
 
 
-def closeness(
-    got: Array, expected: Array, of: ExpectedColumns, axes: Ints, *, average: bool
-) -> Closeness:
-    """Compare elements, flat, of a floating-point type; `of` has their columns."""
-    wide, asked = widen(got), widen(expected)
+def closeness(got: Array, expected: ExpectedColumns, axes: Ints, *, average: bool) -> Closeness:
+    """Compare elements, flat, of a floating-point type; `axes` is the number of spatial axes."""
+    wide, asked = widen(got), widen(expected.values)
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(wide - asked)
     error[(wide == asked) | (np.isnan(wide) & np.isnan(asked))] = 0.0
@@ -61,9 +60,9 @@ def closeness(
         own, flushed = bool(arithmetic & 1), bool(arithmetic & 2)
         with np.errstate(all="ignore"):
             bound = tolerance(
-                expected,
-                of.addends,
-                of.magnitude,
+                expected.values,
+                expected.addends,
+                expected.magnitude,
                 axes,
                 average=average,
                 element_type=own,
@@ -71,7 +70,9 @@ def closeness(
             )
             if not (average and own):
                 return bound, np.zeros(len(bound), np.bool_)
-            return bound, overflow_allowed(expected, of.addends, of.divisor, of.magnitude, axes)
+            return bound, overflow_allowed(
+                expected.values, expected.addends, expected.divisor, expected.magnitude, axes
+            )
 
     return Closeness(asked, wide, error, allowed)
 
@@ -93,11 +94,9 @@ class Column:
     got: Array
     differing: Ints
     row: Ints
-    near: Closeness | None
-
-    def rows_of(self, elements: Ints) -> Ints:
-        """Return the place in `rows` of each of some elements, given by their position."""
-        return _rows_of(self.starts, elements)
+    undefined: Ints
+    undefined_row: Ints
+    near: Closeness | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,24 +119,22 @@ def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
     Relies on the rows of one type lying one after the other in `batch.columns`.
     """
     count = len(batch.expected_dtype)
-    vectors = batch.expected_vector.tolist()
     comparable = np.zeros(count, np.bool_)
     wrong = np.zeros((count, ARITHMETICS), np.int64)
     undefined = np.zeros(count, np.int64)
-    arithmetics = _arithmetics(batch)
+    codes = arithmetic_of(batch)
+    arithmetics = np.unique(codes[batch.outcome_expected >= 0]).tolist()
     axes = np.array([arrays[0].ndim - 2 if arrays else 0 for arrays in batch.inputs], np.int64)
     columns = []
     for name in batch.columns:
         rows = np.array([r for r, each in enumerate(batch.expected_dtype) if each == name], int)
-        sizes = batch.expected_size[rows]
-        parts, same = _parts(batch, answers, name, rows.tolist(), sizes.tolist(), vectors)
+        got, same = _outputs(batch, answers, name, rows)
         comparable[rows] = same
-        got = np.frombuffer(b"".join(parts), np.uint8).view(dtype_of(name))
-        column = _column(
-            name, batch, rows, got, comparable[rows], axes[batch.expected_vector[rows]], average
-        )
-        masked = np.flatnonzero(column.columns.addends == UNDEFINED)
-        undefined[rows] = np.bincount(column.rows_of(masked), minlength=len(rows))
+        column = _column(batch, name, rows, got, same)
+        if name in FLOATS:
+            of_row = axes[batch.expected_vector[rows]]
+            column = replace(column, near=_near(column, of_row[column.row], average=average))
+        undefined[rows] = np.bincount(column.undefined_row, minlength=len(rows))
         for arithmetic in arithmetics:
             bad = column.row if column.near is None else column.row[~column.near.right(arithmetic)]
             wrong[rows, arithmetic] = np.bincount(bad, minlength=len(rows))
@@ -156,62 +153,66 @@ def spacing(expected: Doubles, name: str) -> Doubles:
         return np.ones_like(expected)
     fmt = float_format(name)
     _, exponent = np.frexp(np.maximum(np.abs(expected), fmt.smallest_normal))
-    return np.ldexp(1.0, exponent - fmt.precision)
-
-
-def _rows_of(starts: Ints, elements: Ints) -> Ints:
-    # Of rows that start at one element all but the last are empty.
-    return np.searchsorted(starts, elements, side="right") - 1
-
-
-def _arithmetics(batch: Batch) -> list[int]:
-    found: list[int] = np.unique(arithmetic_of(batch)[batch.outcome_expected >= 0]).tolist()
+    found: Doubles = np.ldexp(1.0, exponent - fmt.precision)
     return found
 
 
-def _parts(
-    batch: Batch, answers: Answers, name: str, rows: list[int], sizes: list[int], vectors: list[int]
-) -> tuple[list[bytes], list[bool]]:
-    """Return the elements of the output beside each row, and whether it has type and shape."""
+def _outputs(batch: Batch, answers: Answers, name: str, rows: Ints) -> tuple[Array, Bools]:
+    """Return the output beside each row, flat, and whether it has the row's type and shape."""
+    dtype = dtype_of(name)
     parts: list[bytes] = []
     same: list[bool] = []
-    shapes, itemsize = batch.expected_shape, dtype_of(name).itemsize
-    for row, size in zip(rows, sizes, strict=True):
-        vector = vectors[row]
+    for row, vector, size in zip(
+        rows.tolist(),
+        batch.expected_vector[rows].tolist(),
+        batch.expected_size[rows].tolist(),
+        strict=True,
+    ):
         data = answers.data[vector]
-        if (
+        fits = (
             data is not None
             and answers.dtype[vector] == name
-            and answers.shape[vector] == shapes[row]
-        ):
-            parts.append(data)
-            same.append(True)
-        else:
-            parts.append(bytes(size * itemsize))
-            same.append(False)
-    return parts, same
+            and answers.shape[vector] == batch.expected_shape[row]
+        )
+        parts.append(data if data is not None and fits else bytes(size * dtype.itemsize))
+        same.append(fits)
+    return np.frombuffer(b"".join(parts), np.uint8).view(dtype), np.array(same, np.bool_)
 
 
-def _column(
-    name: str, batch: Batch, rows: Ints, got: Array, same: Bools, axes: Ints, average: bool
-) -> Column:
+def _column(batch: Batch, name: str, rows: Ints, got: Array, same: Bools) -> Column:
     columns = batch.columns[name]
     starts = batch.expected_start[rows]
     stops = starts + batch.expected_size[rows]
+
+    def row_of(elements: Ints) -> Ints:
+        counts = np.searchsorted(elements, stops) - np.searchsorted(elements, starts)
+        return np.repeat(np.arange(len(rows)), counts)
+
+    masked = columns.addends == UNDEFINED
+    undefined = np.flatnonzero(masked)
     bits = np.dtype(f"u{got.itemsize}")
-    values = np.ascontiguousarray(columns.values)
-    unequal = (got.view(bits) != values.view(bits)) & (columns.addends != UNDEFINED)
-    differing = np.flatnonzero(unequal)
-    row = _rows_of(starts, differing)
+    unequal = got.view(bits) != np.ascontiguousarray(columns.values).view(bits)
+    differing = np.flatnonzero(unequal & ~masked)
+    row = row_of(differing)
     if not same.all():
         differing, row = differing[same[row]], row[same[row]]
-    near = None
-    if name in FLOATS:
-        of = ExpectedColumns(
-            columns.values[differing],
-            columns.addends[differing],
-            columns.divisor[differing],
-            columns.magnitude[differing],
-        )
-        near = closeness(got[differing], of.values, of, axes[row], average=average)
-    return Column(name, rows, starts, stops, columns, got, differing, row, near)
+    return Column(
+        name=name,
+        rows=rows,
+        starts=starts,
+        stops=stops,
+        columns=columns,
+        got=got,
+        differing=differing,
+        row=row,
+        undefined=undefined,
+        undefined_row=row_of(undefined),
+    )
+
+
+def _near(column: Column, axes: Ints, *, average: bool) -> Closeness:
+    at, columns = column.differing, column.columns
+    of = ExpectedColumns(
+        columns.values[at], columns.addends[at], columns.divisor[at], columns.magnitude[at]
+    )
+    return closeness(column.got[at], of, axes, average=average)

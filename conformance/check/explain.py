@@ -42,7 +42,8 @@ def explain_mismatch(
     if got not in shapes:
         return Explanation(f"shape {got} instead of {_either(shapes)}")
     names = [
-        batch.expected_dtype[row] for row, shape in zip(expected, shapes, strict=True)
+        batch.expected_dtype[row]
+        for row, shape in zip(expected, shapes, strict=True)
         if shape == got
     ]
     if answers.dtype[vector] not in names:
@@ -71,6 +72,18 @@ def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str,
         f"follows {clause}={_either(followed[clause])}, {pins[clause]} is required"
         for clause in against or touched
     )
+
+
+def explain_excused(text: str, accepted: Packed, touched: Iterable[str]) -> str:
+    """Say under which readings alone an exception, given by its text, would be right."""
+    found = combinations_in(accepted, touched)
+    every = combinations_in(~np.zeros_like(accepted), touched)
+    only = [
+        f"{clause}={_either(choice[clause] for choice in found)}"
+        for clause in every[0]
+        if {choice[clause] for choice in found} != {choice[clause] for choice in every}
+    ]
+    return f"{text} (an exception is right only under {', '.join(only)})" if only else text
 
 
 def output_of(answers: Answers, vector: int) -> Array | None:
@@ -109,7 +122,7 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
     if name in FLOATS:
         axes = np.array(batch.inputs[vector][0].ndim - 2)
         average = operator_named(batch.operator).reduction == "average"
-        near = closeness(got, of.values, of, axes, average=average)
+        near = closeness(got, of, axes, average=average)
         wrong = defined & ~near.right(arithmetic)
         bounds, _ = near.allowed(arithmetic)
         errors, expected = near.error, near.expected

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ANYTHING, RAISES, Batch
+from conformance.batch import ANYTHING, RAISES, VALUES, Batch
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.combinations import CLAUSE_NAMES, Packed, pack, packed_table, set_of
 from conformance.check.compare import Comparison, Ints, arithmetic_of, compare
-from conformance.check.explain import Explanation, explain_mismatch, explain_pins
+from conformance.check.explain import Explanation, explain_excused, explain_mismatch, explain_pins
 from conformance.check.report import VERDICTS
 from conformance.check.runner import (
     ARRAY,
@@ -30,7 +30,7 @@ from conformance.operators import operator_named
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 
-CONFORMS, MISMATCH = VERDICTS.index("conforms"), VERDICTS.index("mismatch")
+CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
 _UNACCEPTED = np.zeros(7, np.uint8)
 """The verdict on an answer that no outcome accepts, by the kind of answer."""
 for _kind, _verdict in {
@@ -50,12 +50,14 @@ class Judged:
 
     `verdict` are numbers in `VERDICTS`; `accepted` the packed set of combinations of readings
     under which the answer conforms; `touched` says per disputed clause (`CLAUSE_NAMES`) whether
-    it touches the vector. `behaviours` counts pairs of an undefined clause and what was done.
+    it touches the vector; `excused` whether it conforms only because an exception does where an
+    element is undefined. `behaviours` counts pairs of an undefined clause and what was done.
     """
 
     verdict: Codes
     accepted: Packed
     touched: Bools
+    excused: Bools
     explanations: dict[int, Explanation]
     behaviours: Counter[tuple[str, str]]
 
@@ -68,7 +70,14 @@ class Judged:
             verdict=self.verdict[:count],
             accepted=self.accepted[:count],
             touched=self.touched[:count],
+            excused=self.excused[:count],
         )
+
+    def refute(self, index: int, touched: Iterable[str]) -> None:
+        """Turn an excused exception into an error: the backend follows another reading."""
+        text = self.explanations[index].detail
+        self.explanations[index] = Explanation(explain_excused(text, self.accepted[index], touched))
+        self.verdict[index] = ERROR
 
 
 def judge(
@@ -86,14 +95,15 @@ def judge(
     unpinned = _united(batch, table[which], fits)
     pinned = table & pack(set_of([pins]))
     accepted = _united(batch, pinned[which], fits) if pins else unpinned
-    allowed = pinned.any(axis=1)[which]
+    allowed: Bools = np.asarray(pinned.any(axis=1))[which]
     kinds = np.array(answers.kind)
     verdict = _UNACCEPTED[kinds]
     answered = np.isin(kinds, (ARRAY, NO_ARRAY, RAISED))
     conforms = answered & accepted.any(axis=1)
+    excused = (kinds == RAISED) & ~_any(batch, fits & (batch.outcome_kind != VALUES))
     against_pins = answered & unpinned.any(axis=1) & ~conforms
     verdict[conforms] = CONFORMS
-    verdict[against_pins] = MISMATCH
+    verdict[against_pins & ~excused] = MISMATCH
 
     explanations = {
         vector: Explanation(text)
@@ -106,22 +116,24 @@ def judge(
         outcomes = [row for row in mine if allowed[row]] or mine
         explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
     for vector in np.flatnonzero(against_pins).tolist():
+        before = explanations.get(vector, Explanation(""))
         detail = explain_pins(batch, vector, unpinned[vector], pins)
-        worst = explanations[vector].worst
-        explanations[vector] = Explanation(detail, worst)
+        if excused[vector]:
+            detail = explain_excused(before.detail, unpinned[vector], batch.clauses[vector])
+        explanations[vector] = replace(before, detail=detail)
 
     followed = _followed_rows(batch, compared, fits & allowed)
     if average:
         _count_accuracy(batch, compared, followed[conforms], accuracy)
     behaviours = behaviours_in(batch, answers, compared, followed)
-    return Judged(verdict, accepted, _touched(batch), explanations, behaviours)
+    return Judged(verdict, accepted, _touched(batch), excused & conforms, explanations, behaviours)
 
 
 def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
     """Say per outcome whether it accepts the answer to its vector."""
     kinds = np.array(answers.kind)[batch.outcome_vector]
     raised = kinds == RAISED
-    fits = (batch.outcome_kind == RAISES) & raised
+    fits: Bools = (batch.outcome_kind == RAISES) & raised
     fits |= (batch.outcome_kind == ANYTHING) & (raised | (kinds == ARRAY) | (kinds == NO_ARRAY))
     values = np.flatnonzero(batch.outcome_expected >= 0)
     rows, codes = batch.outcome_expected[values], arithmetic_of(batch)[values]
@@ -138,6 +150,13 @@ def _united(batch: Batch, sets: Packed, fits: Bools) -> Packed:
     starts = np.searchsorted(batch.outcome_vector, np.arange(len(batch)))
     united: Packed = np.bitwise_or.reduceat(np.where(fits[:, None], sets, np.uint64(0)), starts)
     return united
+
+
+def _any(batch: Batch, outcomes: Bools) -> Bools:
+    """Say per vector whether some of its outcomes are marked."""
+    found = np.zeros(len(batch), np.bool_)
+    found[batch.outcome_vector[outcomes]] = True
+    return found
 
 
 def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
@@ -167,7 +186,10 @@ def _count_accuracy(
 
 def _touched(batch: Batch) -> Bools:
     touched = np.zeros((len(batch), len(CLAUSE_NAMES)), np.bool_)
+    rows: dict[int, list[bool]] = {}  # clauses that are equal are mostly one object
     for vector, clauses in enumerate(batch.clauses):
         if clauses:
-            touched[vector] = [name in clauses for name in CLAUSE_NAMES]
+            if id(clauses) not in rows:
+                rows[id(clauses)] = [name in clauses for name in CLAUSE_NAMES]
+            touched[vector] = rows[id(clauses)]
     return touched

@@ -21,11 +21,13 @@ from conformance.check.combinations import (
     SHAPE,
     Packed,
     Sets,
+    pack,
     unpack,
 )
-from conformance.check.report import ClauseReport
+from conformance.check.report import ClauseReport, Status
 
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.intp]
 Values = Callable[[str], Sequence[str]]
 Split = tuple[str, dict[str, str]]
 
@@ -37,6 +39,20 @@ _NESTED = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in NESTED]
 _PLAIN = [axis for axis in range(len(SHAPE)) if axis not in _NESTED]
 
 
+def refuted(accepted: Packed, touched: Bools, excused: Bools) -> Bools:
+    """Say which vectors are excused by a reading that the other vectors rule out.
+
+    Rows as in `readings_followed`; `excused` are answers that conform only because some element
+    is undefined under some reading: exceptions. They have no say in which reading is followed.
+    """
+    found = np.zeros(len(excused), np.bool_)
+    if excused.any() and not excused.all():
+        votes = _Votes.of(accepted[~excused], touched[~excused])
+        _, common = votes.fewest_varying()[0]
+        found[excused] = ~(accepted[excused] & pack(common)).any(axis=1)
+    return found
+
+
 def readings_followed(accepted: Packed, touched: Bools, values: Values) -> tuple[ClauseReport, ...]:
     """Return a report for each clause that touches a vector.
 
@@ -45,20 +61,11 @@ def readings_followed(accepted: Packed, touched: Bools, values: Values) -> tuple
     `values(attribute)` gives the value each vector has of one of `ATTRIBUTES`; it is asked only
     where readings differ.
     """
-    concerned = [axis for axis in (*_PLAIN, *_NESTED) if touched[:, axis].any()]
-    distinct, row = np.unique(accepted, axis=0, return_inverse=True)
-    votes = _Votes(unpack(distinct), row.ravel(), touched, values)
-    for size in range(len(concerned) + 1):
-        found = [
-            votes.reports(varying, common, concerned)
-            for varying in combinations(concerned, size)
-            if (common := votes.common(varying)).any()
-        ]
-        if found:
-            break
+    votes = _Votes.of(accepted, touched)
     # Several clauses may explain a difference: one that an attribute splits does it better.
-    fewest = min(found, key=lambda each: sum(clause.status == "inconsistent" for clause in each))
-    return tuple(sorted(fewest, key=lambda clause: CLAUSE_NAMES.index(clause.clause)))
+    found = [votes.reports(*each, values) for each in votes.fewest_varying()]
+    best = min(found, key=lambda each: sum(clause.status == "inconsistent" for clause in each))
+    return tuple(sorted(best, key=lambda clause: CLAUSE_NAMES.index(clause.clause)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,21 +73,39 @@ class _Votes:
     """The distinct sets that explain vectors, which of them each has, and what touches it."""
 
     sets: Sets
-    row: npt.NDArray[np.intp]
+    row: Ints
     touched: Bools
-    values: Values
 
-    def common(self, varying: Sequence[int]) -> Sets:
+    @classmethod
+    def of(cls, accepted: Packed, touched: Bools) -> _Votes:
+        distinct, row = np.unique(accepted, axis=0, return_inverse=True)
+        return cls(unpack(distinct), row.ravel(), touched)
+
+    @property
+    def concerned(self) -> list[int]:
+        """The axes of the clauses that touch a vector."""
+        return [axis for axis in (*_PLAIN, *_NESTED) if self.touched[:, axis].any()]
+
+    def fewest_varying(self) -> list[tuple[tuple[int, ...], Sets]]:
+        """Return the smallest sets of axes that must vary, each with what is common then."""
+        found: list[tuple[tuple[int, ...], Sets]] = []
+        for size in range(len(self.concerned) + 1):
+            for varying in combinations(self.concerned, size):
+                common = self._common(varying)
+                if common.any():
+                    found.append((varying, common))
+            if found:
+                break
+        return found
+
+    def _common(self, varying: Sequence[int]) -> Sets:
         """Return what explains every vector if some clauses, by axis, may vary."""
         freed = self.sets
         for axis in varying:
             freed = _freed(freed, axis + 1)
-        found: Sets = freed.all(axis=0)
-        return found
+        return np.asarray(freed.all(axis=0))
 
-    def reports(
-        self, varying: Sequence[int], common: Sets, concerned: Sequence[int]
-    ) -> list[ClauseReport]:
+    def reports(self, varying: Sequence[int], common: Sets, values: Values) -> list[ClauseReport]:
         """Return the reports on clauses, of which `varying` vary, given what is common."""
         # The strictest arithmetic that explains everything, even if it settles other clauses.
         for axis in _NESTED:
@@ -88,60 +113,82 @@ class _Votes:
         chosen = common
         for axis in _PLAIN:
             chosen = chosen if axis in varying else _with_first(chosen, axis)
-        splits = self._splits(varying, chosen)
+        splits = self._splits(varying, chosen, values) | self._strictest(chosen, values)
         found = []
-        for axis in concerned:
-            mine = self.touched[:, axis]
-            counts = self._counts(axis, chosen, mine)
-            shared = {"clause": CLAUSE_NAMES[axis], "counts": counts, "touched": int(mine.sum())}
+        for axis in self.concerned:
             left = np.flatnonzero(_projected(common, axis))
-            split = splits.get(axis)
-            if split:
-                by, values = split
-                found.append(ClauseReport(**shared, status="split", by=by, values=values))
+            by, split = splits.get(axis, (None, {}))
+            status: Status = "followed" if len(left) == 1 else "either"
+            if by:
+                status = "split"
             elif axis in varying:
-                found.append(ClauseReport(**shared, status="inconsistent"))
-            elif len(left) > 1:
-                found.append(ClauseReport(**shared, status="either"))
-            else:
-                followed = READING_NAMES[axis][left[0]]
-                found.append(ClauseReport(**shared, status="followed", followed=followed))
+                status = "inconsistent"
+            found.append(
+                ClauseReport(
+                    clause=CLAUSE_NAMES[axis],
+                    status=status,
+                    followed=READING_NAMES[axis][left[0]] if status == "followed" else None,
+                    by=by,
+                    values=split,
+                    counts=self._counts(axis, chosen),
+                    touched=int(self.touched[:, axis].sum()),
+                )
+            )
         return found
 
-    def _counts(self, axis: int, chosen: Sets, mine: Bools) -> Mapping[str, int]:
+    def _alone(self, axis: int, chosen: Sets) -> Bools:
+        """Return, for each vector a clause touches, its possible readings, the others chosen."""
+        possible = _projected(self.sets & _freed(chosen, axis), axis, leading=1)
+        return possible[self.row[self.touched[:, axis]]]
+
+    def _counts(self, axis: int, chosen: Sets) -> Mapping[str, int]:
         """Count per reading of a clause the vectors that only it explains."""
-        alone = _projected(self.sets & _freed(chosen, axis), axis, leading=1)[self.row[mine]]
+        alone = self._alone(axis, chosen)
         if axis in _NESTED:
             # What a strict reading explains, every loose one does: a vector counts once.
             alone &= np.arange(alone.shape[1]) == alone.argmax(axis=1)[:, None]
         only = alone[alone.sum(axis=1) == 1].sum(axis=0).tolist()
         return dict(zip(READING_NAMES[axis], only, strict=True))
 
-    def _splits(self, varying: Sequence[int], chosen: Sets) -> dict[int, Split]:
+    def _splits(self, varying: Sequence[int], chosen: Sets, values: Values) -> dict[int, Split]:
         """Return, for the clauses that one attribute splits, that attribute and its values."""
         found: dict[int, Split] = {}
-        if not varying:
-            return found
-        sets = self.sets[self.row] & chosen
+        sets = self.sets[self.row] & chosen if varying else self.sets[:0]
         for axis in varying:
             mine = np.flatnonzero(self.touched[:, axis])
             possible = _projected(sets, axis, leading=1)
             for attribute in ATTRIBUTES:
-                column = np.array(self.values(attribute), str)
-                values, group = np.unique(column[mine], return_inverse=True)
-                agreed = np.ones((len(values), SHAPE[axis]), np.bool_)
-                np.logical_and.at(agreed, group, possible[mine])
-                if len(values) > 1 and agreed.any(axis=1).all():
-                    found[axis] = attribute, {
-                        str(value): _reading_of(axis, row)
-                        for value, row in zip(values, agreed, strict=True)
-                    }
+                names, group, agreed = _grouped(values(attribute), mine, possible[mine])
+                if agreed.any(axis=1).all():
+                    followed = [_reading_of(axis, row) for row in agreed]
+                    found[axis] = attribute, dict(zip(names, followed, strict=True))
                     only = np.ones((len(sets), SHAPE[axis]), np.bool_)
                     only[mine] = agreed[group]
                     extent = [len(sets), *(n if i == axis else 1 for i, n in enumerate(SHAPE))]
                     sets = sets & only.reshape(extent)
                     break
         return found
+
+    def _strictest(self, chosen: Sets, values: Values) -> dict[int, Split]:
+        """Return the strictest arithmetic of each element type, where types differ in it."""
+        found: dict[int, Split] = {}
+        for axis in _NESTED:
+            loose = _projected(chosen, axis).argmax() > 0
+            if loose and axis in self.concerned:
+                mine = np.flatnonzero(self.touched[:, axis])
+                names, _, agreed = _grouped(values("dtype"), mine, self._alone(axis, chosen))
+                strictest = [READING_NAMES[axis][first] for first in agreed.argmax(axis=1)]
+                if len(set(strictest)) > 1:
+                    found[axis] = "dtype", dict(zip(names, strictest, strict=True))
+        return found
+
+
+def _grouped(values: Sequence[str], mine: Ints, possible: Bools) -> tuple[list[str], Ints, Bools]:
+    """Return the values of some vectors, which each has, and the readings possible for each."""
+    names, group = np.unique(np.array(values, str)[mine], return_inverse=True)
+    agreed = np.ones((len(names), possible.shape[1]), np.bool_)
+    np.logical_and.at(agreed, group, possible)
+    return names.tolist(), group, agreed
 
 
 def _freed(sets: Sets, axis: int) -> Sets:
@@ -153,14 +200,14 @@ def _with_first(sets: Sets, axis: int) -> Sets:
     """Keep the combinations with the first reading of a clause that is left."""
     first = _projected(sets, axis).argmax()
     extent = [n if i == axis else 1 for i, n in enumerate(SHAPE)]
-    return sets & (np.arange(SHAPE[axis]) == first).reshape(extent)
+    kept: Sets = sets & (np.arange(SHAPE[axis]) == first).reshape(extent)
+    return kept
 
 
 def _projected(sets: Sets, axis: int, leading: int = 0) -> Bools:
     """Return the readings of one clause that are in sets, of shape (..., readings)."""
     others = tuple(i + leading for i in range(len(SHAPE)) if i != axis)
-    found: Bools = sets.any(axis=others)
-    return found
+    return np.asarray(sets.any(axis=others))
 
 
 def _reading_of(axis: int, possible: Bools) -> str:

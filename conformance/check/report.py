@@ -88,10 +88,11 @@ class ClauseReport:
     ("operator", "dtype", "axes", "auto_pad", ...), `values` maps each of its values to the
     reading followed there ("either" where nothing separates). inconsistent: no single attribute
     does; the run is not ok. `counts` gives per reading the conforming vectors that only this
-    reading explains. For accumulator and subnormals, whose second reading accepts all that the
-    first does, `followed` is the strictest that explains every vector and `counts` gives the
-    vectors the strict one explains and those that need the loose one. `touched` counts the
-    conforming vectors the clause touches.
+    reading explains. `touched` counts the conforming vectors the clause touches.
+
+    The second reading of accumulator and of subnormals accepts all that the first does. There,
+    `followed` is the strictest that explains every vector, split says that element types differ
+    in it, and `counts` gives the vectors the strict one explains and those that need the loose.
     """
 
     clause: str

@@ -108,7 +108,11 @@ def chosen(
             if not any(map(matches, chain.from_iterable(ids))):
                 raise UsageError(f"{name} matches no vector of tier {tier}")
         numbers = [
-            [n for n, vector in zip(each, names, strict=True) if any(m(vector) for m in tests.values())]
+            [
+                n
+                for n, vector in zip(each, names, strict=True)
+                if any(m(vector) for m in tests.values())
+            ]
             for each, names in zip(numbers, ids, strict=True)
         ]
     return [

@@ -20,7 +20,7 @@ from conformance.check.runner import (
 )
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array
+from conformance.vector import Array
 
 BEHAVIOURS = ("nan", "inf", "-inf", "zero", "-zero", "lowest", "other")
 _MIXED = len(BEHAVIOURS)
@@ -107,9 +107,8 @@ def _behaviour_of(answers: Answers, vector: int) -> str:
 
 def _behaviour_of_rows(column: Column) -> Ints:
     """Return per row the behaviour in its undefined elements, -1 if it has none."""
-    masked = np.flatnonzero(column.columns.addends == UNDEFINED)
     found = np.full(len(column.rows), _NONE, np.int64)
-    rows, codes = column.rows_of(masked), classify(column.got[masked]).astype(np.int64)
+    rows, codes = column.undefined_row, classify(column.got[column.undefined]).astype(np.int64)
     first, index = np.unique(rows, return_index=True)
     found[first] = codes[index]
     found[rows[codes != found[rows]]] = _MIXED

@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from conformance.cli.common import (
-    console,
-    of_operators,
     opened,
     operator_option,
     progress_bar,
     select_option,
     tier_option,
     vectors_argument,
+    write,
 )
 from conformance.cli.pins import readings_option
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Groups of failures to show with an example.",
 )
-def check_backend(  # noqa: PLR0917 - click passes them by name
+def check_backend(
     backend: str,
     vectors: Path | None,
     operators: tuple[str, ...],
@@ -53,28 +53,34 @@ def check_backend(  # noqa: PLR0917 - click passes them by name
 ) -> int:
     """Run a backend over vectors and report.
 
-    VECTORS is a file or a directory, the shipped suite by default. BACKEND is a built-in name such as numpy or torch, module:attribute, or
-    path/to/file.py:attribute. Exits 0 if it conforms, 1 if not.
+    BACKEND is a built-in name such as numpy or torch, module:attribute, or
+    path/to/file.py:attribute. VECTORS is a file or a directory, the shipped suite by default.
+    Exits 0 if the backend conforms, 1 if not.
     """
     from conformance.backends import load_backend
-    from conformance.check import check
+    from conformance.check import Interrupted, check
     from conformance.report.console import render
 
     with opened(vectors) as files:
-        of_operators(files, operators)
-        with progress_bar() as progress:
-            report = check(
-                load_backend(backend),
-                files,
-                operators=operators or None,
-                select=select,
-                tier=tier,
-                require=require,
-                profile=profile,
-                progress=progress,
-            )
-        again = _repro(files, backend)
-        console().print(render(report, repro=again, max_shown=max_shown), crop=False)
+        stopped = False
+        with progress_bar() as step:
+            try:
+                report = check(
+                    load_backend(backend),
+                    files,
+                    operators=operators or None,
+                    select=select,
+                    tier=tier,
+                    require=require,
+                    profile=profile,
+                    progress=step and partial(step, backend),
+                    name=backend,
+                )
+            except Interrupted as interrupt:
+                report, stopped = interrupt.report, True
+        write(render(report, repro=_repro(files, backend), max_shown=max_shown))
+    if stopped:
+        raise click.Abort
     return 0 if report.ok else 1
 
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import click
 
-from conformance.cli.common import console
+from conformance.cli.common import write
 from conformance.errors import UsageError
 
 
@@ -25,5 +25,4 @@ def explain_clauses(name: str | None) -> None:
         close = get_close_matches(name, CLAUSES, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}? " if close else ""
         raise UsageError(f"no clause {name!r}; {hint}there are {', '.join(CLAUSES)}")
-    out = console()
-    out.print(table(CLAUSES.values()) if name is None else one_clause(CLAUSES[name]), crop=False)
+    write(table(CLAUSES.values()) if name is None else one_clause(CLAUSES[name]))

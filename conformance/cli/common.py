@@ -7,16 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from conformance.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-    from conformance.vectorfile import VectorFile, VectorSet
+    from conformance.vectorfile import VectorSet
 
 TIERS = ("smoke", "standard", "exhaustive")
 """As in conformance.vector, which imports numpy."""
@@ -33,7 +33,9 @@ operator_option = click.option(
     help="Only this operator, AvgPool-1 for example; repeatable.",
 )
 select_option = click.option(
-    "--select", metavar="GLOB", help="Only vectors with an id like this, '*ceil*' for example."
+    "--select",
+    metavar="GLOB",
+    help="Only vectors whose id holds this text, or matches it if it has a * or ?.",
 )
 
 
@@ -55,39 +57,40 @@ def opened(path: Path | None) -> Iterator[VectorSet]:
         yield files
 
 
-def of_operators(files: VectorSet, operators: tuple[str, ...]) -> list[VectorFile]:
-    """Return the files of some operators, all for none; UsageError for one that is not there."""
-    from conformance.operators import operator_named
-
-    for name in operators:
-        operator_named(name)
-        if name not in files.operators:
-            raise UsageError(f"no vectors of {name}; there are {', '.join(files.operators)}")
-    return [file for file in files if not operators or file.operator in operators]
+def printable(text: str) -> str:
+    """Return text with a mark for each character that is not printable; line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
-def selected(file: VectorFile, glob: str | None) -> list[int]:
-    """Return the numbers of the vectors whose id is like `glob`; all for None."""
-    from fnmatch import fnmatchcase
-
-    return [n for n, each in enumerate(file.ids) if glob is None or fnmatchcase(each, glob)]
+def terminal_width() -> int:
+    """Return the width of the terminal, 80 without one."""
+    return _console(sys.stdout).width
 
 
-def console(*, err: bool = False) -> Console:
-    """Return a console on standard output or error; wide as the terminal, 80 without one."""
+def write(*content: RenderableType) -> None:
+    """Print to standard output, with colours on a terminal that wants them."""
+    from rich.segment import Segment, Segments
+
+    console = _console(sys.stdout)
+    with console.capture() as captured:
+        for each in content:
+            # A file may be a stranger's: its texts must not steer the terminal.
+            clean = [Segment(printable(s.text), s.style) for s in console.render(each)]
+            console.print(Segments(clean), crop=False, end="")
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    click.echo("\n".join(lines), color=True)
+
+
+def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
-    class Piped(Console):
-        def on_broken_pipe(self) -> NoReturn:
-            raise BrokenPipeError
-
-    return Piped(file=sys.stderr if err else sys.stdout, highlight=False, emoji=False, markup=False)
+    return Console(file=stream, highlight=False, emoji=False, markup=False)
 
 
 @contextmanager
 def progress_bar() -> Iterator[Step | None]:
     """Yield a callable that draws a progress bar on a terminal; None where there is none."""
-    screen = console(err=True)
+    screen = _console(sys.stderr)
     if not screen.is_terminal:
         yield None
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from conformance.cli.common import console, opened, operator_option, progress_bar, tier_option
+from conformance.cli.common import opened, operator_option, progress_bar, tier_option, write
 
 
 @click.command("generate")
@@ -42,7 +42,6 @@ def generate_files(
             seed=seed,
             progress=progress,
         )
-    out = console()
     for path in paths:
         with opened(path) as files:
-            out.print(summary(files[0]), crop=False)
+            write(summary(files[0]))

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
+from conformance.cli.common import printable
 from conformance.errors import ConformanceError
 
 _BROKEN = 3
@@ -77,7 +78,7 @@ class OneLineErrors(click.Group):
 
 
 def _complain(what: str, code: int) -> int:
-    click.echo(f"error: {' '.join(what.split())}", err=True)
+    click.echo(f"error: {printable(' '.join(what.split()))}", err=True)
     return code
 
 

@@ -8,15 +8,13 @@ from pathlib import Path
 import click
 
 from conformance.cli.common import (
-    console,
-    of_operators,
+    TIERS,
     opened,
     operator_option,
     select_option,
-    selected,
     vectors_argument,
+    write,
 )
-from conformance.errors import UsageError
 
 
 @click.command("list")
@@ -31,18 +29,14 @@ def list_vectors(
 
     VECTORS is a file or a directory, the shipped suite by default.
     """
-    with opened(vectors) as files:
-        chosen = [(file, selected(file, select)) for file in of_operators(files, operators)]
-        if select is not None and not any(numbers for _, numbers in chosen):
-            total = sum(len(file) for file, _ in chosen)
-            raise UsageError(f"--select {select!r} matches none of {total:,} ids")
-        if ids:
-            for file, numbers in chosen:
-                click.echo("".join(f"{file.ids[number]}\n" for number in numbers), nl=False)
-            return
-        from conformance.report.listing import summary
+    from conformance.check.sources import chosen
+    from conformance.report.listing import summary
 
-        out = console()
-        for file, numbers in chosen:
-            if numbers or select is None:
-                out.print(summary(file, None if select is None else numbers), crop=False)
+    with opened(vectors) as files:
+        by_operator = {file.operator: file for file in files}
+        for selection in chosen(files.files, operators or None, select, TIERS[-1]):
+            file, numbers = by_operator[selection.source.operator], selection.numbers.tolist()
+            if ids:
+                click.echo("".join(f"{file.ids[number]}\n" for number in numbers), nl=False)
+            elif numbers:
+                write(summary(file, None if select is None else numbers))

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.common import console, opened
+from conformance.cli.common import opened, terminal_width, write
 from conformance.cli.pins import readings_option
 from conformance.errors import UsageError, VectorFileError
 
@@ -62,9 +63,8 @@ def show_vector(
         vector = file.vector(number)
     if what := misshapen(vector):
         raise VectorFileError(f"{file.path}: {vector.case.id}: {what}")
-    out = console()
-    drawing = draw(vector, output=output, plane=plane, readings=readings, width=out.width)
-    out.print(drawing, crop=False)
+    width = terminal_width()
+    write(draw(vector, output=output, plane=plane, readings=readings, width=width))
 
 
 def _find(files: VectorSet, case: str) -> tuple[VectorFile, int]:
@@ -73,7 +73,7 @@ def _find(files: VectorSet, case: str) -> tuple[VectorFile, int]:
     if case in known:
         return known[case]
     matching = [each for each in known if each.startswith(case)]
-    matching = matching or [each for each in known if fnmatchcase(each, case)]
+    matching = matching or [each for each in known if fnmatchcase(each, case) or case in each]
     if len(matching) == 1:
         return known[matching[0]]
     if matching:
@@ -81,6 +81,14 @@ def _find(files: VectorSet, case: str) -> tuple[VectorFile, int]:
         more = f"\n  … and {len(matching) - _MOST:,} more" if len(matching) > _MOST else ""
         click.echo(f"{shown}{more}".lstrip("\n"), err=True)
         raise UsageError(f"{case!r} matches {len(matching):,} vectors; name one of those above")
-    close = get_close_matches(case, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else "see conformance list --ids"
+    begin = max((_common_length(each, case) for each in known), default=0)
+    alike = [each for each in known if each.startswith(case[:begin])]
+    close = get_close_matches(case, alike, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else "see conformance list --ids"
     raise UsageError(f"no vector {case!r} among {len(known):,}; {hint}")
+
+
+def _common_length(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

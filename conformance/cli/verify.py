@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.common import opened, progress_bar
+from conformance.cli.common import opened, printable, progress_bar
 from conformance.errors import VectorFileError
 
 _MAX_SHOWN = 20
@@ -20,6 +20,7 @@ def verify_vectors(vectors: Path) -> None:
 
     Checks digest, structure and every expected value of VECTORS. Exits 3 if anything differs.
     """
+    from conformance.report.values import count
     from conformance.verify import verify
 
     checked = found = 0
@@ -29,9 +30,10 @@ def verify_vectors(vectors: Path) -> None:
                 for difference in verify(file, progress=progress):
                     found += 1
                     if found <= _MAX_SHOWN:
-                        click.echo(f"{file.path}: {difference.id}: {difference.what}")
+                        click.echo(printable(f"{file.path}: {difference.id}: {difference.what}"))
             checked += len(file)
             click.echo(f"{file.path}: {len(file):,} vectors recomputed, digest {file.digest}")
     if found:
-        raise VectorFileError(f"{vectors}: {found:,} differences in {checked:,} vectors")
+        what = f"{count(found, 'difference')} in {count(checked, 'vector')}"
+        raise VectorFileError(f"{vectors}: {what}")
     click.echo(f"VERIFIED: {checked:,} of {checked:,} vectors are what the documents say")

@@ -1,0 +1,18 @@
+"""Wrong behaviours: a catalogue of them, what vectors catch, and the cause of a mismatch."""
+
+from __future__ import annotations
+
+from conformance.faults.catalogue import CATALOGUE, fault_named
+from conformance.faults.fault import Fault, FaultyBackend, faulty
+from conformance.faults.strength import Catch, Strength, strength
+
+__all__ = [
+    "CATALOGUE",
+    "Catch",
+    "Fault",
+    "FaultyBackend",
+    "Strength",
+    "fault_named",
+    "faulty",
+    "strength",
+]

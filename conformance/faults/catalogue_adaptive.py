@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.common import ADAPTIVE, AXIS_SLIPS, reading_other_cells, seeing
+from conformance.faults.common import ADAPTIVE, AXIS_SLIPS, reading_other_cells
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
 from conformance.operators.clauses import StepWrap
@@ -19,7 +19,7 @@ Blocks = Callable[[int, int, Positions], tuple[Any, Any]]  # d, o, indices -> st
 
 
 def _blocks(of: Blocks) -> StepWrap:
-    """Replace the starts and stops of blocks, axis by axis; they are kept inside the input."""
+    """Replace the starts and stops of blocks, axis by axis."""
 
     def wrap(_windows: Callable[..., Windows]) -> Callable[..., Windows]:
         def other(params: Params, _pads: Pads, extent: Extent) -> Windows:
@@ -28,14 +28,8 @@ def _blocks(of: Blocks) -> StepWrap:
                 for d, o in zip(params.sizes, extent, strict=True)
             ]
             return Windows(
-                tuple(
-                    np.clip(np.asarray(a, np.int64), 0, d)
-                    for (a, _), d in zip(ranges, params.sizes, strict=True)
-                ),
-                tuple(
-                    np.clip(np.asarray(b, np.int64), 0, d)
-                    for (_, b), d in zip(ranges, params.sizes, strict=True)
-                ),
+                tuple(np.asarray(a, np.int64) for a, _ in ranges),
+                tuple(np.asarray(b, np.int64) for _, b in ranges),
             )
 
         return other
@@ -159,31 +153,6 @@ _BLOCKS: dict[str, tuple[str, Blocks, tuple[str, ...]]] = {
         ),
         (),
     ),
-    "adaptive-float32-index": (
-        "block ends computed in float32 as i (d / o)",
-        _in_float(np.float32),
-        ("adaptive_index_float_reciprocal",),
-    ),
-    "adaptive-float32-reciprocal": (
-        "block ends computed in float32 as (i d) (1 / o)",
-        _in_float(np.float32, reciprocal="yes"),
-        ("adaptive_index_float_reciprocal",),
-    ),
-    "adaptive-float64-index": (
-        "block ends computed in float64 as i (d / o)",
-        _in_float(np.float64),
-        ("adaptive_index_float_reciprocal",),
-    ),
-    "adaptive-float64-reciprocal": (
-        "block ends computed in float64 as (i d) (1 / o)",
-        _in_float(np.float64, reciprocal="yes"),
-        (),
-    ),
-    "adaptive-float16-index": (
-        "block ends computed in float16 as i (d / o)",
-        _in_float(np.float16),
-        (),
-    ),
     "adaptive-uint8-product": (
         "the product i d kept in eight bits",
         _narrow(np.uint8),
@@ -216,11 +185,41 @@ _BLOCKS: dict[str, tuple[str, Blocks, tuple[str, ...]]] = {
     ),
 }
 
+_FLOATS: dict[str, tuple[str, Blocks, tuple[str, ...]]] = {
+    "adaptive-float32-index": (
+        "block ends computed in float32 as i (d / o)",
+        _in_float(np.float32),
+        ("adaptive_index_float_reciprocal",),
+    ),
+    "adaptive-float32-reciprocal": (
+        "block ends computed in float32 as (i d) (1 / o)",
+        _in_float(np.float32, reciprocal="yes"),
+        ("adaptive_index_float_reciprocal",),
+    ),
+    "adaptive-float64-index": (
+        "block ends computed in float64 as i (d / o)",
+        _in_float(np.float64),
+        ("adaptive_index_float_reciprocal",),
+    ),
+    "adaptive-float64-reciprocal": (
+        "block ends computed in float64 as (i d) (1 / o)",
+        _in_float(np.float64, reciprocal="yes"),
+        (),
+    ),
+    "adaptive-float16-index": (
+        "block ends computed in float16 as i (d / o)",
+        _in_float(np.float16),
+        (),
+    ),
+}
+
 
 def _output(of: Callable[[int, int], int]) -> StepWrap:
     """Change the output extent, axis by axis, given input size and output_size."""
-    return lambda extent: lambda params, pads: tuple(
-        of(d, o) for d, o in zip(params.sizes, extent(params, pads), strict=True)
+    return lambda extent: (
+        lambda params, pads: tuple(
+            of(d, o) for d, o in zip(params.sizes, extent(params, pads), strict=True)
+        )
     )
 
 
@@ -237,6 +236,12 @@ def _of_other_axes(slip: Callable[[tuple[int, ...]], tuple[int, ...]]) -> StepWr
 def _at_most(most: Callable[[int, int], int]) -> StepWrap:
     """Read at most `most(d, o)` cells of a block on each axis; the divisor stays right."""
     return reading_other_cells(lambda cells, d, params, j: cells[: most(d, params.output[j])])
+
+
+def _length(_divide: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _params, _pads, windows: steps.outer(
+        [b - a for a, b in zip(windows.start, windows.stop, strict=True)]
+    )
 
 
 def _strided(cells: list[int], d: int, params: Params, j: int) -> list[int]:
@@ -267,6 +272,11 @@ FAULTS: tuple[Fault, ...] = (
     *(
         Fault(name, words, ADAPTIVE, {"windows": _blocks(of)}, bugs)
         for name, (words, of, bugs) in _BLOCKS.items()
+    ),
+    *(
+        # A block that ends beyond the input is divided by its length all the same.
+        Fault(name, words, ADAPTIVE, {"windows": _blocks(of), "divide": _length}, bugs)
+        for name, (words, of, bugs) in _FLOATS.items()
     ),
     *(
         Fault(
@@ -322,11 +332,5 @@ FAULTS: tuple[Fault, ...] = (
         "sums divided by floor(d / o) per axis",
         ADAPTIVE,
         {"divide": _mean_divisor(lambda d, o: d // o)},
-    ),
-    Fault(
-        "adaptive-divisor-ceil",
-        "sums divided by ceil(d / o) per axis",
-        ADAPTIVE,
-        {"divide": _mean_divisor(ceil_div)},
     ),
 )

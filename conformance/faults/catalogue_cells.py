@@ -114,6 +114,14 @@ def _unrolled_by(lanes: int) -> Choose:
     return lambda cells, *_: cells[: len(cells) // lanes * lanes] if len(cells) > lanes else cells
 
 
+def _at_most(most: int) -> Choose:
+    return lambda cells, *_: cells[:most]
+
+
+def _wrapping(most: int) -> Choose:
+    return lambda cells, *_: [p % most for p in cells]
+
+
 def _last_axis(choose: Choose) -> Choose:
     return lambda cells, d, params, j: (
         choose(cells, d, params, j) if j == len(params.sizes) - 1 else cells
@@ -161,9 +169,7 @@ _CELLS: dict[str, tuple[str, StepWrap, tuple[str, ...], tuple[str, ...]]] = {
         "cells at the begin of a window that the one before it read not read again",
         reading_other_cells(
             _last_axis(
-                lambda cells, _d, p, j: cells[-p.strides[j] :]
-                if cells and cells[0] > 0
-                else cells
+                lambda cells, _d, p, j: cells[-p.strides[j] :] if cells and cells[0] > 0 else cells
             )
         ),
         WINDOWED,
@@ -196,7 +202,7 @@ _CELLS |= {
 _CELLS |= {
     f"window-of-{most}-at-most": (
         f"only {most} cells of a window read along an axis",
-        reading_other_cells(lambda cells, *_, most=most: cells[:most]),
+        reading_other_cells(_at_most(most)),
         EVERY,
         (),
     )
@@ -205,9 +211,7 @@ _CELLS |= {
 _CELLS |= {
     f"index-{name}": (
         f"positions along an axis kept in {bits} bits",
-        reading_other_cells(
-            lambda cells, _d, _params, _j, most=most: [p % most for p in cells]
-        ),
+        reading_other_cells(_wrapping(most)),
         EVERY,
         (),
     )
@@ -280,8 +284,8 @@ def _first(data: Array, axis: int) -> Array:
     return np.repeat(data.take([0], axis), data.shape[axis], axis)
 
 
-def _modulo(most: int) -> Callable[[Array], Array]:
-    return lambda data: data[:, np.arange(data.shape[1]) % most]
+def _modulo(most: int, axis: int = 1) -> Callable[[Array], Array]:
+    return lambda data: data.take(np.arange(data.shape[axis]) % most, axis)
 
 
 def _swapped_planes(data: Array) -> Array:
@@ -320,7 +324,7 @@ _DATA: dict[str, tuple[str, Callable[[Array], Array]]] = {
     **{
         f"batch-modulo-{most}": (
             f"batch n pooled from batch n modulo {most}",
-            lambda x, most=most: x[np.arange(x.shape[0]) % most],
+            _modulo(most, axis=0),
         )
         for most in (2, 256)
     },

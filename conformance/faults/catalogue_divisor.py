@@ -1,4 +1,4 @@
-"""Faults of `divide`: sums are right, what they are divided by is not."""
+"""Faults of `divide`: which cells of padding and overhang count, and those of which axis."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.faults.common import (
-    AVERAGES,
     AXIS_SLIPS,
     INCLUDING,
     Change,
     Seen,
+    Table,
     changed,
+    listed,
     remember,
     seeing,
     seeing_pads,
@@ -27,11 +28,6 @@ from conformance.vector import Array
 
 Divide = Callable[[Params, Pads, Windows], Divisor]
 Counts = Sequence[axis.Positions]
-
-
-def _after(change: Callable[[Divisor], Divisor]) -> StepWrap:
-    """Change the right divisors."""
-    return lambda divide: lambda params, pads, windows: change(divide(params, pads, windows))
 
 
 def _whole(windows: Windows) -> Counts:
@@ -66,7 +62,9 @@ def _padded(pads: Pads) -> bool:
     return any(map(any, pads))
 
 
-def _of_other_windows(change: Change, pads_change: Callable[[Pads], Pads] = lambda p: p) -> StepWrap:
+def _of_other_windows(
+    change: Change, pads_change: Callable[[Pads], Pads] = lambda p: p
+) -> StepWrap:
     """Count the cells of windows laid out from changed parameters and pads."""
 
     def wrap(divide: Divide) -> Divide:
@@ -95,53 +93,6 @@ def _rescaled_borders(params: Params, windows: Windows) -> Counts:
     return counts
 
 
-def _combined(of: Callable[[list[axis.Positions]], list[axis.Positions]]) -> StepWrap:
-    """Combine the right counts per axis in another way than their product."""
-
-    def wrap(_divide: Divide) -> Divide:
-        def other(params: Params, pads: Pads, windows: Windows) -> Divisor:
-            frames = pads if params.include_pad else ((0, 0),) * len(pads)
-            counts = [
-                axis.cells_within(a, b, -begin, d + end)
-                for a, b, d, (begin, end) in zip(
-                    windows.start, windows.stop, params.sizes, frames, strict=True
-                )
-            ]
-            return steps.outer(of(counts))
-
-        return other
-
-    return wrap
-
-
-def _only(which: int) -> Callable[[list[axis.Positions]], list[axis.Positions]]:
-    def keep(counts: list[axis.Positions]) -> list[axis.Positions]:
-        kept = which % len(counts)
-        return [c if i == kept else np.minimum(c, 1) for i, c in enumerate(counts)]
-
-    return keep
-
-
-def _sum_of_counts(divide: Divide) -> Divide:
-    def summed(params: Params, pads: Pads, windows: Windows) -> Divisor:
-        right = divide(params, pads, windows)
-        counts = _whole(windows)
-        total = np.zeros(right.shape, np.int64)
-        for i, count in enumerate(counts):
-            total += count.reshape([-1 if j == i else 1 for j in range(len(counts))])
-        return np.where(right > 0, total, 0)
-
-    return summed
-
-
-def _one_for_all(pick: Callable[[Divisor], int]) -> StepWrap:
-    return _after(lambda right: np.where(right > 0, pick(right), 0))
-
-
-def _centre(right: Divisor) -> int:
-    return int(right[tuple(n // 2 for n in right.shape)])
-
-
 def _frame_of_next_axis(pads: Pads) -> Pads:
     """End an axis's frame with a pad of another: that of the next axis's begin."""
     begins = [begin for begin, _ in pads]
@@ -154,15 +105,16 @@ def _frame_of_next_axis(pads: Pads) -> Pads:
 def _integer_quotient(reduce: Callable[..., Array]) -> Callable[..., Array]:
     """Divide by the whole kernel, then scale by an integer quotient."""
 
-    def scaled(gathered: Gathered, divisor: Divisor) -> Array:
+    def other(gathered: Gathered, divisor: Divisor) -> Array:
         if not isinstance(gathered, Seen) or gathered.params.include_pad:
             return reduce(gathered, divisor)
         whole = steps.outer(_whole(gathered.windows))
         quotient = whole // np.maximum(divisor, 1)
         right = reduce(gathered, whole)
-        return (right * quotient.astype(right.dtype)).astype(right.dtype)
+        scaled: Array = right * quotient.astype(right.dtype)
+        return scaled
 
-    return scaled
+    return other
 
 
 def _whole_kernel_in_blocks(reduce: Callable[..., Array]) -> Callable[..., Array]:
@@ -180,42 +132,16 @@ def _whole_kernel_in_blocks(reduce: Callable[..., Array]) -> Callable[..., Array
     return blocked
 
 
-_INCLUDING: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
-    "divisor-whole-kernel": (
-        "every sum divided by the whole kernel",
-        _where(lambda *_: True, lambda _, w: _whole(w)),
-        (),
-    ),
-    "divisor-whole-kernel-if-included": (
-        "the overhang of ceil counted in the divisor like padding",
-        _where(lambda p, *_: p.include_pad, lambda _, w: _whole(w)),
-        ("div_full_kernel_on_overhang",),
-    ),
-    "divisor-whole-kernel-without-pads": (
-        "the overhang of ceil counted in the divisor where there is no padding",
-        _where(lambda p, pads, _: p.include_pad and not _padded(pads), lambda _, w: _whole(w)),
-        (),
-    ),
-    "divisor-whole-kernel-if-excluded": (
-        "the whole kernel as divisor exactly where padding is to be left out",
-        _where(lambda p, *_: not p.include_pad, lambda _, w: _whole(w)),
-        (),
-    ),
-    "exclude-pad-ignored-with-same": (
-        "the padding of same_* counted in the divisor though it is to be excluded",
-        seeing(lambda p: replace(p, include_pad=True) if p.same else p),
-        (),
-    ),
-    "include-pad-ignored-with-same": (
-        "the padding of same_* left out of the divisor though it is to be included",
-        seeing(lambda p: replace(p, include_pad=False) if p.same else p),
-        (),
-    ),
-    "include-pad-ignored-with-ceil": (
-        "padding left out of the divisor with rounding_type=ceil",
-        seeing(lambda p: replace(p, include_pad=p.include_pad and not p.ceil)),
-        (),
-    ),
+_INCLUDING: Table = {
+    **{
+        f"divisor-{field}-{slip.name}": (
+            f"{field} {slip.words} in the divisor",
+            _of_other_windows(changed(field, slip.of)),
+            (),
+        )
+        for field in ("kernel", "strides")
+        for slip in AXIS_SLIPS
+    },
     "exclude-pad-for-begin-only": (
         "only begin pads left out of the divisor",
         _where(
@@ -288,11 +214,6 @@ _INCLUDING: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
         seeing_pads(lambda pads: tuple((0, end) for _, end in pads)),
         (),
     ),
-    "divisor-end-pad-one-more": (
-        "one cell too many of the end padding counted in the divisor",
-        seeing_pads(lambda pads: tuple((begin, end + 1) for begin, end in pads)),
-        (),
-    ),
     "divisor-axes-reversed": (
         "kernel, strides and pads taken in reverse axis order in the divisor",
         _of_other_windows(_all_reversed, lambda pads: pads[::-1]),
@@ -309,109 +230,52 @@ _INCLUDING: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
         (),
     ),
 }
-_INCLUDING |= {
-    f"divisor-{field}-{slip.name}": (
-        f"{field} {slip.words} in the divisor",
-        _of_other_windows(changed(field, slip.of)),
-        (),
-    )
-    for field in ("kernel", "strides")
-    for slip in AXIS_SLIPS
-}
-
-_AVERAGES: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
-    "not-divided": (
-        "sums not divided",
-        _after(lambda right: np.minimum(right, 1)),
+_OPENVINO: Table = {
+    "divisor-whole-kernel": (
+        "every sum divided by the whole kernel",
+        _where(lambda *_: True, lambda _, w: _whole(w)),
         (),
     ),
-    "divisor-one-more": (
-        "divisors one too large",
-        _after(lambda right: np.where(right > 0, right + 1, 0)),
+    "divisor-whole-kernel-if-excluded": (
+        "the whole kernel as divisor exactly where padding is to be left out",
+        _where(lambda p, *_: not p.include_pad, lambda _, w: _whole(w)),
         (),
     ),
-    "divisor-one-less": (
-        "divisors one too small",
-        _after(lambda right: np.where(right > 1, right - 1, right)),
+    "divisor-whole-kernel-if-included": (
+        "the overhang of ceil counted in the divisor like padding",
+        _where(lambda p, *_: p.include_pad, lambda _, w: _whole(w)),
+        ("div_full_kernel_on_overhang",),
+    ),
+    "divisor-whole-kernel-without-pads": (
+        "the overhang of ceil counted in the divisor where there is no padding",
+        _where(lambda p, pads, _: p.include_pad and not _padded(pads), lambda _, w: _whole(w)),
         (),
     ),
-    "divisor-of-first": (
-        "the divisor of the first window used for all",
-        _one_for_all(lambda right: max(1, int(right.flat[0]))),
+    "exclude-pad-ignored-with-same": (
+        "the padding of same_* counted in the divisor though it is to be excluded",
+        seeing(lambda p: replace(p, include_pad=True) if p.same else p),
         (),
     ),
-    "divisor-of-last": (
-        "the divisor of the last window used for all",
-        _one_for_all(lambda right: max(1, int(right.flat[-1]))),
+    "include-pad-ignored-with-same": (
+        "the padding of same_* left out of the divisor though it is to be included",
+        seeing(lambda p: replace(p, include_pad=False) if p.same else p),
         (),
     ),
-    "divisor-of-centre": (
-        "the divisor of the central window used for all",
-        _one_for_all(lambda right: max(1, _centre(right))),
+    "include-pad-ignored-with-ceil": (
+        "padding left out of the divisor with rounding_type=ceil",
+        seeing(lambda p: replace(p, include_pad=p.include_pad and not p.ceil)),
         (),
     ),
-    "divisor-of-first-in-row": (
-        "the divisor of the first window of a row used for the row",
-        _after(lambda right: np.where(right > 0, np.maximum(right[..., :1], 1), 0)),
-        (),
-    ),
-    "divisor-smallest": (
-        "the smallest divisor of all used everywhere",
-        _one_for_all(lambda right: max(1, int(right.min()))),
-        (),
-    ),
-    "divisor-summed": (
-        "the counts of the axes added instead of multiplied",
-        _sum_of_counts,
-        (),
-    ),
-    "divisor-first-axis-only": (
-        "only the count of the first axis in the divisor",
-        _combined(_only(0)),
-        (),
-    ),
-    "divisor-last-axis-only": (
-        "only the count of the last axis in the divisor",
-        _combined(_only(-1)),
-        (),
-    ),
-    "divisor-without-first-axis": (
-        "the count of the first of three axes missing in the divisor",
-        _combined(lambda counts: [np.minimum(counts[0], 1), *counts[1:]] if len(counts) > 2 else counts),
-        (),
-    ),
-    "divisor-power-of-two": (
-        "divisors rounded up to a power of two",
-        _after(
-            lambda right: np.where(
-                right > 0, 2 ** np.ceil(np.log2(np.maximum(right, 1))).astype(np.int64), 0
-            )
-        ),
-        (),
-    ),
-    "divisor-uint8": (
-        "divisors kept in eight bits",
-        _after(lambda right: np.where(right > 0, np.maximum(right % 256, 1), 0)),
-        (),
-    ),
-    "divisor-of-input": (
-        "sums divided by the cells of the whole input",
-        lambda divide: lambda params, pads, windows: np.where(
-            divide(params, pads, windows) > 0, int(np.prod(params.sizes)), 0
-        ),
+    "divisor-end-pad-one-more": (
+        "one cell too many of the end padding counted in the divisor",
+        seeing_pads(lambda pads: tuple((begin, end + 1) for begin, end in pads)),
         (),
     ),
 }
 
 FAULTS: tuple[Fault, ...] = (
-    *(
-        Fault(name, words, INCLUDING, {"divide": wrap}, bugs)
-        for name, (words, wrap, bugs) in _INCLUDING.items()
-    ),
-    *(
-        Fault(name, words, AVERAGES, {"divide": wrap}, bugs)
-        for name, (words, wrap, bugs) in _AVERAGES.items()
-    ),
+    *listed(_INCLUDING, "divide", INCLUDING),
+    *listed(_OPENVINO, "divide", ("AvgPool-1",)),
     Fault(
         "divisor-integer-quotient",
         "the correction for left-out padding computed as an integer quotient",
@@ -422,7 +286,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "divisor-whole-kernel-blocked-channels",
         "the overhang of ceil counted in the divisor for a multiple of eight channels",
-        INCLUDING,
+        ("AvgPool-1",),
         {"reduce": _whole_kernel_in_blocks, "gather": remember},
         ("div_full_kernel_on_overhang_blocked_C",),
     ),

@@ -70,8 +70,10 @@ def _folded(
 
 def _mapped(change: Callable[[Array], Array]) -> StepWrap:
     """Take the maximum of changed cells of the same type."""
-    return lambda reduce: lambda gathered, divisor: reduce(
-        Gathered(change(gathered.data), gathered.lo, gathered.hi), divisor
+    return lambda reduce: (
+        lambda gathered, divisor: reduce(
+            Gathered(change(gathered.data), gathered.lo, gathered.hi), divisor
+        )
     )
 
 
@@ -166,6 +168,13 @@ def _lowest_for_minus_infinity(right: Array, _gathered: Gathered) -> Array:
     return np.where(np.isneginf(widen(right)), lowest, right)
 
 
+def _at_least_first_cell(right: Array, gathered: Gathered) -> Array:
+    if not _is_float(right):
+        return right
+    first = gathered.data.reshape(*right.shape[:2], -1)[:, :, :1]
+    return np.maximum(right, first.reshape(*right.shape[:2], *[1] * (right.ndim - 2)))
+
+
 def _minimum(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
     data = gathered.data
     if not _is_float(data):
@@ -226,13 +235,7 @@ _FAULTS: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
     ),
     "maximum-from-first-input-cell": (
         "the maximum started from the first cell of the plane",
-        result(
-            lambda right, gathered: np.maximum(
-                right, gathered.data[(..., *[slice(1)] * (right.ndim - 2))]
-            )
-            if _is_float(right)
-            else right
-        ),
+        result(_at_least_first_cell),
         (),
     ),
     "minimum": (
@@ -276,9 +279,11 @@ _FAULTS: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
     "infinity-clamped": (
         "infinity replaced by the largest finite number",
         _mapped(
-            lambda data: data
-            if not _is_float(data)
-            else np.where(np.isposinf(widen(data)), _largest(data.dtype), data)
+            lambda data: (
+                data
+                if not _is_float(data)
+                else np.where(np.isposinf(widen(data)), _largest(data.dtype), data)
+            )
         ),
         (),
     ),

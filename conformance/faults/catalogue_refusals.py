@@ -43,8 +43,7 @@ def _refusing_data(condition: Callable[[Array], bool]) -> StepWrap:
 
 def _overhangs(params: Params, pads: Pads, extent: Extent) -> bool:
     return any(
-        (o - 1) * s > t
-        for o, s, t in zip(extent, params.strides, rooms(params, pads), strict=True)
+        (o - 1) * s > t for o, s, t in zip(extent, params.strides, rooms(params, pads), strict=True)
     )
 
 
@@ -95,7 +94,10 @@ _OPENVINO: dict[str, tuple[str, Condition]] = {
     "same": ("same_*", lambda p, *_: p.same),
     "same-lower": ("same_lower", lambda p, *_: p.auto_pad == "same_lower"),
     "same-with-ceil": ("same_* with rounding_type=ceil", lambda p, *_: p.same and p.ceil),
-    "same-with-strides": ("same_* with strides above 1", lambda p, *_: p.same and max(p.strides) > 1),
+    "same-with-strides": (
+        "same_* with strides above 1",
+        lambda p, *_: p.same and max(p.strides) > 1,
+    ),
     "same-with-odd-padding": (
         "same_* where the padding is odd",
         lambda p, pads, _: p.same and any(begin != end for begin, end in pads),

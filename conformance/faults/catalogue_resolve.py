@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.faults.common import (
@@ -50,6 +51,10 @@ def _at_most(params: Params, limit: tuple[int, ...]) -> Params:
     )
 
 
+def _clamped(most: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    return lambda values: tuple(min(value, most) for value in values)
+
+
 def _same_as(params: Params, wrong: str, right: str) -> Params:
     return replace(params, auto_pad=right) if params.auto_pad == wrong else params
 
@@ -91,9 +96,7 @@ _PADS: dict[str, tuple[str, Change]] = {
     "pads-interleaved": ("pads read as begin, end, begin, end instead of per end", _interleaved),
     "pads-doubled": (
         "pads counted twice",
-        lambda p: _pads(
-            p, tuple(2 * v for v in p.pads_begin), tuple(2 * v for v in p.pads_end)
-        ),
+        lambda p: _pads(p, tuple(2 * v for v in p.pads_begin), tuple(2 * v for v in p.pads_end)),
     ),
     "pads-clamped-to-half-kernel": (
         "pads clamped to half of the kernel",
@@ -158,13 +161,13 @@ _WINDOWS: dict[str, tuple[str, Change]] = {
     ),
     "strides-clamped-to-two": (
         "strides clamped to 2",
-        changed("strides", lambda v: tuple(min(s, 2) for s in v)),
+        changed("strides", _clamped(2)),
     ),
 }
 _WINDOWS |= {
     f"kernel-clamped-to-{most}": (
         f"kernels above {most} clamped to it",
-        changed("kernel", lambda v, most=most: tuple(min(k, most) for k in v)),
+        changed("kernel", _clamped(most)),
     )
     for most in (3, 7, 15, 255)
 }
@@ -251,9 +254,7 @@ _DIVISOR: dict[str, tuple[str, Change]] = {
 }
 
 
-def _faults(
-    table: dict[str, tuple[str, Change]], operators: tuple[str, ...]
-) -> tuple[Fault, ...]:
+def _faults(table: dict[str, tuple[str, Change]], operators: tuple[str, ...]) -> tuple[Fault, ...]:
     return tuple(
         Fault(name, words, operators, {"resolve": resolving(change)}, _BUGS.get(name, ()))
         for name, (words, change) in table.items()

@@ -35,8 +35,8 @@ _NGRAPH_KEYS = {
 
 def _attributes(change: Callable[[Attributes, int], Attributes]) -> StepWrap:
     """Wrap `validate`: it sees attributes changed for the given number of spatial axes."""
-    return lambda validate: lambda inputs, attributes: validate(
-        inputs, change(dict(attributes), inputs[0].ndim - 2)
+    return lambda validate: (
+        lambda inputs, attributes: validate(inputs, change(dict(attributes), inputs[0].ndim - 2))
     )
 
 
@@ -45,6 +45,10 @@ def _default(key: str, value: Callable[[Attributes, int], Any]) -> StepWrap:
     return _attributes(
         lambda given, axes: given if key in given else {**given, key: value(given, axes)}
     )
+
+
+def _always(value: str) -> Callable[[Attributes, int], str]:
+    return lambda _given, _axes: value
 
 
 def _required(key: str) -> StepWrap:
@@ -136,11 +140,13 @@ def _any_type(validate: Validate) -> Validate:
 
 def _output_size(repair: Callable[[Array, int], Array]) -> StepWrap:
     """Repair the output size instead of refusing it; `repair` also gets the number of axes."""
-    return lambda validate: lambda inputs, attributes: validate(
-        [inputs[0], repair(inputs[1], inputs[0].ndim - 2), *inputs[2:]]
-        if len(inputs) > 1
-        else inputs,
-        attributes,
+    return lambda validate: (
+        lambda inputs, attributes: validate(
+            [inputs[0], repair(inputs[1], inputs[0].ndim - 2), *inputs[2:]]
+            if len(inputs) > 1
+            else inputs,
+            attributes,
+        )
     )
 
 
@@ -156,7 +162,7 @@ _DEFAULTS = (
             f"default-{key.replace('_', '-')}-{value.replace('_', '-')}",
             f"an absent {key} taken as {value}",
             OPENVINO,
-            {"validate": _default(key, lambda _given, _axes, value=value: value)},
+            {"validate": _default(key, _always(value))},
         )
         for key, value in (
             ("rounding_type", "ceil"),
@@ -223,7 +229,7 @@ _ACCEPTS = (
         "accepts-stride-zero",
         "a stride of 0 accepted",
         WINDOWED,
-        {"validate": _repaired(("strides",), _integers(lambda v: v if v else 1))},
+        {"validate": _repaired(("strides",), _integers(lambda v: v or 1))},
     ),
     Fault(
         "accepts-stride-negative",
@@ -235,7 +241,7 @@ _ACCEPTS = (
         "accepts-kernel-zero",
         "a kernel of 0 accepted",
         WINDOWED,
-        {"validate": _repaired(("kernel",), _integers(lambda v: v if v else 1))},
+        {"validate": _repaired(("kernel",), _integers(lambda v: v or 1))},
     ),
     Fault(
         "accepts-kernel-negative",
@@ -302,12 +308,6 @@ _ACCEPTS = (
         {"validate": _any_type},
     ),
     Fault(
-        "accepts-output-size-zero",
-        "an output_size of 0 accepted as 1",
-        ADAPTIVE,
-        {"validate": _output_size(lambda size, _axes: np.where(size == 0, 1, size))},
-    ),
-    Fault(
         "accepts-output-size-negative",
         "a negative output_size accepted",
         ADAPTIVE,
@@ -317,7 +317,7 @@ _ACCEPTS = (
         "accepts-output-size-length",
         "an output_size of another length than the number of spatial axes accepted",
         ADAPTIVE,
-        {"validate": _output_size(lambda size, axes: np.resize(size, axes))},
+        {"validate": _output_size(np.resize)},
     ),
     Fault(
         "accepts-output-size-type",
@@ -326,3 +326,5 @@ _ACCEPTS = (
         {"validate": _output_size(lambda size, _axes: size.astype(np.int64))},
     ),
 )
+
+FAULTS: tuple[Fault, ...] = (*_DEFAULTS, *_ACCEPTS)

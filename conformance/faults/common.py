@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.faults.fault import Fault
 from conformance.operators.clauses import StepWrap
 from conformance.operators.pipeline import Gathered, Pads, Params, Windows
 from conformance.vector import Array
@@ -22,6 +23,8 @@ NGRAPH = ("nGraph-AvgPool",)
 EVERY = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
 
 Change = Callable[[Params], Params]
+Table = Mapping[str, tuple[str, StepWrap, tuple[str, ...]]]
+"""Faults of one step: name -> summary, wrap, bugs."""
 
 
 class Refused(ValueError):  # noqa: N818 - says what happened
@@ -43,6 +46,27 @@ AXIS_SLIPS = (
 )
 
 
+def listed(table: Table, step: str, operators: tuple[str, ...]) -> tuple[Fault, ...]:
+    """Return the faults of a table."""
+    return tuple(
+        Fault(name, words, operators, {step: wrap}, bugs)
+        for name, (words, wrap, bugs) in table.items()
+    )
+
+
+def by_axis(step: str, where: str, fields: Sequence[str]) -> Table:
+    """Return what becomes of a step that misreads fields axis by axis; `where` says it in words."""
+    return {
+        f"{step}-{field}-{slip.name}": (
+            f"{field} {slip.words} {where}",
+            seeing(changed(field, slip.of)),
+            (),
+        )
+        for field in fields
+        for slip in AXIS_SLIPS
+    }
+
+
 def changed(field: str, slip: Callable[[Any], Any]) -> Change:
     """Return what applies `slip` to one field of the parameters."""
     return lambda params: replace(params, **{field: slip(getattr(params, field))})
@@ -60,8 +84,10 @@ def seeing(change: Change) -> StepWrap:
 
 def seeing_pads(change: Callable[[Pads], Pads]) -> StepWrap:
     """Wrap extent, windows or divide: this step alone gets changed pads."""
-    return lambda step: lambda params, pads, last=None: (
-        step(params, change(pads)) if last is None else step(params, change(pads), last)
+    return lambda step: (
+        lambda params, pads, last=None: (
+            step(params, change(pads)) if last is None else step(params, change(pads), last)
+        )
     )
 
 
@@ -137,12 +163,14 @@ def reading_other_cells(
     def wrap(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
         def other(data: Array, params: Params, windows: Windows) -> Gathered:
             whole = Gathered(data, windows.start, windows.stop)
-            right = cells_of(whole if unclipped else gather(data, params, windows))
+            found = gather(data, params, windows)
+            right = cells_of(found)
+            seen = cells_of(whole) if unclipped else right
             positions = [
-                [choose(cells, d, params, axis) for cells in right[axis]]
+                [choose(cells, d, params, axis) for cells in seen[axis]]
                 for axis, d in enumerate(params.sizes)
             ]
-            return unrolled(_with_zeros(data), positions)
+            return found if positions == right else unrolled(_with_zeros(data), positions)
 
         return other
 

@@ -18,7 +18,7 @@ from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.operators import OPERATORS
 from conformance.operators.clauses import StepWrap, under
 from conformance.operators.operator import Operator
-from conformance.operators.pipeline import Params, Pipeline, rooms
+from conformance.operators.pipeline import Params, Pipeline, Plan, rooms
 from conformance.vector import Array
 
 STEPS = ("validate", "resolve", "pads", "extent", "windows", "gather", "divide", "reduce")
@@ -31,8 +31,8 @@ class Fault:
 
     `summary` completes the sentence "the mismatches are reproduced by: ...". `replaces` maps
     steps to wraps, each made from the step it replaces; the first is the step the fault belongs
-    to. A wrap is called once per backend, so state kept between calls lives in what it returns.
-    `bugs` names entries of KNOWN_BUGS.
+    to. `bugs` names entries of KNOWN_BUGS. Where it `remembers`, answers depend on earlier
+    calls: a wrap is called once per backend, so that state lives in what it returns.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Fault:
     operators: tuple[str, ...]
     replaces: Mapping[str, StepWrap]
     bugs: tuple[str, ...] = ()
+    remembers: bool = False
 
     @property
     def step(self) -> str:
@@ -72,15 +73,19 @@ class FaultyOperator:
     def __call__(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
         """Compute as the operator's document says but for the faults."""
         with np.errstate(all="ignore"):
-            params = self.validate(inputs, attributes)
-            if 0 in params.sizes:
-                raise InvalidCase(f"a spatial size of 0 has no windows: {params.sizes}")
-            if params.kernel and min(rooms(params, self.pipeline.pads(params))) < 0:
-                raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
-            plan = self.pipeline.plan(params)
-            if min(plan.extent) < 1:
-                raise InvalidCase(f"nothing to pool: an output extent of {plan.extent}")
+            plan = self.plan(self.validate(inputs, attributes))
             return self.pipeline.values(inputs[0], plan)
+
+    def plan(self, params: Params) -> Plan:
+        """Lay out the windows; InvalidCase where there is nothing to pool."""
+        if 0 in params.sizes:
+            raise InvalidCase(f"a spatial size of 0 has no windows: {params.sizes}")
+        if params.kernel and min(rooms(params, self.pipeline.pads(params))) < 0:
+            raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
+        plan = self.pipeline.plan(params)
+        if min(plan.extent) < 1:
+            raise InvalidCase(f"nothing to pool: an output extent of {plan.extent}")
+        return plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,14 +106,16 @@ class FaultyBackend:
         """Compute one case."""
         return self.of(operator)([np.asarray(array) for array in inputs], attributes)
 
-    def of(self, operator: str) -> FaultyOperator:
-        """Return one operator with the faults in place."""
+    def of(self, operator: str, pipeline: Pipeline | None = None) -> FaultyOperator:
+        """Return one operator with the faults in place, in a given pipeline if there is one."""
+        if pipeline is not None:
+            return self._make(OPERATORS[operator], pipeline)
         if operator not in self._made:
-            self._made[operator] = self._make(OPERATORS[operator])
+            found = OPERATORS[operator]
+            self._made[operator] = self._make(found, under(found, self.readings))
         return self._made[operator]
 
-    def _make(self, operator: Operator) -> FaultyOperator:
-        pipeline = under(operator, self.readings)
+    def _make(self, operator: Operator, pipeline: Pipeline) -> FaultyOperator:
         here = [fault for fault in self.faults if operator.name in fault.operators]
         for fault in here:
             for step, wrap in fault.replaces.items():

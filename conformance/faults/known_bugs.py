@@ -99,7 +99,9 @@ KNOWN_BUGS: dict[str, tuple[str, ...]] = {
         "https://github.com/tensorflow/tfjs/pull/6969",
         "https://github.com/openvinotoolkit/openvino/issues/35948",
     ),
-    "div_full_kernel_on_overhang_blocked_C": ("https://github.com/microsoft/onnxruntime/pull/29629",),
+    "div_full_kernel_on_overhang_blocked_C": (
+        "https://github.com/microsoft/onnxruntime/pull/29629",
+    ),
     "unknown_boundary_divisor": ("https://github.com/iree-org/iree/issues/24580",),
     "border_rescale_first_last_only": ("https://github.com/Tencent/ncnn/issues/924",),
     "exclude_rescale_integer_quotient": ("https://github.com/fastmachinelearning/hls4ml/pull/757",),
@@ -112,7 +114,9 @@ KNOWN_BUGS: dict[str, tuple[str, ...]] = {
     "valid_keeps_explicit_pads": ("https://github.com/openvinotoolkit/openvino/pull/3718",),
     "same_pad_total_formula_stride": ("https://github.com/microsoft/onnxruntime/pull/782",),
     "same_pads_args_shifted": ("https://github.com/tensorflow/tensorflow/issues/31271",),
-    "tap_address_not_shifted_by_begin_pad": ("https://github.com/fastmachinelearning/hls4ml/pull/757",),
+    "tap_address_not_shifted_by_begin_pad": (
+        "https://github.com/fastmachinelearning/hls4ml/pull/757",
+    ),
     "ceil_double_rounding": ("https://github.com/robertknight/rten/pull/1416",),
     "shape_in_float32": ("https://github.com/pytorch/pytorch/issues/13386",),
     "ceil_oob_throw": ("https://github.com/openvinotoolkit/openvino/pull/5204",),
@@ -129,7 +133,9 @@ KNOWN_BUGS: dict[str, tuple[str, ...]] = {
     "adaptive_loop_bound_short": ("https://github.com/flagos-ai/FlagGems/pull/4924",),
     "adaptive_index_float_reciprocal": ("https://github.com/openvinotoolkit/openvino/pull/17429",),
     "adaptive_as_fixed_pool_k_eq_s": ("https://github.com/NVIDIA-AI-IOT/torch2trt/pull/459",),
-    "adaptive_strided_instead_of_blocks": ("https://github.com/riccardomusmeci/mlx-image/issues/16",),
+    "adaptive_strided_instead_of_blocks": (
+        "https://github.com/riccardomusmeci/mlx-image/issues/16",
+    ),
     "adaptive_no_kernel_f16_blocked": ("https://github.com/openvinotoolkit/openvino/issues/23393",),
     "strides_swapped": ("https://github.com/Samsung/ONE/pull/2636",),
     "kernel_and_strides_swapped": ("https://github.com/MPolaris/onnx2tflite/pull/57",),

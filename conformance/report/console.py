@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from math import isfinite
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -69,7 +69,10 @@ def verdict(report: Report) -> Text:
         ]
         return _line(", ".join(filter(None, [f"CONFORMS: {said}", *asides])), "bold green")
     word = "DOES NOT CONFORM" if report.complete else "DOES NOT CONFORM, INCOMPLETE"
-    said = f"{'; '.join(report.problems)}; {run:,} of {total:,} vectors run"
+    problems = [*report.problems]
+    if report.counts["unsupported"]:
+        problems.append(f"{report.counts['unsupported']:,} unsupported")
+    said = f"{'; '.join(problems)}; {run:,} of {total:,} vectors run"
     return _line(f"{word}: {said}", "bold red")
 
 
@@ -96,7 +99,7 @@ def _table(*headers: str, title: str = "") -> Table:
 
 def _heading(report: Report) -> RenderableType:
     lines = [Text.assemble("backend ", (report.backend, "bold"))]
-    times = f"{report.seconds:.1f} s, {report.backend_seconds:.1f} s of it in the backend"
+    times = f"{report.seconds:.2f} s, {report.backend_seconds:.2f} s of it in the backend"
     lines.append(Text(f"tier {report.tier}, {times}", "dim"))
     if report.required:
         pins = [f"{clause}={reading}" for clause, reading in report.required.items()]
@@ -127,8 +130,8 @@ def _count(number: int, style: str) -> Text:
 
 def _left_out(report: Report) -> Text | None:
     """Say what was not run and why."""
-    deselected = sum(used.total - used.selected for used in report.vectors)
-    unreached = report.not_run - deselected
+    unreached = sum(used.selected for used in report.vectors) - len(report.results)
+    deselected = report.not_run - unreached
     text = Text()
     if deselected:
         text.append(f"{words.count(deselected, 'vector')} left out by operator, tier or selection")
@@ -149,8 +152,7 @@ def _readings(report: Report) -> RenderableType | None:
         if clause.clause in report.required:
             name.append(" (required)", "dim")
         table.add_row(name, _followed(clause))
-    loud = [warning for clause in report.readings if (warning := _element_type(clause))]
-    return Group(table, *loud)
+    return Group(table, *_element_type(report))
 
 
 def _followed(clause: ClauseReport) -> Text:
@@ -160,34 +162,43 @@ def _followed(clause: ClauseReport) -> Text:
         case "followed":
             telling = clause.counts.get(clause.followed or "", 0)
             text = Text(clause.followed or "", "bold")
-            return text.append(f"  {telling:,} of {touched} tell", "dim")
+            return text.append(f"  shown by {telling:,} of {touched}", "dim")
         case "either":
             return Text(f"either: nothing separates them in {touched}", "dim")
         case "split":
-            values = ", ".join(f"{value}: {name}" for value, name in clause.values.items())
-            return Text.assemble((f"by {clause.by}", "bold"), f"  {values}")
+            readings = dict.fromkeys(clause.values.values())
+            where = {r: [v for v, name in clause.values.items() if name == r] for r in readings}
+            text = Text(f"split by {clause.by}: ", "bold")
+            return text.append(", ".join(f"{r} for {words.list_of(v)}" for r, v in where.items()))
         case "inconsistent":
             return Text(f"INCONSISTENT: {counts}, of {touched}", "bold red")
 
 
-def _element_type(clause: ClauseReport) -> RenderableType | None:
-    """Say loudly that half types are summed in the element type."""
-    loose = "element-type"
-    if clause.clause != "accumulator" or not (
-        clause.followed == loose or loose in clause.values.values()
+def _element_type(report: Report) -> Iterator[RenderableType]:
+    """Say loudly which types are summed in the element type itself."""
+    loose = {"accumulator": "element-type"}
+    if not any(
+        clause.clause in loose
+        and loose[clause.clause] in (clause.followed, *clause.values.values())
+        for clause in report.readings
     ):
-        return None
-    where = ""
-    if clause.by == "dtype":
-        types = [dtype for dtype, reading in clause.values.items() if reading == loose]
-        where = f" of {words.list_of(types)}"
-    elif clause.followed == loose:
-        where = f" of {words.list_of(_HALVES, last='or')}, if it takes them,"
-    warning = (
-        f"WARNING: sums{where} are kept in the element type and overflow or stagnate; "
-        "many projects treat that as a bug."
-    )
-    return _indented(Text(warning, "bold yellow"))
+        return
+    needing = {
+        result.dtype
+        for result in report.results
+        if result.readings and all(loose.items() <= taken.items() for taken in result.readings)
+    }
+    halves = [dtype for dtype in _HALVES if dtype in needing]
+    others = sorted(needing.difference(_HALVES))
+    if halves:
+        text = (
+            f"WARNING: sums of {words.list_of(halves)} are kept in the element type and overflow "
+            "or stagnate; many projects treat that as a bug."
+        )
+        yield _indented(Text(text, "bold yellow"))
+    if others:
+        text = f"Sums of {words.list_of(others)} overflow where the average does not."
+        yield _indented(Text(text, "yellow"))
 
 
 def _undefined(report: Report) -> RenderableType | None:
@@ -231,7 +242,7 @@ def _failures(report: Report, repro: Repro | None, max_shown: int) -> Iterator[R
 
 
 def _failure(group: FailureGroup, repro: Repro | None) -> RenderableType:
-    number, first = len(group.results), group.results[0]
+    number, example = len(group.results), group.example
     title = Text(f"{group.operator}: {group.kind} in {words.count(number, 'vector')}", "bold red")
     if group.shared and number > 1:
         title.append(f", all with {words.list_of(group.shared)}")
@@ -239,12 +250,12 @@ def _failure(group: FailureGroup, repro: Repro | None) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for name, value in _facts(first):
+    for name, value in _facts(example):
         table.add_row(name, value)
-    parts: list[RenderableType] = [title, _line(f"  {first.id}", "bold"), _indented(table)]
+    parts: list[RenderableType] = [title, _line(f"  {example.id}", "bold"), _indented(table)]
     if repro is not None:
-        parts.append(Text("  to see it again:", "dim"))
-        parts += [_line(f"    {line}" if line else "") for line in repro(first).splitlines()]
+        # At the left edge, so that the lines can be pasted as they are.
+        parts += [_line("# to see it again", "dim"), _line(repro(example)), _line("# end", "dim")]
     return Group(*parts)
 
 
@@ -256,23 +267,21 @@ def _facts(result: Result) -> Iterator[tuple[str, Text]]:
     attributes = [words.attribute(name, value) for name, value in result.attributes.items()]
     if attributes:
         yield "attributes", Text("  ".join(attributes))
-    shapes = ", ".join(words.shape(shape) for shape in result.shapes)
-    yield "data", Text(f"{result.dtype} {shapes}, {result.pattern or 'no pattern'}")
+    data = [f"{result.dtype} {words.shape(result.shapes[0])}"] if result.shapes else []
+    yield "data", Text(", ".join(filter(None, [*data, result.pattern])))
     if result.source:
         yield "source", Text(f"{result.source} ({result.provenance})")
     if result.clauses:
         yield "clauses", Text(", ".join(result.clauses))
     yield "what", Text(result.detail, "red")
     if result.worst is not None:
-        yield "worst", _worst(result.worst, result.dtype)
+        yield from _worst(result.worst, result.dtype)
 
 
-def _worst(worst: Worst, dtype: str) -> Text:
-    def element(value: Any) -> str:
-        return words.exact(value, dtype)
-
+def _worst(worst: Worst, dtype: str) -> Iterator[tuple[str, Text]]:
     index = ", ".join(map(str, worst.index))
-    text = Text(f"[{index}] is {element(worst.got)}, expected ")
-    text.append(element(worst.expected), "bold")
-    off = f"off by {worst.ulp:.3g} ulp, {worst.error:.3g}"
-    return text.append(f"; {off}; allowed {worst.bound:.3g}")
+    got, expected = words.exact(worst.got, dtype), words.exact(worst.expected, dtype)
+    yield "worst", Text.assemble(f"[{index}] is {got}, expected ", (expected, "bold"))
+    if isfinite(worst.error):
+        ulps = f" ({worst.ulp:.3g} ulp)" if dtype in FLOATS and isfinite(worst.ulp) else ""
+        yield "error", Text(f"{worst.error:.3g}{ulps}, allowed {worst.bound:.3g}")

@@ -8,24 +8,25 @@ from functools import cached_property
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from conformance.dtypes import name_of
-from conformance.errors import InvalidCase, UsageError
-from conformance.operators import CLAUSES, Operator, operator_named
-from conformance.operators.attributes import complete
+from conformance.errors import UsageError, VectorFileError
+from conformance.operators import DISPUTED, Operator, operator_named
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
+from conformance.report import facts
 from conformance.report import values as words
 from conformance.report.grid import Axis, draw_grid, side_by_side
-from conformance.vector import UNDEFINED, Array, Outcome, Vector
+from conformance.vector import UNDEFINED, Array, Combination, Outcome, Vector
 
 _PADDING, _OVERHANG, _UNDEFINED = "·", "✕", "?"
 _STYLE = {_PADDING: "blue", _OVERHANG: "yellow", _UNDEFINED: "magenta"}
 _READ, _IDLE = "bold", "dim"
-_INPUT_ROWS, _OUTPUT_ROWS = 14, 9
-_FLAT = Axis(0, 1, (0, 1))
+_LINES = 26  # with the texts around them, the grids fit a terminal of 40 lines
+_ROWS = ((16, 16), (12, 8), (10, 7))
+"""Rows of cells in the grid of the data and in the others; the first pair that fits is used."""
+_FLAT = Axis(0, 1, (0, 1), named=False)
 
 
 def draw(
@@ -41,19 +42,20 @@ def draw(
     `plane` is the batch and channel, then positions on the spatial axes before the last two;
     `output` the spatial position of the output element whose window is outlined; both have
     sensible defaults. `readings` choose among the outcomes. Raises UsageError for a position or a
-    reading that the vector does not have. The vector is one that verify.misshapen finds sound.
+    reading that the vector does not have, VectorFileError for one that contradicts itself. The
+    vector is one that verify.misshapen finds sound.
     """
     operator = operator_named(vector.case.operator)
     scene = _scene(vector, operator, readings or {}, plane, output)
-    blocks: list[RenderableType] = [_heading(vector, operator)]
+    blocks: list[RenderableType] = [facts.heading(vector, operator)]
     if scene is None:
-        blocks.append(_without_windows(vector, operator))
+        blocks.append(facts.without_windows(vector, operator))
     else:
         blocks.append(_picture(scene, width))
     if vector.clauses and vector.outcomes[0].kind != "anything":
-        blocks.append(_clauses(vector))
+        blocks.append(facts.clauses(vector))
     if len(vector.outcomes) > 1:
-        blocks.append(_outcomes(vector, scene))
+        blocks.append(facts.answers(vector, scene.outcome if scene else None))
     spaced = [part for block in blocks for part in (block, Text())]
     return Group(*spaced[:-1])
 
@@ -108,8 +110,9 @@ def _scene(
         return None
     data = vector.case.inputs[0]
     params = operator.validate(vector.case.inputs, vector.case.attributes)
-    chosen_readings = dict(outcome.readings[0]) | dict(readings)
-    plan = under(operator, chosen_readings).plan(params)
+    plan = under(operator, _known({**outcome.readings[0], **readings})).plan(params)
+    if outcome.expected.shape[2:] != plan.extent:
+        raise VectorFileError(f"{vector.case.id}: an answer has not the shape of its readings")
     chosen = _within(output, plan.extent, "output") if output else _interesting(plan)
     inner = max(0, data.ndim - 4)
     starts = [int(plan.windows.start[i][chosen[i]]) for i in range(inner)]
@@ -117,6 +120,12 @@ def _scene(
     wanted = [*plane, *[0, 0, *depths][len(plane) :]]
     leading = _within(wanted, data.shape[: 2 + inner], "plane")
     return _Scene(data, plan, outcome, leading, chosen, operator.reduction == "average")
+
+
+def _known(combination: Combination) -> Combination:
+    """Leave out what a stranger's file may name and no document has."""
+    known = {clause.name: {reading.name for reading in clause.readings} for clause in DISPUTED}
+    return {clause: name for clause, name in combination.items() if name in known.get(clause, ())}
 
 
 def _outcome_under(vector: Vector, readings: Mapping[str, str]) -> Outcome:
@@ -140,7 +149,7 @@ def _within(position: Sequence[int], shape: Sequence[int], name: str) -> tuple[i
     ):
         raise UsageError(
             f"{name} {','.join(map(str, position))} does not exist; "
-            f"{len(shape)} numbers below {', '.join(map(str, shape))} do"
+            f"{words.count(len(shape), 'number')} below {', '.join(map(str, shape))} do"
         )
     return tuple(position)
 
@@ -165,66 +174,22 @@ def _interesting(plan: Plan) -> tuple[int, ...]:
     return tuple(result)
 
 
-def _heading(vector: Vector, operator: Operator) -> RenderableType:
-    case = vector.case
-    lines = [Text(case.id, "bold", no_wrap=True, overflow="ignore")]
-    inputs = [f"{name_of(a.dtype)} {words.shape(a.shape)}" for a in case.inputs]
-    if len(case.inputs) > 1:
-        inputs[1:] = [f"output size {words.shape(case.inputs[1].ravel().tolist())}"]
-    facts = [*inputs, f"pattern {case.pattern}" if case.pattern else "", f"tier {case.tier}"]
-    lines.append(Text(f"{case.operator}: " + " · ".join(filter(None, facts))))
-    if operator.attributes:
-        lines.append(_attributes(vector, operator))
-    origin = {
-        "printed": "expected values printed in the document",
-        "derived": "expected values derived from the document by hand",
-        "computed": "expected values computed by the reference",
-    }[case.provenance]
-    lines.append(Text(" · ".join(filter(None, [origin, case.source])), "dim"))
-    if case.tags:
-        lines.append(Text(f"tags {', '.join(case.tags)}", "dim"))
-    return Group(*lines)
-
-
-def _attributes(vector: Vector, operator: Operator) -> Text:
-    given = vector.case.attributes
-    text = Text()
-    for name, value in given.items():
-        text.append(f"{words.attribute(name, value)}  ")
-    try:
-        axes = vector.case.inputs[0].ndim - 2
-        every = complete(operator.attributes, given, axes)
-    except InvalidCase:
-        return text
-    for name, value in every.items():
-        if name not in given:
-            text.append(f"{words.attribute(name, value)}  ", "dim italic")
-    return text
-
-
-def _without_windows(vector: Vector, operator: Operator) -> Text:
-    if vector.outcomes[0].kind == "anything":
-        clause = next(iter(vector.clauses), "")
-        why = f": {CLAUSES[clause].says}" if clause in CLAUSES else ""
-        return Text(f"Undefined as a whole ({clause}){why}. Anything but a crash conforms.")
-    why = "these attributes"
-    try:
-        operator.validate(vector.case.inputs, vector.case.attributes)
-    except InvalidCase as error:
-        why = str(error)
-    return Text.assemble(("An exception is the right answer. ", "bold"), why)
-
-
 def _picture(scene: _Scene, width: int) -> RenderableType:
     rank = len(scene.chosen)
     lines = [line for number in range(rank - 2) for line in _leading_axis(scene, number, width)]
-    blocks = [_input(scene, width), _result(scene, width, divisors=False)]
+    for rows in _ROWS:
+        grids = side_by_side(_grids(scene, width, rows), width=width)
+        if len(lines) + len(grids) <= _LINES:
+            break
+    return Group(*lines, *grids, Text(), _element(scene), _legend(scene))
+
+
+def _grids(scene: _Scene, width: int, rows: tuple[int, int]) -> Iterator[list[Text]]:
+    yield _input(scene, width, rows[0])
+    yield _result(scene, width, rows[1], divisors=False)
     divisor = scene.plan.divisor
     if scene.average and divisor.size and (divisor != divisor.flat[0]).any():
-        blocks.append(_result(scene, width, divisors=True))
-    lines += side_by_side(blocks, width=width)
-    lines += [Text(), _element(scene), _legend(scene)]
-    return Group(*lines)
+        yield _result(scene, width, rows[1], divisors=True)
 
 
 def _planar(scene: _Scene) -> list[int]:
@@ -238,7 +203,7 @@ def _title(name: str, leading: Sequence[int], scene: _Scene) -> Text:
     return Text(f"{name}[{', '.join([*map(str, leading), *drawn])}]", "bold underline")
 
 
-def _input(scene: _Scene, width: int) -> list[Text]:
+def _input(scene: _Scene, width: int, height: int) -> list[Text]:
     axes = _planar(scene)
     columns = scene.axis(axes[-1])
     rows = scene.axis(axes[0]) if len(axes) == 2 else _FLAT
@@ -261,13 +226,14 @@ def _input(scene: _Scene, width: int) -> list[Text]:
             return glyph, _STYLE[glyph]
         outlined = _in(rows.outline, p) and _in(columns.outline, q) and all(deep)
         read = _any_in(columns.windows, q) and (rows is _FLAT or _any_in(rows.windows, p))
-        return words.short(plane[p, q]), _READ if outlined else "" if read else _IDLE
+        style = _READ if outlined else "" if read else _IDLE
+        return words.short(plane[p, q]), style
 
     title = _title("data", scene.leading, scene)
-    return [title, *draw_grid(rows, columns, cell, width=width, height=_INPUT_ROWS)]
+    return [title, *draw_grid(rows, columns, cell, width=width, height=height)]
 
 
-def _result(scene: _Scene, width: int, *, divisors: bool) -> list[Text]:
+def _result(scene: _Scene, width: int, height: int, *, divisors: bool) -> list[Text]:
     inner = scene.chosen[:-2] if len(scene.chosen) > 2 else ()
     leading = (*scene.leading[:2], *inner)
     outcome = scene.outcome
@@ -288,7 +254,7 @@ def _result(scene: _Scene, width: int, *, divisors: bool) -> list[Text]:
     rows = Axis(0, expected.shape[0], place[0]) if len(place) == 2 else _FLAT
     columns = Axis(0, expected.shape[1], place[-1])
     title = _title("divisor", inner, scene) if divisors else _title("expected", leading, scene)
-    return [title, *draw_grid(rows, columns, cell, width=width, height=_OUTPUT_ROWS)]
+    return [title, *draw_grid(rows, columns, cell, width=width, height=height)]
 
 
 def _leading_axis(scene: _Scene, number: int, width: int) -> list[Text]:
@@ -316,12 +282,12 @@ def _element(scene: _Scene) -> Text:
         cells *= stop - start
         inside *= max(0, min(stop, scene.plan.params.sizes[number]) - max(start, 0))
     name = f"expected[{', '.join(map(str, position))}]"
-    share = f"{inside} of the window's {words.count(cells, 'cell')}"
     if int(outcome.addends[flat]) == UNDEFINED:
-        text = Text.assemble((name, "bold green"), f": {share} lie inside the input; ")
-        return text.append("undefined, any value conforms", _STYLE[_UNDEFINED])
+        return Text(f"{name} is undefined: any value conforms", _STYLE[_UNDEFINED])
+    share = f"{inside} of the window's {words.count(cells, 'cell')}"
     value = outcome.expected[position]
-    text = Text.assemble((f"{name} = {value}", "bold green"))
+    exact = words.exact(value, name_of(value.dtype))
+    text = Text.assemble((f"{name} = {exact}", "bold green"))
     if not scene.average:
         return text.append(f": the largest of {share}")
     text.append(f": the sum of {share}, divided by {int(scene.plan.divisor[scene.chosen])}")
@@ -344,42 +310,6 @@ def _legend(scene: _Scene) -> Text:
     if (scene.outcome.addends == UNDEFINED).any():
         text.append(_UNDEFINED, _STYLE[_UNDEFINED]).append(" undefined   ")
     return text.append("┏━┓", "bold green").append(" one window and its output")
-
-
-def _clauses(vector: Vector) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    table.title, table.title_justify, table.title_style = "Clauses that touch it", "left", "bold"
-    for name, readings in vector.clauses.items():
-        says = " or ".join(readings) if readings else "undefined"
-        table.add_row(f"  {name}", says)
-    return table
-
-
-def _outcomes(vector: Vector, scene: _Scene | None) -> RenderableType:
-    table = Table(title="Answers that conform", title_justify="left", title_style="bold")
-    table.box, table.show_edge, table.pad_edge = None, False, False
-    for header in ("", "answer", "under"):
-        table.add_column(header, header_style="dim")
-    for outcome, answer in zip(vector.outcomes, _answers(vector.outcomes), strict=True):
-        drawn = scene is not None and outcome is scene.outcome
-        under_readings = words.combinations(outcome.readings, vector.clauses)
-        table.add_row("▸" if drawn else "", answer, under_readings)
-    return table
-
-
-def _answers(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    first = outcomes[0].expected
-    for outcome in outcomes:
-        expected = outcome.expected
-        if expected is None:
-            yield "an exception" if outcome.kind == "raises" else "anything"
-            continue
-        text = words.shape(expected.shape)
-        if outcome is not outcomes[0] and first is not None and expected.shape == first.shape:
-            same = (expected == first) | (np.isnan(expected) & np.isnan(first))
-            changed = int(np.count_nonzero(~same))
-            text += f", {words.count(changed, 'value')} differ" if changed else ", same values"
-        yield text
 
 
 def _in(window: tuple[int, int], position: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ class Axis:
     """The positions low:high of one axis, what to outline, and the windows to draw as bars.
 
     `outline` is a start:stop within the axis; `windows` are start:stop per output index, the one
-    numbered `chosen` drawn like the outline.
+    numbered `chosen` drawn like the outline. `named` says whether to write the positions.
     """
 
     low: int
@@ -32,6 +32,7 @@ class Axis:
     outline: tuple[int, int]
     windows: tuple[tuple[int, int], ...] = ()
     chosen: int = 0
+    named: bool = True
 
 
 def places(axis: Axis, room: int) -> Places:
@@ -102,6 +103,8 @@ class _View:
 
     @property
     def names(self) -> list[str]:
+        if not self.axis.named:
+            return [""] * len(self.shown)
         return ["…" if position is None else str(position) for position in self.shown]
 
     def extent(self, window: tuple[int, int]) -> tuple[int, int]:
@@ -228,7 +231,7 @@ class _Sheet:
         return text
 
 
-def side_by_side(blocks: Sequence[Sequence[Text]], *, width: int, gap: int = 4) -> list[Text]:
+def side_by_side(blocks: Iterable[Sequence[Text]], *, width: int, gap: int = 4) -> list[Text]:
     """Set blocks of lines from left to right while they fit in `width`, the rest below."""
     lines: list[Text] = []
     top, used = 0, 0

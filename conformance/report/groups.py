@@ -6,12 +6,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 
 from conformance.check.report import FAILURES, Report, Result, Verdict
 from conformance.operators import OPERATORS
 from conformance.report import values as words
 
 _TRAITS_NAMED = 3
+_KINDS = {
+    "shape": "wrong shape",
+    "dtype": "wrong dtype",
+    "accepted": "no exception",
+    "returned": "no array",
+}
+"""What happened, by the first word of a result's detail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,11 @@ class FailureGroup:
     results: tuple[Result, ...]
     shared: tuple[str, ...]
     alike: int
+
+    @property
+    def example(self) -> Result:
+        """The failure with the least data."""
+        return min(self.results, key=lambda result: prod(result.shapes[0]) if result.shapes else 0)
 
 
 def failure_groups(report: Report) -> list[FailureGroup]:
@@ -53,9 +66,9 @@ def kind_of(result: Result) -> str:
     if result.verdict == "mismatch":
         if result.worst is not None:
             return "wrong values"
-        first = result.detail.partition(" ")[0]
-        known = {"shape": "wrong shape", "dtype": "wrong dtype", "accepted": "accepted invalid"}
-        return known.get(first, "mismatch")
+        if result.detail.startswith("follows "):
+            return result.detail.partition(",")[0]
+        return _KINDS.get(result.detail.partition(" ")[0], "mismatch")
     if result.verdict == "error":
         return f"raised {result.detail.partition(':')[0][:40]}"
     return result.verdict

@@ -54,8 +54,8 @@ def _counts(counter: Counter[str], order: Iterable[str]) -> str:
 def _coverage(file: VectorFile) -> str:
     """Say how many combinations of attribute levels the file covers, as its generator counted."""
     stored = file.header.get("coverage")
-    if not isinstance(stored, dict):
-        return ""
+    if not isinstance(stored, dict) or file.header.get("tier") == TIERS[0]:
+        return ""  # the covering array is in the standard tier
     numbers = [stored.get(key) for key in ("covered", "feasible", "strength")]
     if not all(isinstance(number, int) for number in numbers):
         return ""

@@ -74,10 +74,14 @@ def combinations(taken: Iterable[Combination], clauses: Mapping[str, Sequence[st
 def exact(value: Any, dtype: str) -> str:
     """Return the shortest decimal that reads back as this element of type `dtype`."""
     if dtype == "bfloat16":
-        dtype = "float32"  # holds every bfloat16, and numpy knows its shortest decimals
+        # float32 holds every bfloat16, and numpy knows its shortest decimals.
+        dtype, value = "float32", float(value)
     element = dtype_of(dtype).type(value)
-    text = str(element)
-    return text.removesuffix(".0") if text != "-0.0" else text
+    if element == 0 and str(element).startswith("-"):
+        return "-0.0"
+    if abs(float(element)) < 1e6 and float(element).is_integer():
+        return str(int(element))
+    return str(element)
 
 
 def list_of(items: Sequence[str], *, last: str = "and") -> str:

@@ -9,11 +9,10 @@ from itertools import chain
 from math import prod
 
 from conformance.sweep.adaptive import adaptive_sweep
-from conformance.sweep.covering import Coverage
 from conformance.sweep.examples import examples
 from conformance.sweep.exhaustive import exhaustive
 from conformance.sweep.invalid import invalid
-from conformance.sweep.model import Progress, Sweep, build
+from conformance.sweep.model import Covered, Progress, Sweep, build
 from conformance.sweep.pooling import ngraph_sweep, openvino_sweep
 from conformance.sweep.special import special
 from conformance.vector import TIERS, Case, Tier
@@ -27,12 +26,11 @@ _SMOKE_CELLS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The cases of one operator and tier, streamed, and what their covering array covers."""
+    """The cases of one operator and tier, streamed, and the covering arrays behind them."""
 
     operator: str
     cases: Iterator[Case]
-    coverage: Coverage
-    strength: int
+    arrays: list[Covered]
 
 
 def sweep_of(operator: str) -> Sweep:
@@ -52,28 +50,27 @@ def collect(
 ) -> Collection:
     """Return the cases of a tier, those of the smaller tiers first; ids are unique."""
     sweep = sweep_of(operator)
-    rows = sweep.rows(strength, seed, progress)
+    arrays = sweep.arrays(strength, seed, progress)
     return Collection(
         operator,
         _unique(
             case
             for case in chain(
                 (case for case in examples(seed) if case.operator == operator),
-                _swept(sweep, rows, seed),
+                _swept(sweep, arrays, seed),
                 special(operator, seed),
                 invalid(operator),
                 exhaustive(operator, seed) if tier == "exhaustive" else (),
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
         ),
-        sweep.coverage(rows, strength),
-        strength,
+        arrays,
     )
 
 
-def _swept(sweep: Sweep, rows: list[dict[str, object]], seed: int) -> Iterator[Case]:
+def _swept(sweep: Sweep, arrays: list[Covered], seed: int) -> Iterator[Case]:
     smoke = 0
-    for turn, row in enumerate(rows):
+    for turn, row in enumerate(chain.from_iterable(array.rows for array in arrays)):
         plan = sweep.concrete(row, turn)
         small = smoke < _SMOKE_ROWS and prod(plan.shape) <= _SMOKE_CELLS
         smoke += small

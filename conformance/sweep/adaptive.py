@@ -62,15 +62,16 @@ def adaptive_sweep() -> Sweep:
         ),
         Constraint(
             ("axes", "relation", "channels"),
-            lambda axes, relation, channels: axes * axes * channels
-            <= (9 if relation == "191-3" else 68),
+            lambda axes, relation, channels: (
+                axes * axes * channels <= (9 if relation == "191-3" else 68)
+            ),
             "size of the suite",
         ),
         Constraint(
             ("dtype", "relation", "axes", "others"),
-            lambda dtype, relation, axes, others: dtype != "bfloat16"
-            or relation != "191-3"
-            or (axes == 1 or others == "same"),
+            lambda dtype, relation, axes, others: (
+                dtype != "bfloat16" or relation != "191-3" or (axes == 1 or others == "same")
+            ),
             "the bound of hundreds of addends says nothing in bfloat16",
         ),
     ]

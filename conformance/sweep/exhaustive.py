@@ -15,7 +15,7 @@ from conformance.sweep import adaptive
 from conformance.sweep.model import Blueprint, build
 from conformance.vector import Case
 
-_SIZES, _KERNELS, _STRIDES, _PADS = range(1, 10), range(1, 6), range(1, 5), range(5)
+_SIZES, _KERNELS, _STRIDES, _PADS = range(1, 12), range(1, 7), range(1, 6), range(5)
 _MODES = ("explicit", "same_upper", "same_lower", "valid")
 _ADAPTIVE = range(1, 65)
 
@@ -40,22 +40,28 @@ def _attributes(operator: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for d, k, s, begin, end in product(_SIZES, _KERNELS, _STRIDES, _PADS, _PADS):
         if operator == "nGraph-AvgPool":
             for include in (False, True):
-                yield d, {
-                    "window_shape": [k],
-                    "window_movement_strides": [s],
-                    "padding_below": [begin],
-                    "padding_above": [end],
-                    "include_padding_in_avg_computation": include,
-                }
+                yield (
+                    d,
+                    {
+                        "window_shape": [k],
+                        "window_movement_strides": [s],
+                        "padding_below": [begin],
+                        "padding_above": [end],
+                        "include_padding_in_avg_computation": include,
+                    },
+                )
             continue
         for mode, rounding in product(_MODES, ("floor", "ceil")):
             for exclude in (True, False) if operator == "AvgPool-1" else (None,):
-                yield d, {
-                    "kernel": [k],
-                    "strides": [s],
-                    "pads_begin": [begin],
-                    "pads_end": [end],
-                    "rounding_type": rounding,
-                    "auto_pad": mode,
-                    **({} if exclude is None else {"exclude_pad": exclude}),
-                }
+                yield (
+                    d,
+                    {
+                        "kernel": [k],
+                        "strides": [s],
+                        "pads_begin": [begin],
+                        "pads_end": [end],
+                        "rounding_type": rounding,
+                        "auto_pad": mode,
+                        **({} if exclude is None else {"exclude_pad": exclude}),
+                    },
+                )

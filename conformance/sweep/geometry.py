@@ -32,6 +32,15 @@ FITS = ("exact", "rest")
 WIDTHS = ("1", "2-3", "4-7", "8-11", "16-19", "32-35")
 
 
+_KERNEL_SIZES = {
+    "one": (1,),
+    "even": (2, 4, 6),
+    "odd": (3, 5, 7),
+    "large": (8, 9, 11),
+    "huge": (256, 300),
+}
+
+
 class Axis(NamedTuple):
     """The numbers of one spatial axis: input size, kernel, stride, given pads."""
 
@@ -100,8 +109,7 @@ def _kernels(level: str) -> list[tuple[int, int | None]]:
         return [(d, d) for d in (2, 3, 4, 5, 6)]
     if level == "above-input":
         return [(d + more, d) for d, more in product((1, 2, 3, 4, 5), (1, 2))]
-    sizes = {"one": (1,), "even": (2, 4, 6), "odd": (3, 5, 7), "large": (8, 9, 11), "huge": (256, 300)}
-    return [(k, None) for k in sizes[level]]
+    return [(k, None) for k in _KERNEL_SIZES[level]]
 
 
 def _strides(level: str, k: int) -> tuple[int, ...]:
@@ -116,21 +124,20 @@ def _strides(level: str, k: int) -> tuple[int, ...]:
 
 def _pads(level: str, k: int, s: int) -> list[tuple[int, int]]:
     below = [p for p in (1, 2, 3, k - 1) if 1 <= p < k]
-    if level == "none":
-        return [(0, 0)]
-    if level == "begin":
-        return [(p, 0) for p in below]
-    if level == "end":
-        return [(0, p) for p in below]
-    if level == "begin-larger":
-        return [(p, q) for p, q in product(below, below) if p > q]
-    if level == "end-larger":
-        return [(q, p) for p, q in product(below, below) if p > q]
-    if level == "above-stride":
-        return [(p, q) for p, q in product((s + 1, s + 2), (s + 1, s + 2, 0, 1)) if max(p, q) < k]
-    if level == "kernel":
-        return [(k, 0), (0, k), (k, 1), (1, k), (k, k)]
-    return [(k + 1, 0), (0, k + 1), (k + 2, 1), (1, k + 2), (k + 1, k + 2)]
+    pairs = list(product(below, below))
+    found: dict[str, list[tuple[int, int]]] = {
+        "none": [(0, 0)],
+        "begin": [(p, 0) for p in below],
+        "end": [(0, p) for p in below],
+        "begin-larger": [(p, q) for p, q in pairs if p > q],
+        "end-larger": [(p, q) for p, q in pairs if p < q],
+        "above-stride": [
+            (p, q) for p, q in product((s + 1, s + 2), (s + 1, s + 2, 0, 1)) if max(p, q) < k
+        ],
+        "kernel": [(k, 0), (0, k), (k, 1), (1, k), (k, k)],
+        "above-kernel": [(k + 1, 0), (0, k + 1), (k + 2, 1), (1, k + 2), (k + 1, k + 2)],
+    }
+    return found[level]
 
 
 def _width_range(width: str | None) -> range:
@@ -151,7 +158,9 @@ def _sizes(
             yield from sorted({o * s, max(1, o * s - 1), (o - 1) * s + 1})
         else:
             exact = (o - 1) * s + k - sum(given)
-            yield from (exact + rest for rest in sorted({0, 1, s - 1}) if 1 <= exact + rest and rest < s)
+            for rest in sorted({0, 1, s - 1}):
+                if rest < s and exact + rest >= 1:
+                    yield exact + rest
 
 
 def _allowed(axis: Axis, kernel: str, mode: str, width: str | None) -> bool:

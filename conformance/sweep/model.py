@@ -35,26 +35,45 @@ class Blueprint:
     tags: tuple[str, ...] = ()
 
 
+Concrete = Callable[[Row, int], Blueprint]
+
+
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The covering array of one operator: its model and how a row becomes numbers.
+    """The covering arrays of one operator, and how a row becomes numbers.
 
-    `concrete(row, turn)` picks numbers that satisfy all levels of a row; `turn` is the number of
-    the row, which rotates the choice among equally good numbers.
+    `model` holds every factor. `geometry`, where there is one, holds the attributes and fewer
+    levels of them, and is covered one strength higher: wrong divisors and extents need four or
+    five attributes to agree. `concrete(row, turn)` picks numbers that satisfy all levels of a
+    row; `turn`, its number, rotates the choice among equally good ones.
     """
 
     operator: str
     model: Model
-    concrete: Callable[[Row, int], Blueprint]
+    concrete: Concrete
+    geometry: Model | None = None
 
-    def rows(self, strength: int, seed: int, progress: Progress | None = None) -> list[Row]:
-        """Return the covering array."""
-        step = None if progress is None else _named(progress, f"{self.operator}: covering array")
-        return covering_array(self.model, strength=strength, seed=seed, progress=step)
+    def arrays(self, strength: int, seed: int, progress: Progress | None = None) -> list[Covered]:
+        """Return the covering arrays with what they cover."""
+        wanted = [("all factors", self.model, strength)]
+        if self.geometry is not None:
+            wanted.append(("geometry", self.geometry, strength + 1))
+        found = []
+        for name, model, t in wanted:
+            step = None if progress is None else _named(progress, f"{self.operator}: {name}")
+            rows = covering_array(model, strength=t, seed=seed, progress=step)
+            found.append(Covered(name, t, rows, coverage(model, rows, strength=t)))
+        return found
 
-    def coverage(self, rows: Sequence[Row], strength: int) -> Coverage:
-        """Count the interactions that rows cover."""
-        return coverage(self.model, rows, strength=strength)
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A covering array: its rows, its strength t, and how many t-way interactions it covers."""
+
+    name: str
+    strength: int
+    rows: list[Row]
+    coverage: Coverage
 
 
 def _named(progress: Progress, name: str) -> Callable[[int, int], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from math import prod
@@ -42,6 +42,7 @@ def openvino_sweep(operator: str) -> Sweep:
         operator,
         Model(factors, [*_geometry_constraints("auto_pad"), *_data_constraints()]),
         lambda row, turn: _openvino_case(operator, row, turn),
+        _geometry_alone(factors, "auto_pad"),
     )
 
 
@@ -78,7 +79,34 @@ def ngraph_sweep() -> Sweep:
         "nGraph-AvgPool",
         Model(factors, [*_geometry_constraints(None), *_data_constraints(), *own]),
         _ngraph_case,
+        _geometry_alone(factors, None, own),
     )
+
+
+# What the geometry is swept with at the higher strength: fewer levels, small and plain data.
+_FEW_LEVELS: dict[str, tuple[Any, ...]] = {
+    "auto_pad": ("explicit", "same_upper", "same_lower", "valid"),
+    "rounding_type": ("floor", "ceil"),
+    "kernel": ("one", "even", "odd", "input"),
+    "pads": ("none", "begin", "end", "begin-larger", "end-larger", "above-stride"),
+    "strides": ("given",),
+    "below": ("given",),
+    "above": ("given",),
+    "include": (True, False),
+    "axes": (1, 2),
+    "dtype": ("float32",),
+    "width": ("2-3",),
+    "batch": (1,),
+    "channels": (1,),
+    "pattern": ("normals",),
+}
+
+
+def _geometry_alone(
+    factors: Mapping[str, tuple[Any, ...]], auto_pad: str | None, own: Sequence[Constraint] = ()
+) -> Model:
+    few = {name: _FEW_LEVELS.get(name, levels) for name, levels in factors.items()}
+    return Model(few, [*_geometry_constraints(auto_pad), *own])
 
 
 def _geometry_factors() -> dict[str, tuple[Any, ...]]:
@@ -169,16 +197,18 @@ def _data_constraints() -> list[Constraint]:
     return [
         Constraint(
             ("dtype", "pattern"),
-            lambda dtype, pattern: pattern in INTEGER_PATTERNS
-            if dtype not in FLOATS
-            else pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow"),
+            lambda dtype, pattern: (
+                pattern in INTEGER_PATTERNS
+                if dtype not in FLOATS
+                else pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow")
+            ),
             "patterns an element type can hold; float32 is no wider than bfloat16",
         ),
         Constraint(
             ("dtype", "kernel", "pattern"),
-            lambda dtype, kernel, pattern: dtype not in FLOATS[:2]
-            or kernel != "huge"
-            or pattern in SPARSE_PATTERNS,
+            lambda dtype, kernel, pattern: (
+                dtype not in FLOATS[:2] or kernel != "huge" or pattern in SPARSE_PATTERNS
+            ),
             "the bound of hundreds of addends says nothing in half types",
         ),
         Constraint(

@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from conformance.dtypes import FLOATS, dtype_of
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.sweep import adaptive
 from conformance.sweep.model import Blueprint, build, case_of
 from conformance.vector import Case, Tier
 
+_Ints = tuple[int, ...]
 # Shape, kernel, strides, begin, end.
-_Numbers = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+_Numbers = tuple[_Ints, _Ints, _Ints, _Ints, _Ints]
 
 _LONG: dict[str, _Numbers] = {
     "more than 65,536 positions": ((1, 1, 65801), (3,), (1,), (1,), (0,)),
-    "more than 65,536 cells in a plane": ((1, 1, 259, 263), (2, 5), (3, 4), (1, 0), (0, 2)),
-    "more than 65,536 cells in a volume": ((1, 1, 41, 42, 43), (2, 1, 3), (3, 2, 4), (0, 0, 1), (1, 0, 1)),
+    "more than 65,536 in a plane": ((1, 1, 259, 263), (2, 5), (3, 4), (1, 0), (0, 2)),
+    "more than 65,536 in a volume": ((1, 1, 41, 42, 43), (2, 1, 3), (3, 2, 4), (0, 0, 1), (1, 0, 1)),  # noqa: E501 - a row of numbers
     "more than 65,536 channels": ((1, 65539, 2), (2,), (1,), (0,), (0,)),
     "more than 256 in a batch": ((259, 2, 4, 3), (3, 2), (2, 1), (1, 0), (0, 1)),
     "more than 1,024 channels": ((2, 1031, 5), (3,), (2,), (1,), (1,)),
@@ -37,6 +38,14 @@ _COMMON: dict[str, _Numbers] = {
     "odd sizes, no pads": ((1, 2, 61, 29), (3, 3), (2, 2), (0, 0), (0, 0)),
     "large window": ((1, 2, 29, 30), (7, 7), (4, 4), (3, 3), (3, 3)),
     "global": ((1, 8, 7, 7), (7, 7), (1, 1), (0, 0), (0, 0)),
+    "pyramid, 5": ((1, 2, 13, 13), (5, 5), (1, 1), (2, 2), (2, 2)),
+    "pyramid, 9": ((1, 2, 13, 13), (9, 9), (1, 1), (4, 4), (4, 4)),
+    "pyramid, 13": ((1, 2, 13, 13), (13, 13), (1, 1), (6, 6), (6, 6)),
+    "stride alone": ((1, 3, 14, 13), (1, 1), (2, 2), (0, 0), (0, 0)),
+    "neighbours": ((1, 3, 9, 10), (2, 2), (1, 1), (0, 0), (0, 0)),
+    "thirds": ((1, 3, 20, 17), (3, 3), (3, 3), (0, 0), (0, 0)),
+    "halving a volume": ((1, 2, 8, 9, 10), (2, 2, 2), (2, 2, 2), (0, 0, 0), (0, 0, 0)),
+    "halving a volume with pads": ((1, 2, 7, 8, 9), (3, 3, 3), (2, 2, 2), (1, 1, 1), (1, 1, 1)),
     "smallest": ((1, 1, 1), (1,), (1,), (0,), (0,)),
     "video": ((1, 2, 7, 14, 13), (2, 3, 3), (2, 2, 2), (0, 1, 1), (0, 1, 1)),
     "sequence": ((2, 3, 199), (5,), (3,), (2,), (2,)),
@@ -56,7 +65,10 @@ _TOO_LARGE: dict[str, _Numbers] = {
     "kernel above the padded input": ((1, 2, 3, 4), (2, 6), (1, 1), (0, 1), (0, 0)),
     "kernel above the padded input, stride above": ((1, 2, 3), (5,), (3,), (1,), (0,)),
 }
-_EMPTY = ((0, 3, 4, 5), (2, 0, 4, 5), (1, 2, 0, 3))
+_EMPTY: dict[str, _Numbers] = {
+    f"empty {what}": (shape, (2, 2), (1, 2), (0, 0), (0, 0))
+    for what, shape in (("batch", (0, 3, 4, 5)), ("channels", (2, 0, 4, 5)), ("axis", (1, 2, 0, 3)))
+}
 
 _LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[adaptive.Sizes]]] = {
     "i d beyond 2**24": ((1, 1), [(6007, 4001)]),
@@ -80,22 +92,27 @@ def special(operator: str, seed: int) -> Iterator[Case]:
     for tag, numbers in _LONG.items():
         attributes = next(_attributes(operator, numbers))
         yield _case(operator, attributes, numbers, "float32", pattern, seed, tag)
-    for tag, numbers in _COMMON.items():
-        for attributes, dtype in product(_attributes(operator, numbers), FLOATS[::2]):
+    for tag, numbers, attributes in _tagged(operator, _COMMON):
+        for dtype in FLOATS[::2]:
             yield _case(operator, attributes, numbers, dtype, "integers", seed, tag)
-    for tag, numbers in _ALL_PADDING.items():
-        for attributes in _attributes(operator, numbers):
-            yield _case(operator, attributes, numbers, "float32", "negative", seed, tag, "smoke")
-            yield _case(operator, attributes, numbers, "float16", "integers", seed, tag)
-    for tag, numbers in _TOO_LARGE.items():
-        for attributes in _attributes(operator, numbers):
-            yield _case(operator, attributes, numbers, "float32", "integers", seed, tag)
-    for shape in _EMPTY:
-        numbers = (shape, (2, 2), (1, 2), (0, 0), (0, 0))
-        for attributes in _attributes(operator, numbers, ceil=(False,)):
-            yield _case(operator, attributes, numbers, "float32", "zeros", seed, "empty dimension")
+    for tag, numbers, attributes in _tagged(operator, _ALL_PADDING):
+        yield _case(operator, attributes, numbers, "float32", "negative", seed, tag, "smoke")
+        yield _case(operator, attributes, numbers, "float16", "integers", seed, tag)
+    for tag, numbers, attributes in _tagged(operator, _TOO_LARGE):
+        yield _case(operator, attributes, numbers, "float32", "integers", seed, tag)
+    for tag, numbers, attributes in _tagged(operator, _EMPTY):
+        yield _case(operator, attributes, numbers, "float32", "zeros", seed, tag)
     if operator == "nGraph-AvgPool":
         yield from _integer_averages()
+    if operator == "MaxPool-1":
+        yield from _integer_maxima(seed)
+
+
+def _integer_maxima(seed: int) -> Iterator[Case]:
+    numbers = _COMMON["stem of ResNet"]
+    attributes = next(_attributes("MaxPool-1", numbers))
+    for dtype, pattern in product(INTEGERS, ("extremes", "negative")):
+        yield _case("MaxPool-1", attributes, numbers, dtype, pattern, seed, f"type {dtype}")
 
 
 def _special_adaptive(seed: int) -> Iterator[Case]:
@@ -103,7 +120,8 @@ def _special_adaptive(seed: int) -> Iterator[Case]:
         pattern = "normals" if prod(d for d, _ in pairs) < 5_000 else "impulses"
         plan = adaptive.blueprint(planes, pairs, "float32", pattern, tags=(tag,))
         yield build(plan, seed=seed, source="AdaptiveAvgPool-8, Detailed description")
-    for shape, o in product((*_EMPTY, (1, 2, 4, 5)), (2, 0)):
+    shapes = [numbers[0] for numbers in _EMPTY.values()]
+    for shape, o in product((*shapes, (1, 2, 4, 5)), (2, 0)):
         pairs = [(d, o) for d in shape[2:]]
         tags = ("empty dimension",)
         yield build(
@@ -112,9 +130,15 @@ def _special_adaptive(seed: int) -> Iterator[Case]:
         )
 
 
-def _attributes(
-    operator: str, numbers: _Numbers, ceil: tuple[bool, ...] = (False, True)
-) -> Iterator[dict[str, Any]]:
+def _tagged(
+    operator: str, kinds: dict[str, _Numbers]
+) -> Iterator[tuple[str, _Numbers, dict[str, Any]]]:
+    for tag, numbers in kinds.items():
+        for attributes in _attributes(operator, numbers):
+            yield tag, numbers, attributes
+
+
+def _attributes(operator: str, numbers: _Numbers) -> Iterator[dict[str, Any]]:
     _, kernel, strides, begin, end = (list(part) for part in numbers)
     if operator == "nGraph-AvgPool":
         for include in (False, True):
@@ -126,7 +150,7 @@ def _attributes(
                 "include_padding_in_avg_computation": include,
             }
         return
-    for up in ceil:
+    for up in (False, True):
         for exclude in (True, False) if operator == "AvgPool-1" else (None,):
             yield {
                 "kernel": kernel,

@@ -138,6 +138,8 @@ def assert_within(cells, n, accumulator, *, flushes):
     """Assert that no way to average, in any order, leaves the bound for its arithmetic."""
     dtype = cells.dtype
     element_type = accumulator == dtype
+    # float32 is no wider than bfloat16 in range: its sums overflow where those of bfloat16 do.
+    same_range = FORMATS[accumulator.name][2] == FORMATS[dtype.name][2]
     expected, allowed, overflow = bound_of(cells, n, element_type=element_type, flushed=flushes)
     on = Arithmetic(flushes=flushes)
     own = flushed(cells) if flushes else cells
@@ -149,7 +151,7 @@ def assert_within(cells, n, accumulator, *, flushes):
             got = (flushed(got) if flushes else got).astype(np.float64)
             off = np.abs(got - expected) > allowed
         off |= ~np.isfinite(got)
-        off &= ~(overflow & ~np.isfinite(got) & element_type)
+        off &= ~(overflow & ~np.isfinite(got) & same_range)
         worst = int(np.argmax(off))
         assert not off.any(), (
             f"{average.__name__}, {name}: {flat(cells)[worst].tolist()} over {n} in {accumulator} "
@@ -174,3 +176,120 @@ def test_no_sound_mean_leaves_the_bound(dtype, pattern, flushes):
         n = tuple(size + int(rng.integers(0, 3)) for size in shape)
         for accumulator in accumulators(dtype):
             assert_within(cells.reshape(WINDOWS, *shape), n, accumulator, flushes=flushes)
+
+
+class TestStrength:
+    """The bound is not vacuous: wrong divisors leave it."""
+
+    @pytest.mark.parametrize("flushes", [False, True], ids=["kept", "flushed"])
+    @pytest.mark.parametrize("element_type", [False, True], ids=["wider", "element-type"])
+    @pytest.mark.parametrize("dtype", FLOATS)
+    def test_a_divisor_wrong_by_one_is_caught_on_an_impulse(self, dtype, element_type, flushes):
+        """One cell that is not zero shows a divisor of up to 16 that is one off, on 1-4 axes."""
+        impulse = 2.0**12
+        for n, axes in product(range(2, 17), range(1, 5)):
+            cells = np.zeros((1, n))
+            cells[0, n // 2] = impulse
+            box = ([np.array([0])], [np.array([n])], np.array([n]))
+            data = array(cells[np.newaxis], dtype)
+            expected = mean(data, *box).ravel()
+            addends, _, magnitude = measures(data, *box)
+            allowed = tolerance(
+                expected,
+                addends,
+                magnitude,
+                axes,
+                average=True,
+                element_type=element_type,
+                flushed=flushes,
+            )
+            for wrong in {n - 1, n + 1}:
+                got = float(array(impulse / wrong, dtype))
+                assert abs(got - float(expected[0])) > allowed[0]
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+    def test_wider_sums_are_held_to_one_ulp(self, dtype):
+        """Whoever sums half types in float32 is at most an ulp off where nothing cancels."""
+        cells = array(np.random.default_rng(2).uniform(1, 2, (40, 9)), dtype)
+        expected, allowed, _ = bound_of(cells, (9,))
+        ulp = 2.0 ** (1 - FORMATS[dtype][0])
+        assert (allowed > 0.5 * ulp).all()
+        assert (allowed < 1.01 * np.maximum(1, expected) * ulp).all()
+
+    def test_the_bound_grows_with_the_sum_of_magnitudes_alone(self):
+        """Zeros cost nothing: one addend among hundreds has the bound of one addend."""
+        one, many = np.zeros((1, 1)), np.zeros((1, 400))
+        one[0, 0], many[0, 7] = 1.0, 400.0
+        alone = bound_of(array(one, "float16"), (1,), element_type=True)[1]
+        assert bound_of(array(many, "float16"), (400,), element_type=True)[1] <= alone * 1.001
+
+
+class TestMeaning:
+    """Where a bound for sums in the element type says nothing."""
+
+    def test_many_addends_of_half_types_are_not_meaningful(self):
+        """(m + 2r) u may not pass one half."""
+        assert is_meaningful(128 - 4, 2, "bfloat16")
+        assert not is_meaningful(129 - 4, 2, "bfloat16")
+        assert is_meaningful(1024 - 2, 1, "float16")
+        assert not is_meaningful(1025 - 2, 1, "float16")
+        assert is_meaningful(10**6, 3, "float32")
+
+    def test_nothing_passes_for_free_beyond(self):
+        """A bound that would be infinite or negative is as good as zero."""
+        expected = array([1.0, 1.0], "bfloat16")
+        addends, magnitude = np.array([125, 10**6], np.int32), np.ones(2)
+        allowed = tolerance(expected, addends, magnitude, 2, average=True, element_type=True)
+        assert (allowed < 2.0**-7).all()
+
+
+class TestOverflow:
+    """Where sums in the element type may overflow."""
+
+    @pytest.mark.parametrize("dtype", FLOATS)
+    def test_sums_beyond_the_largest_number_may_overflow(self, dtype):
+        """The sum of magnitudes decides, whatever the mean."""
+        largest = float_format(dtype).largest
+        rows = array([[largest, largest], [largest, -largest], [largest / 4, largest / 2]], dtype)
+        assert bound_of(rows, (2,))[2].tolist() == [True, True, False]
+
+    def test_infinite_means_are_compared_as_they_are(self):
+        """Where infinity is the exact answer no other may replace it."""
+        rows = array([[np.inf, 1.0]], "float32")
+        assert bound_of(rows, (2,))[2].tolist() == [False]
+
+
+class TestMaximum:
+    """A maximum is exact, but for subnormals that count as zero."""
+
+    @pytest.mark.parametrize("dtype", FLOATS)
+    def test_only_flushed_subnormals_have_a_tolerance(self, dtype):
+        """A maximum may be off by two smallest normal numbers if subnormals count as zero."""
+        least = float_format(dtype).smallest_normal
+        expected = array([0.0, least / 2, least, -1.0], dtype)
+        nothing = np.zeros(4, np.int32), np.zeros(4), 2
+        kept = tolerance(expected, *nothing, average=False)
+        flush = tolerance(expected, *nothing, average=False, flushed=True)
+        assert (kept.tolist(), flush.tolist()) == ([0.0] * 4, [2 * least, 2 * least, 0.0, 0.0])
+
+
+def test_readings_may_differ_per_element():
+    """Columns of readings give each element its own bound, and so do columns of axes."""
+    expected, addends = array([1.0, 1.0, 1.0], "float16"), np.full(3, 4, np.int32)
+    magnitude, axes = np.ones(3), np.array([2, 2, 3])
+    own, flush = np.array([False, True, True]), np.array([True, False, False])
+    columns = {"element_type": own, "flushed": flush}
+    together = tolerance(expected, addends, magnitude, axes, average=True, **columns)
+    each = [
+        tolerance(
+            expected[i : i + 1],
+            addends[i : i + 1],
+            magnitude[i : i + 1],
+            int(axes[i]),
+            average=True,
+            element_type=bool(own[i]),
+            flushed=bool(flush[i]),
+        )[0]
+        for i in range(3)
+    ]
+    assert together.tolist() == each

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import assert_equals
 from hypothesis import given
-from oracle import array
+from oracle import WholeCaseUndefined, array, oracle
 from strategies import FLOATS, INTEGERS, integer_cases
 
 from conformance.operators import evaluate
@@ -60,9 +61,6 @@ def test_integers_keep_all_their_bits(dtype):
 @given(case=integer_cases())
 def test_integers_equal_the_oracle(case):
     """Random integers of each type give the oracle's maxima."""
-    from cases import assert_equals
-    from oracle import WholeCaseUndefined, oracle
-
     operator, inputs, attributes = case
     try:
         expected = oracle(operator, inputs, attributes)

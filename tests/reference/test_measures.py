@@ -28,7 +28,7 @@ def of_row(values, dtype="float64", divisor=None):
 
 @given(case=hard_cases(operators=AVERAGES))
 def test_measures_equal_the_oracle(case):
-    """m and the divisor are exact; M is never below sum|x| / divisor, and hardly above."""
+    """Addends and divisor are exact; M is never below sum|x| / divisor, and hardly above."""
     operator, inputs, attributes = case
     try:
         exact = oracle(operator, inputs, attributes)

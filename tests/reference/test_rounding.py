@@ -112,7 +112,8 @@ class TestTies:
 
     def test_a_ratio_sees_far_below_a_double(self, dtype):
         """A ratio that misses a tie by one part in 2**2000 is on the right side."""
-        for lower, upper, even in zip(*(ends[:: len(ends) // 97] for ends in neighbours(dtype))):
+        some = np.array(neighbours(dtype))[:, :: len(neighbours(dtype)[0]) // 97]
+        for lower, upper, even in some.T:
             tie = (Fraction(lower) + Fraction(upper)) / 2
             speck = Fraction(1, 2**2000)
             for sign in (1, -1):

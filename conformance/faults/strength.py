@@ -1,0 +1,169 @@
+"""How strong vectors are: which wrong behaviours they catch, and how few cells it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from conformance.batch import vector_at
+from conformance.check import check
+from conformance.check.sources import Selection, Vectors, chosen, opened
+from conformance.faults.acceptance import accepted
+from conformance.faults.catalogue import CATALOGUE
+from conformance.faults.fault import Fault, faulty
+from conformance.faults.trial import Raised, Suspect, Trial, right_operator
+from conformance.vector import Vector
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """What happened to one fault in one operator.
+
+    `vector` is the id of the smallest vector that catches it, `cells` the cells of that vector's
+    inputs; None and 0 where no single vector does. `inconsistent` names the clause whose readings
+    contradict each other where only the run as a whole tells.
+    """
+
+    fault: str
+    operator: str
+    vector: str | None = None
+    cells: int = 0
+    inconsistent: str = ""
+
+    @property
+    def caught(self) -> bool:
+        """Whether a run of the checker would not be ok."""
+        return self.vector is not None or bool(self.inconsistent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strength:
+    """What vectors catch of a catalogue.
+
+    `catches` has an entry per fault and operator that may have it. `vectors` counts per
+    operator; `coverage` holds the counts of t-way interactions that a vector file states
+    (strength, feasible, covered, infeasible). `idle` are the vectors that catch no fault that a
+    smaller one does not catch, None where that was not asked for.
+    """
+
+    catches: tuple[Catch, ...]
+    vectors: Mapping[str, int]
+    coverage: Mapping[str, Mapping[str, Any]]
+    seconds: float
+    idle: tuple[str, ...] | None = None
+
+    @property
+    def missed(self) -> tuple[Catch, ...]:
+        """The faults that are not caught, per operator."""
+        return tuple(catch for catch in self.catches if not catch.caught)
+
+    @property
+    def faults(self) -> tuple[int, int]:
+        """Faults caught in every operator that may have them, and all faults."""
+        names = {catch.fault for catch in self.catches}
+        return len(names - {catch.fault for catch in self.missed}), len(names)
+
+    def of_operator(self, operator: str) -> tuple[int, int]:
+        """Return the faults caught in an operator, and those it may have."""
+        mine = [catch for catch in self.catches if catch.operator == operator]
+        return sum(catch.caught for catch in mine), len(mine)
+
+
+def strength(
+    vectors: Vectors = None,
+    *,
+    operators: Sequence[str] | None = None,
+    tier: str = "standard",
+    faults: Sequence[Fault] = CATALOGUE,
+    idle: bool = False,
+    progress: Progress | None = None,
+) -> Strength:
+    """Plant every fault alone in every operator that may have it and see what catches it.
+
+    `vectors`, `operators` and `tier` are those of `check`. `idle` also finds the vectors that
+    add nothing, which takes a run of every fault over every vector. `progress(done, total)` is
+    called once per fault and operator. A fault is caught when an answer of a backend that has it
+    conforms under no reading, or its answers under no one reading per clause.
+    """
+    started = perf_counter()
+    catches: list[Catch] = []
+    counts: dict[str, int] = {}
+    coverage: dict[str, Mapping[str, Any]] = {}
+    adding: set[str] = set()
+    every: list[str] = []
+    with opened(vectors) as sources:
+        selections = chosen(sources, operators, None, tier)
+        total = sum(s.source.operator in f.operators for s in selections for f in faults)
+        for selection in selections:
+            name = selection.source.operator
+            counts[name] = len(selection.numbers)
+            header = getattr(selection.source, "header", {})
+            coverage[name] = dict(header.get("coverage", {}))
+            right = right_operator(name, None)
+            held = [_Held(vector, Trial(vector.case, right)) for vector in vectors_of(selection)]
+            every += [each.vector.case.id for each in held]
+            for fault in faults:
+                if name not in fault.operators:
+                    continue
+                found, all_of_it = _catch(fault, name, held, through=idle)
+                if found.vector is None:
+                    found = _as_a_whole(found, fault, [each.vector for each in held])
+                catches.append(found)
+                adding.update(all_of_it)
+                if progress is not None:
+                    progress(len(catches), total)
+    return Strength(
+        tuple(catches),
+        counts,
+        coverage,
+        perf_counter() - started,
+        tuple(vector for vector in every if vector not in adding) if idle else None,
+    )
+
+
+def vectors_of(selection: Selection) -> Iterator[Vector]:
+    """Yield the selected vectors as objects, in the order of their file."""
+    for batch in selection.source.batches(selection.numbers):
+        for index in range(len(batch)):
+            yield vector_at(batch, index)
+
+
+class _Held(NamedTuple):
+    vector: Vector
+    trial: Trial
+
+
+def _catch(
+    fault: Fault, operator: str, held: Sequence[_Held], *, through: bool
+) -> tuple[Catch, list[str]]:
+    """Return the smallest vector that catches a fault and, with `through`, all as small."""
+    suspect = Suspect((fault,), operator)
+    # What a fault remembers depends on the order of calls: that of the file.
+    order = held if fault.remembers else sorted(held, key=lambda each: each.trial.cells)
+    catch = Catch(fault.name, operator)
+    found: list[str] = []
+    for each in order:
+        cells, name = each.trial.cells, each.vector.case.id
+        if catch.vector is not None and (fault.remembers or cells > catch.cells):
+            break
+        got = suspect.answer(each.trial)
+        if got is None or accepted(each.vector, None if isinstance(got, Raised) else got):
+            continue
+        found.append(name)
+        catch = Catch(fault.name, operator, catch.vector or name, cells)
+        if not through:
+            break
+    return catch, found
+
+
+def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
+    """Look for readings that contradict each other over a whole run."""
+    report = check(faulty(fault), vectors, tier="exhaustive")
+    for clause in report.readings:
+        if clause.status == "inconsistent":
+            return Catch(catch.fault, catch.operator, inconsistent=clause.clause)
+    return catch

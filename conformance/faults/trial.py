@@ -1,0 +1,173 @@
+"""One vector as a bench on which faults are tried, doing only the work a fault changes.
+
+Hundreds of faults meet thousands of vectors; most leave most vectors alone. What a right backend
+makes of a vector (parameters, plan, cells, result) is computed once and used wherever the steps
+of a fault are still fed with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from conformance.errors import InvalidCase
+from conformance.faults.fault import Fault, FaultyOperator, faulty
+from conformance.operators.operator import Operator
+from conformance.operators.pipeline import Divisor, Gathered, Params, Plan
+from conformance.vector import Array, Case
+
+_GEOMETRY = frozenset({"resolve", "pads", "extent", "windows", "divide"})
+_VALUES = frozenset({"gather", "reduce"})
+
+
+class Raised:
+    """The answer of a backend that raised an exception."""
+
+
+RAISED = Raised()
+Answer = Array | Raised
+
+
+class Suspect:
+    """An operator with faults, ready to be tried on many vectors of it under some readings."""
+
+    def __init__(
+        self, faults: tuple[Fault, ...], operator: str, readings: Mapping[str, str] | None = None
+    ) -> None:
+        self.faults = faults
+        self.operator = operator
+        self.steps = frozenset(step for fault in faults for step in fault.replaces)
+        self.remembers = any(fault.remembers for fault in faults)
+        right = faulty((), readings).of(operator)
+        self._known = _KnownReduce(right.pipeline.reduce)
+        self.wrong: FaultyOperator = faulty(faults, readings).of(
+            operator, right.operator.pipeline.replace(reduce=self._known)
+        )
+
+    def answer(self, trial: Trial) -> Answer | None:
+        """Return the answer to a vector; None where it is that of the right operator."""
+        try:
+            with np.errstate(all="ignore"):
+                return self._answer(trial)
+        except Exception:  # noqa: BLE001 - a fault may fail in any way
+            return None if isinstance(trial.right, Raised) else RAISED
+
+    def _answer(self, trial: Trial) -> Answer | None:
+        case = trial.case
+        if trial.plan is None or self.remembers:
+            if not self.remembers and "validate" not in self.steps:
+                return None
+            return _if_other(self.wrong(case.inputs, case.attributes), trial)
+        params, plan = trial.params, trial.plan
+        assert params is not None
+        if self.steps & {"validate", "resolve"}:
+            params = self.wrong.validate(case.inputs, case.attributes)
+            if self.steps == {"validate"} and params == trial.params:
+                return None
+        if self.steps & _GEOMETRY or params is not trial.params:
+            plan = self.wrong.plan(params)
+            if not self.steps & _VALUES and plan.key == trial.plan.key:
+                return None
+        gathered = trial.gathered
+        if plan is not trial.plan or "gather" in self.steps:
+            gathered = _same_or(
+                self.wrong.pipeline.gather(case.inputs[0], params, plan.windows), gathered
+            )
+        if gathered is trial.gathered and plan is trial.plan and "reduce" not in self.steps:
+            return None
+        self._known.inputs = (trial.gathered, trial.plan.divisor)
+        self._known.result = trial.right
+        return _if_other(self.wrong.pipeline.reduce(gathered, plan.divisor), trial)
+
+
+class Trial:
+    """A case and what a right operator, under the readings of `suspects`, makes of it."""
+
+    def __init__(self, case: Case, right: FaultyOperator) -> None:
+        self.case = case
+        self._right = right
+        self.cells = sum(array.size for array in case.inputs)
+
+    @cached_property
+    def params(self) -> Params | None:
+        """The parameters; None where the case must be refused."""
+        try:
+            return self._right.validate(self.case.inputs, self.case.attributes)
+        except InvalidCase:
+            return None
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The geometry; None where there is nothing to pool."""
+        try:
+            return None if self.params is None else self._right.plan(self.params)
+        except InvalidCase:
+            return None
+
+    @cached_property
+    def gathered(self) -> Gathered:
+        """The cells each window reads."""
+        assert self.plan is not None
+        return self._right.pipeline.gather(self.case.inputs[0], self.plan.params, self.plan.windows)
+
+    @cached_property
+    def right(self) -> Answer:
+        """The right answer."""
+        if self.plan is None:
+            return RAISED
+        with np.errstate(all="ignore"):
+            return self._right.pipeline.reduce(self.gathered, self.plan.divisor)
+
+
+class _KnownReduce:
+    """A step that knows its result for one pair of arguments."""
+
+    def __init__(self, reduce: Callable[[Gathered, Divisor], Array]) -> None:
+        self._reduce = reduce
+        self.inputs: tuple[Gathered, Divisor] | None = None
+        self.result: Answer = RAISED
+
+    def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
+        if self.inputs is not None and not isinstance(self.result, Raised):
+            known, known_divisor = self.inputs
+            if divisor is known_divisor and _same(gathered, known):
+                return self.result.copy()
+        return self._reduce(gathered, divisor)
+
+
+def right_operator(operator: Operator | str, readings: Mapping[str, str] | None) -> FaultyOperator:
+    """Return an operator without any fault, under readings."""
+    return faulty((), readings).of(operator if isinstance(operator, str) else operator.name)
+
+
+def _same(one: Gathered, other: Gathered) -> bool:
+    return one.data is other.data and one.lo is other.lo and one.hi is other.hi
+
+
+def _same_or(found: Gathered, right: Gathered) -> Gathered:
+    """Return the right cells if what was found holds the same."""
+    if type(found) is not Gathered or found.data.shape != right.data.shape:
+        return found
+    pairs = zip((*found.lo, *found.hi), (*right.lo, *right.hi), strict=True)
+    if not all(np.array_equal(a, b) for a, b in pairs):
+        return found
+    return right if found.data is right.data or _equal(found.data, right.data) else found
+
+
+def _equal(one: Array, other: Array) -> bool:
+    """Say whether two arrays have the same bits, zeros of either sign aside."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    bits = np.dtype(f"u{one.itemsize}")
+    differ = np.ascontiguousarray(one).view(bits) != np.ascontiguousarray(other).view(bits)
+    if not differ.any():
+        return True
+    zero = one.dtype.type(0)
+    return bool(((one == zero) & (other == zero))[differ].all())
+
+
+def _if_other(got: Array, trial: Trial) -> Answer | None:
+    right = trial.right
+    return None if not isinstance(right, Raised) and _equal(got, right) else got

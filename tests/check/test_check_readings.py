@@ -1,0 +1,384 @@
+"""The report says which reading a backend follows, or that it follows none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fakes import following, only, pool, ramp, ran, right, vector
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from conformance.check.combinations import (
+    CLAUSE_NAMES,
+    NESTED,
+    READING_NAMES,
+    SHAPE,
+    combinations_in,
+    pack,
+    packed_table,
+    set_of,
+    unpack,
+)
+from conformance.check.readings import ATTRIBUTES, readings_followed, refuted
+from conformance.errors import VectorFileError
+
+NAN = np.nan
+SAME = pool(auto_pad="same_upper")
+PAST = pool(strides=[3], pads_end=[2], rounding_type="ceil")
+OVERHANG = pool(kernel=[3], pads_begin=[1], rounding_type="ceil", exclude_pad=False)
+HALVES = np.full((1, 1, 4), 60000, np.float16)
+TINY = np.array([[[1e-45, 0, 3e-39, 2e-39]]], np.float32)
+
+VECTORS = {
+    "same-output-size": vector(ramp(1, 1, 5), SAME),
+    "same-with-ceil": vector(
+        ramp(1, 1, 5), SAME | {"kernel": [1], "strides": [3], "rounding_type": "ceil"}
+    ),
+    "ceil-window-past-input": vector(ramp(1, 1, 4), PAST),
+    "overhang-divisor": vector(ramp(1, 1, 5), OVERHANG),
+    "nan-in-maximum": vector(np.array([[[NAN, 1, 2, 3]]]), operator="MaxPool-1"),
+    "pads-not-below-kernel": vector(attributes=pool(pads_end=[2], exclude_pad=False)),
+}
+"""A vector for each clause that replaces a step or refuses, touched by that clause."""
+
+
+def clause(report, name):
+    (found,) = [each for each in report.readings if each.clause == name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "reading"), [(n, r) for n in VECTORS for r in READING_NAMES[CLAUSE_NAMES.index(n)]]
+)
+def test_each_reading_is_recognised(name, reading):
+    """A backend that follows a reading conforms, and the report names the reading."""
+    report = ran(following(**{name: reading}), VECTORS[name])
+    found = clause(report, name)
+    assert report.ok
+    assert (found.status, found.followed, found.touched) == ("followed", reading, 1)
+    assert found.counts == {r: int(r == reading) for r in found.counts}
+    assert {each[name] for each in report.results[0].readings} == {reading}
+
+
+def test_a_clause_that_touches_nothing_is_left_out():
+    """The report has the clauses that touch a conforming vector, in their order."""
+    assert ran(right).readings == ()
+    names = [each.clause for each in ran(right, *distinct(VECTORS.values())).readings]
+    assert names == [name for name in CLAUSE_NAMES if name in {*VECTORS, *names}]
+
+
+def test_a_mismatch_has_no_say():
+    """A vector that does not conform says nothing of readings."""
+    result = ran(lambda *case: right(*case) + 9, VECTORS["same-output-size"])
+    assert (result.readings, result.results[0].readings) == ((), ())
+
+
+def test_nothing_separates():
+    """NaN in a window of NaN alone is right under both readings of nan-in-maximum."""
+    data = np.array([[[NAN, NAN, 2, 3]]])
+    found = clause(ran(right, vector(data, operator="MaxPool-1")), "nan-in-maximum")
+    assert (found.status, found.followed, found.touched) == ("either", None, 1)
+    assert found.counts == {"propagates": 0, "ignored": 0}
+
+
+def distinct(vectors):
+    """Return vectors with different ids; the fake ones are all called alike."""
+    return [replace(v, case=replace(v.case, id=f"{i}")) for i, v in enumerate(vectors)]
+
+
+class TestArithmetic:
+    """The second reading of accumulator and subnormals accepts all that the first does."""
+
+    def test_the_strict_reading_is_followed_where_it_explains_everything(self):
+        """A sum in a wider type is not said to be either."""
+        found = clause(ran(right, vector(HALVES)), "accumulator")
+        assert (found.status, found.followed) == ("followed", "wider")
+        assert found.counts == {"wider": 1, "element-type": 0}
+
+    def test_the_loose_reading_is_followed_where_a_vector_needs_it(self):
+        """Sums that overflow are counted, those that do not are no contradiction."""
+        vectors = [vector(HALVES, id="large"), vector(ramp(1, 1, 6, dtype="float16"), id="small")]
+
+        def backend(operator, inputs, attributes):
+            data = inputs[0]
+            with np.errstate(over="ignore"):
+                return (data[..., ::2] + data[..., 1::2]) / np.float16(2)
+
+        report = ran(backend, *vectors)
+        found = clause(report, "accumulator")
+        assert report.ok
+        assert (found.status, found.followed) == ("followed", "element-type")
+        assert found.counts == {"wider": 1, "element-type": 1}
+
+    def test_element_types_may_differ(self):
+        """Where halves are summed in a wider type and others overflow, each type is named."""
+        large = np.full((1, 1, 4), 3e38, np.float32)
+
+        def backend(operator, inputs, attributes):
+            data = inputs[0].astype(np.float32)
+            with np.errstate(over="ignore"):
+                return ((data[..., ::2] + data[..., 1::2]) / 2).astype(inputs[0].dtype)
+
+        found = clause(ran(backend, *distinct([vector(HALVES), vector(large)])), "accumulator")
+        assert (found.status, found.by) == ("split", "dtype")
+        assert found.values == {"float16": "wider", "float32": "element-type"}
+
+    @pytest.mark.parametrize(
+        ("backend", "followed"),
+        [(right, "kept"), (lambda *case: np.zeros_like(right(*case)), "flushed")],
+    )
+    def test_subnormals(self, backend, followed):
+        """Zeros for subnormal averages are the reading flushed."""
+        assert clause(ran(backend, vector(TINY)), "subnormals").followed == followed
+
+
+class TestDifferentReadings:
+    """Vectors of one clause follow different readings."""
+
+    def by(self, key, second):
+        """Return a backend that follows a second reading where `key(case)` says so."""
+        other = following(**second)
+        return lambda *case: (other if key(*case) else right)(*case)
+
+    @pytest.mark.parametrize(
+        ("by", "vectors", "key"),
+        [
+            (
+                "operator",
+                [("AvgPool-1", 5, "float32", {}), ("MaxPool-1", 5, "float32", {})],
+                lambda operator, inputs, attributes: operator == "MaxPool-1",
+            ),
+            (
+                "dtype",
+                [("AvgPool-1", 5, "float32", {}), ("AvgPool-1", 5, "float64", {})],
+                lambda operator, inputs, attributes: inputs[0].dtype == np.float64,
+            ),
+            (
+                "auto_pad",
+                [
+                    ("AvgPool-1", 5, "float32", {}),
+                    ("AvgPool-1", 5, "float32", {"auto_pad": "same_lower"}),
+                ],
+                lambda operator, inputs, attributes: attributes["auto_pad"] == "same_lower",
+            ),
+            (
+                "exclude_pad",
+                [
+                    ("AvgPool-1", 5, "float32", {}),
+                    ("AvgPool-1", 5, "float32", {"exclude_pad": False}),
+                ],
+                lambda operator, inputs, attributes: not attributes["exclude_pad"],
+            ),
+        ],
+    )
+    def test_one_attribute_separates_them(self, by, vectors, key):
+        """Readings that one attribute separates are a split, which is ok."""
+        made = []
+        for operator, size, dtype, changes in vectors:
+            attributes = pool(operator, auto_pad="same_upper") | changes
+            made.append(vector(ramp(1, 1, size, dtype=dtype), attributes, operator=operator))
+        report = ran(self.by(key, {"same-output-size": "same-as-input"}), *distinct(made))
+        found = clause(report, "same-output-size")
+        assert report.ok
+        assert (found.status, found.by, found.followed) == ("split", by, None)
+        assert sorted(found.values.values()) == ["divided", "same-as-input"]
+        assert found.counts == {"divided": 1, "same-as-input": 1}
+
+    def test_no_attribute_separates_them(self):
+        """Readings that differ with the size of the data are inconsistent, and not ok."""
+        made = distinct([vector(ramp(1, 1, size), SAME) for size in (5, 7, 9)])
+        backend = self.by(
+            lambda operator, inputs, attributes: inputs[0].size == 7,
+            {"same-output-size": "same-as-input"},
+        )
+        report = ran(backend, *made)
+        found = clause(report, "same-output-size")
+        assert report.counts == {"conforms": 3}
+        assert (report.ok, report.problems) == (
+            False,
+            ("inconsistent readings of same-output-size",),
+        )
+        assert (found.status, found.counts) == (
+            "inconsistent",
+            {"divided": 2, "same-as-input": 1},
+        )
+
+
+class TestExcuses:
+    """An exception conforms where an element is undefined, unless only another reading says so."""
+
+    data = ramp(1, 1, 8)
+    attributes = pool(auto_pad="same_upper", kernel=[1], strides=[2])
+
+    def refusing(self, operator, inputs, attributes):
+        """Follow the default readings, but refuse a kernel below the stride."""
+        if attributes["kernel"] < attributes["strides"]:
+            raise ValueError("kernel below stride")
+        return right(operator, inputs, attributes)
+
+    def test_alone_it_conforms(self):
+        """Under same-as-input some windows are padding alone, so that refusing is right."""
+        result = only(self.refusing, vector(self.data, self.attributes))
+        assert (result.verdict, result.detail) == ("conforms", "ValueError: kernel below stride")
+        assert {each["same-output-size"] for each in result.readings} == {"same-as-input"}
+
+    def test_against_other_vectors_it_is_an_error(self):
+        """Where other vectors show that the backend follows divided, there is no excuse."""
+        vectors = distinct([vector(self.data, self.attributes), VECTORS["same-output-size"]])
+        report = ran(self.refusing, *vectors)
+        assert report.counts == {"conforms": 1, "error": 1}
+        assert report.results[0].detail == (
+            "ValueError: kernel below stride "
+            "(an exception is right only under same-output-size=same-as-input)"
+        )
+        assert clause(report, "same-output-size").followed == "divided"
+
+    def test_against_a_required_reading_it_is_an_error(self):
+        """A pin takes the excuse away too."""
+        result = only(
+            self.refusing,
+            vector(self.data, self.attributes),
+            require={"same-output-size": "divided"},
+        )
+        assert result.verdict == "error"
+        assert result.detail.endswith("only under same-output-size=same-as-input)")
+
+
+def votes(*vectors, touched=None):
+    """Return what `readings_followed` takes for vectors given as lists of combinations."""
+    packed = np.array([pack(set_of(each)) for each in vectors])
+    names = [touched or {name for one in each for name in one} for each in vectors]
+    return packed, np.array([[name in mine for name in CLAUSE_NAMES] for mine in names])
+
+
+class TestVotes:
+    """How the readings of several clauses are found together."""
+
+    a, b = "same-output-size", "overhang-divisor"
+    (a1, a2), (b1, b2) = (READING_NAMES[CLAUSE_NAMES.index(name)] for name in (a, b))
+
+    def found(self, *vectors, values=None):
+        """Return the report of each clause by name."""
+        values = values or (lambda attribute: [""] * len(vectors))
+        return {each.clause: each for each in readings_followed(*votes(*vectors), values)}
+
+    def test_one_clause_settles_another(self):
+        """What two clauses explain together is settled by a vector of one of them."""
+        found = self.found(
+            [{self.a: self.a1, self.b: self.b2}, {self.a: self.a2, self.b: self.b1}],
+            [{self.a: self.a2}],
+        )
+        assert {n: c.followed for n, c in found.items()} == {self.a: self.a2, self.b: self.b1}
+
+    def test_the_fewest_clauses_are_inconsistent(self):
+        """Of two clauses only the one that has to vary is inconsistent."""
+        found = self.found(
+            [{self.a: self.a1, self.b: self.b1}],
+            [{self.a: self.a2, self.b: self.b1}],
+            [{self.b: self.b1}],
+        )
+        assert (found[self.a].status, found[self.b].status) == ("inconsistent", "followed")
+
+    def test_both_may_be_inconsistent(self):
+        """Two clauses that each vary are both inconsistent."""
+        found = self.found(
+            [{self.a: self.a1}], [{self.a: self.a2}], [{self.b: self.b1}], [{self.b: self.b2}]
+        )
+        assert {each.status for each in found.values()} == {"inconsistent"}
+
+    def test_a_clause_that_an_attribute_splits_explains_it_better(self):
+        """Where either of two clauses may vary, the one that can be split does."""
+        found = self.found(
+            [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
+            [{self.a: self.a1}],
+            [{self.b: self.b2}],
+            values=lambda attribute: ["x", "y", "x"] if attribute == "dtype" else ["x"] * 3,
+        )
+        assert found[self.a].status == "split"
+        assert found[self.a].values == {"x": self.a2, "y": self.a1}
+        assert (found[self.b].status, found[self.b].followed) == ("followed", self.b2)
+
+    def test_a_strict_arithmetic_settles_a_clause(self):
+        """The combination with the strictest arithmetic is the better explanation."""
+        found = self.found(
+            [
+                {self.a: self.a1, "accumulator": "element-type"},
+                {self.a: self.a2, "accumulator": "wider"},
+                {self.a: self.a2, "accumulator": "element-type"},
+            ]
+        )
+        assert found[self.a].followed == self.a2
+        assert found["accumulator"].followed == "wider"
+
+    @given(
+        st.lists(st.tuples(*(st.integers(0, n - 1) for n in SHAPE)), min_size=1, max_size=4),
+        st.tuples(*(st.integers(0, n - 1) for n in SHAPE)),
+    )
+    def test_what_every_vector_allows_is_consistent(self, others, truth):
+        """If one combination explains every vector, no clause is inconsistent or split."""
+
+        def named(index):
+            return {
+                clause: readings[number]
+                for clause, readings, number in zip(CLAUSE_NAMES, READING_NAMES, index, strict=True)
+            }
+
+        found = self.found(*([named(truth), named(other)] for other in others))
+        assert {each.status for each in found.values()} <= {"followed", "either"}
+        for name, each in found.items():
+            if name not in NESTED and each.status == "followed":
+                assert each.followed in {named(truth)[name], *(named(o)[name] for o in others)}
+
+    def test_nobody_is_refuted_by_the_excused(self):
+        """Exceptions alone rule nothing out."""
+        packed, touched = votes([{self.a: self.a1}], [{self.a: self.a2}])
+        assert refuted(packed, touched, np.array([True, True])).tolist() == [False, False]
+        assert refuted(packed, touched, np.array([False, True])).tolist() == [False, True]
+
+
+class TestSets:
+    """Sets of combinations."""
+
+    @given(hnp.arrays(np.bool_, st.integers(0, 3).map(lambda n: (n, *SHAPE))))
+    def test_packing_loses_nothing(self, sets):
+        """`unpack` undoes `pack`."""
+        assert np.array_equal(unpack(pack(sets)), sets)
+
+    def test_combinations_come_back(self):
+        """A set is the combinations it was made of, over the clauses asked for."""
+        made = [{"subnormals": "kept", "nan-in-maximum": "ignored"}]
+        names = ["nan-in-maximum", "subnormals"]
+        assert combinations_in(pack(set_of(made)), names) == tuple(made)
+        assert combinations_in(pack(set_of([{}])), []) == ({},)
+        assert combinations_in(pack(set_of([])), ["subnormals"]) == ()
+
+    def test_their_caller_may_change_them(self):
+        """What is handed out is a copy."""
+        words = pack(set_of([{}]))
+        combinations_in(words, ["subnormals"])[0].clear()
+        assert combinations_in(words, ["subnormals"])[0] == {"subnormals": "kept"}
+
+    @pytest.mark.parametrize("unknown", [{"ceiling": "kept"}, {"subnormals": "ignored"}])
+    def test_unknown_names_are_refused(self, unknown):
+        """A vector from a newer version may have a clause or reading that is not known here."""
+        with pytest.raises(VectorFileError, match="not known to this version"):
+            packed_table([({},), (unknown,)])
+
+
+def test_every_attribute_can_be_asked_for():
+    """Every attribute that may separate readings has a value for every operator."""
+    attributes = {"window_shape": [2], "include_padding_in_avg_computation": True}
+    report = ran(
+        right,
+        vector(ramp(1, 1, 4), attributes, operator="nGraph-AvgPool"),
+        vector(ramp(1, 1, 3, 4), {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0],
+                                  "pads_end": [0, 0]}, operator="MaxPool-1", id="b"),
+    )  # fmt: skip
+    values = [[part.value(0, name) for name in ATTRIBUTES] for part in report.results._parts]
+    assert values == [
+        ["nGraph-AvgPool", "float32", "1", "explicit", "floor", "false"],
+        ["MaxPool-1", "float32", "2", "explicit", "floor", "true"],
+    ]

@@ -1,0 +1,236 @@
+"""Right answers in odd clothes conform, and a careless backend harms only itself."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from cases import cases, noise
+from fakes import altered, only, pool, ramp, ran, right, vector
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sound import SOUND, Sound
+
+from conformance.check import check
+from conformance.dtypes import FLOATS, dtype_of
+from conformance.operators import vector_of
+from conformance.reference import tolerance
+from conformance.vector import UNDEFINED, Case
+
+DATA = ramp(2, 3, 6, 4)
+SQUARE = {"kernel": [2, 2], "strides": [2, 2], "pads_begin": [0, 0], "pads_end": [0, 0]}
+SQUARE_VECTORS = [
+    vector(DATA, SQUARE | {"exclude_pad": True}, id="average"),
+    vector(DATA, SQUARE, id="maximum", operator="MaxPool-1"),
+]
+
+
+def readonly(out):
+    out.setflags(write=False)
+    return out
+
+
+def strided(out):
+    wide = np.full((*out.shape[:-1], 2 * out.shape[-1]), np.nan, out.dtype)
+    wide[..., ::2] = out
+    return wide[..., ::2]
+
+
+def unaligned(out):
+    return np.frombuffer(b"0" + out.tobytes(), out.dtype, offset=1).reshape(out.shape)
+
+
+def reversed_axes(out):
+    return out[::-1, :, ::-1].copy()[::-1, :, ::-1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        readonly,
+        strided,
+        reversed_axes,
+        np.asfortranarray,
+        lambda out: out.astype(out.dtype.newbyteorder(">")),
+        lambda out: np.asfortranarray(out.astype(out.dtype.newbyteorder(">"))),
+        unaligned,
+        lambda out: out.swapaxes(0, 1).copy().swapaxes(0, 1),
+    ],
+)
+def test_how_an_output_lies_in_memory(change):
+    """Order, strides, alignment, byte order and flags of an output do not matter."""
+    assert ran(altered(change), *SQUARE_VECTORS).ok
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_the_sign_of_zero(name):
+    """-0 is 0, in every element type."""
+    zeros = vector(np.zeros((1, 1, 4), dtype_of(name)))
+    assert only(altered(lambda out: -out), zeros).verdict == "conforms"
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_any_nan_is_nan(name):
+    """The sign and payload of a NaN do not matter."""
+    data = np.array([[[1, np.nan]]], np.float32).astype(dtype_of(name))
+    assert only(altered(lambda out: -out), vector(data)).verdict == "conforms"
+
+
+def test_one_buffer_for_every_output():
+    """A backend may return the same array each time: outputs are copied before the next call."""
+    buffer = np.empty((1, 1, 3), np.float32)
+
+    def reusing(*case):
+        buffer[...] = right(*case)
+        return buffer
+
+    assert ran(reusing, *(vector(ramp(1, 1, 6) * i, id=str(i)) for i in range(4))).ok
+
+
+def test_an_output_that_is_the_input():
+    """A backend may return its input."""
+    attributes = pool(kernel=[1], strides=[1])
+    assert only(lambda operator, inputs, _: inputs[0], vector(attributes=attributes)).verdict == (
+        "conforms"
+    )
+
+
+class TestCareless:
+    """A backend that changes its arguments."""
+
+    def spoiling(self, operator, inputs, attributes):
+        """Compute, then overwrite every argument."""
+        output = right(operator, inputs, attributes)
+        for array in inputs:
+            array[...] = 0
+        inputs.clear()
+        for value in attributes.values():
+            if isinstance(value, list):
+                value[:] = [7] * 3
+        attributes.clear()
+        return output
+
+    def test_other_vectors_see_nothing_of_it(self):
+        """Vectors that share their input array are judged as if nothing had happened."""
+        data = ramp(1, 1, 6)
+        vectors = [vector(data, id=str(i), attributes=pool(strides=[i])) for i in (1, 2, 3)]
+        assert ran(self.spoiling, *vectors).ok
+        assert data.tolist() == [[[1, 2, 3, 4, 5, 6]]]
+
+    def test_the_report_sees_nothing_of_it(self):
+        """A result has the attributes and the shape that the backend was given."""
+        result = only(self.spoiling)
+        assert (result.attributes, result.shapes) == (pool(), ((1, 1, 6),))
+
+    def test_explanations_see_nothing_of_it(self):
+        """What is wrong with invalid attributes is read from the vector."""
+        empty = vector(attributes=pool(strides=[0]))
+
+        def accepting(operator, inputs, attributes):
+            attributes["strides"][0] = 1
+            return inputs[0]
+
+        assert "strides=[0]" in only(accepting, empty).detail
+
+    def test_arguments_are_fresh(self):
+        """A backend gets arrays it may write, in C order, and plain attributes."""
+
+        def looking(operator, inputs, attributes):
+            assert [type(array) for array in inputs] == [np.ndarray]
+            assert all(array.flags.writeable and array.flags.c_contiguous for array in inputs)
+            assert type(attributes) is dict
+            return right(operator, inputs, attributes)
+
+        assert ran(looking, vector(np.asfortranarray(ramp(1, 2, 6)))).ok
+
+
+def test_warnings_of_a_backend_stay_its_own():
+    """What a backend warns of is neither silenced nor turned into an error by the checker."""
+
+    def warning(*case):
+        warnings.warn("half of this is untested", UserWarning, stacklevel=1)
+        return right(*case)
+
+    with pytest.warns(UserWarning, match="untested"):
+        assert ran(warning).ok
+
+
+def test_judging_warns_of_nothing():
+    """Infinities, NaN and overflow in outputs and expected values pass in silence."""
+    wild = [np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45, 0]
+    data = np.array(wild * 2, np.float32).reshape(1, 1, 14)
+    for name in FLOATS:
+        with np.errstate(over="ignore"):
+            case = vector(data.astype(dtype_of(name)), pool(strides=[1]), id=name)
+        for value in wild:
+            with warnings.catch_warnings(), np.errstate(all="warn"):
+                warnings.simplefilter("error")
+                changed = altered(
+                    lambda out, value=value: np.full(out.shape, value).astype(out.dtype)
+                )
+                with np.errstate(over="ignore"):
+                    only(changed, case)
+
+
+@pytest.mark.parametrize(("name", "backend"), SOUND, ids=[name for name, _ in SOUND])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_sound_backends_conform(name, backend: Sound, data):
+    """Every sound way to compute an operator conforms, on any data."""
+    drawn = [data.draw(cases(fill=noise)) for _ in range(3)]
+    vectors = [vector_of(Case(str(i), *parts(*case))) for i, case in enumerate(drawn)]
+    report = check(backend, vectors)
+    assert [(r.verdict, r.detail, r.worst) for r in report.results if r.verdict != "conforms"] == []
+
+
+def parts(operator, inputs, attributes):
+    """Return a drawn case as the fields of Case."""
+    return operator, attributes, tuple(inputs)
+
+
+@settings(max_examples=150)
+@given(case=cases(fill=noise), which=st.integers(0, 10**6))
+def test_the_values_of_any_outcome_conform(case, which):
+    """Whichever outcome of a case a backend returns, it conforms, under readings of that one."""
+    vector = vector_of(Case("case", *parts(*case)))
+    outcomes = [outcome for outcome in vector.outcomes if outcome.kind == "values"]
+    assume(outcomes)
+    outcome = outcomes[which % len(outcomes)]
+    result = only(lambda *_: outcome.expected, vector)
+    assert result.verdict == "conforms"
+    assert all(dict(reading) in result.readings for reading in outcome.readings)
+
+
+@settings(max_examples=150)
+@given(case=cases(fill=noise), where=st.integers(0, 10**6), sign=st.sampled_from([-1, 1]))
+def test_twice_the_bound_is_a_mismatch(case, where, sign):
+    """One defined element that is twice its bound off, any of them, is found."""
+    vector = vector_of(Case("case", *parts(*case)))
+    outcomes = [outcome for outcome in vector.outcomes if outcome.kind == "values"]
+    assume(outcomes)
+    first = outcomes[0]
+    # Of other readings, what is wrong under one may be right under another.
+    assume(all(np.array_equal(o.expected, first.expected, equal_nan=True) for o in outcomes))
+    defined = np.flatnonzero(first.addends != UNDEFINED)
+    assume(defined.size)
+    at = defined[where % defined.size]
+    wrong = first.expected.copy()
+    value = wrong.flat[at]
+    shift = 2 * max(*(bound_of(vector, o)[at] for o in outcomes), float(np.spacing(abs(value))))
+    wrong.flat[at] = value + wrong.dtype.type(sign * shift)
+    worst = only(lambda *_: wrong, vector).worst
+    assert (worst.wrong, worst.index) == (1, np.unravel_index(at, wrong.shape))
+
+
+def bound_of(vector, outcome):
+    """Return the tolerance of each element of an outcome."""
+    return tolerance(
+        outcome.expected.ravel(),
+        outcome.addends,
+        outcome.magnitude,
+        vector.case.inputs[0].ndim - 2,
+        average=vector.case.operator != "MaxPool-1",
+        element_type=outcome.accumulator == "element-type",
+        flushed=outcome.subnormals == "flushed",
+    )

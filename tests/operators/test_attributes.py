@@ -1,0 +1,227 @@
+"""Each rule of the documents, broken alone, is named in the error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import pooling
+from hypothesis import given
+from oracle import oracle
+from strategies import hard_cases
+
+from conformance.errors import InvalidCase, UsageError
+from conformance.operators import OPERATORS, evaluate
+
+DATA = np.arange(30, dtype=np.float32).reshape(1, 1, 5, 6)
+AVERAGE = pooling([2, 3], exclude_pad=True)
+VALID = {
+    "AvgPool-1": AVERAGE,
+    "MaxPool-1": pooling([2, 3]),
+    "nGraph-AvgPool": {"window_shape": [2, 3]},
+    "AdaptiveAvgPool-8": {},
+}
+OPTIONAL = {
+    "AvgPool-1": {"rounding_type": "floor", "auto_pad": "explicit"},
+    "MaxPool-1": {"rounding_type": "floor", "auto_pad": "explicit"},
+    "nGraph-AvgPool": {
+        "window_movement_strides": [1, 1],
+        "padding_below": [0, 0],
+        "padding_above": [0, 0],
+        "include_padding_in_avg_computation": False,
+    },
+    "AdaptiveAvgPool-8": {},
+}
+LISTS = [
+    *(
+        (operator, key, least)
+        for operator in ("AvgPool-1", "MaxPool-1")
+        for key, least in [("kernel", 1), ("strides", 1), ("pads_begin", 0), ("pads_end", 0)]
+    ),
+    ("nGraph-AvgPool", "window_shape", 1),
+    ("nGraph-AvgPool", "window_movement_strides", 1),
+    ("nGraph-AvgPool", "padding_below", 0),
+    ("nGraph-AvgPool", "padding_above", 0),
+]
+WORDS = [
+    *(
+        (operator, key, words)
+        for operator in ("AvgPool-1", "MaxPool-1")
+        for key, words in [
+            ("rounding_type", ["ceil", "floor"]),
+            ("auto_pad", ["explicit", "same_upper", "same_lower", "valid"]),
+        ]
+    ),
+    ("AvgPool-1", "exclude_pad", ["true", "false"]),
+    ("nGraph-AvgPool", "include_padding_in_avg_computation", ["true", "false"]),
+]
+
+
+def inputs_of(operator, data=DATA):
+    """Return valid inputs."""
+    return [data, np.array([2, 3])] if operator == "AdaptiveAvgPool-8" else [data]
+
+
+def refusal(operator, attributes, inputs=None):
+    """Return the message of the InvalidCase; the oracle has to refuse as well."""
+    inputs = inputs or inputs_of(operator)
+    with pytest.raises(InvalidCase) as caught:
+        evaluate(operator, inputs, attributes)
+    with pytest.raises(ValueError, match=r"\w"):
+        oracle(operator, inputs, attributes)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("operator", VALID)
+class TestValid:
+    """What is not broken is accepted."""
+
+    def test_the_cases_below_are_valid_but_for_one_thing(self, operator):
+        """Nothing else is wrong with them."""
+        assert evaluate(operator, inputs_of(operator), VALID[operator]).size
+
+    def test_an_absent_attribute_has_its_default(self, operator):
+        """Leaving out an optional attribute is giving its default."""
+        given = VALID[operator] | OPTIONAL[operator]
+        for key in OPTIONAL[operator]:
+            fewer = {name: value for name, value in given.items() if name != key}
+            np.testing.assert_array_equal(
+                evaluate(operator, inputs_of(operator), fewer),
+                evaluate(operator, inputs_of(operator), given),
+            )
+
+    def test_a_required_attribute_may_not_be_absent(self, operator):
+        """The error says which one is missing and what it may hold."""
+        for key in VALID[operator]:
+            fewer = {name: value for name, value in VALID[operator].items() if name != key}
+            message = refusal(operator, fewer)
+            assert message.startswith(f"{key}: required")
+            assert OPERATORS[operator].attributes[0].allowed
+            assert ">=" in message or "true or false" in message
+
+    def test_an_unknown_attribute_is_refused(self, operator):
+        """The error names it and those there are."""
+        message = refusal(operator, VALID[operator] | {"dilations": [1, 1]})
+        assert "'dilations'" in message
+        assert all(key in message for key in VALID[operator])
+
+
+@pytest.mark.parametrize(("operator", "key", "least"), LISTS)
+class TestLists:
+    """Lists of one integer per spatial axis."""
+
+    @pytest.mark.parametrize(
+        "value", [[2], [2, 2, 2], [], 2, "22", None, [1.0, 1.0], [True, True], [2, None], [[2, 2]]]
+    )
+    def test_what_is_no_list_of_two_integers_is_refused(self, operator, key, least, value):
+        """The error gives attribute, value and what it must be."""
+        message = refusal(operator, VALID[operator] | {key: value})
+        assert message.startswith(f"{key}={value!r}: must be a list of 2 integers >= {least}")
+
+    def test_numbers_below_the_range_are_refused(self, operator, key, least):
+        """One axis too small is enough."""
+        for value in ([least - 1, 2], [2, least - 1], [-(2**70), 2]):
+            message = refusal(operator, VALID[operator] | {key: value})
+            assert f"{key}={value!r}: must be" in message
+            assert f">= {least}" in message
+
+    def test_the_least_is_accepted(self, operator, key, least):
+        """The end of the range belongs to it."""
+        assert evaluate(operator, [DATA], VALID[operator] | {key: [least, least]}).size
+
+    def test_a_tuple_is_a_list(self, operator, key, least):
+        """Any sequence of plain integers will do."""
+        assert evaluate(operator, [DATA], VALID[operator] | {key: (least, 1)}).size
+
+
+@pytest.mark.parametrize(("operator", "key", "words"), WORDS)
+@pytest.mark.parametrize("value", ["same", "FLOOR", "", "true", 1, None, ["floor"]])
+def test_words_are_taken_literally(operator, key, words, value):
+    """The error gives attribute, value and every word there is."""
+    message = refusal(operator, VALID[operator] | {key: value})
+    assert message.startswith(f"{key}={value!r}: must be ")
+    assert all(word in message for word in words)
+
+
+@pytest.mark.parametrize("operator", VALID)
+class TestInputs:
+    """Inputs have rules as well."""
+
+    def test_the_number_of_inputs(self, operator):
+        """One too many is refused."""
+        inputs = [*inputs_of(operator), DATA]
+        assert f"{len(inputs)} inputs" in refusal(operator, VALID[operator], inputs)
+
+    def test_a_tensor_without_spatial_axes(self, operator):
+        """Two dimensions are too few."""
+        message = refusal(operator, VALID[operator], inputs_of(operator, DATA[0, 0]))
+        assert "(5, 6)" in message
+        assert "3" in message
+
+    def test_spatial_axes(self, operator):
+        """OpenVINO's documents take up to three, nGraph's any number."""
+        data = np.ones((1, 1, 2, 2, 2, 2), np.float32)
+        if operator == "nGraph-AvgPool":
+            assert evaluate(operator, [data], {"window_shape": [1, 2, 1, 2]}).size
+        else:
+            assert "3 to 5" in refusal(operator, VALID[operator], inputs_of(operator, data))
+
+    def test_types_that_are_no_numbers(self, operator):
+        """Complex numbers and strings are refused by name."""
+        for dtype in ("complex64", "bool", "U1"):
+            data = DATA.astype(dtype)
+            with pytest.raises(InvalidCase, match=str(data.dtype).strip("<>")):
+                evaluate(operator, inputs_of(operator, data), VALID[operator])
+
+    def test_integers(self, operator):
+        """Averages of OpenVINO take floating-point data alone, a maximum any number."""
+        inputs = inputs_of(operator, DATA.astype(np.int32))
+        if operator in {"MaxPool-1", "nGraph-AvgPool"}:
+            assert evaluate(operator, inputs, VALID[operator]).dtype == np.int32
+        else:
+            assert "int32" in refusal(operator, VALID[operator], inputs)
+
+
+class TestOutputSize:
+    """The second input of AdaptiveAvgPool-8."""
+
+    @pytest.mark.parametrize("size", [[2], [2, 2, 2], [[2, 2]], [-1, 2]])
+    def test_it_has_one_number_per_axis(self, size):
+        """The error gives the size and what it must be."""
+        message = refusal("AdaptiveAvgPool-8", {}, [DATA, np.array(size)])
+        assert message.startswith(f"output_size={size}: must be a list of 2 integers >= 0")
+
+    def test_an_empty_output_is_refused(self):
+        """An output size of zero breaks no rule, yet leaves nothing to compute."""
+        with pytest.raises(InvalidCase, match="size of 0 has no windows"):
+            evaluate("AdaptiveAvgPool-8", [DATA, np.array([2, 0])], {})
+
+    @pytest.mark.parametrize("dtype", ["int16", "uint64", "float32"])
+    def test_its_type(self, dtype):
+        """It is int32 or int64."""
+        message = refusal("AdaptiveAvgPool-8", {}, [DATA, np.array([2, 2], dtype)])
+        assert message == f"output_size of type {dtype}: must be int32 or int64"
+
+
+@given(case=hard_cases())
+def test_the_strategies_draw_valid_cases(case):
+    """What tests of values start from never breaks a rule of its document."""
+    operator, inputs, attributes = case
+    OPERATORS[operator].validate(inputs, attributes)
+
+
+def test_long_values_are_shortened():
+    """A message stays one readable line."""
+    message = refusal("MaxPool-1", VALID["MaxPool-1"] | {"kernel": [1] * 500})
+    assert len(message) < 200
+    assert "..." in message
+
+
+def test_unknown_names_are_usage_errors():
+    """Operators, clauses and readings that do not exist are named with those that do."""
+    with pytest.raises(UsageError, match=r"'AvgPool-2'.*AvgPool-1"):
+        evaluate("AvgPool-2", [DATA], AVERAGE)
+    with pytest.raises(UsageError, match=r"'rounding'.*same-output-size"):
+        evaluate("AvgPool-1", [DATA], AVERAGE, {"rounding": "up"})
+    with pytest.raises(UsageError, match=r"'up'.*divided.*same-as-input"):
+        evaluate("AvgPool-1", [DATA], AVERAGE, {"same-output-size": "up"})

@@ -1,0 +1,161 @@
+"""Clauses are complete, consistent, and replace the steps they say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+import pytest
+from cases import pooling
+from oracle import READINGS
+
+from conformance.operators import CLAUSES, DISPUTED, OPERATORS, evaluate, under
+from conformance.operators.clauses import GEOMETRIC
+from conformance.operators.pipeline import Pipeline
+
+STEPS = {field.name for field in dataclasses.fields(Pipeline)}
+RULINGS = {
+    "output-extent-formula",
+    "explicit-is-not-auto",
+    "valid-rounds",
+    "stride-zero",
+    "zero-pads-overhang",
+    "same-never-crops",
+    "layout",
+    "maximum-of-minus-infinity",
+    "adaptive-sum",
+    "ngraph-index",
+    "ngraph-defaults",
+    "printed-w-bound",
+}
+UNDEFINED = {
+    "all-padding-average",
+    "all-padding-maximum",
+    "kernel-past-padding",
+    "empty-dimension",
+    "integer-average",
+    "zero-sign",
+}
+ARITHMETIC = {
+    "accumulator": ("wider", "element-type"),
+    "subnormals": ("kept", "flushed"),
+    "pads-not-below-kernel": ("accepted", "rejected"),
+}
+
+
+def names_of(kind):
+    """Return the names of the clauses of a kind."""
+    return {name for name, clause in CLAUSES.items() if clause.kind == kind}
+
+
+def test_every_known_place_has_a_clause():
+    """Rulings, disputed and undefined clauses are those of the list of readings."""
+    assert names_of("ruling") == RULINGS
+    assert names_of("undefined") == UNDEFINED
+    assert names_of("disputed") == set(READINGS) | set(ARITHMETIC)
+    assert [clause.name for clause in DISPUTED] == [*READINGS, *ARITHMETIC]
+
+
+def test_readings_come_in_their_order():
+    """The first is the default; the oracle, written apart, has the same."""
+    found = {clause.name: tuple(r.name for r in clause.readings) for clause in DISPUTED}
+    assert found == READINGS | ARITHMETIC
+    assert {clause.default for clause in DISPUTED} == {names[0] for names in found.values()}
+
+
+@pytest.mark.parametrize("name", CLAUSES)
+class TestEach:
+    """Every clause alone."""
+
+    def test_it_is_filed_under_its_name(self, name):
+        """Names are words joined by hyphens."""
+        assert CLAUSES[name].name == name
+        assert name.replace("-", "").isalpha()
+        assert name.islower()
+
+    def test_it_says_why(self, name):
+        """A clause without what the document says, the answer and evidence is an opinion."""
+        clause = CLAUSES[name]
+        texts = (clause.document, clause.section, clause.says, clause.answer, clause.evidence)
+        assert all(texts)
+        assert all("\n" not in text for text in texts)
+
+    def test_it_concerns_operators_that_exist(self, name):
+        """At least one, each once."""
+        operators = CLAUSES[name].operators
+        assert set(operators) <= set(OPERATORS)
+        assert len(set(operators)) == len(operators) > 0
+
+    def test_only_disputes_have_readings(self, name):
+        """Two or more, with a summary each and names of their own."""
+        clause = CLAUSES[name]
+        if clause.kind != "disputed":
+            assert clause.readings == ()
+            return
+        assert len(clause.readings) >= 2
+        assert all(reading.summary for reading in clause.readings)
+        assert max(Counter(reading.name for reading in clause.readings).values()) == 1
+
+    def test_readings_replace_steps_and_defaults_none(self, name):
+        """The default reading is the pipeline of the operator as it is."""
+        for number, reading in enumerate(CLAUSES[name].readings):
+            assert set(reading.replaces) <= STEPS
+            replaces = number > 0 and name in READINGS
+            assert bool(reading.replaces) == replaces
+
+
+def test_a_reading_is_found_by_name():
+    """An unknown one is a KeyError: a mistake of the caller."""
+    clause = CLAUSES["nan-in-maximum"]
+    assert clause.reading("ignored").name == "ignored"
+    with pytest.raises(KeyError):
+        clause.reading("propagate")
+
+
+def test_geometric_clauses_replace_geometry():
+    """They are those whose readings replace a step before values are known."""
+    replaced = {
+        clause.name
+        for clause in DISPUTED
+        for reading in clause.readings
+        if set(reading.replaces) & {"pads", "extent", "windows", "divide"}
+    }
+    assert set(GEOMETRIC) == replaced
+
+
+class TestUnder:
+    """Pipelines under readings."""
+
+    def test_defaults_are_the_pipeline_itself(self):
+        """Naming defaults replaces nothing."""
+        for operator in OPERATORS.values():
+            defaults = {clause.name: clause.default for clause in DISPUTED}
+            assert under(operator, defaults) == operator.pipeline
+
+    def test_clauses_of_other_operators_change_nothing(self):
+        """An adaptive average has neither pads nor NaN rules to dispute."""
+        others = {name: names[-1] for name, names in READINGS.items()}
+        adaptive = OPERATORS["AdaptiveAvgPool-8"]
+        assert under(adaptive, others) == adaptive.pipeline
+        assert under(OPERATORS["AvgPool-1"], {"nan-in-maximum": "ignored"}) == (
+            OPERATORS["AvgPool-1"].pipeline
+        )
+
+    @pytest.mark.parametrize("name", READINGS)
+    def test_a_reading_replaces_the_steps_it_names_and_no_other(self, name):
+        """Steps it does not name stay the same functions."""
+        reading = CLAUSES[name].readings[-1]
+        operator = OPERATORS[CLAUSES[name].operators[-1]]
+        replaced = under(operator, {name: reading.name})
+        changed = {s for s in STEPS if getattr(replaced, s) is not getattr(operator.pipeline, s)}
+        assert changed == set(reading.replaces)
+
+    def test_two_readings_of_one_step_apply_together(self):
+        """OpenVINO's extra window under same_* is not dropped as one past the input."""
+        data = [np.array([[[5, 6]]], np.float32)]
+        attributes = pooling([1], [3], auto_pad="same_upper", rounding_type="ceil")
+        applied = {"same-with-ceil": "rounding-applied"}
+        both = applied | {"ceil-window-past-input": "dropped"}
+        assert evaluate("MaxPool-1", data, attributes, applied).shape == (1, 1, 2)
+        assert evaluate("MaxPool-1", data, attributes, both).shape == (1, 1, 2)

@@ -1,0 +1,200 @@
+"""Every answer that conforms, and no other: outcomes, their readings, what is undefined."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from answers import disputed, row, values_under, vector
+from cases import pooling
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import READINGS, WholeCaseUndefined, oracle, plan
+from strategies import assert_same, hard_cases, integer_cases
+
+from conformance.operators import CLAUSES
+from conformance.vector import UNDEFINED
+
+GEOMETRIC = [clause for clause in READINGS if clause != "nan-in-maximum"]
+
+
+def combinations_of(found):
+    """Return every combination of readings of every outcome, as sorted pairs."""
+    return [tuple(sorted(c.items())) for outcome in found.outcomes for c in outcome.readings]
+
+
+def geometry(operator, inputs, attributes, readings):
+    """Return which cells every window reads and what divides them, by the oracle."""
+    planned = plan(operator, inputs, attributes, readings)
+    cells = tuple(tuple(window.inside for window in windows) for windows in planned.axes)
+    if not planned.average:
+        return cells, None
+    counts = [planned.divisors(axis) for axis in range(len(planned.axes))]
+    return cells, tuple(math.prod(each) for each in product(*counts))
+
+
+def clauses_by_oracle(operator, inputs, attributes):
+    """Return the clauses of geometry and NaN whose readings change the oracle's answer."""
+    concerned = [name for name in GEOMETRIC if operator in CLAUSES[name].operators]
+    touched = set()
+    for choice in product(*(READINGS[name] for name in concerned)):
+        readings = dict(zip(concerned, choice, strict=True))
+        here = geometry(operator, inputs, attributes, readings)
+        for name in concerned:
+            for other in READINGS[name]:
+                there = geometry(operator, inputs, attributes, readings | {name: other})
+                touched |= {name} if here != there else set()
+        if operator == "MaxPool-1":
+            kept, ignored = (
+                oracle(operator, inputs, attributes, readings | {"nan-in-maximum": reading})
+                for reading in READINGS["nan-in-maximum"]
+            )
+            same = np.array_equal(kept.undefined, ignored.undefined) and np.array_equal(
+                kept.expected[~kept.undefined].astype(np.float64),
+                ignored.expected[~ignored.undefined].astype(np.float64),
+                equal_nan=True,
+            )
+            touched |= set() if same else {"nan-in-maximum"}
+    return touched
+
+
+def assert_matches_oracle(outcome, combination, case):
+    """Assert that an outcome holds what the oracle computes under a combination."""
+    readings = {name: reading for name, reading in combination.items() if name in READINGS}
+    expected = oracle(*case, readings)
+    undefined = expected.undefined.ravel()
+    np.testing.assert_array_equal(outcome.addends == UNDEFINED, undefined)
+    assert_same(
+        np.where(expected.undefined, expected.expected, outcome.expected).astype(
+            outcome.expected.dtype
+        ),
+        expected.expected,
+    )
+    np.testing.assert_array_equal(outcome.divisor[~undefined], expected.divisor.ravel()[~undefined])
+
+
+class TestAnyCase:
+    """What holds of every valid case."""
+
+    @settings(max_examples=300)
+    @given(case=st.one_of(hard_cases(), integer_cases()))
+    def test_readings_are_the_full_product_once(self, case):
+        """Each combination of the readings of the touching clauses has exactly one outcome."""
+        found = vector(*case)
+        clauses = disputed(found)
+        every = [
+            tuple(sorted(zip(clauses, choice, strict=True)))
+            for choice in product(*clauses.values())
+        ]
+        if "pads-not-below-kernel" in clauses:
+            # a refusal is one outcome for all other readings
+            assert found.outcomes[-1].kind == "raises"
+        assert sorted(combinations_of(found)) == sorted(every)
+
+    @settings(max_examples=300)
+    @given(case=hard_cases())
+    def test_values_under_each_combination_are_the_oracles(self, case):
+        """Expected values, undefined elements and divisors, reading by reading."""
+        for outcome in vector(*case).outcomes:
+            for combination in outcome.readings:
+                accepted = combination.get("pads-not-below-kernel") != "rejected"
+                if outcome.kind == "values":
+                    assert accepted
+                    assert_matches_oracle(outcome, combination, case)
+                    assert outcome.accumulator == combination.get("accumulator", "wider")
+                    assert outcome.subnormals == combination.get("subnormals", "kept")
+                elif outcome.kind == "raises":
+                    assert not accepted
+                else:
+                    with pytest.raises(WholeCaseUndefined):
+                        oracle(*case)
+
+    @settings(max_examples=300)
+    @given(case=st.one_of(hard_cases(), integer_cases()))
+    def test_a_clause_touches_where_the_oracle_depends_on_its_reading(self, case):
+        """No clause is named in vain and none is forgotten."""
+        try:
+            expected = clauses_by_oracle(*case)
+        except WholeCaseUndefined:
+            expected = set()
+        assert {name for name in vector(*case).clauses if name in READINGS} == expected
+
+    @settings(max_examples=300)
+    @given(case=hard_cases())
+    def test_outcomes_differ(self, case):
+        """No two outcomes of a vector accept the same answers."""
+        keys = [
+            (
+                o.kind,
+                o.accumulator,
+                o.subnormals,
+                o.expected is not None
+                and (
+                    o.expected.shape,
+                    o.expected[(o.addends != -1).reshape(o.expected.shape)].tobytes(),
+                ),
+                o.addends is not None and (o.addends.tobytes(), o.divisor.tobytes()),
+            )
+            for o in vector(*case).outcomes
+        ]
+        assert len(keys) == len(set(keys))
+
+    @given(case=hard_cases())
+    def test_columns_are_aligned(self, case):
+        """Every column has one entry per element, of the type the file stores."""
+        for outcome in vector(*case).outcomes:
+            if outcome.kind == "values":
+                size = outcome.expected.size
+                columns = (outcome.addends, outcome.divisor, outcome.magnitude)
+                assert [(len(c), c.dtype) for c in columns] == [
+                    (size, np.int32),
+                    (size, np.int32),
+                    (size, np.float64),
+                ]
+                assert outcome.expected.dtype == case[1][0].dtype
+
+
+class TestWholeCases:
+    """Cases with a single answer that is no value."""
+
+    @pytest.mark.parametrize(
+        ("operator", "shape", "dtype", "attributes", "clause"),
+        [
+            ("AvgPool-1", (0, 1, 3), "float32", pooling([2], exclude_pad=True), "empty-dimension"),
+            ("MaxPool-1", (1, 0, 3), "float32", pooling([2]), "empty-dimension"),
+            ("MaxPool-1", (1, 1, 0), "int8", pooling([2]), "empty-dimension"),
+            ("MaxPool-1", (1, 1, 3), "float32", pooling([4]), "kernel-past-padding"),
+            ("nGraph-AvgPool", (1, 1, 3), "float16", {"window_shape": [4]}, "kernel-past-padding"),
+            ("nGraph-AvgPool", (1, 1, 3), "int32", {"window_shape": [2]}, "integer-average"),
+        ],
+    )
+    def test_anything_conforms_where_nothing_is_defined(
+        self, operator, shape, dtype, attributes, clause
+    ):
+        """One outcome accepts anything and one clause says why."""
+        found = vector(operator, [np.ones(shape, dtype)], attributes)
+        assert [(o.kind, o.readings) for o in found.outcomes] == [("anything", ({},))]
+        assert found.clauses == {clause: ()}
+
+    def test_an_empty_output_is_undefined(self):
+        """An output size of zero is an empty dimension."""
+        found = vector("AdaptiveAvgPool-8", [np.ones((1, 1, 3)), np.array([0])], {})
+        assert ([o.kind for o in found.outcomes], found.clauses) == (
+            ["anything"],
+            {"empty-dimension": ()},
+        )
+
+    def test_invalid_attributes_raise(self):
+        """A stride of zero must be rejected, and no clause excuses it."""
+        found = row("MaxPool-1", [1, 2, 3], pooling([2], [0]))
+        assert [(o.kind, o.readings) for o in found.outcomes] == [("raises", ({},))]
+        assert found.clauses == {}
+
+    def test_an_undisputed_case_has_one_outcome(self):
+        """Integers in float32, no padding: nothing to dispute."""
+        found = row("AvgPool-1", [1, 2, 3], pooling([2], exclude_pad=True))
+        assert found.clauses == {}
+        assert [(o.kind, o.readings) for o in found.outcomes] == [("values", ({},))]
+        assert values_under(found) == [1.5, 2.5]

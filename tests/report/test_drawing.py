@@ -1,0 +1,165 @@
+"""Vectors drawn for people."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from cases import cases as any_case
+from hypothesis import given, settings
+from rich.console import Console
+from samples import PADDED, PLAIN, case, counted
+
+from conformance.errors import UsageError
+from conformance.operators import vector_of
+from conformance.report.drawing import draw
+from conformance.vector import Case
+
+CEIL = PADDED | {"rounding_type": "ceil"}
+
+
+def text_of(vector, width=80, **options):
+    """Return a drawing as lines without colours or spaces at their ends."""
+    console = Console(width=width, highlight=False, markup=False, force_terminal=False)
+    with console.capture() as captured:
+        console.print(draw(vector, width=width, **options), crop=False)
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_padding_overhang_and_divisors_are_drawn():
+    """Ceil rounding with padding: dots, crosses, an outlined window, the divisor of each output."""
+    lines = text_of(vector_of(case("a", CEIL, 1, 1, 6, 6)))
+    begin = lines.index(next(line for line in lines if line.startswith("data[")))
+    assert lines[begin : begin + 20] == [
+        "data[0, 0, :, :]                     expected[0, 0, :, :]     divisor[:, :]",
+        "       ├──0───┤    ├──2───┤               0    1    2    3      0 1 2 3",
+        "             ├──1───┤    ├──3───┤     ┏━━━━┓                   ┏━┓",
+        "       -1  0  1  2  3  4  5  6  7    0┃   2┃   4 5.33    3    0┃9┃9 9 6",
+        "      ┏━━━━━━━━┓                      ┗━━━━┛                   ┗━┛",
+        "0┬  -1┃ ·  ·  ·┃ ·  ·  ·  ·  ·  ✕    1    9   15   17    9    1 9 9 9 6",
+        " │   0┃ ·  1  2┃ 3  4  5  6  ·  ✕    2   17   27   29   15    2 9 9 9 6",
+        " ┴1┬ 1┃ ·  7  8┃ 9 10 11 12  ·  ✕    3 10.5 16.5 17.5    9    3 6 6 6 4",
+        "   │  ┗━━━━━━━━┛",
+        "   │ 2  · 13 14 15 16 17 18  ·  ✕",
+        "2┬ ┴ 3  · 19 20 21 22 23 24  ·  ✕",
+        " │   4  · 25 26 27 28 29 30  ·  ✕",
+        " ┴3┬ 5  · 31 32 33 34 35 36  ·  ✕",
+        "   │ 6  ·  ·  ·  ·  ·  ·  ·  ·  ✕",
+        "   ┴ 7  ✕  ✕  ✕  ✕  ✕  ✕  ✕  ✕  ✕",
+        "",
+        "expected[0, 0, 0, 0] = 2: the sum of 4 of the window's 9 cells, divided by 9",
+        "· padding   ✕ overhang   ┏━┓ one window and its output",
+        "",
+        "Clauses that touch it",
+    ]
+    assert len(lines) <= 40
+
+
+def test_the_chosen_output_and_reading_are_drawn():
+    """--output moves the outline, --reading the numbers and the mark of the answer."""
+    vector = vector_of(case("a", CEIL, 1, 1, 6, 6))
+    lines = text_of(vector, output=(3, 3), readings={"overhang-divisor": "whole-kernel"})
+    wanted = "expected[0, 0, 3, 3] = 4: the sum of 1 of the window's 9 cells, divided by 9"
+    assert wanted in lines
+    assert "▸  1x1x4x4, 7 values differ  overhang-divisor=whole-kernel" in lines
+
+
+def test_one_axis_is_drawn_as_one_row():
+    """1-D data have no row numbers."""
+    attributes = {"kernel": [3], "strides": [2], "pads_begin": [1], "pads_end": [0]}
+    lines = text_of(vector_of(case("a", attributes, 1, 1, 4)))
+    begin = lines.index(next(line for line in lines if line.startswith("data[0, 0, :]")))
+    assert [line[:15].rstrip() for line in lines[begin + 1 : begin + 6]] == [
+        " ├──0───┤",
+        "       ├──1───┤",
+        " -1  0  1  2  3",
+        "┏━━━━━━━━┓",
+        "┃ ·  1  2┃ 3  4",
+    ]
+
+
+def test_three_axes_are_drawn_as_a_plane_at_a_depth():
+    """The first axis is drawn apart, with the position of the plane."""
+    attributes = {
+        name: [value] * 3
+        for name, value in (("kernel", 2), ("strides", 2), ("pads_begin", 0), ("pads_end", 0))
+    }
+    lines = text_of(
+        vector_of(case("a", attributes, 1, 2, 4, 4, 4)), plane=(0, 1, 2), output=(1, 0, 1)
+    )
+    assert "axis 2: the plane at 2" in lines
+    assert any(line.startswith("data[0, 1, 2, :, :]") for line in lines)
+    assert any("expected[0, 1, 1, :, :]" in line for line in lines)
+    assert any("97" in line for line in lines)  # 64 + 2 * 16 + 1: the plane's first cell
+
+
+def test_a_large_plane_is_elided_around_the_window():
+    """A 224x224 plane fits an 80x40 terminal and shows the window asked for."""
+    attributes = PLAIN | {"exclude_pad": True}
+    lines = text_of(vector_of(case("a", attributes, 1, 1, 224, 224)), output=(50, 60))
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert any(re.search(r" 120 +121 ", line) for line in lines)
+    assert any("…" in line for line in lines)
+
+
+def test_undefined_elements_are_marked():
+    """A window of padding alone has a question mark and no value."""
+    attributes = PLAIN | {"strides": [1, 1], "pads_end": [0, 2], "exclude_pad": True}
+    lines = text_of(vector_of(case("a", attributes, 1, 1, 3, 3)), output=(0, 3))
+    assert any(re.search(r"┃ +\?┃", line) for line in lines)
+    assert "expected[0, 0, 0, 3] is undefined: any value conforms" in lines
+    assert "   an exception  pads-not-below-kernel=rejected" in lines
+
+
+def test_an_invalid_case_says_which_rule_it_breaks():
+    """Where an exception is the answer there are no windows to draw."""
+    text = " ".join(text_of(vector_of(case("a", PLAIN | {"strides": [0, 1]}, 1, 1, 4, 4))))
+    assert "An exception is the right answer. strides=[0, 1]: must be" in text
+
+
+def test_a_case_undefined_as_a_whole_says_why():
+    """A kernel larger than the padded input leaves nothing to draw."""
+    text = " ".join(text_of(vector_of(case("a", PLAIN | {"kernel": [9, 9]}, 1, 1, 4, 4))))
+    assert "Undefined as a whole (kernel-past-padding)" in text
+
+
+def test_output_size_and_blocks_of_an_adaptive_operator():
+    """AdaptiveAvgPool has no attributes; its windows overlap where the sizes do not divide."""
+    size = np.array([2, 3])
+    adaptive = Case("a", "AdaptiveAvgPool-8", {}, (counted(1, 1, 4, 5), size))
+    lines = text_of(vector_of(adaptive))
+    assert any("output size 2x3" in line for line in lines)
+    assert any("├─0─┤" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"output": (9, 9)}, "output 9,9 does not exist; 2 numbers below 2, 2 do"),
+        ({"output": (0,)}, "output 0 does not exist; 2 numbers below 2, 2 do"),
+        ({"plane": (0, 1)}, "plane 0,1 does not exist; 2 numbers below 1, 1 do"),
+        ({"plane": (-1,)}, "plane -1,0 does not exist; 2 numbers below 1, 1 do"),
+        (
+            {"readings": {"overhang-divisor": "whole-kernel"}},
+            "no reading overhang-divisor=whole-kernel touches AvgPool-1/a; there are none",
+        ),
+    ],
+)
+def test_what_is_not_there_cannot_be_drawn(options, message):
+    """A position or a reading that the vector lacks is wrong usage; the message says what is."""
+    with pytest.raises(UsageError) as raised:
+        draw(vector_of(case("a", PLAIN, 1, 1, 4, 4)), **options)
+    assert str(raised.value) == message
+
+
+@settings(max_examples=60)
+@given(any_case())
+def test_any_case_can_be_drawn_in_80_columns(drawn):
+    """Whatever the operator and attributes, the lines fit and an answer is shown."""
+    operator, inputs, attributes = drawn
+    vector = vector_of(Case("an/id", operator, attributes, tuple(inputs)))
+    lines = text_of(vector)
+    assert max(map(len, lines)) <= 80
+    assert any(word in " ".join(lines) for word in ("expected[", "Undefined", "exception"))

@@ -1,0 +1,145 @@
+"""Scripts that show a failure again."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+from cases import noise
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import PLAIN, case, write
+
+from conformance.check import check
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.operators import vector_of
+from conformance.report.repro import _literal, script
+from conformance.vector import Case
+
+BACKEND = """
+from conformance.backends import load_backend
+reference = load_backend("numpy")
+def doubled(operator, inputs, attributes):
+    return reference(operator, inputs, attributes) * 2
+def cropped(operator, inputs, attributes):
+    return reference(operator, inputs, attributes)[..., :1]
+def refusing(operator, inputs, attributes):
+    raise IndexError("out of range")
+"""
+
+
+@pytest.fixture
+def backend(tmp_path):
+    """Return a function from a name in the backend file above to its specification."""
+    path = tmp_path / "broken.py"
+    path.write_text(BACKEND)
+    return lambda name: f"{path}:{name}"
+
+
+def failing(spec, vector):
+    """Return the result of the one vector, which the backend fails."""
+    from conformance.backends import load_backend  # noqa: PLC0415 - the test's subject comes first
+
+    (result,) = check(load_backend(spec), [vector]).results
+    assert result.verdict in {"mismatch", "error"}
+    return result
+
+
+def said(result):
+    """Return what the script of a doubled output prints."""
+    return f"{result.worst.got} instead of {result.worst.expected}\n"
+
+
+def run(text):
+    """Run a script and return what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(text, "script", "exec"), {})
+    return printed.getvalue()
+
+
+def test_a_small_case_is_written_out(backend):
+    """The script needs no vector file and prints what came instead of what."""
+    vector = vector_of(case("a", PLAIN, 1, 1, 4, 4))
+    spec = backend("doubled")
+    result = failing(spec, vector)
+    text = script(vector.case, result, backend=spec, path="never-read.h5")
+    assert "open_vectors" not in text
+    assert run(text) == said(result)
+
+
+def test_a_large_case_is_read_from_its_file(backend, tmp_path):
+    """More than 200 elements are not written out."""
+    vector = vector_of(case("a", PLAIN, 1, 1, 20, 20))
+    path = write(tmp_path / "AvgPool-1.h5", [vector])
+    spec = backend("doubled")
+    result = failing(spec, vector)
+    text = script(vector.case, result, backend=spec, path=str(path))
+    assert len(text.splitlines()) < 12
+    assert run(text) == said(result)
+
+
+def test_a_large_case_in_memory_is_written_out_all_the_same(backend):
+    """Without a file there is no other way."""
+    vector = vector_of(case("a", PLAIN, 1, 1, 20, 20))
+    spec = backend("doubled")
+    result = failing(spec, vector)
+    assert run(script(vector.case, result, backend=spec)) == said(result)
+
+
+def test_a_wrong_shape_is_printed(backend):
+    """The script prints the shape that came and says which one should."""
+    vector = vector_of(case("a", PLAIN, 1, 1, 4, 4))
+    spec = backend("cropped")
+    text = script(vector.case, failing(spec, vector), backend=spec)
+    assert text.endswith("# shape (1, 1, 2, 1) instead of (1, 1, 2, 2)")
+    assert run(text) == "float32 (1, 1, 2, 1)\n"
+
+
+def test_an_error_is_raised_again(backend):
+    """The script ends in the exception the checker saw."""
+    vector = vector_of(case("a", PLAIN, 1, 1, 4, 4))
+    spec = backend("refusing")
+    text = script(vector.case, failing(spec, vector), backend=spec)
+    with pytest.raises(IndexError, match="out of range"):
+        run(text)
+
+
+def test_a_second_input_is_written_out(backend):
+    """AdaptiveAvgPool gets its output size."""
+    inputs = (np.ones((1, 1, 4), np.float16), np.array([2], np.int32))
+    vector = vector_of(Case("a", "AdaptiveAvgPool-8", {}, inputs))
+    spec = backend("doubled")
+    text = script(vector.case, failing(spec, vector), backend=spec)
+    assert "data = np.full((1, 1, 4), 1, np.float16)" in text
+    assert run(text) == "2.0 instead of 1\n"
+
+
+@given(st.sampled_from((*FLOATS, *INTEGERS)), st.integers(0, 2**32), st.integers(0, 40))
+def test_a_literal_is_the_array_bit_for_bit(dtype, seed, size):
+    """Special values, signed zeros and every element type survive; NaNs stay NaN."""
+    width = dtype_of(dtype).itemsize
+    bits = np.random.default_rng(seed).integers(
+        0, 2 ** (8 * width), size, f"u{width}", endpoint=False
+    )
+    array = bits.view(dtype_of(dtype)).reshape(1, size)
+    import ml_dtypes  # noqa: PLC0415 - only to evaluate the literal
+
+    again = eval(_literal(array), {"np": np, "ml_dtypes": ml_dtypes, "nan": np.nan, "inf": np.inf})
+    assert (again.shape, again.dtype) == (array.shape, array.dtype)
+    with np.errstate(invalid="ignore"):  # bfloat16 warns of some NaNs
+        number = array == array  # noqa: PLR0124 - false for NaN alone
+        assert (again[~number] != again[~number]).all()
+    assert again[number].tobytes() == array[number].tobytes()
+
+
+def test_lines_fit_a_terminal():
+    """Numbers and attributes are folded before column 80."""
+    data = noise((1, 1, 10, 10), "float64", 0)
+    attributes = {f"attribute_{i}": list(range(12)) for i in range(5)}
+    vector = vector_of(Case("a", "AvgPool-1", attributes, (data,)))
+    result = check(lambda *_: data, [vector]).results[0]
+    text = script(vector.case, result, backend="numpy")
+    assert max(len(line) for line in text.splitlines() if not line.startswith("#")) < 80

@@ -1,0 +1,84 @@
+"""Numbers and readings as short text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.dtypes import FLOATS, dtype_of
+from conformance.report import values as words
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3.0, "3"),
+        (-0.0, "-0"),
+        (0.1, "0.1"),
+        (2 / 3, "0.667"),
+        (1e-5, "1e-5"),
+        (-1.2345e-10, "-1.23e-10"),
+        (123456.0, "1.23e5"),
+        (99999.0, "99999"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (np.int64(2**40), "1099511627776"),
+        (np.uint8(7), "7"),
+    ],
+)
+def test_short_keeps_three_digits(value, text):
+    """Whole numbers below 1e5 and integers keep all their digits, others three."""
+    assert words.short(value) == text
+
+
+@given(st.sampled_from(FLOATS), st.integers(0, 2**64 - 1))
+def test_exact_reads_back_as_the_same_element(dtype, bits):
+    """The decimal of any element is the element again, sign of zero included."""
+    width = dtype_of(dtype).itemsize
+    element = np.array(bits % 2 ** (8 * width), f"u{width}").view(dtype_of(dtype))[()]
+    again = np.array(eval(words.exact(element, dtype), vars(np)), dtype_of(dtype))[()]
+    if np.isnan(element):
+        assert np.isnan(again)
+    else:
+        assert again.tobytes() == element.tobytes()
+
+
+def test_exact_writes_whole_numbers_plainly():
+    """A half-precision 7504 is not 7.504e+03."""
+    assert words.exact(np.float16(7504), "float16") == "7504"
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "text"), [(12, "12 B"), (999, "999 B"), (4_100_000, "4.1 MB"), (2e12, "2.0 TB")]
+)
+def test_size_has_a_unit(nbytes, text):
+    """Bytes are counted in powers of a thousand."""
+    assert words.size(nbytes) == text
+
+
+CLAUSES = {"a": ("x", "y"), "b": ("p", "q")}
+
+
+@pytest.mark.parametrize(
+    ("taken", "text"),
+    [
+        ([{"a": "x", "b": "p"}, {"a": "x", "b": "q"}], "a=x"),
+        ([{"a": "x", "b": "p"}], "a=x, b=p"),
+        ([{"a": i, "b": j} for i in "xy" for j in "pq"], "every reading"),
+        ([{"a": "x", "b": "p"}, {"a": "y", "b": "q"}], "a=x, b=p or a=y, b=q"),
+        ([{}], "every reading"),
+    ],
+)
+def test_combinations_name_only_the_clauses_that_matter(taken, text):
+    """A clause with all its readings is left out; an uneven set is written out."""
+    assert words.combinations(taken, CLAUSES) == text
+
+
+@pytest.mark.parametrize(
+    ("items", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), ("abc", "a, b and c")]
+)
+def test_list_of_ends_with_and(items, text):
+    """The last two items are joined by a word."""
+    assert words.list_of(items) == text

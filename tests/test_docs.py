@@ -1,0 +1,241 @@
+"""The documentation: what it shows runs, what it links to exists, what it lists is complete."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import conformance
+from conformance.check import check
+from conformance.check.report import VERDICTS
+from conformance.cli import main
+from conformance.dtypes import FLOATS
+from conformance.operators import CLAUSES, OPERATORS
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = (".", "docs", "examples", "vectors")
+NAMES = sorted(
+    str(page.relative_to(ROOT)) for each in FOLDERS for page in ROOT.glob(f"{each}/*.md")
+)
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SET_UP = re.compile(r"^(python3 -m venv|\. \.venv|pip install|\./test)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+
+    @property
+    def file(self):
+        """The file the block is, if its first line names one."""
+        first = self.text.partition("\n")[0]
+        return first.removeprefix("# ") if re.fullmatch(r"# \w+\.py", first) else None
+
+
+def blocks(name):
+    """Return the fenced blocks of a page."""
+    return [Block(*found) for found in FENCED.findall((ROOT / name).read_text())]
+
+
+def commands(block):
+    """Return the commands of a shell block as one script, without what installs or tests."""
+    lines = [
+        " && ".join(part for part in line.split(" && ") if not SET_UP.match(part))
+        for line in block.text.splitlines()
+    ]
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """Return a folder that looks like a clone, and the environment to run commands in it."""
+    if not list((ROOT / "vectors").glob("*.h5")):
+        pytest.skip("the shipped vectors are not there")
+    for name in ("docs", "examples", "vectors"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    command = tmp_path / "bin" / "conformance"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m conformance "$@"\n')
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
+    return tmp_path, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
+
+
+def run(clone, *command):
+    """Run a command in a clone; return what it printed."""
+    folder, environment = clone
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "vectors/README.md"])
+def test_what_a_page_shows_runs(name, clone):
+    """Each Python and shell block of a page runs, in order; a block that is a file is written."""
+    folder, _ = clone
+    script = ""
+    for block in blocks(name):
+        if block.file:
+            (folder / block.file).write_text(block.text)
+        elif block.language == "python":
+            script += block.text  # later blocks use what earlier ones define
+            run(clone, sys.executable, "-c", script)
+        elif block.language == "sh":
+            run(clone, "bash", "-euc", commands(block))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_link_leads_somewhere(name):
+    """A relative link names a file of the project, its fragment a heading of that file."""
+    page = ROOT / name
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.DOTALL)
+    broken = []
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        path, _, fragment = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        if not found.is_file() or (fragment and fragment not in anchors(found)):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors(page):
+    """Return the fragments of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_page_of_clauses_is_that_of_the_code():
+    """docs/clauses.md is what docs/make_clauses.py makes of CLAUSES."""
+    spec = importlib.util.spec_from_file_location("make_clauses", ROOT / "docs" / "make_clauses.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    assert made.page() == (ROOT / "docs" / "clauses.md").read_text()
+
+
+def test_the_index_names_every_page():
+    """docs/README.md links to each page in docs."""
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
+    assert {page for page in pages if f"]({page})" not in index} == set()
+
+
+def test_readme_shows_the_right_example():
+    """README's backend is examples/backend_right.py but for its docstrings."""
+    shown = next(block for block in blocks("README.md") if block.file).text
+    file = (ROOT / "examples" / "backend_right.py").read_text()
+    assert re.sub(r'^ *""".*"""\n+', "", file, flags=re.MULTILINE) == shown.partition("\n")[2]
+
+
+def test_readme_shows_what_check_prints(clone):
+    """The sample in README is the output of the command above it, but for the numbers."""
+    text = (ROOT / "README.md").read_text()
+    command = re.search(r"`(conformance check [^`]*--max-shown 1)`", text).group(1)
+    shown = next(block for block in blocks("README.md") if block.language == "text").text
+    printed = run(clone, "bash", "-c", f"{command} || test $? -eq 1")
+    assert without_numbers(printed) == without_numbers(shown)
+
+
+def without_numbers(text):
+    """Return a text with every number as # and every run of spaces as one."""
+    return re.sub(r" +", " ", re.sub(r"\d[\d,.]*(e[+-]\d+)?", "#", text)).strip()
+
+
+def test_the_page_of_the_vectors_shows_what_list_prints(clone):
+    """vectors/README.md holds the output of `conformance list vectors`, numbers and digests too."""
+    shown = next(block for block in blocks("vectors/README.md") if block.language == "text").text
+    assert run(clone, "conformance", "list", "vectors").strip() == shown.strip()
+
+
+def test_readme_names_the_public_api():
+    """Each name of the package is in README's table."""
+    text = (ROOT / "README.md").read_text()
+    assert [name for name in conformance.__all__ if f"`{name}" not in text] == []
+
+
+def test_readme_names_every_command():
+    """Each command is in README's table."""
+    text = (ROOT / "README.md").read_text()
+    assert [name for name in main.commands if f"| `conformance {name} " not in text] == []
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_attributes_of_an_operator_are_all_listed(name):
+    """Its row in docs/writing-a-backend.md has each attribute, optional ones in brackets."""
+    text = (ROOT / "docs" / "writing-a-backend.md").read_text()
+    row = re.search(rf"^\| {name} \| (.*) \|$", text, re.MULTILINE).group(1)
+    listed = {key: "[" in bracket for bracket, key in re.findall(r"(\[?)`([a-z_]+)`", row)}
+    declared = {each.key: not each.required for each in OPERATORS[name].attributes}
+    assert listed == declared
+
+
+def test_the_guide_names_verdicts_and_element_types():
+    """docs/writing-a-backend.md explains each verdict and each floating-point type."""
+    text = (ROOT / "docs" / "writing-a-backend.md").read_text()
+    assert [name for name in VERDICTS if f"`{name}`" not in text] == []
+    assert [name for name in FLOATS if name not in text] == []
+
+
+def test_the_untested_page_names_every_undefined_clause():
+    """docs/untested.md lists what no document defines."""
+    text = (ROOT / "docs" / "untested.md").read_text()
+    undefined = [name for name, clause in CLAUSES.items() if clause.kind == "undefined"]
+    assert [name for name in undefined if f"| `{name}` |" not in text] == []
+
+
+def test_the_changelog_has_this_version_and_counts_the_clauses():
+    """The first heading is the version of the code, and its numbers of clauses are true."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    kinds = [clause.kind for clause in CLAUSES.values()]
+    counts = {kind: kinds.count(kind) for kind in ("disputed", "undefined", "ruling")}
+    assert re.search(r"^## ([\d.]+)", text, re.MULTILINE).group(1) == conformance.__version__
+    assert "{disputed} disputed, {undefined} undefined, {ruling} rulings".format(**counts) in text
+
+
+def test_continuous_integration_runs_what_readme_says():
+    """README's second line and .ci/run end in the same command."""
+    lines = [block.text for block in blocks("README.md") if "./test" in block.text]
+    assert [line.split(" && ")[-1] for line in lines] == ["./test\n"]
+    assert (ROOT / ".ci" / "run").read_text().endswith("\n./test\n")
+
+
+def test_the_workflow_checks_a_backend(clone):
+    """The command in examples/ci-github.yml is one that runs."""
+    folder, _ = clone
+    (folder / "my_backend.py").symlink_to(ROOT / "examples" / "backend_right.py")
+    text = (ROOT / "examples" / "ci-github.yml").read_text()
+    found = re.findall(r"- run: (conformance .*)", text)
+    assert [line.split()[:2] for line in found] == [["conformance", "check"]]
+    run(clone, "bash", "-euc", found[0])
+
+
+def test_the_right_example_conforms():
+    """It conforms on each vector of its operator and says Unsupported for the others."""
+    report = check(
+        conformance.load_backend(f"{ROOT}/examples/backend_right.py:backend"), tier="smoke"
+    )
+    unsupported = {each.operator for each in report.results if each.verdict == "unsupported"}
+    assert report.ok
+    assert unsupported == OPERATORS.keys() - {"AdaptiveAvgPool-8"}
+
+
+def test_the_faulty_example_has_its_stated_fault_and_no_other():
+    """It does not conform, and each mismatch has auto_pad=same_lower."""
+    report = check(
+        conformance.load_backend(f"{ROOT}/examples/backend_faulty.py:backend"), tier="smoke"
+    )
+    failing = {each.attributes["auto_pad"] for each in report.results if each.verdict == "mismatch"}
+    assert failing == {"same_lower"}
+    assert report.counts.keys() - {"mismatch"} == {"conforms"}

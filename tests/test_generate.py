@@ -1,0 +1,103 @@
+"""Generation: the same arguments give the same files, whole or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance import UsageError, VectorFileError, generate, open_vectors
+from conformance.operators import OPERATORS
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """Return a folder with the smoke tier of every operator."""
+    folder = tmp_path_factory.mktemp("smoke")
+    generate(folder, tier="smoke", strength=2)
+    return folder
+
+
+def digests(folder):
+    with open_vectors(folder) as vectors:
+        return {file.operator: file.digest for file in vectors.files}
+
+
+def test_one_file_per_operator_is_written(smoke):
+    """The folder holds a file named after each operator."""
+    assert {path.stem for path in smoke.iterdir()} == set(OPERATORS)
+
+
+def test_the_same_arguments_give_the_same_content(smoke, tmp_path):
+    """A second generation has the digests of the first."""
+    generate(tmp_path, tier="smoke", strength=2)
+    assert digests(tmp_path) == digests(smoke)
+
+
+def test_another_seed_gives_other_content(smoke, tmp_path):
+    """The seed changes the data."""
+    generate(tmp_path, operators=["AdaptiveAvgPool-8"], tier="smoke", strength=2, seed=1)
+    operator = "AdaptiveAvgPool-8"
+    assert digests(tmp_path)[operator] != digests(smoke)[operator]
+
+
+def test_only_the_operators_asked_for_are_written(tmp_path):
+    """`operators` restricts what is generated."""
+    paths = generate(tmp_path, operators=["MaxPool-1"], tier="smoke", strength=1)
+    assert [path.name for path in paths] == ["MaxPool-1.h5"]
+    assert [path.name for path in tmp_path.iterdir()] == ["MaxPool-1.h5"]
+
+
+def test_the_header_says_how_the_file_was_made(smoke):
+    """Tier, strength, seed, package version and coverage are in the header."""
+    with open_vectors(smoke) as vectors:
+        header = vectors.files[0].header
+    assert (header["tier"], header["strength"], header["seed"]) == ("smoke", 2, 0)
+    assert header["coverage"]["covered"] == header["coverage"]["feasible"] > 0
+
+
+def test_progress_is_reported(tmp_path):
+    """The callback hears of covering arrays and vectors."""
+    heard = []
+    generate(
+        tmp_path,
+        operators=["MaxPool-1"],
+        tier="smoke",
+        strength=1,
+        progress=lambda what, done, total: heard.append(what),
+    )
+    assert {"MaxPool-1: all factors", "MaxPool-1: geometry", "MaxPool-1: vectors"} == set(heard)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"operators": ["AvgPool-2"]}, "AvgPool-2.*AvgPool-1"),
+        ({"tier": "huge"}, "huge.*smoke, standard, exhaustive"),
+        ({"strength": 0}, "0: must be 1 to 4"),
+        ({"strength": 9}, "9: must be 1 to 4"),
+        ({"seed": -1}, "-1: must be 0 or more"),
+    ],
+)
+def test_wrong_arguments_say_what_is_allowed(tmp_path, arguments, said):
+    """Each wrong argument gives one line with the value and what is allowed; nothing is written."""
+    with pytest.raises(UsageError, match=said):
+        generate(tmp_path, **arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    """A file in the way of the folder gives one clear line."""
+    (tmp_path / "taken").write_text("")
+    with pytest.raises((UsageError, VectorFileError), match="taken"):
+        generate(tmp_path / "taken", tier="smoke", strength=1)
+
+
+def test_an_interrupted_generation_leaves_no_file(tmp_path):
+    """An exception on the way leaves neither a file nor a temporary one."""
+
+    def stop(what, done, total):
+        if what.endswith("vectors"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        generate(tmp_path, operators=["MaxPool-1"], tier="smoke", strength=1, progress=stop)
+    assert list(tmp_path.iterdir()) == []
