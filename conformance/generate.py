@@ -63,14 +63,14 @@ def _write(
     folder: Path, name: str, tier: Tier, strength: int, seed: int, progress: Progress | None
 ) -> Path:
     collection = collect(name, tier=tier, strength=strength, seed=seed, progress=progress)
-    header = {
+    header: dict[str, object] = {
         "package": __version__,
         "tier": tier,
         "strength": strength,
         "seed": seed,
-        "coverage": _shown(collection.arrays[0]),
-        "coverage_of": {array.name: _shown(array) for array in collection.arrays[1:]},
     }
+    if tier != "smoke":  # which holds a few rows of the arrays only
+        header["coverage"] = {array.name: _shown(array) for array in collection.arrays}
     path = folder / f"{name}.h5"
     with VectorWriter(path, name, header=header) as writer:
         for done, case in enumerate(collection.cases, start=1):

@@ -47,11 +47,22 @@ def test_only_the_operators_asked_for_are_written(tmp_path):
 
 
 def test_the_header_says_how_the_file_was_made(smoke):
-    """Tier, strength, seed, package version and coverage are in the header."""
+    """Tier, strength, seed and package version are in the header."""
     with open_vectors(smoke) as vectors:
         header = vectors.files[0].header
     assert (header["tier"], header["strength"], header["seed"]) == ("smoke", 2, 0)
-    assert header["coverage"]["covered"] == header["coverage"]["feasible"] > 0
+
+
+def test_the_header_of_the_standard_tier_says_what_is_covered(tmp_path):
+    """Each covering array is named with its strength and covers all that is feasible."""
+    generate(tmp_path, operators=["MaxPool-1"], strength=1)
+    with open_vectors(tmp_path) as vectors:
+        coverage = vectors.files[0].header["coverage"]
+    assert {name: array["strength"] for name, array in coverage.items()} == {
+        "all factors": 1,
+        "geometry": 2,
+    }
+    assert all(array["covered"] == array["feasible"] > 0 for array in coverage.values())
 
 
 def test_progress_is_reported(tmp_path):

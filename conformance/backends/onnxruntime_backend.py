@@ -48,6 +48,8 @@ class OnnxRuntime:
             _check_global(operator, inputs)
         else:
             what.check_lengths(axes)
+        if axes > 3:
+            raise Unsupported(f"{axes} spatial axes: ONNX Runtime pools over one to three")
         if operator == "MaxPool-1" and not _has_maximum(self.opset, data.dtype):
             raise Unsupported(f"{data.dtype}: ONNX has no MaxPool of this type")
         try:

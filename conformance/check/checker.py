@@ -29,7 +29,7 @@ from conformance.check.report import (
 )
 from conformance.check.results import Part, Results
 from conformance.check.runner import NOT_RUN, Answers, Backend, InProcess, Runner
-from conformance.check.sources import Select, Selection, Vectors, chosen, opened
+from conformance.check.sources import Operators, Select, Selection, Vectors, chosen, opened
 from conformance.errors import UsageError
 from conformance.operators import CLAUSES
 from conformance.vector import Array
@@ -50,7 +50,7 @@ def check(
     backend: Backend,
     vectors: Vectors = None,
     *,
-    operators: Sequence[str] | None = None,
+    operators: Operators = None,
     select: Select = None,
     tier: str = "standard",
     require: Mapping[str, str] | None = None,

@@ -21,6 +21,7 @@ from conformance.vector import TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 
 Vectors = str | os.PathLike[str] | VectorSet | VectorFile | Sequence[Vector] | None
+Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
 
 
@@ -82,7 +83,7 @@ def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
 
 
 def chosen(
-    sources: Sequence[Source], operators: Sequence[str] | None, select: Select, tier: str
+    sources: Sequence[Source], operators: Operators, select: Select, tier: str
 ) -> list[Selection]:
     """Return what is run of each source.
 
@@ -91,13 +92,17 @@ def chosen(
     """
     if tier not in TIERS:
         raise UsageError(f"no tier {tier!r}; there are {', '.join(TIERS)}")
+    for option, given in {"operators": operators, "select": select}.items():
+        if isinstance(given, Sequence) and not given:
+            raise UsageError(f"{option} is empty: it chooses nothing; None chooses everything")
     held = [source.operator for source in sources]
-    for name in operators or ():
+    names = held if operators is None else _listed(operators)
+    for name in names:
         operator_named(name)
         if name not in held:
             raise UsageError(f"no vectors of {name}; there are vectors of {', '.join(held)}")
     tiers = frozenset(TIERS[: TIERS.index(tier) + 1])
-    wanted = [s for s in sources if operators is None or s.operator in operators]
+    wanted = [source for source in sources if source.operator in names]
     numbers = [
         [number for number, each in enumerate(source.tiers) if each in tiers] for source in wanted
     ]
@@ -124,8 +129,11 @@ def chosen(
 def _tests(select: Any) -> dict[str, Callable[[str], bool]]:
     if callable(select):
         return {"select": select}
-    patterns = [select] if isinstance(select, str) else list(select)
-    return {f"select {pattern!r}": _matcher(pattern) for pattern in patterns}
+    return {f"select {pattern!r}": _matcher(pattern) for pattern in _listed(select)}
+
+
+def _listed(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
 
 
 def _matcher(pattern: str) -> Callable[[str], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -37,8 +37,8 @@ def summary(file: VectorFile, numbers: Sequence[int] | None = None) -> Renderabl
     table.add_row("  provenance", _counts(provenances, _PROVENANCES))
     if clauses:
         table.add_row("  clauses", _counts(clauses, sorted(clauses)))
-    if coverage := _coverage(file):
-        table.add_row("  coverage", coverage)
+    for line in _coverage(file):
+        table.add_row("  coverage", line)
     title = Text.assemble(
         (file.operator, "bold"),
         f"  {number:,}{of_all} vectors, {words.size(file.path.stat().st_size)}, {file.path}",
@@ -51,13 +51,12 @@ def _counts(counter: Counter[str], order: Iterable[str]) -> str:
     return ", ".join(f"{name} {counter[name]:,}" for name in order if counter[name])
 
 
-def _coverage(file: VectorFile) -> str:
-    """Say how many combinations of attribute levels the file covers, as its generator counted."""
+def _coverage(file: VectorFile) -> Iterator[str]:
+    """Say how many combinations of levels the file covers, as its generator counted."""
     stored = file.header.get("coverage")
-    if not isinstance(stored, dict) or file.header.get("tier") == TIERS[0]:
-        return ""  # the covering array is in the standard tier
-    numbers = [stored.get(key) for key in ("covered", "feasible", "strength")]
-    if not all(isinstance(number, int) for number in numbers):
-        return ""
-    covered, feasible, strength = numbers
-    return f"{covered:,} of {feasible:,} feasible combinations of {strength} attribute levels"
+    for name, numbers in stored.items() if isinstance(stored, dict) else ():
+        found = numbers if isinstance(numbers, dict) else {}
+        counts = [found.get(key) for key in ("covered", "feasible", "strength")]
+        if all(isinstance(count, int) for count in counts):
+            covered, feasible, strength = counts
+            yield f"{name}: {covered:,} of {feasible:,} feasible combinations of {strength} levels"

@@ -1,0 +1,177 @@
+"""Whether a fault reproduces what a backend returned, bit for bit or but for rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.faults.acceptance import accepted
+from conformance.faults.fault import Fault
+from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
+from conformance.operators import CLAUSES, operator_named
+from conformance.reference.bound import wider_format
+from conformance.reference.rounding import widen
+from conformance.vector import Array, Combination, Vector
+
+Match = Literal["exact", "close", "no"]
+Doubles = npt.NDArray[np.float64]
+
+_MOST_READINGS = 8
+# A difference that is explained must stand out from what rounding may add.
+_STANDS_OUT = 8.0
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A vector and what the backend returned for it; None stands for an exception.
+
+    `readings` are those the backend is known to follow. Where a clause that touches the vector
+    is open, each of its readings is considered.
+    """
+
+    vector: Vector
+    output: Array | None
+    readings: Combination
+
+    @cached_property
+    def trials(self) -> tuple[tuple[Combination, Trial], ...]:
+        """A bench per combination of readings that is possible."""
+        case = self.vector.case
+        steps = [
+            name
+            for name in self.vector.clauses
+            if name not in self.readings
+            and CLAUSES[name].kind == "disputed"
+            and any(reading.replaces for reading in CLAUSES[name].readings)
+        ]
+        open_ones = product(*([(n, r.name) for r in CLAUSES[n].readings] for n in steps))
+        found = []
+        for choice, _ in zip(open_ones, range(_MOST_READINGS), strict=False):
+            combination = {**self.readings, **dict(choice)}
+            found.append(
+                (combination, Trial(case, right_operator(case.operator, combination)))
+            )
+        return tuple(found)
+
+    @cached_property
+    def cells(self) -> int:
+        """Cells of the inputs."""
+        return sum(array.size for array in self.vector.case.inputs)
+
+
+class Suspects:
+    """Faults made ready once per operator and readings."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, ...], dict[tuple[str, str], Suspect]] = {}
+
+    def answers(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> list[tuple[Answer, Trial]]:
+        """Return what faults make of a vector under each possible combination of readings.
+
+        Answers equal to the right ones are left out.
+        """
+        operator = exhibit.vector.case.operator
+        if not all(operator in fault.operators for fault in faults):
+            return []
+        made = self._made.setdefault(tuple(map(id, faults)), {})
+        found = []
+        for combination, trial in exhibit.trials:
+            key = (operator, repr(sorted(combination.items())))
+            if key not in made:
+                made[key] = Suspect(faults, operator, combination)
+            answer = made[key].answer(trial)
+            if answer is not None:
+                found.append((answer, trial))
+        return found
+
+    def match(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> Match:
+        """Say how well faults reproduce what the backend returned."""
+        best: Match = "no"
+        for answer, trial in self.answers(faults, exhibit):
+            found = _match(exhibit, answer, trial)
+            if found == "exact":
+                return found
+            best = found if best == "no" else best
+        return best
+
+    def shows(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> bool:
+        """Say whether faults would keep a vector from conforming, whatever the readings."""
+        trials = len(exhibit.trials)
+        answers = self.answers(faults, exhibit)
+        return len(answers) == trials and not any(
+            accepted(exhibit.vector, None if isinstance(answer, Raised) else answer)
+            for answer, _ in answers
+        )
+
+
+def _match(exhibit: Exhibit, answer: Answer, trial: Trial) -> Match:
+    vector, got = exhibit.vector, exhibit.output
+    if isinstance(answer, Raised):
+        return "exact" if got is None and not accepted(vector, None) else "no"
+    if got is None:
+        return "no"
+    if isinstance(trial.right, Raised):
+        # What an invalid call returns is nobody's business: that it returns is the fault.
+        same = got.shape == answer.shape and got.tobytes() == answer.tobytes()
+        return "exact" if same else "close"
+    if got.shape != answer.shape or got.dtype != answer.dtype or accepted(vector, answer):
+        return "no"
+    if name_of(got.dtype) not in FLOATS:
+        return "exact" if np.array_equal(got, answer) else "no"
+    ours, theirs = widen(answer).ravel(), widen(got).ravel()
+    counted = ~_may_be_anything(ours, vector)
+    equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    if not counted.any():
+        return "no"
+    if equal[counted].all():
+        return "exact"
+    if operator_named(vector.case.operator).reduction == "maximum":
+        return "no"
+    noise = _noise(ours, exhibit, trial)
+    with np.errstate(invalid="ignore"):
+        close = equal | (np.abs(ours - theirs) <= noise)
+    if not close[counted].all():
+        return "no"
+    right = widen(trial.right).ravel()
+    if right.shape != ours.shape:
+        return "close"
+    with np.errstate(invalid="ignore"):
+        far = ~(np.abs(right - theirs) <= _STANDS_OUT * noise) & ~(np.isnan(right) & np.isnan(ours))
+    return "close" if (far & counted).any() else "no"
+
+
+def _may_be_anything(answer: Doubles, vector: Vector) -> npt.NDArray[np.bool_]:
+    """Mark what a fault leaves undefined: there a backend returns what it likes."""
+    data = widen(vector.case.inputs[0])
+    if not np.isfinite(data).all():
+        return np.zeros(answer.shape, np.bool_)
+    return ~np.isfinite(answer)
+
+
+def _noise(answer: Doubles, exhibit: Exhibit, trial: Trial) -> Doubles:
+    """Return how far rounding may take a backend with the same fault from ours."""
+    case = exhibit.vector.case
+    data = widen(case.inputs[0])
+    fmt = float_format(name_of(case.inputs[0].dtype))
+    wide = fmt if exhibit.readings.get("accumulator") == "element-type" else wider_format(fmt.name)
+    assert trial.plan is not None
+    taps = [
+        int((b - a).max(initial=1))
+        for a, b in zip(trial.plan.windows.start, trial.plan.windows.stop, strict=True)
+    ]
+    k = float(np.prod(taps)) + 2 * len(taps)
+    largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
+    size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
+    return 2 * k * wide.unit * largest + 2 * fmt.unit * size + (k + 1) * fmt.smallest
+
+
+def settled(readings: Mapping[str, str]) -> Combination:
+    """Return the readings of clauses that replace steps or change arithmetic, by name."""
+    return {name: reading for name, reading in readings.items() if name in CLAUSES}
