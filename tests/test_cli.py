@@ -331,11 +331,10 @@ class TestList:
 
     def test_coverage_is_shown_where_the_header_has_it(self, tmp_path):
         """As counted by the generator."""
-        coverage = {"strength": 3, "feasible": 5113, "covered": 5113}
+        coverage = {"all factors": {"strength": 3, "feasible": 5113, "covered": 5113}}
         path = write(tmp_path / "a.h5", [vector_of(cases()[0])], coverage=coverage)
-        assert (
-            "5,113 of 5,113 feasible combinations of 3 attribute levels" in run("list", path).stdout
-        )
+        shown = run("list", path).stdout
+        assert "all factors: 5,113 of 5,113 feasible combinations of 3 levels" in shown
 
     def test_ids_are_printed_one_per_line(self, folder):
         """For pipes: nothing else is printed."""

@@ -115,10 +115,10 @@ def chosen(
         numbers = [
             [
                 n
-                for n, vector in zip(each, names, strict=True)
+                for n, vector in zip(each, found, strict=True)
                 if any(m(vector) for m in tests.values())
             ]
-            for each, names in zip(numbers, ids, strict=True)
+            for each, found in zip(numbers, ids, strict=True)
         ]
     return [
         Selection(source, np.array(each, np.int64))
