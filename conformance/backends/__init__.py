@@ -60,6 +60,8 @@ _BUILTINS = (
     Builtin("torch", "torch", "the pooling functions of torch.nn.functional, on the CPU"),
     Builtin("openvino", "openvino", "OpenVINO's opset1 and opset8 pooling, on its CPU device"),
     Builtin("onnxruntime", "onnxruntime", "AveragePool and MaxPool of ONNX Runtime, on the CPU"),
+    Builtin("jax", "jax", "reduce_window of jax.lax, compiled by XLA for the default device"),
+    Builtin("paddle", "paddle", "the pooling functions of paddle.nn.functional, on the CPU"),
 )
 
 

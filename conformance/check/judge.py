@@ -50,8 +50,9 @@ class Judged:
 
     `verdict` are numbers in `VERDICTS`; `accepted` the packed set of combinations of readings
     under which the answer conforms; `touched` says per disputed clause (`CLAUSE_NAMES`) whether
-    it touches the vector; `excused` whether it conforms only because an exception does where an
-    element is undefined. `behaviours` counts pairs of an undefined clause and what was done.
+    it touches the vector; `excused` whether the answer is an exception that no outcome asks for,
+    which conforms only where some element is undefined. `behaviours` counts pairs of an undefined
+    clause and what was done.
     """
 
     verdict: Codes
@@ -126,7 +127,7 @@ def judge(
     if average:
         _count_accuracy(batch, compared, followed[conforms], accuracy)
     behaviours = behaviours_in(batch, answers, compared, followed)
-    return Judged(verdict, accepted, _touched(batch), excused & conforms, explanations, behaviours)
+    return Judged(verdict, accepted, _touched(batch), excused, explanations, behaviours)
 
 
 def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
 
 import numpy as np
 
@@ -19,25 +20,39 @@ def features(vector: Vector) -> frozenset[str]:
     return frozenset(_features(vector))
 
 
-def condition(these: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> str:
+def condition(these: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> tuple[str, int]:
     """Return the few features that all of `these` and as few as possible of `others` have.
 
-    "" where nothing that all share tells any of the others apart. Each sequence holds features.
+    Returns them in words, "" where nothing that all share tells any of the others apart, and the
+    number of the others that have them too. Each sequence holds features.
     """
-    if not these:
-        return ""
-    shared = frozenset.intersection(*these)
     left = list(others)
+    if not these:
+        return "", len(left)
+    shared = sorted(frozenset.intersection(*these))
     chosen: list[str] = []
-    while left and len(chosen) < _MOST:
+    while left and shared and len(chosen) < _MOST:
         # The rarest among the others first; by name where equal.
-        best = min(sorted(shared), key=lambda each: sum(each in other for other in left), default="")
+        best = min(shared, key=lambda each: sum(each in other for other in left))
         remaining = [other for other in left if best in other]
-        if not best or len(remaining) == len(left):
+        if len(remaining) == len(left):
             break
         chosen.append(best)
         left = remaining
-    return " and ".join(chosen)
+    return " and ".join(chosen), len(left)
+
+
+def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
+    """Return at most so many vectors, of as many kinds as possible, the smaller of a kind."""
+    kinds: dict[frozenset[str], list[Vector]] = {}
+    for vector in sorted(vectors, key=lambda each: sum(a.size for a in each.case.inputs)):
+        kinds.setdefault(features(vector), []).append(vector)
+    ordered = [kinds[kind] for kind in sorted(kinds, key=sorted)]
+    if len(ordered) >= most:
+        step = len(ordered) / most
+        return [ordered[int(i * step)][0] for i in range(most)]
+    found = list(chain.from_iterable(zip_longest(*ordered)))
+    return [vector for vector in found if vector is not None][:most]
 
 
 def _features(vector: Vector) -> Iterator[str]:

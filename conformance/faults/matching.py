@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -55,9 +54,7 @@ class Exhibit:
         found = []
         for choice, _ in zip(open_ones, range(_MOST_READINGS), strict=False):
             combination = {**self.readings, **dict(choice)}
-            found.append(
-                (combination, Trial(case, right_operator(case.operator, combination)))
-            )
+            found.append((combination, Trial(case, right_operator(case.operator, combination))))
         return tuple(found)
 
     @cached_property
@@ -99,6 +96,13 @@ class Suspects:
             if found == "exact":
                 return found
             best = found if best == "no" else best
+        return best
+
+    def likeness(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> float:
+        """Return the share of elements that faults explain better than none; 0 if no better."""
+        best = 0.0
+        for answer, trial in self.answers(faults, exhibit):
+            best = max(best, _share(answer, exhibit) - _share(trial.right, exhibit))
         return best
 
     def shows(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> bool:
@@ -147,6 +151,20 @@ def _match(exhibit: Exhibit, answer: Answer, trial: Trial) -> Match:
     return "close" if (far & counted).any() else "no"
 
 
+def _share(answer: Answer, exhibit: Exhibit) -> float:
+    """Return the share of elements that an answer has in common with what was returned."""
+    got = exhibit.output
+    if got is None or isinstance(answer, Raised) or got.shape != answer.shape:
+        return 0.0
+    if name_of(got.dtype) not in FLOATS or got.dtype != answer.dtype:
+        return 0.01 + float((got == answer).mean()) if got.size else 0.01
+    ours, theirs = widen(answer), widen(got)
+    near = np.abs(ours - theirs) <= 2.0**-6 * np.abs(theirs)
+    same = near | (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    # A right shape is worth something by itself.
+    return 0.01 + float(same.mean()) if got.size else 0.01
+
+
 def _may_be_anything(answer: Doubles, vector: Vector) -> npt.NDArray[np.bool_]:
     """Mark what a fault leaves undefined: there a backend returns what it likes."""
     data = widen(vector.case.inputs[0])
@@ -170,8 +188,3 @@ def _noise(answer: Doubles, exhibit: Exhibit, trial: Trial) -> Doubles:
     largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
     size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
     return 2 * k * wide.unit * largest + 2 * fmt.unit * size + (k + 1) * fmt.smallest
-
-
-def settled(readings: Mapping[str, str]) -> Combination:
-    """Return the readings of clauses that replace steps or change arithmetic, by name."""
-    return {name: reading for name, reading in readings.items() if name in CLAUSES}

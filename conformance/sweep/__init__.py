@@ -20,7 +20,12 @@ from conformance.vector import TIERS, Case, Tier
 __all__ = ["Collection", "collect", "sweep_of"]
 
 # The first rows of a greedy covering array cover the most interactions each.
-_SMOKE_ROWS = 36
+_SMOKE_ROWS = {
+    "AvgPool-1": {"all factors": 38, "geometry": 16},
+    "MaxPool-1": {"all factors": 35, "geometry": 12},
+    "AdaptiveAvgPool-8": {"all factors": 50},
+    "nGraph-AvgPool": {"all factors": 34, "geometry": 1},
+}
 _SMOKE_CELLS = 4096
 
 
@@ -69,12 +74,15 @@ def collect(
 
 
 def _swept(sweep: Sweep, arrays: list[Covered], seed: int) -> Iterator[Case]:
-    smoke = 0
-    for turn, row in enumerate(chain.from_iterable(array.rows for array in arrays)):
-        plan = sweep.concrete(row, turn)
-        small = smoke < _SMOKE_ROWS and prod(plan.shape) <= _SMOKE_CELLS
-        smoke += small
-        yield build(plan, seed=seed, tier="smoke" if small else "standard")
+    turn = 0
+    for array in arrays:
+        left = _SMOKE_ROWS[sweep.operator][array.name]
+        for row in array.rows:
+            plan = sweep.concrete(row, turn)
+            smoke = left > 0 and prod(plan.shape) <= _SMOKE_CELLS
+            yield build(plan, seed=seed, tier="smoke" if smoke else "standard")
+            left -= smoke
+            turn += 1
 
 
 def _unique(cases: Iterator[Case]) -> Iterator[Case]:

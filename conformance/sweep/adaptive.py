@@ -41,7 +41,7 @@ def adaptive_sweep() -> Sweep:
         "relation": tuple(_RELATIONS),
         "others": ("none", *_OTHERS),
         "batch": (1, 2, 3),
-        "channels": (1, 5, 17, 33),
+        "channels": (1, 5, 17, 33, 48),
         "pattern": AVERAGE_PATTERNS,
     }
     constraints = [

@@ -45,14 +45,25 @@ _SIZE = np.array([3, 2], np.int64)
 
 
 def invalid(name: str) -> Iterator[Case]:
-    """Yield one case per rule of an operator's document, with that rule broken alone."""
+    """Yield one case per rule of an operator's document, with that rule broken alone.
+
+    The first ways to break a rule are in the smoke tier.
+    """
     operator, good = OPERATORS[name], _GOOD[name]
     inputs = (_DATA, _SIZE)[: len(operator.input_names)]
     for attribute in operator.attributes:
-        for broken, why in _broken(attribute, good):
-            yield _case(operator, broken, inputs, f"{attribute.key}: {why}", attribute.section)
-    for broken_inputs, why in _broken_inputs(operator, inputs):
-        yield _case(operator, good, broken_inputs, why, "Inputs")
+        for turn, (broken, why) in enumerate(_broken(attribute, good)):
+            why_here = f"{attribute.key}: {why}"
+            yield _case(
+                operator,
+                broken,
+                inputs,
+                why_here,
+                attribute.section,
+                smoke=turn < 3 + attribute.required,
+            )
+    for turn, (attributes, changed, why) in enumerate(_broken_inputs(operator, good, inputs)):
+        yield _case(operator, attributes, changed, why, "Inputs", smoke=turn < 4)
 
 
 def _broken(attribute: Attribute, good: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -64,9 +75,9 @@ def _broken(attribute: Attribute, good: dict[str, Any]) -> Iterator[tuple[dict[s
     if attribute.kind == "ints":
         least = attribute.least
         yield {**good, key: [least - 1, *value[1:]]}, f"{least - 1} on the first axis"
-        yield {**good, key: [*value[:-1], least - 1]}, f"{least - 1} on the last axis"
-        yield {**good, key: [-2, *value[1:]]}, "-2 on the first axis"
         yield {**good, key: value[:-1]}, "one entry too few"
+        yield {**good, key: [-2, *value[1:]]}, "-2 on the first axis"
+        yield {**good, key: [*value[:-1], least - 1]}, f"{least - 1} on the last axis"
         yield {**good, key: [*value, 1]}, "one entry too many"
         yield {**good, key: []}, "no entries"
     elif attribute.kind == "enum":
@@ -75,24 +86,30 @@ def _broken(attribute: Attribute, good: dict[str, Any]) -> Iterator[tuple[dict[s
 
 
 def _broken_inputs(
-    operator: Operator, inputs: tuple[Array, ...]
-) -> Iterator[tuple[tuple[Array, ...], str]]:
-    data = inputs[0]
-    yield (data[0, 0], *inputs[1:]), "data: two dimensions"
+    operator: Operator, good: dict[str, Any], inputs: tuple[Array, ...]
+) -> Iterator[tuple[dict[str, Any], tuple[Array, ...], str]]:
+    data, plain = inputs[0], {a.key: a.least for a in operator.attributes if a.kind == "ints"}
+    # Lists as long as there are axes, so that the number of dimensions alone is wrong.
+    none = {key: [] if key in plain else value for key, value in good.items()}
+    yield none, (data[0, 0], *(size[:0] for size in inputs[1:])), "data: two dimensions"
     if operator.axes[1] is not None:
-        deep = data.reshape(1, 1, 5, 1, 1, 6)
-        yield (deep, *inputs[1:]), "data: six dimensions"
+        four = {
+            key: [value[0], plain[key], plain[key], value[1]] if key in plain else value
+            for key, value in good.items()
+        }
+        sizes = (np.array([3, 1, 1, 2], np.int64),)[: len(inputs) - 1]
+        yield four, (data.reshape(1, 1, 5, 1, 1, 6), *sizes), "data: six dimensions"
     if operator.name == "AdaptiveAvgPool-8":
-        yield (data.astype(np.int32), inputs[1]), "data: integers"
+        yield good, (data.astype(np.int32), inputs[1]), "data: integers"
         for size, why in (
-            ([3], "one entry too few"),
-            ([3, 2, 1], "one entry too many"),
             ([-1, 2], "-1 on the first axis"),
+            ([3], "one entry too few"),
             ([3, -2], "-2 on the last axis"),
+            ([3, 2, 1], "one entry too many"),
             ([[3, 2]], "two dimensions"),
         ):
-            yield (data, np.array(size, np.int64)), f"output_size: {why}"
-        yield (data, np.array([3.0, 2.0], np.float32)), "output_size: floating point"
+            yield good, (data, np.array(size, np.int64)), f"output_size: {why}"
+        yield good, (data, np.array([3.0, 2.0], np.float32)), "output_size: floating point"
 
 
 def _case(
@@ -101,12 +118,15 @@ def _case(
     inputs: tuple[Array, ...],
     why: str,
     section: str,
+    *,
+    smoke: bool,
 ) -> Case:
     return case_of(
         operator.name,
         attributes,
         inputs,
         pattern="invalid",
+        tier="smoke" if smoke else "standard",
         source=f"{operator.document}, {section}",
         tags=("invalid", why),
     )

@@ -28,7 +28,19 @@ _LONG: dict[str, _Numbers] = {
     "more than 65,536 channels": ((1, 65539, 2), (2,), (1,), (0,), (0,)),
     "more than 256 in a batch": ((259, 2, 4, 3), (3, 2), (2, 1), (1, 0), (0, 1)),
     "more than 1,024 channels": ((2, 1031, 5), (3,), (2,), (1,), (1,)),
+    "more than 255 cells in a window": ((1, 2, 20, 21), (17, 16), (1, 2), (2, 0), (0, 1)),
 }  # fmt: skip
+
+_IN_SMOKE = (
+    "more than 65,536 in a plane",
+    "more than 256 in a batch",
+    "more than 1,024 channels",
+    "more than 255 cells in a window",
+    "i d beyond 2**24",
+    "begin pads of a whole kernel",
+    "a window past the input",
+    "a window past the end padding",
+)
 
 # Layers of published networks, with small channel counts.
 _COMMON: dict[str, _Numbers] = {
@@ -78,6 +90,7 @@ _LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[adaptive.Sizes]]] = {
     "more than 256 in a batch": ((259, 2), [(4, 3), (3, 2)]),
     "264 channels": ((1, 264), [(5, 3), (3, 2)]),
     "global": ((1, 8), [(7, 1), (7, 1)]),
+    "more than 255 cells in a window": ((1, 2), [(300, 1)]),
     "2 to 83": ((1, 2), [(2, 83)]),
     "three hard pairs": ((1, 2), [(11, 7), (14, 13), (5, 3)]),
 }
@@ -96,7 +109,7 @@ def special(operator: str, seed: int) -> Iterator[Case]:
         for dtype in FLOATS[::2]:
             yield _case(operator, attributes, numbers, dtype, "integers", seed, tag)
     for tag, numbers, attributes in _tagged(operator, _ALL_PADDING):
-        yield _case(operator, attributes, numbers, "float32", "negative", seed, tag, "smoke")
+        yield _case(operator, attributes, numbers, "float32", "negative", seed, tag)
         yield _case(operator, attributes, numbers, "float16", "integers", seed, tag)
     for tag, numbers, attributes in _tagged(operator, _TOO_LARGE):
         yield _case(operator, attributes, numbers, "float32", "integers", seed, tag)
@@ -119,7 +132,9 @@ def _special_adaptive(seed: int) -> Iterator[Case]:
     for tag, (planes, pairs) in _LONG_ADAPTIVE.items():
         pattern = "normals" if prod(d for d, _ in pairs) < 5_000 else "impulses"
         plan = adaptive.blueprint(planes, pairs, "float32", pattern, tags=(tag,))
-        yield build(plan, seed=seed, source="AdaptiveAvgPool-8, Detailed description")
+        source = "AdaptiveAvgPool-8, Detailed description"
+        tier: Tier = "smoke" if tag in _IN_SMOKE else "standard"
+        yield build(plan, seed=seed, tier=tier, source=source)
     shapes = [numbers[0] for numbers in _EMPTY.values()]
     for shape, o in product((*shapes, (1, 2, 4, 5)), (2, 0)):
         pairs = [(d, o) for d in shape[2:]]
@@ -170,11 +185,11 @@ def _case(
     pattern: str,
     seed: int,
     tag: str,
-    tier: Tier = "standard",
 ) -> Case:
     shape, kernel = numbers[0], numbers[1]
+    smoke = tag in _IN_SMOKE and (dtype, pattern) != ("float16", "integers")
     plan = Blueprint(operator, attributes, shape, dtype, pattern, prod(kernel), tags=(tag,))
-    return build(plan, seed=seed, tier=tier)
+    return build(plan, seed=seed, tier="smoke" if smoke else "standard")
 
 
 def _integer_averages() -> Iterator[Case]:

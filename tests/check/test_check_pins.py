@@ -52,6 +52,15 @@ def test_a_wrong_value_is_explained_by_the_pinned_outcome():
     assert (result.verdict, result.detail) == ("mismatch", "shape (1, 1, 4) instead of (1, 1, 3)")
 
 
+def test_only_the_pins_that_are_broken_are_named():
+    """Of several pins that touch a vector the detail names those decided otherwise."""
+    halves = vector(ramp(1, 1, 5, dtype="float16"), pool(auto_pad="same_upper"))
+    require = {"accumulator": "element-type", "same-output-size": "same-as-input"}
+    result = only(right, halves, require=require)
+    assert set(require) < set(halves.clauses)
+    assert result.detail == "follows same-output-size=divided, same-as-input is required"
+
+
 def test_a_strict_arithmetic():
     """Where sums in a wider type are required, a sum that overflows is a mismatch."""
     halves = vector(np.full((1, 1, 4), 60000, np.float16))

@@ -71,7 +71,8 @@ def test_integers(name, behaviour):
 
 def test_the_other_elements_are_judged():
     """A wrong value beside undefined ones is a mismatch, counted among the defined ones."""
-    result = only(altered(lambda out: out + 1), padded())
+    wrong = altered(lambda out: np.where(np.isnan(out), 9, out + 1).astype(np.float32))
+    result = only(wrong, padded())
     assert (result.verdict, result.detail) == ("mismatch", "3 of 3 elements differ")
     assert result.worst.index == (0, 0, 0)
 
@@ -116,7 +117,7 @@ class TestWholeCase:
     def test_anything_conforms(self, output, behaviour):
         """Any value of any shape and type conforms, and nothing at all."""
         report = ran(lambda *case: output, self.vector)
-        assert report.results[0].verdict == "conforms"
+        assert (report.results[0].verdict, report.results[0].detail) == ("conforms", "")
         assert report.undefined == (UndefinedReport("kernel-past-padding", {behaviour: 1}),)
 
     def test_an_exception_conforms(self):
@@ -176,6 +177,26 @@ class TestAccuracy:
             vector(ramp(1, 1, 8), id="mismatch"),
         )
         assert report.accuracy == (Accuracy("float32", 3 + 1, 1.0, 0.0, 0.0),)
+
+    def test_the_bound_is_that_of_the_reading(self):
+        """What only sums in the element type explain is a share of their bound, at most one."""
+        # 1024 + 0.5 + 0.5 + 0.5 is 1024 in float16, one addition at a time.
+        data = np.array([[[1024, 0.5, 0.5, 0.5]]], np.float16)
+        attributes = pool(kernel=[4], strides=[4])
+        wrong = altered(lambda out: np.full_like(out, 256))
+        report = ran(wrong, vector(data, attributes))
+        assert report.readings[0].followed == "element-type"
+        assert 0.1 < report.accuracy[0].worst_of_bound <= 1
+
+    def test_the_bound_is_that_of_the_reading_required(self):
+        """Where the element type is required, the share is that of its larger bound."""
+        halves = vector(ramp(1, 1, 2, dtype="float16") / 3)
+        beside = altered(lambda out: np.nextafter(out, np.float16(0)))
+        strict, loose = (
+            ran(beside, halves, require={"accumulator": reading}).accuracy[0].worst_of_bound
+            for reading in ("wider", "element-type")
+        )
+        assert 0 < loose < strict <= 1
 
     def test_an_overflow_that_is_allowed(self):
         """An infinity allowed in place of a number is not correctly rounded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,6 +134,26 @@ class TestMismatch:
         data = np.array([[[given, given, 1, 2]]], np.float32)
         result = only(put(got, 0), vector(data, operator=operator))
         assert (result.verdict, result.detail) == ("mismatch", "1 of 2 elements differ")
+
+    def test_an_infinite_magnitude_excuses_nothing(self):
+        """However large the bound, an infinity does not stand for its opposite or a number."""
+        data = np.array([[[INF, 1, 2, 3]]], np.float32)
+        made = vector(data)
+        wide = [replace(o, magnitude=np.full(2, INF)) for o in made.outcomes]
+        result = only(altered(lambda out: -out), replace(made, outcomes=tuple(wide)))
+        assert (result.verdict, result.worst.index) == ("mismatch", (0, 0, 0))
+
+    def test_an_overflow_excuses_no_number(self):
+        """Where a sum may overflow an infinity conforms, another number does not."""
+        halves = vector(np.full((1, 1, 4), 60000, np.float16))
+        assert only(put(INF), halves).verdict == "conforms"
+        assert only(put(3), halves).verdict == "mismatch"
+
+    def test_an_ulp_of_a_subnormal_number(self):
+        """Below the smallest normal number the spacing stays that of the smallest one."""
+        data = np.full((1, 1, 2), 2.0**-140, np.float32)
+        beside = altered(lambda out: out + np.float32(2.0**-120))
+        assert only(beside, vector(data, operator="MaxPool-1")).worst.ulp == 2.0**29
 
     def test_a_maximum_is_exact(self):
         """A maximum one ulp off is wrong: its bound is zero."""

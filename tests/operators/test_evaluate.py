@@ -38,7 +38,7 @@ def assert_agrees(case, readings):
 def test_values_equal_the_oracle(operator, dtype):
     """Hard values of every type, under any combination of readings."""
 
-    @settings(max_examples=400)
+    @settings(max_examples=200)
     @given(case=hard_cases(operators=(operator,), dtypes=(dtype,)), readings=combinations())
     def agrees(case, readings):
         assert_agrees(case, readings)

@@ -1,0 +1,152 @@
+"""How often a planted fault is named first, and how often both of two planted faults are.
+
+    python benchmarks/diagnosis_rate.py [VECTORS] [--tier standard] [--pairs 100] [--every 1]
+
+Each fault of the catalogue is planted alone in a right backend, its answers to all vectors are
+judged, and the mismatches are diagnosed. A fault counts as found where it comes first, or where
+the one that does cannot be told from it by any vector. Then random pairs of faults of different
+steps that share an operator are planted together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from conformance.check.sources import chosen, opened
+from conformance.faults import CATALOGUE, Fault
+from conformance.faults.acceptance import accepted
+from conformance.faults.diagnosis import Diagnosis, diagnose
+from conformance.faults.strength import vectors_of
+from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
+from conformance.vector import Array, Vector
+
+Planted = tuple[list[tuple[Vector, Array | None]], list[Vector]]
+
+
+class Bench:
+    """Vectors by operator, each with what a right backend makes of it."""
+
+    def __init__(self, path: str | None, tier: str) -> None:
+        self._trials: dict[str, list[tuple[Vector, Trial]]] = {}
+        with opened(path) as sources:
+            for selection in chosen(sources, None, None, tier):
+                name = selection.source.operator
+                right = right_operator(name, None)
+                self._trials[name] = [
+                    (vector, Trial(vector.case, right)) for vector in vectors_of(selection)
+                ]
+
+    def answers(self, faults: Sequence[Fault]) -> dict[str, Answer | None]:
+        """Return what faults make of every vector, None where it is right."""
+        found: dict[str, Answer | None] = {}
+        for name, trials in self._trials.items():
+            here = tuple(fault for fault in faults if name in fault.operators)
+            if not here:
+                continue
+            suspect = Suspect(here, name)
+            for vector, trial in trials:
+                found[vector.case.id] = suspect.answer(trial)
+        return found
+
+    def planted(self, faults: Sequence[Fault]) -> Planted:
+        """Return the mismatches of a backend with faults, and the vectors that conform."""
+        answers = self.answers(faults)
+        wrong: list[tuple[Vector, Array | None]] = []
+        right: list[Vector] = []
+        for trials in self._trials.values():
+            for vector, _ in trials:
+                if vector.case.id not in answers:
+                    continue
+                answer = answers[vector.case.id]
+                output = None if isinstance(answer, Raised) else answer
+                if answer is None or accepted(vector, output):
+                    right.append(vector)
+                else:
+                    wrong.append((vector, output))
+        return wrong, right
+
+    @cache  # noqa: B019 - lives as long as the script
+    def fingerprint(self, fault: Fault, names: frozenset[str]) -> tuple[object, ...]:
+        """Return all answers of a fault, to be compared with those of another."""
+        return tuple(
+            "raised" if isinstance(answer, Raised) else None if answer is None else answer.tobytes()
+            for vector, answer in self.answers([fault]).items()
+            if vector.split("/")[0] in names
+        )
+
+
+def same(bench: Bench, one: Fault, other: Fault) -> bool:
+    """Say whether no vector tells two faults apart where both may occur."""
+    names = frozenset(one.operators)
+    if not names <= set(other.operators):
+        return False
+    return bench.fingerprint(one, names) == bench.fingerprint(other, names)
+
+
+def diagnosed(bench: Bench, faults: Sequence[Fault]) -> tuple[list[Diagnosis], int, float]:
+    """Diagnose a backend with faults: diagnoses, mismatches, seconds."""
+    wrong, right = bench.planted(faults)
+    started = time.perf_counter()
+    return diagnose(wrong, right, {}), len(wrong), time.perf_counter() - started
+
+
+def main() -> None:
+    """Measure and print both rates."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("vectors", nargs="?", type=Path)
+    parser.add_argument("--tier", default="standard")
+    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--every", type=int, default=1, help="only every n-th fault alone")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    bench = Bench(None if options.vectors is None else str(options.vectors), options.tier)
+    faults = {fault.name: fault for fault in CATALOGUE}
+    longest = 0.0
+
+    found, missed = 0, []
+    alone = [fault for fault in CATALOGUE if not fault.remembers][:: options.every]
+    for fault in alone:
+        diagnoses, mismatches, seconds = diagnosed(bench, [fault])
+        longest = max(longest, seconds)
+        first = diagnoses[0].faults if diagnoses else ()
+        if first == (fault.name,) or (
+            len(first) == 1 and same(bench, fault, faults[first[0]])
+        ):
+            found += 1
+        else:
+            missed.append((fault.name, first, mismatches))
+    print(f"alone: {found} of {len(alone)} named first ({found / len(alone):.1%})")
+    for name, first, mismatches in missed:
+        print(f"  {name}: {', '.join(first) or 'unknown'} ({mismatches} mismatches)")
+
+    rng = random.Random(options.seed)
+    both, tried, missed_pairs = 0, 0, []
+    while tried < options.pairs:
+        one, other = rng.sample(alone, 2)
+        if one.step == other.step or not set(one.operators) & set(other.operators):
+            continue
+        tried += 1
+        diagnoses, mismatches, seconds = diagnosed(bench, [one, other])
+        longest = max(longest, seconds)
+        named = {name for diagnosis in diagnoses for name in diagnosis.faults}
+        if all(
+            fault.name in named or any(same(bench, fault, faults[name]) for name in named)
+            for fault in (one, other)
+        ):
+            both += 1
+        else:
+            missed_pairs.append((one.name, other.name, named, mismatches))
+    if tried:
+        print(f"pairs: both named in {both} of {tried} ({both / tried:.1%})")
+    for one_name, other_name, named, mismatches in missed_pairs:
+        print(f"  {one_name} + {other_name}: {sorted(named)} ({mismatches} mismatches)")
+    print(f"longest diagnosis: {longest:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
