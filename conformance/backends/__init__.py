@@ -62,6 +62,7 @@ _BUILTINS = (
     Builtin("onnxruntime", "onnxruntime", "AveragePool and MaxPool of ONNX Runtime, on the CPU"),
     Builtin("jax", "jax", "reduce_window of jax.lax, compiled by XLA for the default device"),
     Builtin("paddle", "paddle", "the pooling functions of paddle.nn.functional, on the CPU"),
+    Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
 )
 
 

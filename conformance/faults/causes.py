@@ -30,8 +30,7 @@ def diagnose_report(
     wrong = {
         (result.operator, result.id): result
         for result in report.results
-        if result.verdict == "error"
-        or (result.verdict == "mismatch" and result.output is not None)
+        if result.verdict == "error" or (result.verdict == "mismatch" and result.output is not None)
     }
     if not wrong:
         return ()

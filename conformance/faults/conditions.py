@@ -1,4 +1,4 @@
-"""What the attributes of vectors have in common, in words."""
+"""What vectors have in common, in words, and samples of many kinds of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
+from conformance.operators.pipeline import Params
 from conformance.reference.rounding import widen
 from conformance.vector import Vector
 
 _MOST = 3
+# About the cells that are read; larger vectors are looked at only where there are few others.
+_LIGHT = 4000
 
 
 def features(vector: Vector) -> frozenset[str]:
@@ -43,85 +46,92 @@ def condition(these: Sequence[frozenset[str]], others: Sequence[frozenset[str]])
 
 
 def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
-    """Return at most so many vectors, of as many kinds as possible, the smaller of a kind."""
+    """Return at most so many vectors, of as many kinds as possible, the lighter of a kind."""
+    weighed = sorted(((weight(vector), i) for i, vector in enumerate(vectors)))
+    light = sum(each <= _LIGHT for each, _ in weighed)
     kinds: dict[frozenset[str], list[Vector]] = {}
-    for vector in sorted(vectors, key=lambda each: sum(a.size for a in each.case.inputs)):
-        kinds.setdefault(features(vector), []).append(vector)
+    for _, i in weighed[: max(light, most // 4)]:
+        kinds.setdefault(features(vectors[i]), []).append(vectors[i])
     ordered = [kinds[kind] for kind in sorted(kinds, key=sorted)]
     if len(ordered) >= most:
         step = len(ordered) / most
         return [ordered[int(i * step)][0] for i in range(most)]
-    found = list(chain.from_iterable(zip_longest(*ordered)))
+    found = chain.from_iterable(zip_longest(*ordered))
     return [vector for vector in found if vector is not None][:most]
+
+
+def weight(vector: Vector) -> int:
+    """Return about how much work a vector is: its cells, and windows that differ from another."""
+    case = vector.case
+    kernel = case.attributes.get("kernel", case.attributes.get("window_shape", ()))
+    wide = sum(k * k for k in kernel if isinstance(k, int)) if isinstance(kernel, list) else 0
+    return sum(array.size for array in case.inputs) + wide
 
 
 def _features(vector: Vector) -> Iterator[str]:
     case = vector.case
-    data = case.inputs[0]
-    yield f"operator {case.operator}"
-    yield f"data of {name_of(data.dtype)}"
-    yield f"{data.ndim - 2} spatial axes"
-    if data.shape[0] > 1:
-        yield "a batch above 1"
-    yield "several channels" if data.shape[1] > 1 else "one channel"
-    for lanes in (4, 8, 16, 32):
-        if data.shape[1] > lanes:
-            yield f"more than {lanes} channels"
-            if data.shape[1] % lanes:
-                yield f"channels beyond groups of {lanes}"
     operator = operator_named(case.operator)
+    yield f"operator {case.operator}"
+    yield from _of_data(vector)
     for attribute in operator.attributes:
         if attribute.key not in case.attributes:
             yield f"no {attribute.key}"
         elif attribute.kind != "ints":
             yield f"{attribute.key}={str(case.attributes[attribute.key]).lower()}"
-    yield from _of_values(vector)
     try:
         params = operator.validate(case.inputs, case.attributes)
     except ValueError:
         yield "invalid attributes or inputs"
         return
-    if params.auto_pad == "explicit":
-        yield "explicit pads"
+    yield from _of_windows(params)
+    yield from _of_pads(params)
+    if any(o > d for o, d in zip(params.output, params.sizes, strict=False)):
+        yield "an output above the input"
+    if any(o and d % o for o, d in zip(params.output, params.sizes, strict=False)):
+        yield "an output that does not divide the input"
+
+
+def _of_data(vector: Vector) -> Iterator[str]:
+    data = vector.case.inputs[0]
+    yield f"data of {name_of(data.dtype)}"
+    yield f"{data.ndim - 2} spatial axes"
+    if data.ndim > 2:
+        yield "several batches" if data.shape[0] > 1 else "one batch"
+        yield "several channels" if data.shape[1] > 1 else "one channel"
+        yield from (f"more than {n} channels" for n in (4, 8, 16, 32) if data.shape[1] > n)
+        yield from (f"channels beyond groups of {n}" for n in (4, 8, 16, 32) if data.shape[1] % n)
+    if data.dtype.kind not in "iu":
+        wide = widen(data)
+        if np.isnan(wide).any():
+            yield "a NaN in the data"
+        if np.isinf(wide).any():
+            yield "an infinity in the data"
+
+
+def _of_windows(params: Params) -> Iterator[str]:
+    axes = list(zip(params.kernel, params.strides, params.sizes, strict=False))
+    for words, holds in (
+        ("a stride above 1", any(s > 1 for _, s, _ in axes)),
+        ("a stride above the kernel", any(s > k for k, s, _ in axes)),
+        ("a kernel above the input", any(k > d for k, _, d in axes)),
+        ("an even kernel", any(k % 2 == 0 for k, _, _ in axes)),
+        ("a kernel above 7", any(k > 7 for k, _, _ in axes)),
+        ("a kernel of 1", bool(axes) and all(k == 1 for k, _, _ in axes)),
+        ("kernels that differ between axes", len(set(params.kernel)) > 1),
+        ("strides that differ between axes", len(set(params.strides)) > 1),
+    ):
+        if holds:
+            yield words
+
+
+def _of_pads(params: Params) -> Iterator[str]:
     if params.ceil:
         yield "rounding up"
-    pairs = zip(params.kernel, params.strides, params.sizes, strict=False)
-    for k, s, d in pairs:
-        if s > 1:
-            yield "a stride above 1"
-        if s > k:
-            yield "a stride above the kernel"
-        if k > d:
-            yield "a kernel above the input"
-        if k % 2 == 0:
-            yield "an even kernel"
-        if k > 7:
-            yield "a kernel above 7"
-    if params.kernel and max(params.kernel) == 1:
-        yield "a kernel of 1"
-    given = params.pads_begin + params.pads_end if params.auto_pad == "explicit" else ()
-    if any(given):
-        yield "pads"
-    if params.pads_begin != params.pads_end and given:
-        yield "begin and end pads that differ"
-    for name, values in (("kernel", params.kernel), ("strides", params.strides)):
-        if len(set(values)) > 1:
-            yield f"{name} that differ between axes"
-    for o, d in zip(params.output, params.sizes, strict=False):
-        if o > d:
-            yield "an output above the input"
-        if o and d % o:
-            yield "an output that does not divide the input"
-
-
-def _of_values(vector: Vector) -> Iterator[str]:
-    data = vector.case.inputs[0]
-    if data.dtype.kind in "iu":
+    if params.same:
+        yield "same_* padding"
+    if not params.kernel or params.auto_pad != "explicit":
         return
-    wide = widen(data)
-    if np.isnan(wide).any():
-        yield "a NaN in the data"
-    if np.isinf(wide).any():
-        yield "an infinity in the data"
-    if (wide < 0).any():
-        yield "negative data"
+    yield "explicit pads"
+    yield "pads" if any(params.pads_begin + params.pads_end) else "no pads"
+    if params.pads_begin != params.pads_end:
+        yield "begin and end pads that differ"

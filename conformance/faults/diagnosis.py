@@ -27,7 +27,7 @@ _FRUITLESS = 10
 _PAIR_SEARCHES = 5
 _PARTNERS = 6
 _ALTERNATIVES = 4
-_HELD_AGAINST = 2000
+_HELD_AGAINST = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,10 @@ def diagnose(
         return readings(vector) if callable(readings) else readings
 
     search = _Search(
-        [Exhibit(vector, output, of(vector)) for vector, output in mismatches[:_HELD_AGAINST]],
+        [
+            Exhibit(*mismatches[i], of(mismatches[i][0]))
+            for i in _numbers([vector for vector, _ in mismatches], _HELD_AGAINST)
+        ],
         [Exhibit(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
         [fault for fault in catalogue if not fault.remembers],
         progress,
@@ -123,9 +126,7 @@ class _Search:
             features(each.vector) | traits(each.vector, each.output) for each in mismatches
         ]
         self._others = [features(each.vector) for each in conforming]
-        order = spread([each.vector for each in mismatches], SAMPLE)
-        chosen = set(map(id, order))
-        self._sample = [i for i, e in enumerate(mismatches) if id(e.vector) in chosen]
+        self._sample = _numbers([each.vector for each in mismatches], SAMPLE)
 
     def run(self) -> list[Diagnosis]:
         """Search singly, then in pairs, then say what is left."""
@@ -262,6 +263,12 @@ class _Search:
     def _tick(self, done: int) -> None:
         if self._progress is not None:
             self._progress(done, len(self._sample))
+
+
+def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
+    """Return the numbers of vectors of as many kinds as possible."""
+    chosen = set(map(id, spread(vectors, most)))
+    return [i for i, vector in enumerate(vectors) if id(vector) in chosen]
 
 
 def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterable[Together]:

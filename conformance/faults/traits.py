@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.reference.rounding import narrow, widen
@@ -24,9 +25,8 @@ def traits(vector: Vector, got: Array | None) -> frozenset[str]:
         return frozenset({f"the result is of type {got.dtype}"})
     defined = _defined(vector, got)
     right = next(each for each in expected if each.shape == got.shape)
-    return frozenset(_of_values(got.ravel()[defined])) - frozenset(
-        _of_values(right.ravel()[defined])
-    )
+    named = frozenset(_of_values(got.ravel()[defined]))
+    return named - frozenset(_of_values(right.ravel()[defined]))
 
 
 def _of_shape(got: Array, right: Array) -> Iterator[str]:
@@ -45,39 +45,37 @@ def _of_shape(got: Array, right: Array) -> Iterator[str]:
 
 def _of_values(values: Array) -> Iterator[str]:
     name = name_of(values.dtype)
-    if not values.size:
-        return
-    if name not in FLOATS:
-        if not values.any():
-            yield "every value is 0"
-        return
-    wide = widen(values)
+    wide = widen(values) if name in FLOATS else values.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
     if np.isnan(wide).any():
         yield "the result holds NaN"
     if np.isinf(wide).any():
         yield "the result holds an infinity"
-    finite = wide[np.isfinite(wide)]
-    if not finite.any():
-        yield "every value is 0"
+    if not finite.size:
         return
-    if np.ptp(finite) == 0:
-        yield "every value is the same"
-    if (finite == np.rint(finite)).all():
-        yield "every value is an integer"
-    if (finite >= 0).all():
-        yield "no value is negative"
+    for words, holds in (
+        ("every value is 0", not finite.any()),
+        ("every value is the same", np.ptp(finite) == 0),
+        ("no value is negative", (finite >= 0).all()),
+        ("every value is an integer", (finite == np.rint(finite)).all()),
+    ):
+        if holds:
+            yield words
     for kind in ("bfloat16", "float16", "float32"):
-        if float_format(kind).precision >= float_format(name).precision:
-            continue
-        with np.errstate(all="ignore"):
-            if (widen(narrow(finite, kind)) == finite).all():
-                yield f"every value is exact in {kind}"
-                break
+        narrower = name in FLOATS and float_format(kind).precision < float_format(name).precision
+        if narrower and _is_exact(finite, kind):
+            yield f"every value is exact in {kind}"
 
 
-def _defined(vector: Vector, got: Array) -> Array:
+def _is_exact(values: npt.NDArray[np.float64], kind: str) -> bool:
+    with np.errstate(all="ignore"):
+        return bool((widen(narrow(values, kind)) == values).all())
+
+
+def _defined(vector: Vector, got: Array) -> npt.NDArray[np.bool_]:
     for outcome in vector.outcomes:
         if outcome.expected is not None and outcome.expected.shape == got.shape:
             assert outcome.addends is not None
-            return outcome.addends != UNDEFINED
+            found: npt.NDArray[np.bool_] = outcome.addends != UNDEFINED
+            return found
     return np.ones(got.size, np.bool_)

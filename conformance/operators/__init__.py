@@ -79,6 +79,10 @@ def evaluate(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )
     if 0 in params.sizes or 0 in params.output:
-        raise InvalidCase(f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows")
+        raise InvalidCase(
+            f"sizes {list(params.sizes)} to {list(params.output)}: a size of 0 has no windows"
+            if params.output
+            else f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows"
+        )
     pipeline = under(found, chosen)
     return pipeline.values(arrays[0], pipeline.plan(params))

@@ -6,7 +6,7 @@ found by running the steps, not by a second description of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
 from conformance.operators.clauses import CLAUSES, DISPUTED, GEOMETRIC, under
 from conformance.operators.operator import Operator
 from conformance.operators.pipeline import Plan
 from conformance.reference import measures, overflow_allowed
-from conformance.reference.bound import is_meaningful
+from conformance.reference.bound import gamma, is_meaningful
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Outcome, Vector
 
@@ -150,8 +150,7 @@ def _under_arithmetic(
     clauses: Clauses = {}
     if operator.reduction == "average" and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = _names("accumulator")
-    most = max(int(o.divisor.max(initial=1)) for o in outcomes if o.divisor is not None)
-    if _subnormals_arise(operator, data, most):
+    if _subnormals_arise(operator, data, outcomes):
         clauses["subnormals"] = _names("subnormals")
     result = []
     for outcome in outcomes:
@@ -180,15 +179,42 @@ def _sums_may_differ(data: Array, outcome: Outcome) -> bool:
     return bool(overflow_allowed(expected.ravel(), addends, divisor, outcome.magnitude, axes).any())
 
 
-def _subnormals_arise(operator: Operator, data: Array, largest_divisor: int) -> bool:
+def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Outcome]) -> bool:
+    """Say whether an input, a partial sum or a result may be subnormal.
+
+    Two conditions, each necessary. Sums of multiples of a quantum q are multiples of q however
+    they are rounded, so what is not zero lies at q / divisor or above, less rounding errors. And
+    cells scaled beforehand are multiples of the last bit of the smallest, and so are their sums.
+    """
     fmt = float_format(name_of(data.dtype))
-    sizes = np.abs(widen(data))
-    smallest = float(sizes[sizes > 0].min(initial=np.inf))
-    if operator.reduction == "maximum":
-        return smallest < fmt.smallest_normal
-    # A sum can cancel down to an ulp of its addends; a pre-scaled addend is a divisor smaller.
-    reach = min(2.0**fmt.precision, fmt.largest) * largest_divisor
-    return smallest / reach < fmt.smallest_normal
+    values = widen(data)
+    values = np.abs(values[np.isfinite(values) & (values != 0)])
+    if operator.reduction == "maximum" or not values.size:
+        return bool((values < fmt.smallest_normal).any())
+    axes, quantum = data.ndim - 2, _quantum(values)
+    last_bit = float(values.min()) * fmt.unit
+    for outcome in outcomes:
+        assert outcome.divisor is not None
+        n = np.maximum(outcome.divisor, 1)
+        least = fmt.smallest_normal
+        if ((quantum / n <= least + _noise(outcome, axes, fmt)) & (last_bit / n <= least)).any():
+            return True
+    return False
+
+
+def _noise(outcome: Outcome, axes: int, fmt: FloatFormat) -> npt.NDArray[np.float64]:
+    assert outcome.addends is not None
+    assert outcome.magnitude is not None
+    k = np.asarray(outcome.addends + 2.0 * axes, np.float64)
+    return gamma(k, fmt.unit) * outcome.magnitude
+
+
+def _quantum(values: npt.NDArray[np.float64]) -> float:
+    """Return the largest power of two of which all values, all above zero, are multiples."""
+    mantissa, exponent = np.frexp(values)
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    lowest: npt.NDArray[np.int64] = digits & -digits
+    return float(np.ldexp(lowest.astype(np.float64), exponent - 53).min())
 
 
 def _has_undefined(outcome: Outcome) -> bool:
@@ -204,9 +230,13 @@ def _any_pad_reaches_kernel(params: steps.Params) -> bool:
 
 def _some_window_is_empty(plans: Iterable[Plan]) -> bool:
     return any(
-        (np.clip(a, 0, d) >= np.clip(b, 0, d)).any()
+        bool((start >= stop).any())
         for plan in plans
-        for a, b, d in zip(plan.windows.start, plan.windows.stop, plan.params.sizes, strict=True)
+        for start, stop in zip(
+            plan.windows.clipped_starts(plan.params.sizes),
+            plan.windows.clipped_stops(plan.params.sizes),
+            strict=True,
+        )
     )
 
 

@@ -58,6 +58,14 @@ class Windows:
     start: tuple[axis.Positions, ...]
     stop: tuple[axis.Positions, ...]
 
+    def clipped_starts(self, sizes: Sequence[int]) -> tuple[axis.Positions, ...]:
+        """Return where each window starts within the input."""
+        return tuple(axis.clipped(a, d) for a, d in zip(self.start, sizes, strict=True))
+
+    def clipped_stops(self, sizes: Sequence[int]) -> tuple[axis.Positions, ...]:
+        """Return where each window stops within the input."""
+        return tuple(axis.clipped(b, d) for b, d in zip(self.stop, sizes, strict=True))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gathered:
@@ -81,13 +89,9 @@ class Plan:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for two plans exactly if they read the same cells and divide by the same."""
-        clipped = [
-            (np.clip(start, 0, d).tobytes(), np.clip(stop, 0, d).tobytes())
-            for start, stop, d in zip(
-                self.windows.start, self.windows.stop, self.params.sizes, strict=True
-            )
-        ]
-        return (self.extent, tuple(clipped), self.divisor.tobytes())
+        sizes = self.params.sizes
+        ends = (*self.windows.clipped_starts(sizes), *self.windows.clipped_stops(sizes))
+        return (self.extent, tuple(end.tobytes() for end in ends), self.divisor.tobytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +179,7 @@ def slide(params: Params, pads: Pads, extent: Extent) -> Windows:
 
 def clip(data: Array, params: Params, windows: Windows) -> Gathered:
     """Read the cells of each window that lie inside the input; padding holds no cells."""
-    lo = tuple(np.clip(a, 0, d) for a, d in zip(windows.start, params.sizes, strict=True))
-    hi = tuple(np.clip(b, 0, d) for b, d in zip(windows.stop, params.sizes, strict=True))
-    return Gathered(data, lo, hi)
+    return Gathered(data, windows.clipped_starts(params.sizes), windows.clipped_stops(params.sizes))
 
 
 def count_cells(params: Params, pads: Pads, windows: Windows) -> Divisor:

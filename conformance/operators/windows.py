@@ -51,6 +51,12 @@ def adaptive(d: int, o: int) -> tuple[Positions, Positions]:
     return i * d // o, -(-(i + 1) * d // o)
 
 
+def clipped(positions: Positions, d: int) -> Positions:
+    """Return positions moved into 0..d."""
+    inside: Positions = np.minimum(np.maximum(positions, 0), d)
+    return inside
+
+
 def cells_within(start: Positions, stop: Positions, low: int, high: int) -> Positions:
     """Count the cells of each window that lie in low:high."""
     counts: Positions = np.maximum(np.minimum(stop, high) - np.maximum(start, low), 0)

@@ -65,12 +65,12 @@ def tolerance(
     wide = wider_format(fmt.name)
     k = addends + 2.0 * np.asarray(axes)
     rounding = fmt.unit * size + fmt.smallest / 2  # of the stored value
-    own = _gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
+    own = gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
     if wide.name == fmt.name:
         bound = own
     else:
         once = fmt.unit * (1 + 4 * fmt.unit) * size + fmt.smallest  # of the backend's result
-        summed = _gamma(k, wide.unit) * magnitude * (1 + fmt.unit) + (k + 1) * wide.smallest
+        summed = gamma(k, wide.unit) * magnitude * (1 + fmt.unit) + (k + 1) * wide.smallest
         bound = np.where(element_type, own, once + summed)
     flush = np.where(flushed, (2 * k + 2) * fmt.smallest_normal, 0.0)
     result: Doubles = (bound + rounding + flush) * _SLACK
@@ -91,12 +91,13 @@ def overflow_allowed(
     fmt = float_format(name_of(expected.dtype))
     k = addends + 2.0 * np.asarray(axes)
     with np.errstate(over="ignore"):
-        reach = magnitude * divisor * (1 + 2 * _gamma(k, fmt.unit))
+        reach = magnitude * divisor * (1 + 2 * gamma(k, fmt.unit))
     allowed: npt.NDArray[np.bool_] = reach >= fmt.largest * (1 - fmt.unit)
     return allowed & np.isfinite(widen(expected))
 
 
-def _gamma(k: Doubles, unit: float) -> Doubles:
+def gamma(k: Doubles, unit: float) -> Doubles:
+    """Return k u / (1 - k u), the bound of k rounding errors; 0 where it says too little."""
     product = k * unit
     # Beyond 1/2 nothing can be said. Such vectors are not generated; none may pass for free.
     return np.where(product <= _MEANINGFUL, product / (1 - np.minimum(product, _MEANINGFUL)), 0.0)
