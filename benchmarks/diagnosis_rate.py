@@ -114,9 +114,7 @@ def main() -> None:
         diagnoses, mismatches, seconds = diagnosed(bench, [fault])
         longest = max(longest, seconds)
         first = diagnoses[0].faults if diagnoses else ()
-        if first == (fault.name,) or (
-            len(first) == 1 and same(bench, fault, faults[first[0]])
-        ):
+        if first == (fault.name,) or (len(first) == 1 and same(bench, fault, faults[first[0]])):
             found += 1
         else:
             missed.append((fault.name, first, mismatches))

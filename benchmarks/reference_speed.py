@@ -41,8 +41,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Pooling:
-    """A pooling of square planes of shape 1 x channels x size x size."""
+    """A pooling of square planes of shape batch x channels x size x size."""
 
+    batch: int
     channels: int
     size: int
     kernel: int
@@ -51,7 +52,7 @@ class Pooling:
 
     def __str__(self) -> str:
         """Return the shape and k, s, p."""
-        shape = f"1x{self.channels}x{self.size}x{self.size}"
+        shape = f"{self.batch}x{self.channels}x{self.size}x{self.size}"
         return f"{shape} k{self.kernel} s{self.stride} p{self.pad}"
 
     def attributes(self, **more: Any) -> dict[str, Any]:
@@ -68,11 +69,15 @@ class Pooling:
     def data(self, dtype: str = "float32", *, spread: int = 0) -> np.ndarray:
         """Draw a tensor around zero; `spread` widens its range of exponents."""
         rng = np.random.default_rng(0)
-        values = rng.standard_normal((1, self.channels, self.size, self.size))
+        values = rng.standard_normal((self.batch, self.channels, self.size, self.size))
         return np.ldexp(values, rng.integers(-spread, spread + 1, values.shape)).astype(dtype)
 
 
-POOLINGS = (Pooling(64, 224, 3, 2, 1), Pooling(64, 112, 3, 1, 1), Pooling(8, 56, 2, 2, 0))
+POOLINGS = (
+    Pooling(1, 64, 224, 3, 2, 1),
+    Pooling(1, 64, 112, 3, 1, 1),
+    Pooling(8, 64, 56, 2, 2, 0),
+)
 
 
 def average(pooling: Pooling, data: np.ndarray) -> Run:
@@ -134,7 +139,7 @@ def pairs() -> Iterator[Pair]:
         yield Pair(
             f"{name} {pooling}", "torch", average(pooling, data), torch_average(pooling, data), 5
         )
-    small, large = Pooling(4, 56, 3, 2, 1), POOLINGS[0]
+    small, large = Pooling(1, 4, 56, 3, 2, 1), POOLINGS[0]
     for pooling, rounds in ((small, 3), (large, 1)):
         data = pooling.data()
         try:

@@ -11,8 +11,8 @@ def backend(operator, inputs, attributes):
     if operator != "AdaptiveAvgPool-8":
         raise Unsupported(operator)
     data, sizes = inputs[0], inputs[1].tolist()
-    if data.dtype.kind == "i":
-        raise TypeError(f"the average of {data.dtype} is not defined")
+    if data.dtype.kind == "i" or not 3 <= data.ndim <= 5:
+        raise ValueError(f"{data.dtype} data of {data.ndim} dimensions")
     result = np.empty((*data.shape[:2], *sizes), data.dtype)
     for place in np.ndindex(*sizes):
         axes = zip(place, data.shape[2:], sizes, strict=True)

@@ -33,6 +33,7 @@ _BEGIN = (3, 13, 23)
 _END = (14, 15, 16)
 _OUTPUT = (8, 18, 28)
 _SAME = {"same_upper": 2, "same_lower": 3}
+_INT = 2**31 - 1
 _CRASH = "ncnn would leave its memory and crash"
 _OFF = (
     "use_vulkan_compute",
@@ -106,6 +107,8 @@ def _adaptive(operator: str, inputs: Sequence[Array]) -> str:
         raise ValueError(f"output_size={size.tolist()}: one integer per spatial axis")
     if size.size == 2 and data.shape[1] % 4 == 0:
         raise Unsupported(f"adaptive pooling of {data.shape[1]} channels: {_CRASH}")
+    if any(d * o + o > _INT for d, o in zip(data.shape[2:], size.tolist(), strict=True)):
+        raise Unsupported(f"adaptive pooling to {size.tolist()}: {_CRASH}")
     return _text([(0, 1), (7, 1), *zip(_OUTPUT, reversed(size.tolist()), strict=False)])
 
 

@@ -27,7 +27,7 @@ _FRUITLESS = 10
 _PAIR_SEARCHES = 5
 _PARTNERS = 6
 _ALTERNATIVES = 4
-_HELD_AGAINST = 600
+_HELD_AGAINST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,9 @@ def diagnose(
     def of(vector: Vector) -> Mapping[str, str]:
         return readings(vector) if callable(readings) else readings
 
+    chosen = _numbers([vector for vector, _ in mismatches], _HELD_AGAINST)
     search = _Search(
-        [
-            Exhibit(*mismatches[i], of(mismatches[i][0]))
-            for i in _numbers([vector for vector, _ in mismatches], _HELD_AGAINST)
-        ],
+        [Exhibit(*mismatches[i], of(mismatches[i][0])) for i in chosen],
         [Exhibit(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
         [fault for fault in catalogue if not fault.remembers],
         progress,
@@ -99,10 +97,11 @@ class _Cause:
     alternatives: list[Fault] = field(default_factory=list)
 
     @property
-    def score(self) -> tuple[int, int, int]:
+    def score(self) -> tuple[int, int, bool, int]:
         return (
             len(self.explained) - len(self.contradicted),
             len(self.explained),
+            not self.condition,
             -len(self.faults),
         )
 
@@ -273,7 +272,7 @@ def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
 
 def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterable[Together]:
     if some is others:
-        return ((a, b) for a, b in combinations(some, 2) if a.step != b.step)
+        return combinations(some, 2)
     return ((a, b) for a in some for b in others if a.step != b.step)
 
 

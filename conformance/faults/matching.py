@@ -119,12 +119,18 @@ def _match(exhibit: Exhibit, answer: Answer, trial: Trial) -> Match:
     vector, got = exhibit.vector, exhibit.output
     if isinstance(answer, Raised) or got is None:
         return "exact" if isinstance(answer, Raised) and got is None else "no"
+    same = got.shape == answer.shape and got.dtype == answer.dtype
     if isinstance(trial.right, Raised):
         # What an invalid call returns is nobody's business: that it returns is the fault.
-        same = got.shape == answer.shape and got.tobytes() == answer.tobytes()
-        return "exact" if same else "close"
-    if got.shape != answer.shape or got.dtype != answer.dtype or accepted(vector, answer):
+        return "exact" if same and np.array_equal(got, answer) else "close"
+    if not same or accepted(vector, answer):
         return "no"
+    return _match_values(exhibit, trial, answer)
+
+
+def _match_values(exhibit: Exhibit, trial: Trial, answer: Array) -> Match:
+    vector, got = exhibit.vector, exhibit.output
+    assert got is not None
     if name_of(got.dtype) not in FLOATS:
         return "exact" if np.array_equal(got, answer) else "no"
     ours, theirs = widen(answer).ravel(), widen(got).ravel()

@@ -230,6 +230,7 @@ class TestExcuses:
         vectors = distinct([vector(self.data, self.attributes), VECTORS["same-output-size"]])
         report = ran(self.refusing, *vectors)
         assert report.counts == {"conforms": 1, "error": 1}
+        assert report.results[0].readings == ()
         assert report.results[0].detail == (
             "ValueError: kernel below stride "
             "(an exception is right only under same-output-size=same-as-input)"
@@ -300,6 +301,18 @@ class TestVotes:
         assert found[self.a].status == "split"
         assert found[self.a].values == {"x": self.a2, "y": self.a1}
         assert (found[self.b].status, found[self.b].followed) == ("followed", self.b2)
+
+    def test_a_split_settles_another_clause(self):
+        """What a split says of a vector holds when the next clause is looked at."""
+        found = self.found(
+            [{self.a: self.a1}],
+            [{self.a: self.a2}],
+            [{self.b: self.b2}],
+            [{self.b: self.b1}],
+            [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
+            values=lambda attribute: list("xyxyx") if attribute == "dtype" else list("x" * 5),
+        )
+        assert (found[self.a].status, found[self.b].status) == ("split", "inconsistent")
 
     def test_a_strict_arithmetic_settles_a_clause(self):
         """The combination with the strictest arithmetic is the better explanation."""

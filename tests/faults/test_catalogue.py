@@ -1,0 +1,203 @@
+"""The catalogue: every fault is wrong, no two are alike, every reported behaviour has its place."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import cases
+from fakes import pool, ramp
+from fault_probes import all_probes, probes
+from hypothesis import given, settings
+
+from conformance.errors import InvalidCase, UsageError
+from conformance.faults import CATALOGUE, fault_named, faulty, strength
+from conformance.faults.fault import STEPS
+from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
+from conformance.faults.trial import Raised, Suspect, Trial, right_operator
+from conformance.operators import OPERATORS, evaluate
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_there_are_many_faults():
+    """The catalogue holds more than 150 faults."""
+    assert len(CATALOGUE) > 150
+
+
+def test_names_are_unique():
+    """No two faults share a name."""
+    assert len({fault.name for fault in CATALOGUE}) == len(CATALOGUE)
+
+
+def test_summaries_are_unique_per_operator():
+    """Within an operator, a summary says which fault it is."""
+    for operator in OPERATORS:
+        summaries = [fault.summary for fault in CATALOGUE if operator in fault.operators]
+        assert len(set(summaries)) == len(summaries)
+
+
+def test_faults_replace_known_steps_of_known_operators():
+    """Steps, operators and reported behaviours that a fault names exist, and it has some step."""
+    for fault in CATALOGUE:
+        assert fault.step in STEPS
+        assert set(fault.replaces) <= set(STEPS)
+        assert fault.operators == tuple(name for name in OPERATORS if name in fault.operators)
+        assert set(fault.bugs) <= set(KNOWN_BUGS)
+
+
+def test_every_reported_behaviour_is_a_fault_or_has_a_reason():
+    """A behaviour somebody reported is in the catalogue, or NOT_FAULTS says why it is not."""
+    named = {bug for fault in CATALOGUE for bug in fault.bugs}
+    assert named | set(NOT_FAULTS) == set(KNOWN_BUGS)
+    assert named & set(NOT_FAULTS) == set()
+
+
+def test_a_fault_links_the_threads_of_its_behaviours():
+    """The threads of a fault are those of the behaviours it names."""
+    fault = fault_named("divisor-axes-reversed")
+    assert fault.threads == KNOWN_BUGS["divisor_axes_reversed"]
+
+
+def test_an_unknown_name_is_refused():
+    """Asking for a fault that is not there is a wrong usage."""
+    with pytest.raises(UsageError, match="no-such-fault"):
+        fault_named("no-such-fault")
+
+
+def test_no_fault_is_equivalent_to_a_right_backend():
+    """In every operator it concerns, some vector rejects a fault under all readings."""
+    result = strength(all_probes())
+    assert [(catch.fault, catch.operator) for catch in result.missed] == []
+
+
+def test_no_two_faults_are_alike():
+    """Of two faults that concern the same operators, some vector gets different answers."""
+    groups = {}
+    for fault in CATALOGUE:
+        groups.setdefault(fault.operators, []).append(fault)
+    alike = [
+        [fault.name for fault in group]
+        for operators, faults in groups.items()
+        for group in _indistinguishable(faults, operators)
+    ]
+    assert alike == []
+
+
+def _indistinguishable(faults, operators):
+    """Split faults by their answers until each is alone or the vectors are used up."""
+    groups = [faults]
+    for operator in operators:
+        right = right_operator(operator, None)
+        suspects = {fault: Suspect((fault,), operator) for fault in faults}
+        for vector in probes(operator):
+            groups = [group for group in groups if len(group) > 1]
+            trial = Trial(vector.case, right)
+            groups = [
+                part for group in groups for part in _split(group, trial, suspects)
+            ]
+    return [group for group in groups if len(group) > 1]
+
+
+def _split(group, trial, suspects):
+    parts = {}
+    for fault in group:
+        answer = suspects[fault].answer(trial)
+        key = answer
+        if isinstance(answer, Raised):
+            key = "raised"
+        elif answer is not None:
+            key = (answer.shape, answer.dtype, np.ascontiguousarray(answer).tobytes())
+        parts.setdefault(key, []).append(fault)
+    return parts.values()
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_without_faults_a_backend_is_right(case):
+    """A backend without faults computes what the reference computes, and refuses the same."""
+    operator, inputs, attributes = case
+    try:
+        expected = evaluate(operator, inputs, attributes)
+    except InvalidCase:
+        with pytest.raises(InvalidCase):
+            faulty()(operator, inputs, attributes)
+        return
+    got = faulty()(operator, inputs, attributes)
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got.astype(np.float64), expected.astype(np.float64))
+
+
+def test_readings_are_followed():
+    """A faulty backend follows the readings it is given where the fault does not show."""
+    attributes = pool(kernel=[1], strides=[2], auto_pad="same_upper")
+    backend = faulty(fault_named("not-divided"), {"same-output-size": "same-as-input"})
+    assert backend("AvgPool-1", [ramp(1, 1, 4)], attributes).shape == (1, 1, 4)
+
+
+def test_two_faults_show_together():
+    """Two faults of different steps are both in force."""
+    backend = faulty([fault_named("strides-ignored"), fault_named("not-divided")])
+    got = backend("AvgPool-1", [ramp(1, 1, 4)], pool())
+    np.testing.assert_array_equal(got, [[[3.0, 5.0, 7.0]]])
+
+
+def test_other_operators_stay_right():
+    """A fault leaves the operators alone that it does not concern."""
+    backend = faulty(fault_named("maximum-from-zero"))
+    got = backend("AvgPool-1", [-ramp(1, 1, 4)], pool())
+    np.testing.assert_array_equal(got, [[[-1.5, -3.5]]])
+
+
+def test_what_a_fault_remembers_is_of_one_backend():
+    """State kept between calls is not shared between backends."""
+    fault = fault_named("first-output-kept")
+    one, other = faulty(fault), faulty(fault)
+    one("AvgPool-1", [ramp(1, 1, 4)], pool())
+    again = one("AvgPool-1", [ramp(1, 1, 4) * 2], pool())
+    fresh = other("AvgPool-1", [ramp(1, 1, 4) * 2], pool())
+    assert (again.tolist(), fresh.tolist()) == ([[[1.5, 3.5]]], [[[3.0, 7.0]]])
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_suspect_answers_as_a_faulty_backend_does(operator):
+    """The short cuts of a trial change no answer."""
+    vectors = [v for v in probes(operator) if v.case.inputs[0].size < 200][::29]
+    right = right_operator(operator, None)
+    trials = [Trial(vector.case, right) for vector in vectors]
+    for fault in CATALOGUE:
+        if operator not in fault.operators or fault.remembers:
+            continue
+        suspect, backend = Suspect((fault,), operator), faulty(fault)
+        for trial in trials:
+            shown = _shown(suspect.answer(trial), trial)
+            assert shown == _shown(_direct(backend, trial.case), trial), (fault.name, trial.case.id)
+
+
+def _direct(backend, case):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return backend(case.operator, case.inputs, case.attributes)
+        except Exception:
+            return Raised()
+
+
+def _shown(answer, trial):
+    """Return an answer as plain values; zeros have no sign."""
+    answer = trial.right if answer is None else answer
+    if isinstance(answer, Raised):
+        return "raised"
+    wide = np.where(answer == 0, 0, answer).astype(np.float64)
+    return answer.shape, str(answer.dtype), wide.tobytes()
+
+
+def test_the_page_of_faults_is_that_of_the_code():
+    """docs/faults.md is what docs/make_faults.py makes of the catalogue."""
+    spec = importlib.util.spec_from_file_location("make_faults", DOCS / "make_faults.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.page() == (DOCS / "faults.md").read_text(encoding="utf-8")

@@ -1,0 +1,128 @@
+"""Strength: what a set of vectors catches, with the smallest vector, and what adds nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fakes import pool, ramp, vector
+from fault_probes import probes
+
+from conformance.check import check
+from conformance.faults import CATALOGUE, fault_named, faulty, strength
+from conformance.faults.acceptance import accepted
+from conformance.generate import generate
+from conformance.operators import OPERATORS
+from conformance.vector import Outcome, Vector
+
+
+def faults(*names):
+    """Return faults by name."""
+    return [fault_named(name) for name in names]
+
+
+def test_a_fault_is_caught_by_the_smallest_vector_that_shows_it():
+    """Of two vectors that catch a fault, the one of fewer cells is named."""
+    large, small = vector(ramp(1, 1, 8), id="large"), vector(ramp(1, 1, 4), id="small")
+    result = strength([large, small], faults=faults("not-divided"))
+    assert [(c.fault, c.vector, c.cells) for c in result.catches] == [("not-divided", "small", 4)]
+
+
+def test_a_fault_no_vector_shows_is_missed():
+    """A fault of padding is missed by vectors without padding."""
+    result = strength([vector()], faults=faults("pads-ignored", "not-divided"))
+    assert [catch.fault for catch in result.missed] == ["pads-ignored"]
+    assert result.faults == (1, 2)
+    assert result.of_operator("AvgPool-1") == (1, 2)
+
+
+def test_a_fault_that_makes_readings_contradict_each_other_is_caught():
+    """A fault no vector rejects alone is caught where no one reading explains all vectors."""
+    # A window past the input: dropped with a begin pad, kept without, on one axis each.
+    attributes = pool(rounding_type="ceil")
+    kept = vector(
+        ramp(1, 1, 6), attributes | {"kernel": [1], "strides": [4], "pads_end": [0]}, id="kept"
+    )
+    dropped = vector(
+        ramp(1, 1, 5), attributes | {"pads_begin": [1], "pads_end": [1]}, id="dropped"
+    )
+    result = strength([kept, dropped], faults=faults("ceil-dropped-only-with-begin-pad"))
+    assert [(c.vector, c.inconsistent) for c in result.catches] == [
+        (None, "ceil-window-past-input")
+    ]
+
+
+def test_vectors_that_add_nothing_are_named():
+    """A vector that catches only what a smaller one catches is idle."""
+    small, large = vector(ramp(1, 1, 4), id="small"), vector(ramp(1, 1, 8), id="large")
+    result = strength([small, large], faults=faults("not-divided"), idle=True)
+    assert result.idle == ("large",)
+
+
+def test_idle_vectors_are_not_looked_for_unasked():
+    """Without `idle`, nothing is said of vectors that add nothing."""
+    assert strength([vector()], faults=faults("not-divided")).idle is None
+
+
+def test_faults_of_other_operators_are_left_out():
+    """Only faults of the operators that vectors are of are planted."""
+    result = strength([vector()], faults=faults("not-divided", "maximum-from-zero"))
+    assert [catch.fault for catch in result.catches] == ["not-divided"]
+
+
+def test_state_between_calls_is_caught_in_the_order_of_the_vectors():
+    """A fault that returns an earlier output is caught by the second of two equal shapes."""
+    first, second = vector(ramp(1, 1, 4), id="first"), vector(ramp(1, 1, 4) + 1, id="second")
+    result = strength([first, second], faults=faults("first-output-kept"))
+    assert result.catches[0].vector == "second"
+
+
+def test_progress_counts_faults():
+    """Progress is told once per fault and operator, up to the total."""
+    told = []
+    strength(
+        [vector()],
+        faults=faults("not-divided", "strides-ignored"),
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_the_coverage_a_file_states_is_passed_on(tmp_path):
+    """Covered interactions come from the header of a vector file."""
+    generate(tmp_path, operators=["AdaptiveAvgPool-8"], tier="smoke", strength=1)
+    result = strength(tmp_path, faults=faults("not-divided"))
+    stated = result.coverage["AdaptiveAvgPool-8"]
+    assert (stated["strength"], stated["covered"]) == (1, stated["feasible"])
+    assert result.vectors["AdaptiveAvgPool-8"] > 0
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_one_answer_is_judged_as_the_checker_judges_it(operator):
+    """Judging single answers gives the verdicts the checker gives."""
+    vectors = [v for v in probes(operator) if v.case.inputs[0].size < 400][::7]
+    for fault in [f for f in CATALOGUE if operator in f.operators][::17]:
+        report = check(faulty(fault), vectors)
+        backend = faulty(fault)
+        ours = [_conforms(backend, vector) for vector in vectors]
+        assert [result.verdict == "conforms" for result in report.results] == ours
+
+
+def _conforms(backend, vector):
+    case = vector.case
+    try:
+        return accepted(vector, backend(case.operator, case.inputs, case.attributes))
+    except Exception:
+        return accepted(vector, None)
+
+
+def test_a_case_undefined_as_a_whole_accepts_anything():
+    """Any array and any exception conform where the whole case is undefined."""
+    undefined = Vector(vector().case, (Outcome("anything"),))
+    assert accepted(undefined, None)
+    assert accepted(undefined, np.zeros(7))
+
+
+def test_zeros_have_no_sign():
+    """A negative zero conforms where zero is expected."""
+    zero = vector(np.zeros((1, 1, 2), np.float32))
+    assert accepted(zero, np.full((1, 1, 1), -0.0, np.float32))
