@@ -6,7 +6,9 @@ The names here are the public Python API; each loads its module when it is first
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         UsageError,
         VectorFileError,
     )
+    from conformance.faults.strength import strength
     from conformance.generate import generate
     from conformance.operators import evaluate
     from conformance.vectorfile import open_vectors
@@ -37,6 +40,7 @@ _HOME = {
     "generate": "generate",
     "load_backend": "backends",
     "open_vectors": "vectorfile",
+    "strength": "faults.strength",
 }
 
 __all__ = [
@@ -51,6 +55,7 @@ __all__ = [
     "generate",
     "load_backend",
     "open_vectors",
+    "strength",
 ]
 
 
@@ -64,3 +69,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME})
+
+
+class _Package(ModuleType):
+    """Keeps public names what they are where a module has the same name.
+
+    Importing conformance.check would else put the module in the place of the function.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -45,7 +45,8 @@ class Batch:
     ascending; `outcome_kind` one of VALUES, RAISES, ANYTHING; `outcome_expected` a row of the
     expected table, -1 where the outcome has no values; outcomes of one vector may share a row.
     Expected rows: elements `expected_start` to `expected_start + expected_size` of
-    `columns[expected_dtype]`, in C order of `expected_shape`.
+    `columns[expected_dtype]`, in C order of `expected_shape`. Nothing in a batch may be changed:
+    vectors with equal attributes share them, and a file may hand out the same batch again.
     """
 
     operator: str

@@ -123,7 +123,7 @@ class TestProgram:
         def broken(*_arguments, **_options):
             raise ZeroDivisionError("a bug")
 
-        monkeypatch.setattr("conformance.check.check", broken)
+        monkeypatch.setattr(sys.modules["conformance.check"], "check", broken)
         got = run("check", "numpy", folder / "AvgPool-1.h5")
         assert got.exit_code == 3
         assert "ZeroDivisionError: a bug" in got.stderr
@@ -252,7 +252,9 @@ class TestCheck:
         """A pipe gets plain text of 80 columns."""
         got = program("check", f"{folder / 'backends.py'}:upper", folder / "AvgPool-1.h5")
         assert "\x1b" not in got.stdout
-        assert max(map(len, got.stdout.splitlines())) <= 80
+        # The line to paste that loads the backend is as long as its path.
+        lines = [line for line in got.stdout.splitlines() if "load_backend(" not in line]
+        assert max(map(len, lines)) <= 80
 
 
 class TestGenerateAndVerify:

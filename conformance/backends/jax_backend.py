@@ -42,7 +42,7 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     if min(what.begin + what.end, default=0) < 0:
         raise ValueError("a negative pad: JAX would crop")
     _check_rounding(what, data.shape[2:])
-    with jax.enable_x64(True):
+    with jax.enable_x64(True):  # noqa: FBT003 - its signature
         return np.asarray(_pool(what, data.shape, data.dtype)(data))
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from conformance.batch import vector_at
-from conformance.check import Report, Result
+from conformance.check import Report
 from conformance.check.sources import Source, Vectors, opened
 from conformance.dtypes import name_of
 from conformance.faults.acceptance import accepted
-from conformance.faults.diagnosis import Diagnosis, Mismatch, Progress, diagnose
+from conformance.faults.diagnosis import Diagnosis, Progress, diagnose
 from conformance.vector import Vector
 
 _CONFORMING = 1200
@@ -43,19 +43,19 @@ def diagnose_report(
     sampled = right[:: max(1, len(right) // _CONFORMING)]
     with opened(vectors) as sources:
         loaded = _loaded(sources, [*wrong, *sampled])
-    mismatches = [_mismatch(loaded[key], result) for key, result in wrong.items()]
     return tuple(
         diagnose(
-            [pair for pair in mismatches if not accepted(*pair)],
+            [
+                (loaded[key], result.output if result.verdict == "mismatch" else None)
+                for key, result in wrong.items()
+                # A value that only a pinned reading rejects is no fault.
+                if result.verdict == "error" or not accepted(loaded[key], result.output)
+            ],
             [loaded[key] for key in sampled],
             _Followed(report),
             progress=progress,
         )
     )
-
-
-def _mismatch(vector: Vector, result: Result) -> Mismatch:
-    return vector, result.output if result.verdict == "mismatch" else None
 
 
 def _loaded(

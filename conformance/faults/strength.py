@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from conformance.batch import vector_at
 from conformance.check import check
+from conformance.check.report import FAILURES
 from conformance.check.sources import Selection, Vectors, chosen, opened
 from conformance.faults.acceptance import accepted
 from conformance.faults.catalogue import CATALOGUE
@@ -45,9 +46,9 @@ class Strength:
     """What vectors catch of a catalogue.
 
     `catches` has an entry per fault and operator that may have it. `vectors` counts per
-    operator; `coverage` holds the counts of t-way interactions that a vector file states
-    (strength, feasible, covered, infeasible). `idle` are the vectors that catch no fault that a
-    smaller one does not catch, None where that was not asked for.
+    operator; `coverage` holds, per operator and covering array, the counts of t-way interactions
+    that a vector file states (strength, feasible, covered, infeasible). `idle` are the vectors
+    that catch no fault that a smaller one does not catch, None where that was not asked for.
     """
 
     catches: tuple[Catch, ...]
@@ -161,9 +162,18 @@ def _catch(
 
 
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
-    """Look for readings that contradict each other over a whole run."""
+    """Judge a whole run: its answers must agree on the readings."""
     report = check(faulty(fault), vectors, tier="exhaustive")
+    failed = {result.id for result in report.results if result.verdict in FAILURES}
+    if failed:
+        # An exception is right only under a reading that the other vectors rule out.
+        cells, name = min(
+            (sum(array.size for array in vector.case.inputs), vector.case.id)
+            for vector in vectors
+            if vector.case.id in failed
+        )
+        return replace(catch, vector=name, cells=cells)
     for clause in report.readings:
         if clause.status == "inconsistent":
-            return Catch(catch.fault, catch.operator, inconsistent=clause.clause)
+            return replace(catch, inconsistent=clause.clause)
     return catch

@@ -42,6 +42,7 @@ class VectorFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._columns = columns = ColumnFile(self.path)
+        self._whole: Batch | None = None  # a file that is one batch keeps it
         try:
             self.operator: str = columns.attributes["operator"]
             self.digest: str = columns.attributes["digest"]
@@ -141,7 +142,10 @@ class VectorFile:
         while start < numbers.size:
             limit = self._ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
-            yield self._batch(numbers[start:stop])
+            whole = stop - start == len(self)
+            if whole and self._whole is None:
+                self._whole = self._batch(numbers)
+            yield self._whole if whole and self._whole else self._batch(numbers[start:stop])
             start = stop
 
     def _column(self, name: str) -> Iterator[str]:
@@ -199,7 +203,7 @@ class VectorFile:
             operator=self.operator,
             numbers=numbers,
             ids=words["id"],
-            attributes=[_fresh(attributes) for attributes in words["attributes"]],
+            attributes=words["attributes"],
             inputs=[tuple(views[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)],
             tier=words["tier"],
             pattern=words["pattern"],
@@ -221,9 +225,3 @@ class VectorFile:
             columns=elements,
         )
 
-
-def _fresh(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy with its own lists."""
-    return {
-        name: value.copy() if type(value) is list else value for name, value in attributes.items()
-    }

@@ -49,6 +49,12 @@ def _more(operator: str) -> list[Case]:
         return [Case("flag-of-text", operator, broken, (_data((1, 1, 4)),))]
     found = [
         Case("four-axes", operator, attributes | flag, (_data((1, 1, 2, 2, 2, 2)),)),
+        Case(
+            "one-long-window",
+            operator,
+            one | flag | {"kernel": [300]},
+            (np.arange(301, dtype=np.float32).reshape(1, 1, 301),),
+        ),
         # Kernels that differ and strides that do not, and the reverse.
         _pool("kernel-differs", operator, [2, 3], [2, 2], flag),
         _pool("strides-differ", operator, [2, 2], [1, 2], flag),

@@ -96,9 +96,7 @@ def _indistinguishable(faults, operators):
         for vector in probes(operator):
             groups = [group for group in groups if len(group) > 1]
             trial = Trial(vector.case, right)
-            groups = [
-                part for group in groups for part in _split(group, trial, suspects)
-            ]
+            groups = [part for group in groups for part in _split(group, trial, suspects)]
     return [group for group in groups if len(group) > 1]
 
 
@@ -182,7 +180,7 @@ def _direct(backend, case):
         warnings.simplefilter("error")
         try:
             return backend(case.operator, case.inputs, case.attributes)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a fault may fail in any way
             return Raised()
 
 

@@ -13,6 +13,7 @@ from conformance.faults.acceptance import accepted
 from conformance.generate import generate
 from conformance.operators import OPERATORS
 from conformance.vector import Outcome, Vector
+from conformance.vectorfile import open_vectors
 
 
 def faults(*names):
@@ -42,9 +43,7 @@ def test_a_fault_that_makes_readings_contradict_each_other_is_caught():
     kept = vector(
         ramp(1, 1, 6), attributes | {"kernel": [1], "strides": [4], "pads_end": [0]}, id="kept"
     )
-    dropped = vector(
-        ramp(1, 1, 5), attributes | {"pads_begin": [1], "pads_end": [1]}, id="dropped"
-    )
+    dropped = vector(ramp(1, 1, 5), attributes | {"pads_begin": [1], "pads_end": [1]}, id="dropped")
     result = strength([kept, dropped], faults=faults("ceil-dropped-only-with-begin-pad"))
     assert [(c.vector, c.inconsistent) for c in result.catches] == [
         (None, "ceil-window-past-input")
@@ -89,29 +88,33 @@ def test_progress_counts_faults():
 
 def test_the_coverage_a_file_states_is_passed_on(tmp_path):
     """Covered interactions come from the header of a vector file."""
-    generate(tmp_path, operators=["AdaptiveAvgPool-8"], tier="smoke", strength=1)
-    result = strength(tmp_path, faults=faults("not-divided"))
-    stated = result.coverage["AdaptiveAvgPool-8"]
-    assert (stated["strength"], stated["covered"]) == (1, stated["feasible"])
-    assert result.vectors["AdaptiveAvgPool-8"] > 0
+    (path,) = generate(tmp_path, operators=["AdaptiveAvgPool-8"], strength=1)
+    result = strength(path, faults=faults("not-divided"))
+    with open_vectors(path) as (file,):
+        assert result.coverage == {"AdaptiveAvgPool-8": file.header["coverage"]}
+        assert result.vectors == {"AdaptiveAvgPool-8": len(file)}
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_one_answer_is_judged_as_the_checker_judges_it(operator):
-    """Judging single answers gives the verdicts the checker gives."""
+    """Judging single answers gives the verdicts the checker gives, but for excused exceptions."""
     vectors = [v for v in probes(operator) if v.case.inputs[0].size < 400][::7]
     for fault in [f for f in CATALOGUE if operator in f.operators][::17]:
         report = check(faulty(fault), vectors)
         backend = faulty(fault)
-        ours = [_conforms(backend, vector) for vector in vectors]
-        assert [result.verdict == "conforms" for result in report.results] == ours
+        # Whether a reading excuses an exception is known only once all vectors are run.
+        judged = [
+            result.verdict == "conforms" or "an exception is right only" in result.detail
+            for result in report.results
+        ]
+        assert judged == [_conforms(backend, vector) for vector in vectors]
 
 
 def _conforms(backend, vector):
     case = vector.case
     try:
         return accepted(vector, backend(case.operator, case.inputs, case.attributes))
-    except Exception:
+    except Exception:  # noqa: BLE001 - a fault may fail in any way
         return accepted(vector, None)
 
 

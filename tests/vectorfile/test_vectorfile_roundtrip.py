@@ -128,15 +128,20 @@ class TestRoundTrip:
             (part,) = file.batches(range(5, count, 997))
             assert part.columns["float32"].values.tolist() == list(range(5, count, 997))
 
-    def test_each_vector_gets_its_own_attributes(self, tmp_path):
-        """A backend that changes its attributes changes nobody else's."""
+    def test_a_vector_has_its_own_attributes(self, tmp_path):
+        """Changing the attributes of one vector changes nobody else's."""
         one, other = small_vectors(2)
         other = renamed(replace(one), "other")
         with VectorFile(write(tmp_path / "a.h5", [one, other])) as file:
-            (batch,) = file.batches()
-            batch.attributes[0]["kernel"].append(9)
-            assert batch.attributes[1]["kernel"] == [1, 2]
+            file.vector(0).case.attributes["kernel"].append(9)
             assert file.vector(0).case.attributes["kernel"] == [1, 2]
+            assert file.vector(1).case.attributes["kernel"] == [1, 2]
+
+    def test_a_file_of_one_batch_is_put_together_once(self, tmp_path):
+        """A second run over the same open file finds its columns ready."""
+        with VectorFile(write(tmp_path / "a.h5", small_vectors(2))) as file:
+            (first,), (second,) = file.batches(), file.batches()
+            assert first is second
 
     def test_arrays_are_read_only(self, tmp_path):
         """Nothing a caller does reaches another reader of the same columns."""

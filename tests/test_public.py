@@ -1,0 +1,38 @@
+"""The public names are functions and classes, whatever was imported before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import conformance
+
+
+@pytest.mark.parametrize("name", conformance.__all__)
+def test_every_public_name_resolves(name):
+    """Each name of __all__ is there and is no module."""
+    assert callable(getattr(conformance, name))
+
+
+@pytest.mark.parametrize("name", ["check", "generate", "strength"])
+def test_a_module_never_takes_the_place_of_a_function(name):
+    """Importing the module of the same name first changes nothing."""
+    home = "faults.strength" if name == "strength" else name
+    code = f"import conformance.{home}, conformance; print(type(conformance.{name}).__name__)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "function"
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    """The message names the package and the name."""
+    with pytest.raises(AttributeError, match=r"conformance.*nothing"):
+        _ = conformance.nothing
+
+
+def test_importing_the_package_loads_no_heavy_module():
+    """`import conformance` is quick: numpy and h5py wait until they are needed."""
+    code = "import sys, conformance; print([m for m in ('numpy', 'h5py') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
