@@ -70,7 +70,11 @@ def main() -> None:
     page += table(
         ["engine", "version", *OPERATORS],
         [
-            [name, release(name), *(" · ".join(map(str, found[name]["counts"][o])) for o in OPERATORS)]
+            [
+                name,
+                release(name),
+                *(" · ".join(map(str, found[name]["counts"][o])) for o in OPERATORS),
+            ]
             for name in names
         ],
     )
@@ -80,12 +84,15 @@ def main() -> None:
     page += table(
         ["clause", *names],
         [
-            [f"[{c.name}](clauses.md#{c.name})", *(found[n]["readings"].get(c.name, "") for n in names)]
+            [
+                f"[{c.name}](clauses.md#{c.name})",
+                *(found[n]["readings"].get(c.name, "") for n in names),
+            ]
             for c in DISPUTED
         ],
     )
-    page += "\n## Accuracy of averages\n\nShare of elements correctly rounded, and the largest error"
-    page += " as a share of the bound, of vectors that conform.\n\n"
+    page += "\n## Accuracy of averages\n\nShare of elements correctly rounded, and the largest "
+    page += "error as a share of the bound, of vectors that conform.\n\n"
     dtypes = ["float16", "bfloat16", "float32", "float64"]
     page += table(
         ["engine", *dtypes],

@@ -133,7 +133,7 @@ class TestProgram:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ("chek", 2, "no command 'chek'; there are generate, check, verify, list, show, clauses"),
+        ("chek", 2, "no command 'chek'; there are generate, check, verify, list, show, clauses, strength"),
         ("check", 2, "Missing argument 'BACKEND'"),
         ("check numpy {f}/gone", 2, "{f}/gone: no such file or directory"),
         ("check numpy {f}/nothing", 3, "{f}/nothing: no vector files (*.h5) in this directory"),

@@ -33,12 +33,13 @@ _WORDS = {"same_upper": "SAME", "same_lower": "SAME_LOWER", "valid": "VALID"}
 def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     """Compute one case; Unsupported for ceil rounding and adaptive pooling."""
     data = inputs[0]
-    what = windowed(operator, attributes, data.ndim - 2)
+    axes = data.ndim - 2
+    what = windowed(operator, attributes, axes)
     if what is None:
         raise Unsupported(f"operator {operator}: JAX has no adaptive pooling")
-    if operator != "nGraph-AvgPool" and not 1 <= data.ndim - 2 <= 3:
+    if axes < 1 or (axes > 3 and operator != "nGraph-AvgPool"):
         raise ValueError(f"{operator} of {data.ndim} dimensions")
-    what.check_lengths(data.ndim - 2)
+    what.check_lengths(axes)
     if min(what.begin + what.end, default=0) < 0:
         raise ValueError("a negative pad: JAX would crop")
     _check_rounding(what, data.shape[2:])

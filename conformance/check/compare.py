@@ -81,9 +81,10 @@ def closeness(got: Array, expected: ExpectedColumns, axes: Ints, *, average: boo
 class Column:
     """All expected elements of one type in a batch, aligned with what the backend returned.
 
-    `rows` are the rows of the expected table, `starts` and `stops` their elements. Zeros stand
-    where an output has not the row's type and shape. `differing` are the defined elements that
-    differ in some bit, `row` the place of each in `rows`, and `near` compares them.
+    `rows` are the rows of the expected table, `starts` and `stops` their elements. The expected
+    elements themselves stand where an output has not the row's type and shape. `differing` are
+    the defined elements that differ in some bit, `row` the place of each in `rows`, and `near`
+    compares them.
     """
 
     name: str
@@ -130,7 +131,7 @@ def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
         rows = np.array([r for r, each in enumerate(batch.expected_dtype) if each == name], int)
         got, same = _outputs(batch, answers, name, rows)
         comparable[rows] = same
-        column = _column(batch, name, rows, got, same)
+        column = _column(batch, name, rows, got)
         if name in FLOATS:
             of_row = axes[batch.expected_vector[rows]]
             column = replace(column, near=_near(column, of_row[column.row], average=average))
@@ -160,12 +161,16 @@ def spacing(expected: Doubles, name: str) -> Doubles:
 def _outputs(batch: Batch, answers: Answers, name: str, rows: Ints) -> tuple[Array, Bools]:
     """Return the output beside each row, flat, and whether it has the row's type and shape."""
     dtype = dtype_of(name)
-    parts: list[bytes] = []
+    filler = np.ascontiguousarray(batch.columns[name].values).view(np.uint8).data
+    starts = batch.expected_start[rows] * dtype.itemsize
+    stops = starts + batch.expected_size[rows] * dtype.itemsize
+    parts: list[bytes | memoryview] = []
     same: list[bool] = []
-    for row, vector, size in zip(
+    for row, vector, start, stop in zip(
         rows.tolist(),
         batch.expected_vector[rows].tolist(),
-        batch.expected_size[rows].tolist(),
+        starts.tolist(),
+        stops.tolist(),
         strict=True,
     ):
         data = answers.data[vector]
@@ -174,12 +179,12 @@ def _outputs(batch: Batch, answers: Answers, name: str, rows: Ints) -> tuple[Arr
             and answers.dtype[vector] == name
             and answers.shape[vector] == batch.expected_shape[row]
         )
-        parts.append(data if data is not None and fits else bytes(size * dtype.itemsize))
+        parts.append(data if data is not None and fits else filler[start:stop])
         same.append(fits)
     return np.frombuffer(b"".join(parts), np.uint8).view(dtype), np.array(same, np.bool_)
 
 
-def _column(batch: Batch, name: str, rows: Ints, got: Array, same: Bools) -> Column:
+def _column(batch: Batch, name: str, rows: Ints, got: Array) -> Column:
     columns = batch.columns[name]
     starts = batch.expected_start[rows]
     stops = starts + batch.expected_size[rows]
@@ -193,9 +198,6 @@ def _column(batch: Batch, name: str, rows: Ints, got: Array, same: Bools) -> Col
     bits = np.dtype(f"u{got.itemsize}")
     unequal = got.view(bits) != np.ascontiguousarray(columns.values).view(bits)
     differing = np.flatnonzero(unequal & ~masked)
-    row = row_of(differing)
-    if not same.all():
-        differing, row = differing[same[row]], row[same[row]]
     return Column(
         name=name,
         rows=rows,
@@ -204,7 +206,7 @@ def _column(batch: Batch, name: str, rows: Ints, got: Array, same: Bools) -> Col
         columns=columns,
         got=got,
         differing=differing,
-        row=row,
+        row=row_of(differing),
         undefined=undefined,
         undefined_row=row_of(undefined),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -109,12 +110,17 @@ class InProcess:
 def one_line(error: BaseException) -> str:
     """Return an exception as one short line, even if its text cannot be made."""
     try:
-        text = " ".join(str(error).split())
+        text = str(error)
     except Exception:  # noqa: BLE001 - a backend's exception may be as broken as the backend
         text = "(its text could not be made)"
+    return _shortened(type(error).__name__, text)
+
+
+@lru_cache(maxsize=256)  # what a backend does not support it says thousands of times
+def _shortened(name: str, text: str) -> str:
+    text = " ".join(text.split())
     if len(text) > _MAX_TEXT:
         text = text[: _MAX_TEXT - 3] + "..."
-    name = type(error).__name__
     return f"{name}: {text}" if text else name
 
 

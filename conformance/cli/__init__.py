@@ -14,6 +14,7 @@ from conformance.cli.generate import generate_files
 from conformance.cli.group import OneLineErrors
 from conformance.cli.listing import list_vectors
 from conformance.cli.show import show_vector
+from conformance.cli.strength import measure_strength
 from conformance.cli.verify import verify_vectors
 
 __all__ = ["main"]
@@ -45,5 +46,6 @@ for _command in (
     list_vectors,
     show_vector,
     explain_clauses,
+    measure_strength,
 ):
     main.add_command(_command)

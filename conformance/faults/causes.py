@@ -11,7 +11,8 @@ from conformance.check import Report
 from conformance.check.sources import Source, Vectors, opened
 from conformance.dtypes import name_of
 from conformance.faults.acceptance import accepted
-from conformance.faults.diagnosis import Diagnosis, Progress, diagnose
+from conformance.faults.diagnosis import Diagnosis, diagnose
+from conformance.faults.search import Progress
 from conformance.vector import Vector
 
 _CONFORMING = 1200

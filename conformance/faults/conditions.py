@@ -13,9 +13,8 @@ from conformance.operators.pipeline import Params
 from conformance.reference.rounding import widen
 from conformance.vector import Vector
 
-_MOST = 3
-# About the cells that are read; larger vectors are looked at only where there are few others.
-_LIGHT = 4000
+LIGHT = 4000
+"""The weight up to which a vector is quickly tried; heavier ones only where there are few."""
 
 
 def features(vector: Vector) -> frozenset[str]:
@@ -23,18 +22,20 @@ def features(vector: Vector) -> frozenset[str]:
     return frozenset(_features(vector))
 
 
-def condition(these: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> tuple[str, int]:
+def condition(
+    these: Sequence[frozenset[str]], others: Sequence[frozenset[str]], *, most: int = 3
+) -> tuple[str, int]:
     """Return the few features that all of `these` and as few as possible of `others` have.
 
-    Returns them in words, "" where nothing that all share tells any of the others apart, and the
-    number of the others that have them too. Each sequence holds features.
+    Returns at most `most` of them in words, "" where nothing that all share tells any of the
+    others apart, and the number of the others that have them too. Each sequence holds features.
     """
     left = list(others)
     if not these:
         return "", len(left)
     shared = sorted(frozenset.intersection(*these))
     chosen: list[str] = []
-    while left and shared and len(chosen) < _MOST:
+    while left and shared and len(chosen) < most:
         # The rarest among the others first; by name where equal.
         best = min(shared, key=lambda each: sum(each in other for other in left))
         remaining = [other for other in left if best in other]
@@ -48,7 +49,7 @@ def condition(these: Sequence[frozenset[str]], others: Sequence[frozenset[str]])
 def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
     """Return at most so many vectors, of as many kinds as possible, the lighter of a kind."""
     weighed = sorted(((weight(vector), i) for i, vector in enumerate(vectors)))
-    light = sum(each <= _LIGHT for each, _ in weighed)
+    light = sum(each <= LIGHT for each, _ in weighed)
     kinds: dict[frozenset[str], list[Vector]] = {}
     for _, i in weighed[: max(light, most // 4)]:
         kinds.setdefault(features(vectors[i]), []).append(vectors[i])

@@ -37,7 +37,7 @@ def summary(file: VectorFile, numbers: Sequence[int] | None = None) -> Renderabl
     table.add_row("  provenance", _counts(provenances, _PROVENANCES))
     if clauses:
         table.add_row("  clauses", _counts(clauses, sorted(clauses)))
-    for line in _coverage(file):
+    for line in coverage_lines(file.header.get("coverage")):
         table.add_row("  coverage", line)
     title = Text.assemble(
         (file.operator, "bold"),
@@ -51,9 +51,8 @@ def _counts(counter: Counter[str], order: Iterable[str]) -> str:
     return ", ".join(f"{name} {counter[name]:,}" for name in order if counter[name])
 
 
-def _coverage(file: VectorFile) -> Iterator[str]:
-    """Say how many combinations of levels the file covers, as its generator counted."""
-    stored = file.header.get("coverage")
+def coverage_lines(stored: object) -> Iterator[str]:
+    """Say how many combinations of levels a file covers, as its generator counted them."""
     for name, numbers in stored.items() if isinstance(stored, dict) else ():
         found = numbers if isinstance(numbers, dict) else {}
         counts = [found.get(key) for key in ("covered", "feasible", "strength")]

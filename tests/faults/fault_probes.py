@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from conformance.faults.conditions import weight
 from conformance.operators import OPERATORS, vector_of
 from conformance.sweep import collect
 from conformance.vector import Case, Vector
@@ -21,6 +22,13 @@ def probes(operator: str) -> tuple[Vector, ...]:
 def all_probes() -> list[Vector]:
     """Return the vectors of every operator."""
     return [vector for operator in OPERATORS for vector in probes(operator)]
+
+
+def light_probes(*operators: str) -> list[Vector]:
+    """Return the invalid and half of the other small vectors of some operators, or of all."""
+    chosen = [v for name in operators or OPERATORS for v in probes(name)]
+    small = [vector for vector in chosen if weight(vector) <= 1500]
+    return [v for i, v in enumerate(small) if i % 2 or "invalid" in v.case.tags]
 
 
 def _more(operator: str) -> list[Case]:

@@ -1,0 +1,223 @@
+"""The search for faults, alone or two at once, that reproduce mismatches.
+
+It starts from one unexplained mismatch after the other, of as many kinds as possible: whatever
+explains all of them explains this one. The candidates are then held against the other mismatches
+of a sample, and against conforming vectors, which a true cause leaves alone or which some
+condition on attributes sets apart. What is found is held against every mismatch, and the search
+goes on with those left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from conformance.faults.conditions import LIGHT, condition, features, spread, weight
+from conformance.faults.fault import Fault
+from conformance.faults.matching import Exhibit, Match, Suspects
+from conformance.vector import Vector
+
+Progress = Callable[[int, int], None]
+Together = tuple[Fault, ...]
+
+_ROUNDS = (40, 12, 8)  # mismatches of a sample, round by round
+_CAUSES = 6
+_FRUITLESS = 8
+_PAIR_SEARCHES = 3
+_PARTNERS = 5
+_FEW = 24
+_CONJUNCTS = 2
+
+
+@dataclass(slots=True, eq=False)
+class Cause:
+    """Faults, how they match mismatches, and the conforming vectors they would break.
+
+    Mismatches and conforming vectors go by their numbers. `condition` says in words what sets
+    the mismatches explained apart from all those vectors; `contradicted` is empty then.
+    `alternatives` fit as well.
+    """
+
+    faults: Together
+    explained: dict[int, Match]
+    contradicted: frozenset[int]
+    condition: str = ""
+    alternatives: list[Fault] = field(default_factory=list)
+
+    @property
+    def score(self) -> tuple[int, int, bool, int]:
+        """How well it fits; the larger the better."""
+        return (
+            len(self.explained) - len(self.contradicted),
+            len(self.explained),
+            not self.condition,
+            -len(self.faults),
+        )
+
+
+class Search:
+    """One search; `run` it once."""
+
+    def __init__(
+        self,
+        mismatches: Sequence[Exhibit],
+        conforming: Sequence[Exhibit],
+        catalogue: Sequence[Fault],
+        progress: Progress | None,
+    ) -> None:
+        self.features = [features(each.vector) for each in mismatches]
+        self.others = [features(each.vector) for each in conforming]
+        self._mismatches = mismatches
+        self._conforming = conforming
+        self._catalogue = catalogue
+        self._progress = progress
+        self._suspects = Suspects()
+        self._broken: dict[tuple[Together, int], bool] = {}
+        self._sample: list[int] = []
+
+    def run(self) -> tuple[list[Cause], list[int]]:
+        """Return the causes found, each held against all mismatches, and what is left over."""
+        causes: list[Cause] = []
+        left = list(range(len(self._mismatches)))
+        for most in _ROUNDS:
+            self._tick(len(left))
+            sample = _numbers([self._mismatches[i].vector for i in left], most)
+            fresh = [left[i] for i in sample]
+            self._sample = sorted({*self._sample, *fresh})
+            found = self._in_pairs(*self._singly(causes, fresh))
+            new = [cause for cause in found if cause not in causes]
+            if not new:
+                break
+            for cause in new:
+                cause.explained = self._explained(cause.faults, range(len(self._mismatches)))
+            causes = found
+            left = [i for i in left if not _is_explained(i, causes)]
+            if not left:
+                break
+        return causes, left
+
+    def _singly(
+        self, causes: Sequence[Cause], fresh: Sequence[int]
+    ) -> tuple[list[Cause], list[int]]:
+        """Look for single faults; return all causes and the mismatches none explains."""
+        found, fruitless, left = list(causes), 0, list(fresh)
+        while left and len(found) < _CAUSES and fruitless < _FRUITLESS:
+            cause = self._best(((fault,) for fault in self._catalogue), left[0])
+            if cause is None:
+                fruitless += 1
+                left.append(left.pop(0))
+                if fruitless >= len(left):
+                    break
+            else:
+                found.append(cause)
+                left = [i for i in left if i not in cause.explained]
+        return found, left
+
+    def _in_pairs(self, causes: list[Cause], left: Sequence[int]) -> list[Cause]:
+        """Look for two faults where single ones leave mismatches over; return all causes."""
+        light = [i for i in left if weight(self._mismatches[i].vector) <= LIGHT]
+        for i in light[:_PAIR_SEARCHES]:
+            if _is_explained(i, causes):
+                continue
+            known = [cause.faults[0] for cause in causes if len(cause.faults) == 1]
+            cause = self._best(combinations(known, 2), i)
+            if cause is None:
+                active = self._active(i)
+                cause = self._best(_pairs(known, active), i)
+            if cause is None:
+                cause = self._best(_pairs(self._partners(i, active), active), i)
+            if cause is not None:
+                # What both explain together, each alone need not be named for.
+                causes = [
+                    each for each in causes if not each.explained.keys() <= cause.explained.keys()
+                ]
+                causes.append(cause)
+        return causes
+
+    def _active(self, mismatch: int) -> list[Fault]:
+        """Return the faults that change anything in a mismatch."""
+        exhibit = self._mismatches[mismatch]
+        return [fault for fault in self._catalogue if self._suspects.answers((fault,), exhibit)]
+
+    def _partners(self, mismatch: int, active: Sequence[Fault]) -> list[Fault]:
+        """Return the faults that come nearest to a mismatch without explaining it."""
+        exhibit = self._mismatches[mismatch]
+        likeness = {fault: self._suspects.likeness((fault,), exhibit) for fault in active}
+        nearest = sorted(active, key=lambda fault: -likeness[fault])[:_PARTNERS]
+        return [fault for fault in nearest if likeness[fault] > 0]
+
+    def _best(self, candidates: Iterable[Together], mismatch: int) -> Cause | None:
+        """Return the candidate that explains a mismatch and fits the others best."""
+        exhibit = self._mismatches[mismatch]
+        if weight(exhibit.vector) > LIGHT:
+            # Trying is slow: only what leaves a few other vectors alone is worth it.
+            few = range(min(_FEW, len(self._conforming)))
+            candidates = (
+                faults for faults in candidates if not any(self._breaks(faults, i) for i in few)
+            )
+        causes = [
+            Cause(
+                faults,
+                self._explained(faults, self._sample),
+                frozenset(i for i in range(len(self._conforming)) if self._breaks(faults, i)),
+            )
+            for faults in candidates
+            if self._suspects.match(faults, exhibit) != "no"
+        ]
+        plausible = [cause for cause in causes if self._is_plausible(cause)]
+        if not plausible:
+            return None
+        best = max(plausible, key=lambda cause: cause.score)
+        best.alternatives = [
+            other.faults[0]
+            for other in plausible
+            if other is not best and other.score == best.score and len(other.faults) == 1
+        ]
+        return best
+
+    def _explained(self, faults: Together, numbers: Iterable[int]) -> dict[int, Match]:
+        return {
+            i: match
+            for i in numbers
+            if (match := self._suspects.match(faults, self._mismatches[i])) != "no"
+        }
+
+    def _breaks(self, faults: Together, conforming: int) -> bool:
+        key = (faults, conforming)
+        if key not in self._broken:
+            self._broken[key] = self._suspects.shows(faults, self._conforming[conforming])
+        return self._broken[key]
+
+    def _is_plausible(self, cause: Cause) -> bool:
+        """Say whether little speaks against a cause, or a condition on attributes removes it."""
+        if not cause.contradicted:
+            return True
+        words, left = condition(
+            [self.features[i] for i in cause.explained],
+            [self.others[i] for i in cause.contradicted],
+            most=_CONJUNCTS,
+        )
+        # A few mismatches have something in common by chance.
+        if left == 0 and len(cause.explained) >= min(4, len(self._sample)):
+            cause.condition, cause.contradicted = words, frozenset()
+            return True
+        return 4 * len(cause.contradicted) <= len(cause.explained)
+
+    def _tick(self, left: int) -> None:
+        if self._progress is not None:
+            self._progress(len(self._mismatches) - left, len(self._mismatches))
+
+
+def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
+    """Return the numbers of vectors of as many kinds as possible."""
+    chosen = set(map(id, spread(vectors, most)))
+    return [i for i, vector in enumerate(vectors) if id(vector) in chosen]
+
+
+def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]:
+    return ((a, b) for a in some for b in others if a.step != b.step)
+
+
+def _is_explained(mismatch: int, causes: Iterable[Cause]) -> bool:
+    return any(mismatch in cause.explained for cause in causes)
