@@ -124,11 +124,12 @@ def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
     wrong = np.zeros((count, ARITHMETICS), np.int64)
     undefined = np.zeros(count, np.int64)
     codes = arithmetic_of(batch)
-    arithmetics = np.unique(codes[batch.outcome_expected >= 0]).tolist()
+    arithmetics = np.flatnonzero(np.bincount(codes[batch.outcome_expected >= 0])).tolist()
+    names = np.array(batch.expected_dtype)
     axes = np.array([arrays[0].ndim - 2 if arrays else 0 for arrays in batch.inputs], np.int64)
     columns = []
     for name in batch.columns:
-        rows = np.array([r for r, each in enumerate(batch.expected_dtype) if each == name], int)
+        rows = np.flatnonzero(names == name)
         got, same = _outputs(batch, answers, name, rows)
         comparable[rows] = same
         column = _column(batch, name, rows, got)

@@ -170,8 +170,9 @@ def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
     comparable[comparable] = compared.comparable[batch.outcome_expected[comparable]]
     for mask in (comparable, comparable & fits):
         rows = np.flatnonzero(mask)
-        vectors, first = np.unique(batch.outcome_vector[rows], return_index=True)
-        followed[vectors] = rows[first]
+        vectors = batch.outcome_vector[rows]
+        first = np.flatnonzero(np.diff(vectors, prepend=-1))  # they ascend
+        followed[vectors[first]] = rows[first]
     return followed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from typing import Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.faults.acceptance import accepted
 from conformance.faults.fault import Fault
 from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
-from conformance.operators import CLAUSES, operator_named
+from conformance.operators import CLAUSES, DISPUTED, operator_named
 from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Combination, Vector
@@ -31,36 +31,47 @@ _STANDS_OUT = 8.0
 class Exhibit:
     """A vector and what the backend returned for it; None stands for an exception.
 
-    `readings` are those the backend is known to follow. Where a clause that touches the vector
-    is open, each of its readings is considered.
+    `readings` are those the backend seems to follow. Where a clause that touches the vector is
+    open, each of its readings is considered. `in_doubt` considers others too: what a faulty
+    backend seems to follow may be an effect of the fault.
     """
 
     vector: Vector
     output: Array | None
     readings: Combination
+    in_doubt: bool = False
 
     @cached_property
     def trials(self) -> tuple[tuple[Combination, Trial], ...]:
         """A bench per combination of readings that is possible."""
         case = self.vector.case
-        steps = [
-            name
-            for name in self.vector.clauses
-            if name not in self.readings
-            and CLAUSES[name].kind == "disputed"
-            and any(reading.replaces for reading in CLAUSES[name].readings)
-        ]
-        open_ones = product(*([(n, r.name) for r in CLAUSES[n].readings] for n in steps))
-        found = []
-        for choice, _ in zip(open_ones, range(_MOST_READINGS), strict=False):
-            combination = {**self.readings, **dict(choice)}
-            found.append((combination, Trial(case, right_operator(case.operator, combination))))
-        return tuple(found)
+        return tuple(
+            (combination, Trial(case, right_operator(case.operator, combination)))
+            for combination in (self._doubtful() if self.in_doubt else self._possible())
+        )
 
-    @cached_property
-    def cells(self) -> int:
-        """Cells of the inputs."""
-        return sum(array.size for array in self.vector.case.inputs)
+    def _possible(self) -> list[Combination]:
+        clauses = [name for name in _structural(self.vector) if name in self.vector.clauses]
+        left = [name for name in clauses if name not in self.readings]
+        choices = product(*([(n, r.name) for r in CLAUSES[n].readings] for n in left))
+        return [{**self.readings, **dict(choice)} for choice in islice(choices, _MOST_READINGS)]
+
+    def _doubtful(self) -> list[Combination]:
+        found = [self.readings, {}]
+        for name in _structural(self.vector):
+            for reading in CLAUSES[name].readings:
+                found.append({**self.readings, name: reading.name})
+        return found
+
+
+def _structural(vector: Vector) -> list[str]:
+    """Return the disputed clauses of an operator whose readings replace steps."""
+    return [
+        clause.name
+        for clause in DISPUTED
+        if vector.case.operator in clause.operators
+        and any(reading.replaces for reading in clause.readings)
+    ]
 
 
 class Suspects:

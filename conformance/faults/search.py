@@ -10,7 +10,7 @@ goes on with those left over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from conformance.faults.conditions import LIGHT, condition, features, spread, weight
@@ -68,7 +68,7 @@ class Search:
     ) -> None:
         self.features = [features(each.vector) for each in mismatches]
         self.others = [features(each.vector) for each in conforming]
-        self._mismatches = mismatches
+        self._mismatches = list(mismatches)
         self._conforming = conforming
         self._catalogue = catalogue
         self._progress = progress
@@ -80,8 +80,12 @@ class Search:
         """Return the causes found, each held against all mismatches, and what is left over."""
         causes: list[Cause] = []
         left = list(range(len(self._mismatches)))
-        for most in _ROUNDS:
+        for round_number, most in enumerate(_ROUNDS):
             self._tick(len(left))
+            if round_number:
+                left = self._in_doubt(causes, left)
+                if not left:
+                    break
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
             self._sample = sorted({*self._sample, *fresh})
@@ -96,6 +100,14 @@ class Search:
             if not left:
                 break
         return causes, left
+
+    def _in_doubt(self, causes: Sequence[Cause], left: Sequence[int]) -> list[int]:
+        """Doubt the readings where mismatches are left over; return those still left."""
+        for i in left:
+            self._mismatches[i] = replace(self._mismatches[i], in_doubt=True)
+        for cause in causes:
+            cause.explained |= self._explained(cause.faults, left)
+        return [i for i in left if not _is_explained(i, causes)]
 
     def _singly(
         self, causes: Sequence[Cause], fresh: Sequence[int]

@@ -112,8 +112,8 @@ def test_an_unknown_cause_is_said_to_be_unknown():
         result = evaluate(operator, inputs, attributes)
         return result * 3 + 7 if attributes.get("auto_pad") == "same_lower" else result
 
-    vectors = [v for v in light_probes("AvgPool-1") if v.case.inputs[0].dtype == np.float64]
-    (only,) = causes_of(backend, vectors)
+    vectors = [v for v in light_probes("AvgPool-1") if v.case.pattern != "zeros"]
+    only = causes_of(backend, vectors)[-1]
     assert only.faults == ()
     assert only.condition == "auto_pad=same_lower"
     assert only.summary == (
