@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.backends import load_backend
-    from conformance.check import Report, check
+    from conformance.check import Report
+    from conformance.checking import check
     from conformance.errors import (
         ConformanceError,
         InvalidCase,
@@ -35,7 +36,7 @@ _HOME = {
     "Unsupported": "errors",
     "UsageError": "errors",
     "VectorFileError": "errors",
-    "check": "check",
+    "check": "checking",
     "evaluate": "operators",
     "generate": "generate",
     "load_backend": "backends",

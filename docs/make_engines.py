@@ -33,6 +33,13 @@ an element type or a number of axes the engine lacks, pads or rounding it has no
 
 """
 
+READINGS = """\
+Blank: no vector that the engine supports is touched; *either*: nothing separates. *inconsistent* is
+a finding (7, 9, 11), but for OpenVINO and pads-not-below-kernel: it refuses such pads where padding
+does not count in an average, and takes them otherwise.
+
+"""
+
 
 def run(name: str, vectors: str | None) -> dict[str, object]:
     """Check one engine and return what the page shows, in plain types."""
@@ -80,7 +87,7 @@ def main() -> None:
     )
     page = page.replace("| engine ", "Counts are " + " · ".join(VERDICTS) + ".\n\n| engine ", 1)
     page += "\n## Readings of the disputed clauses\n\n"
-    page += "Blank: no vector that the engine supports is touched; *either*: nothing separates.\n\n"
+    page += READINGS
     page += table(
         ["clause", *names],
         [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -89,21 +89,29 @@ class Part:
 
     def value(self, index: int, attribute: str) -> str:
         """Return what may separate readings: a value of one of `readings.ATTRIBUTES`."""
-        dtype, given = self.dtypes[index], self.attributes[index]
-        match attribute:
-            case "operator":
-                return self.operator
-            case "dtype":
-                return name_of(dtype) if dtype is not None else ""
-            case "axes":
-                return str(len(self.shapes[index][0]) - 2)
-            case "auto_pad":
-                return str(given.get("auto_pad", "explicit"))
-            case "rounding_type":
-                return str(given.get("rounding_type", "floor"))
-            case _:
-                include = given.get("include_padding_in_avg_computation", False)
-                return str(given.get("exclude_pad", not include)).lower()
+        dtype = self.dtypes[index]
+        name = name_of(dtype) if dtype is not None else ""
+        axes = len(self.shapes[index][0]) - 2
+        return separator(attribute, self.operator, name, axes, self.attributes[index])
+
+
+def separator(
+    attribute: str, operator: str, dtype: str, axes: int, given: Mapping[str, Any]
+) -> str:
+    """Return the value of one of `readings.ATTRIBUTES` for a vector."""
+    if attribute == "exclude_pad":
+        if operator == "MaxPool-1":
+            return "no divisor"
+        include = given.get("include_padding_in_avg_computation", False)
+        return str(given.get("exclude_pad", not include)).lower()
+    defaults = {
+        "operator": operator,
+        "dtype": dtype,
+        "axes": str(axes),
+        "auto_pad": "explicit",
+        "rounding_type": "floor",
+    }
+    return str(given.get(attribute, defaults[attribute]))
 
 
 class Results(Sequence[Result]):

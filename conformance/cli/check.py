@@ -58,7 +58,8 @@ def check_backend(
     Exits 0 if the backend conforms, 1 if not.
     """
     from conformance.backends import load_backend
-    from conformance.check import Interrupted, check
+    from conformance.check import Interrupted
+    from conformance.checking import check
     from conformance.report.console import render
 
     with opened(vectors) as files:

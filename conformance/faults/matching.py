@@ -57,11 +57,12 @@ class Exhibit:
         return [{**self.readings, **dict(choice)} for choice in islice(choices, _MOST_READINGS)]
 
     def _doubtful(self) -> list[Combination]:
-        found = [self.readings, {}]
-        for name in _structural(self.vector):
-            for reading in CLAUSES[name].readings:
-                found.append({**self.readings, name: reading.name})
-        return found
+        others = (
+            {**self.readings, name: reading.name}
+            for name in _structural(self.vector)
+            for reading in CLAUSES[name].readings
+        )
+        return [self.readings, {}, *others]
 
 
 def _structural(vector: Vector) -> list[str]:
@@ -80,10 +81,13 @@ class Suspects:
     def __init__(self) -> None:
         self._made: dict[tuple[int, ...], dict[tuple[str, str], Suspect]] = {}
 
-    def answers(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> list[tuple[Answer, Trial]]:
+    def answers(
+        self, faults: tuple[Fault, ...], exhibit: Exhibit, shape: tuple[int, ...] | None = None
+    ) -> list[tuple[Answer, Trial]]:
         """Return what faults make of a vector under each possible combination of readings.
 
-        Answers equal to the right ones are left out.
+        Answers equal to the right ones are left out; those of another than a given shape hold
+        no values.
         """
         operator = exhibit.vector.case.operator
         if not all(operator in fault.operators for fault in faults):
@@ -94,7 +98,7 @@ class Suspects:
             key = (operator, repr(sorted(combination.items())))
             if key not in made:
                 made[key] = Suspect(faults, operator, combination)
-            answer = made[key].answer(trial)
+            answer = made[key].answer(trial, shape)
             if answer is not None:
                 found.append((answer, trial))
         return found
@@ -102,7 +106,8 @@ class Suspects:
     def match(self, faults: tuple[Fault, ...], exhibit: Exhibit) -> Match:
         """Say how well faults reproduce what the backend returned."""
         best: Match = "no"
-        for answer, trial in self.answers(faults, exhibit):
+        shape = None if exhibit.output is None else exhibit.output.shape
+        for answer, trial in self.answers(faults, exhibit, shape):
             found = _match(exhibit, answer, trial)
             if found == "exact":
                 return found

@@ -24,7 +24,7 @@ Together = tuple[Fault, ...]
 _ROUNDS = (40, 12, 8)  # mismatches of a sample, round by round
 _CAUSES = 6
 _FRUITLESS = 8
-_PAIR_SEARCHES = 3
+_PAIR_SEARCHES = 5
 _PARTNERS = 5
 _FEW = 24
 _CONJUNCTS = 2
@@ -69,50 +69,50 @@ class Search:
         self.features = [features(each.vector) for each in mismatches]
         self.others = [features(each.vector) for each in conforming]
         self._mismatches = list(mismatches)
+        self._as_followed = mismatches
         self._conforming = conforming
         self._catalogue = catalogue
         self._progress = progress
         self._suspects = Suspects()
         self._broken: dict[tuple[Together, int], bool] = {}
         self._sample: list[int] = []
+        self._pair_searches = _PAIR_SEARCHES
 
     def run(self) -> tuple[list[Cause], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
         causes: list[Cause] = []
         left = list(range(len(self._mismatches)))
-        for round_number, most in enumerate(_ROUNDS):
+        for most in _ROUNDS:
             self._tick(len(left))
-            if round_number:
-                left = self._in_doubt(causes, left)
-                if not left:
-                    break
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
             self._sample = sorted({*self._sample, *fresh})
-            found = self._in_pairs(*self._singly(causes, fresh))
-            new = [cause for cause in found if cause not in causes]
-            if not new:
-                break
-            for cause in new:
-                cause.explained = self._explained(cause.faults, range(len(self._mismatches)))
-            causes = found
-            left = [i for i in left if not _is_explained(i, causes)]
-            if not left:
-                break
+            found = self._singly(causes, fresh)
+            left = self._held_against_all(causes, found, left)
+            open_ones = [i for i in fresh if i in left]
+            paired = self._in_pairs(found, open_ones)
+            left = self._held_against_all(found, paired, left)
+            if not left or all(cause in causes for cause in paired):
+                return paired, left
+            causes = paired
         return causes, left
 
-    def _in_doubt(self, causes: Sequence[Cause], left: Sequence[int]) -> list[int]:
-        """Doubt the readings where mismatches are left over; return those still left."""
+    def _held_against_all(
+        self, before: Sequence[Cause], causes: Sequence[Cause], left: Sequence[int]
+    ) -> list[int]:
+        """Hold new causes against all mismatches and all against those left, readings in doubt."""
+        for cause in causes:
+            if cause not in before:
+                cause.explained = self._explained(cause.faults, range(len(self._mismatches)))
+        left = [i for i in left if not _is_explained(i, causes)]
         for i in left:
             self._mismatches[i] = replace(self._mismatches[i], in_doubt=True)
         for cause in causes:
             cause.explained |= self._explained(cause.faults, left)
         return [i for i in left if not _is_explained(i, causes)]
 
-    def _singly(
-        self, causes: Sequence[Cause], fresh: Sequence[int]
-    ) -> tuple[list[Cause], list[int]]:
-        """Look for single faults; return all causes and the mismatches none explains."""
+    def _singly(self, causes: Sequence[Cause], fresh: Sequence[int]) -> list[Cause]:
+        """Look for single faults where causes leave mismatches over; return all causes."""
         found, fruitless, left = list(causes), 0, list(fresh)
         while left and len(found) < _CAUSES and fruitless < _FRUITLESS:
             cause = self._best(((fault,) for fault in self._catalogue), left[0])
@@ -124,14 +124,15 @@ class Search:
             else:
                 found.append(cause)
                 left = [i for i in left if i not in cause.explained]
-        return found, left
+        return found
 
     def _in_pairs(self, causes: list[Cause], left: Sequence[int]) -> list[Cause]:
         """Look for two faults where single ones leave mismatches over; return all causes."""
         light = [i for i in left if weight(self._mismatches[i].vector) <= LIGHT]
-        for i in light[:_PAIR_SEARCHES]:
-            if _is_explained(i, causes):
+        for i in light:
+            if not self._pair_searches or _is_explained(i, causes):
                 continue
+            self._pair_searches -= 1
             known = [cause.faults[0] for cause in causes if len(cause.faults) == 1]
             cause = self._best(combinations(known, 2), i)
             if cause is None:
@@ -149,19 +150,19 @@ class Search:
 
     def _active(self, mismatch: int) -> list[Fault]:
         """Return the faults that change anything in a mismatch."""
-        exhibit = self._mismatches[mismatch]
+        exhibit = self._as_followed[mismatch]
         return [fault for fault in self._catalogue if self._suspects.answers((fault,), exhibit)]
 
     def _partners(self, mismatch: int, active: Sequence[Fault]) -> list[Fault]:
         """Return the faults that come nearest to a mismatch without explaining it."""
-        exhibit = self._mismatches[mismatch]
+        exhibit = self._as_followed[mismatch]
         likeness = {fault: self._suspects.likeness((fault,), exhibit) for fault in active}
         nearest = sorted(active, key=lambda fault: -likeness[fault])[:_PARTNERS]
         return [fault for fault in nearest if likeness[fault] > 0]
 
     def _best(self, candidates: Iterable[Together], mismatch: int) -> Cause | None:
         """Return the candidate that explains a mismatch and fits the others best."""
-        exhibit = self._mismatches[mismatch]
+        exhibit = self._as_followed[mismatch]
         if weight(exhibit.vector) > LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
             few = range(min(_FEW, len(self._conforming)))

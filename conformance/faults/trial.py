@@ -46,34 +46,49 @@ class Suspect:
             operator, right.operator.pipeline.replace(reduce=self._known)
         )
 
-    def answer(self, trial: Trial) -> Answer | None:
-        """Return the answer to a vector; None where it is that of the right operator."""
+    def answer(self, trial: Trial, shape: tuple[int, ...] | None = None) -> Answer | None:
+        """Return the answer to a vector; None where it is that of the right operator.
+
+        Where only an answer of a given `shape` matters, one of another holds no values.
+        """
         try:
             with np.errstate(all="ignore"):
-                return self._answer(trial)
+                return self._answer(trial, shape)
         except Exception:  # noqa: BLE001 - a fault may fail in any way
             return None if isinstance(trial.right, Raised) else RAISED
 
-    def _answer(self, trial: Trial) -> Answer | None:
+    def _answer(self, trial: Trial, shape: tuple[int, ...] | None) -> Answer | None:
         case = trial.case
         if trial.plan is None or self.remembers:
             if not self.remembers and "validate" not in self.steps:
                 return None
             return _if_other(self.wrong(case.inputs, case.attributes), trial)
+        params, plan = self._geometry(trial)
+        ours = (*case.inputs[0].shape[:2], *plan.extent)
+        if shape is not None and shape != ours and "reduce" not in self.steps:
+            return np.broadcast_to(np.zeros((), case.inputs[0].dtype), ours)
+        if plan is not trial.plan and not self.steps & _VALUES and plan.key == trial.plan.key:
+            return None
+        return self._values(trial, params, plan)
+
+    def _geometry(self, trial: Trial) -> tuple[Params, Plan]:
+        """Run the steps up to the plan that are not those of the right operator."""
         params, plan = trial.params, trial.plan
         assert params is not None
+        assert plan is not None
         if self.steps & {"validate", "resolve"}:
-            params = self.wrong.validate(case.inputs, case.attributes)
-            if self.steps == {"validate"} and params == trial.params:
-                return None
-        if self.steps & _GEOMETRY or params is not trial.params:
+            params = self.wrong.validate(trial.case.inputs, trial.case.attributes)
+        if self.steps & _GEOMETRY or params != trial.params:
             plan = self.wrong.plan(params)
-            if not self.steps & _VALUES and plan.key == trial.plan.key:
-                return None
+        return params, plan
+
+    def _values(self, trial: Trial, params: Params, plan: Plan) -> Answer | None:
+        """Run the steps that compute values."""
+        assert trial.plan is not None
         gathered = trial.gathered
         if plan is not trial.plan or "gather" in self.steps:
             gathered = _same_or(
-                self.wrong.pipeline.gather(case.inputs[0], params, plan.windows), gathered
+                self.wrong.pipeline.gather(trial.case.inputs[0], params, plan.windows), gathered
             )
         if gathered is trial.gathered and plan is trial.plan and "reduce" not in self.steps:
             return None

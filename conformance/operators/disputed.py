@@ -93,11 +93,15 @@ DISPUTED: tuple[Clause, ...] = (
         answer="whether ceil may add a window where the kernel is below the stride",
         evidence="OpenVINO rounds the padded input up and gets one more, empty, window",
         readings=(
-            Reading("rounding-ignored", "o = ceil(d / s) whatever rounding_type"),
+            Reading(
+                "rounding-ignored",
+                "o = ceil(d / s) whatever rounding_type",
+                ("PyTorch", "ONNX Runtime", "ncnn"),
+            ),
             Reading(
                 "rounding-applied",
                 "o = ceil(t / s) + 1 on the padded input",
-                ("OpenVINO",),
+                ("OpenVINO", "Paddle"),
                 {"extent": _round_same_too},
             ),
         ),
@@ -112,7 +116,7 @@ DISPUTED: tuple[Clause, ...] = (
         answer="whether that window is kept",
         evidence="OpenVINO keeps it; PyTorch and ONNX drop it",
         readings=(
-            Reading("kept", "o = ceil(t / s) + 1", ("OpenVINO",)),
+            Reading("kept", "o = ceil(t / s) + 1", ("OpenVINO", "Paddle", "ncnn")),
             Reading(
                 "dropped",
                 "one window less where (o - 1) s >= d + begin",
@@ -140,7 +144,7 @@ DISPUTED: tuple[Clause, ...] = (
             Reading(
                 "whole-kernel",
                 "the product of the kernel",
-                ("OpenVINO",),
+                ("OpenVINO", "ncnn"),
                 {"divide": _count_whole_kernel},
             ),
         ),

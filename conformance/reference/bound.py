@@ -56,8 +56,8 @@ def tolerance(
     each. Elements that are not finite have tolerance 0: they are compared by kind.
     """
     fmt = float_format(name_of(expected.dtype))
-    size = np.abs(widen(expected))
-    size[~np.isfinite(size)] = 0.0
+    wide_expected = widen(expected)
+    size = np.where(np.isfinite(wide_expected), np.abs(wide_expected), 0.0)
     if not average:
         # Where subnormals count as zero, any subnormal of the window may come out for another.
         loose = np.where(size < fmt.smallest_normal, 2 * fmt.smallest_normal, 0.0)
@@ -74,7 +74,7 @@ def tolerance(
         bound = np.where(element_type, own, once + summed)
     flush = np.where(flushed, (2 * k + 2) * fmt.smallest_normal, 0.0)
     result: Doubles = (bound + rounding + flush) * _SLACK
-    return result
+    return np.where(np.isfinite(wide_expected), result, 0.0)
 
 
 def overflow_allowed(

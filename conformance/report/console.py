@@ -51,6 +51,7 @@ def render(report: Report, *, repro: Repro | None = None, max_shown: int = 5) ->
         _readings(report),
         _undefined(report),
         _accuracy(report),
+        _causes(report),
         *_failures(report, repro, max_shown),
         verdict(report),
     ]
@@ -190,7 +191,8 @@ def _element_type(report: Report) -> Iterator[RenderableType]:
     }
     halves = [dtype for dtype in _HALVES if dtype in needing]
     others = sorted(needing.difference(_HALVES))
-    if halves:
+    # A wrong answer may happen to fit the loose reading: only a backend without any is warned.
+    if halves and not report.counts["mismatch"]:
         text = (
             f"WARNING: sums of {words.list_of(halves)} are kept in the element type and overflow "
             "or stagnate; many projects treat that as a bug."
@@ -199,6 +201,25 @@ def _element_type(report: Report) -> Iterator[RenderableType]:
     if others:
         text = f"Sums of {words.list_of(others)} overflow where the average does not."
         yield _indented(Text(text, "yellow"))
+
+
+def _causes(report: Report) -> RenderableType | None:
+    """Say what reproduces the failures."""
+    if not report.diagnoses:
+        return None
+    parts: list[RenderableType] = [Text("Likely causes", "bold")]
+    for each in report.diagnoses:
+        parts.append(_indented(Text(f"{each.summary}.", "cyan" if each.faults else "yellow")))
+        asides = [f"fault {' + '.join(each.faults)}"] if each.faults else []
+        if each.alternatives:
+            asides.append(f"not told apart from {', '.join(each.alternatives)}")
+        if each.contradicted:
+            asides.append(
+                f"{each.contradicted} of {each.conforming} conforming vectors speak against it"
+            )
+        asides += [f"public report of the kind: {thread}" for thread in each.threads[:2]]
+        parts += [Padding(Text(aside, "dim"), (0, 0, 0, 4)) for aside in asides]
+    return Group(*parts)
 
 
 def _undefined(report: Report) -> RenderableType | None:

@@ -224,4 +224,3 @@ class VectorFile:
             expected_size=table.sizes,
             columns=elements,
         )
-

@@ -1,0 +1,82 @@
+"""A report with the likely causes of its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from conformance.batch import vector_at
+from conformance.check.report import ClauseReport, Report, Result
+from conformance.check.results import separator
+from conformance.check.sources import Source, Vectors, opened
+from conformance.dtypes import name_of
+from conformance.faults.diagnosis import Mismatch, diagnose
+from conformance.vector import Vector
+
+Progress = Callable[[int, int], None]
+
+_CONFORMING = 1200
+"""Conforming vectors that are read to choose from; more would only take longer."""
+
+
+def explained(
+    report: Report, vectors: Vectors = None, *, progress: Progress | None = None
+) -> Report:
+    """Return a report with `diagnoses`; the same report where nothing failed.
+
+    `vectors` are those of the run. Outputs that the report did not keep, and answers that were
+    no arrays, are not diagnosed.
+    """
+    failing: dict[str, dict[str, Result]] = {}
+    right: dict[str, list[str]] = {}
+    for result in report.results:
+        if result.verdict == "error" or (
+            result.verdict == "mismatch" and result.output is not None
+        ):
+            failing.setdefault(result.operator, {})[result.id] = result
+        elif result.verdict == "conforms":
+            right.setdefault(result.operator, []).append(result.id)
+    if not failing:
+        return report
+    mismatches: list[Mismatch] = []
+    conforming: list[Vector] = []
+    with opened(vectors) as sources:
+        for source in sources:
+            here = failing.get(source.operator, {})
+            if here:
+                found = _read(source, here)
+                mismatches += [(vector, here[vector.case.id].output) for vector in found]
+                ids = right.get(source.operator, [])
+                step = -(-len(ids) * len(failing) // _CONFORMING) or 1
+                conforming += _read(source, ids[::step])
+    readings = _readings(report.readings)
+    diagnoses = diagnose(mismatches, conforming, readings, progress=progress)
+    return replace(report, diagnoses=tuple(diagnoses))
+
+
+def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
+    wanted = set(ids)
+    numbers = np.array([n for n, each in enumerate(source.ids) if each in wanted], np.int64)
+    return [vector_at(batch, i) for batch in source.batches(numbers) for i in range(len(batch))]
+
+
+def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str, str]]:
+    """Return what gives the readings that a backend follows in a vector."""
+
+    def of(vector: Vector) -> dict[str, str]:
+        case, followed = vector.case, {}
+        for clause in clauses:
+            reading = clause.followed
+            if clause.by is not None and case.inputs:
+                data = case.inputs[0]
+                value = separator(
+                    clause.by, case.operator, name_of(data.dtype), data.ndim - 2, case.attributes
+                )
+                reading = clause.values.get(value)
+            if reading is not None and reading != "either":
+                followed[clause.clause] = reading
+        return followed
+
+    return of
