@@ -186,9 +186,7 @@ def torch_suite() -> Suite:
     def tolerance(dtype: np.dtype[Any]) -> tuple[float, float]:
         return default_tolerances(getattr(torch, dtype.name))
 
-    suite = Suite(
-        "PyTorch OpInfo", tolerance, "rtol 1.3e-6, atol 1e-5 (float32)", PROFILES["torch"]
-    )
+    suite = Suite("PyTorch OpInfo", tolerance, "float32 1.3e-6, 1e-5", PROFILES["torch"])
     for info in op_db:
         name = info.name.removeprefix("nn.functional.")
         if name not in _POOLS:

@@ -45,11 +45,11 @@ class Measured:
     caught: Pairs
     possible: Pairs
 
-    def of(self, operator: str) -> tuple[int, int]:
-        """Return the faults caught in an operator, and those it may have."""
-        return tuple(
-            sum(name == operator for _, name in pairs) for pairs in (self.caught, self.possible)
-        )
+    def of(self, operator: str) -> str:
+        """Return how many faults are caught in an operator, "-" if there is no case of it."""
+        if operator not in {name for _, name in self.possible}:
+            return "-"
+        return str(sum(name == operator for _, name in self.caught))
 
     @property
     def faults(self) -> tuple[set[str], set[str]]:
@@ -109,16 +109,18 @@ def table_of(rows: Iterable[Measured]) -> Table:
     table.add_column("suite")
     table.add_column("cases", justify="right")
     table.add_column("tolerance")
-    for heading in (*OPERATORS, "faults", "share"):
-        table.add_column(heading, justify="right")
+    for name in OPERATORS:
+        count = sum(name in fault.operators for fault in CATALOGUE)
+        table.add_column(f"{name}\nof {count}", justify="right")
+    table.add_column("faults", justify="right")
+    table.add_column("share", justify="right")
     for row in rows:
-        each = [row.of(name) for name in OPERATORS]
         caught, possible = map(len, row.faults)
         table.add_row(
             row.name,
             f"{row.cases:,}",
             row.tolerance,
-            *(f"{some} of {every}" if every else "-" for some, every in each),
+            *map(row.of, OPERATORS),
             f"{caught} of {possible}",
             f"{caught / possible:.1%}",
         )
@@ -163,7 +165,7 @@ def main() -> None:
         others = [onnx_suite(), torch_suite()]
     except ImportError as error:
         parser.error(f"{error}; pip install onnx torch expecttest")
-    console = Console(width=128, highlight=False)
+    console = Console(width=140, highlight=False)
     with (
         open_vectors(options.vectors) as files,
         Progress(transient=True, disable=not console.is_terminal) as progress,

@@ -101,7 +101,7 @@ class Axis:
         return tuple(windows)
 
 
-def resolve_axis(  # noqa: PLR0917 - the numbers of one axis, in the order of every formula
+def resolve_axis(
     size: int,
     kernel: int,
     stride: int,

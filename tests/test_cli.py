@@ -89,7 +89,8 @@ class TestProgram:
         commands = re.findall(
             r"^  (\w+)  +[A-Z]", got.stdout.partition("Commands:")[2], re.MULTILINE
         )
-        assert commands == ["generate", "check", "verify", "list", "show", "clauses"]
+        expected = ["generate", "check", "verify", "list", "show", "clauses", "strength"]
+        assert commands == expected
 
     def test_version_is_that_of_the_package(self):
         """--version names the program and its version."""
@@ -123,7 +124,7 @@ class TestProgram:
         def broken(*_arguments, **_options):
             raise ZeroDivisionError("a bug")
 
-        monkeypatch.setattr(sys.modules["conformance.check"], "check", broken)
+        monkeypatch.setattr("conformance.checking.check", broken)
         got = run("check", "numpy", folder / "AvgPool-1.h5")
         assert got.exit_code == 3
         assert "ZeroDivisionError: a bug" in got.stderr
@@ -133,7 +134,11 @@ class TestProgram:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ("chek", 2, "no command 'chek'; there are generate, check, verify, list, show, clauses, strength"),
+        (
+            "chek",
+            2,
+            "no command 'chek'; there are generate, check, verify, list, show, clauses, strength",
+        ),
         ("check", 2, "Missing argument 'BACKEND'"),
         ("check numpy {f}/gone", 2, "{f}/gone: no such file or directory"),
         ("check numpy {f}/nothing", 3, "{f}/nothing: no vector files (*.h5) in this directory"),
@@ -431,3 +436,41 @@ class TestClauses:
             assert " ".join(part.split()) in text
         assert [r for r in clause.readings if f"{name}={r.name}" not in text] == []
         assert text.count("(default)") == bool(clause.readings)
+
+
+class TestStrength:
+    """conformance strength."""
+
+    def test_faults_caught_and_missed_are_counted_and_named(self, folder):
+        """Five small vectors catch some faults and miss others, which are listed."""
+        got = run("strength", folder / "AvgPool-1.h5")
+        assert got.exit_code == 0
+        assert re.search(r"AvgPool-1 +5 +\d+ of \d+ +\d+", got.stdout)
+        assert "Missed" in got.stdout
+        assert re.search(r"\d+ of \d+ faults caught in every operator", got.stdout)
+
+    def test_all_names_the_smallest_vector_that_catches_each(self, folder):
+        """--all lists a vector per fault and operator."""
+        got = run("strength", folder / "AvgPool-1.h5", "--all")
+        assert "smallest vector that catches it" in got.stdout
+        assert any(each.id[:20] in got.stdout for each in cases())
+
+
+class TestCauses:
+    """What conformance check says of why."""
+
+    def test_a_planted_fault_is_named(self, tmp_path):
+        """A backend with one fault of the catalogue is told which."""
+        (tmp_path / "backends.py").write_text(
+            "from conformance import evaluate\n"
+            "def swapped(operator, inputs, attributes):\n"
+            "    changed = dict(attributes)\n"
+            "    if changed.get('auto_pad') == 'same_lower':\n"
+            "        changed['auto_pad'] = 'same_upper'\n"
+            "    return evaluate(operator, inputs, changed)\n"
+        )
+        run("generate", tmp_path / "v", "--operator", "MaxPool-1", "--tier", "smoke")
+        got = run("check", f"{tmp_path / 'backends.py'}:swapped", tmp_path / "v")
+        assert got.exit_code == 1
+        assert "Likely causes" in got.stdout
+        assert "fault same-lower-as-upper" in got.stdout

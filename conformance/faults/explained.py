@@ -12,6 +12,7 @@ from conformance.check.report import ClauseReport, Report, Result
 from conformance.check.results import separator
 from conformance.check.sources import Source, Vectors, opened
 from conformance.dtypes import name_of
+from conformance.faults.acceptance import accepted
 from conformance.faults.diagnosis import Mismatch, diagnose
 from conformance.vector import Vector
 
@@ -47,7 +48,13 @@ def explained(
             here = failing.get(source.operator, {})
             if here:
                 found = _read(source, here)
-                mismatches += [(vector, here[vector.case.id].output) for vector in found]
+                answers = [(vector, here[vector.case.id].output) for vector in found]
+                # What a required reading alone rejects is no fault.
+                mismatches += [
+                    (vector, output)
+                    for vector, output in answers
+                    if output is None or not accepted(vector, output)
+                ]
                 ids = right.get(source.operator, [])
                 step = -(-len(ids) * len(failing) // _CONFORMING) or 1
                 conforming += _read(source, ids[::step])

@@ -35,7 +35,8 @@ class Cause:
     """Faults, how they match mismatches, and the conforming vectors they would break.
 
     Mismatches and conforming vectors go by their numbers. `condition` says in words what sets
-    the mismatches explained apart from all those vectors; `contradicted` is empty then.
+    the mismatches explained apart from all those vectors; they are `set_apart` then, and none is
+    left `contradicted`.
     `alternatives` fit as well.
     """
 
@@ -43,15 +44,16 @@ class Cause:
     explained: dict[int, Match]
     contradicted: frozenset[int]
     condition: str = ""
+    set_apart: int = 0
     alternatives: list[Fault] = field(default_factory=list)
 
     @property
-    def score(self) -> tuple[int, int, bool, int]:
+    def score(self) -> tuple[int, ...]:
         """How well it fits; the larger the better."""
         return (
             len(self.explained) - len(self.contradicted),
             len(self.explained),
-            not self.condition,
+            -self.set_apart,
             -len(self.faults),
         )
 
@@ -213,7 +215,8 @@ class Search:
         )
         # A few mismatches have something in common by chance.
         if left == 0 and len(cause.explained) >= min(4, len(self._sample)):
-            cause.condition, cause.contradicted = words, frozenset()
+            cause.condition, cause.set_apart = words, len(cause.contradicted)
+            cause.contradicted = frozenset()
             return True
         return 4 * len(cause.contradicted) <= len(cause.explained)
 

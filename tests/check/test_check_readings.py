@@ -393,5 +393,5 @@ def test_every_attribute_can_be_asked_for():
     values = [[part.value(0, name) for name in ATTRIBUTES] for part in report.results._parts]
     assert values == [
         ["nGraph-AvgPool", "float32", "1", "explicit", "floor", "false"],
-        ["MaxPool-1", "float32", "2", "explicit", "floor", "true"],
+        ["MaxPool-1", "float32", "2", "explicit", "floor", "no divisor"],
     ]

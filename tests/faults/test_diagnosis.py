@@ -9,9 +9,9 @@ from fault_probes import light_probes
 
 from conformance.check import check
 from conformance.faults import CATALOGUE, fault_named, faulty
-from conformance.faults.causes import diagnose_report
 from conformance.faults.conditions import condition, features, spread
 from conformance.faults.diagnosis import diagnose
+from conformance.faults.explained import explained
 from conformance.faults.traits import traits
 from conformance.operators import evaluate
 
@@ -19,7 +19,7 @@ from conformance.operators import evaluate
 def causes_of(backend, vectors=None):
     """Check a backend and return the diagnoses of its report."""
     vectors = light_probes() if vectors is None else vectors
-    return diagnose_report(check(backend, vectors), vectors)
+    return explained(check(backend, vectors), vectors).diagnoses
 
 
 @pytest.mark.parametrize("fault", CATALOGUE[3::23], ids=lambda fault: fault.name)
@@ -66,6 +66,14 @@ def test_reports_of_the_same_kind_are_linked():
 def test_a_right_backend_has_nothing_to_diagnose():
     """No mismatch, no diagnosis."""
     assert causes_of(right) == ()
+
+
+def test_a_reading_that_is_not_the_required_one_is_no_fault():
+    """What conforms but for a pinned reading is not diagnosed."""
+    vectors = light_probes("AvgPool-1")
+    report = check(right, vectors, require={"same-output-size": "same-as-input"})
+    assert report.counts["mismatch"] > 0
+    assert explained(report, vectors).diagnoses == ()
 
 
 def test_rounding_of_the_engine_does_not_hide_a_fault():
