@@ -284,12 +284,6 @@ _ACCEPTS = (
         },
     ),
     Fault(
-        "accepts-exclude-pad",
-        "a flag for padding that is no boolean accepted",
-        ("AvgPool-1", "nGraph-AvgPool"),
-        {"validate": _repaired(("exclude_pad",), lambda value, _axes: bool(value))},
-    ),
-    Fault(
         "accepts-missing-attributes",
         "required attributes that are missing given defaults",
         WINDOWED,
@@ -304,7 +298,7 @@ _ACCEPTS = (
     Fault(
         "accepts-integers",
         "integer data accepted though the document wants floating-point",
-        ("AvgPool-1", "AdaptiveAvgPool-8"),
+        ("AdaptiveAvgPool-8",),
         {"validate": _any_type},
     ),
     Fault(

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from conformance.errors import VectorFileError
 from conformance.faults import strength
-from conformance.vectorfile import open_vectors
-
-
-@pytest.fixture(autouse=True)
-def shipped():
-    """Skip where the shipped vectors have not been generated."""
-    try:
-        open_vectors().close()
-    except VectorFileError:
-        pytest.skip("the shipped vectors are not there")
 
 
 def test_the_standard_tier_catches_every_fault():
@@ -25,8 +12,6 @@ def test_the_standard_tier_catches_every_fault():
 
 
 def test_the_smoke_tier_catches_nearly_every_fault():
-    """At least 95 % of the faults are caught in some operator by the smoke tier."""
-    catches = strength(tier="smoke").catches
-    every = {catch.fault for catch in catches}
-    caught = {catch.fault for catch in catches if catch.caught}
-    assert len(caught) >= 0.95 * len(every), sorted(every - caught)
+    """At least 95 % of the faults, counted in each operator they concern, by the smoke tier."""
+    measured = strength(tier="smoke")
+    assert len(measured.missed) <= 0.05 * len(measured.catches)
