@@ -6,7 +6,8 @@ Every fault of the catalogue is planted alone and run through four suites: our s
 tiers, the node cases of ONNX's backend tests, and the samples and error inputs of PyTorch's
 OpInfo. A fault is caught when a case fails by the tolerance of its suite: another shape, type or
 value, or an exception where none is due. A suite is measured on the operators it has cases of,
-operator by operator; "faults" counts those caught in at least one. Last, every backend of
+operator by operator; "faults" counts those caught in at least one. Some faults lie where no case of
+PyTorch could be: it has no auto_pad and pads both ends alike. Last, every backend of
 tests/sound.py runs over both of our tiers. Needs onnx, torch and expecttest.
 """
 

@@ -98,6 +98,16 @@ _OPENVINO: dict[str, tuple[str, Condition]] = {
         "same_* with strides above 1",
         lambda p, *_: p.same and max(p.strides) > 1,
     ),
+    "same-with-gaps": (
+        "same_* where windows leave cells out at the end of the input",
+        lambda p, _pads, extent: (
+            p.same
+            and any(
+                (o - 1) * s + k < d
+                for o, s, k, d in zip(extent, p.strides, p.kernel, p.sizes, strict=True)
+            )
+        ),
+    ),
     "same-with-odd-padding": (
         "same_* where the padding is odd",
         lambda p, pads, _: p.same and any(begin != end for begin, end in pads),

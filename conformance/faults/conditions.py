@@ -39,7 +39,8 @@ def condition(
         # The rarest among the others first; by name where equal.
         best = min(shared, key=lambda each: sum(each in other for other in left))
         remaining = [other for other in left if best in other]
-        if len(remaining) == len(left):
+        # What most others have too says nothing.
+        if 3 * len(remaining) > 2 * len(left):
             break
         chosen.append(best)
         left = remaining
@@ -100,7 +101,11 @@ def _of_data(vector: Vector) -> Iterator[str]:
         yield "several batches" if data.shape[0] > 1 else "one batch"
         yield "several channels" if data.shape[1] > 1 else "one channel"
         yield from (f"more than {n} channels" for n in (4, 8, 16, 32) if data.shape[1] > n)
-        yield from (f"channels beyond groups of {n}" for n in (4, 8, 16, 32) if data.shape[1] % n)
+        yield from (
+            f"channels beyond groups of {n}"
+            for n in (4, 8, 16, 32)
+            if data.shape[1] > n and data.shape[1] % n
+        )
     if data.dtype.kind not in "iu":
         wide = widen(data)
         if np.isnan(wide).any():

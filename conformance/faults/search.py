@@ -135,11 +135,12 @@ class Search:
             if not self._pair_searches or _is_explained(i, causes):
                 continue
             self._pair_searches -= 1
+            # What would explain it alone was found wanting.
+            active = self._active(i)
             known = [cause.faults[0] for cause in causes if len(cause.faults) == 1]
-            cause = self._best(combinations(known, 2), i)
+            cause = self._best(combinations([f for f in known if f in active], 2), i)
             if cause is None:
-                active = self._active(i)
-                cause = self._best(_pairs(known, active), i)
+                cause = self._best(_pairs([f for f in known if f in active], active), i)
             if cause is None:
                 cause = self._best(_pairs(self._partners(i, active), active), i)
             if cause is not None:
@@ -151,9 +152,14 @@ class Search:
         return causes
 
     def _active(self, mismatch: int) -> list[Fault]:
-        """Return the faults that change anything in a mismatch."""
+        """Return the faults that change a mismatch and do not explain it."""
         exhibit = self._as_followed[mismatch]
-        return [fault for fault in self._catalogue if self._suspects.answers((fault,), exhibit)]
+        return [
+            fault
+            for fault in self._catalogue
+            if self._suspects.answers((fault,), exhibit)
+            and self._suspects.match((fault,), exhibit) == "no"
+        ]
 
     def _partners(self, mismatch: int, active: Sequence[Fault]) -> list[Fault]:
         """Return the faults that come nearest to a mismatch without explaining it."""
