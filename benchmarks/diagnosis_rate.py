@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import random
+import statistics
+import sys
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -106,13 +108,13 @@ def main() -> None:
     options = parser.parse_args()
     bench = Bench(None if options.vectors is None else str(options.vectors), options.tier)
     faults = {fault.name: fault for fault in CATALOGUE}
-    longest = 0.0
+    times: dict[str, float] = {}
 
     found, missed = 0, []
     alone = [fault for fault in CATALOGUE if not fault.remembers][:: options.every]
     for fault in alone:
-        diagnoses, mismatches, seconds = diagnosed(bench, [fault])
-        longest = max(longest, seconds)
+        diagnoses, mismatches, times[fault.name] = diagnosed(bench, [fault])
+        print(f"{fault.name}: {times[fault.name]:.1f} s", file=sys.stderr)
         first = diagnoses[0].faults if diagnoses else ()
         if first == (fault.name,) or (len(first) == 1 and same(bench, fault, faults[first[0]])):
             found += 1
@@ -129,8 +131,9 @@ def main() -> None:
         if one.step == other.step or not set(one.operators) & set(other.operators):
             continue
         tried += 1
-        diagnoses, mismatches, seconds = diagnosed(bench, [one, other])
-        longest = max(longest, seconds)
+        both_names = f"{one.name} + {other.name}"
+        diagnoses, mismatches, times[both_names] = diagnosed(bench, [one, other])
+        print(f"{both_names}: {times[both_names]:.1f} s", file=sys.stderr)
         named = {name for diagnosis in diagnoses for name in diagnosis.faults}
         if all(
             fault.name in named or any(same(bench, fault, faults[name]) for name in named)
@@ -138,12 +141,14 @@ def main() -> None:
         ):
             both += 1
         else:
-            missed_pairs.append((one.name, other.name, named, mismatches))
+            missed_pairs.append((both_names, named, mismatches))
     if tried:
         print(f"pairs: both named in {both} of {tried} ({both / tried:.1%})")
-    for one_name, other_name, named, mismatches in missed_pairs:
-        print(f"  {one_name} + {other_name}: {sorted(named)} ({mismatches} mismatches)")
-    print(f"longest diagnosis: {longest:.1f} s")
+    for both_names, named, mismatches in missed_pairs:
+        print(f"  {both_names}: {sorted(named)} ({mismatches} mismatches)")
+    slowest = max(times, key=lambda name: times[name])
+    typical = statistics.median(times.values())
+    print(f"seconds: {typical:.1f} typical, {times[slowest]:.1f} at most ({slowest})")
 
 
 if __name__ == "__main__":

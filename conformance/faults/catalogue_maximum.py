@@ -187,6 +187,23 @@ def _later_wins(a: Array, b: Array) -> Array:
     return np.where(a > b, a, b)
 
 
+def _later_wins_over_padding(reduce: Reduce) -> Reduce:
+    """Take the later of two cells unless the earlier is larger, padding being minus infinity."""
+
+    def other(gathered: Gathered, divisor: Divisor) -> Array:
+        if not _is_float(gathered.data) or not isinstance(gathered, Seen):
+            return reduce(gathered, divisor)
+        windows = gathered.windows
+        taps = taps_of(Gathered(widen(gathered.data), windows.start, windows.stop))
+        values = np.full(taps.cells.shape[:2], -np.inf)
+        for tap in range(taps.cells.shape[2]):
+            cell = np.where(taps.held[:, tap], taps.cells[:, :, tap], -np.inf)
+            values = _later_wins(values, cell)
+        return narrow(values.reshape(taps.shape), name_of(gathered.data.dtype))
+
+    return other
+
+
 def _first_wins(a: Array, b: Array) -> Array:
     return np.where(b > a, b, a)
 
@@ -357,5 +374,11 @@ FAULTS: tuple[Fault, ...] = (
         MAXIMUM,
         {"reduce": _as_float_where_padded, "gather": remember},
         ("int_pad_with_inf",),
+    ),
+    Fault(
+        "nan-replaced-by-padding",
+        "NaN replaced by the next cell, also by the -inf that stands for padding",
+        MAXIMUM,
+        {"reduce": _later_wins_over_padding, "gather": remember},
     ),
 )

@@ -97,11 +97,12 @@ def _not_too_many(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
 def _diagnosis(cause: Cause, pairs: Sequence[Mismatch], conforming: int) -> Diagnosis:
     explained = len(cause.explained)
     exact = sum(match == "exact" for match in cause.explained.values())
+    raised = all(pairs[i][1] is None for i in cause.explained)
     behaviour = ", together with: ".join(fault.summary for fault in cause.faults)
     where = f", where all have {cause.condition}" if cause.condition else ""
     return Diagnosis(
-        summary=f"{_counted(explained, len(pairs))} reproduced {_how(exact, explained)} by: "
-        f"{behaviour}{where}",
+        summary=f"{_counted(explained, len(pairs))} reproduced"
+        f"{'' if raised else _how(exact, explained)} by: {behaviour}{where}",
         faults=tuple(fault.name for fault in cause.faults),
         explained=explained,
         exact=exact,
@@ -141,7 +142,7 @@ def _counted(some: int, total: int) -> str:
 
 def _how(exact: int, explained: int) -> str:
     if exact == explained:
-        return "bit for bit"
+        return " bit for bit"
     if exact:
-        return f"({exact} bit for bit, the others but for rounding)"
-    return "but for rounding"
+        return f" ({exact} bit for bit, the others but for rounding)"
+    return " but for rounding"
