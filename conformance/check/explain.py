@@ -135,10 +135,11 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
         ulps = errors / spacing(expected, name)
     # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
     ulps[~np.isfinite(ulps)] = np.inf
-    worst = int(np.where(wrong, ulps, -1.0).argmax())
+    worst, first = int(np.where(wrong, ulps, -1.0).argmax()), int(wrong.argmax())
     error = float(errors[worst])
+    shape = batch.expected_shape[row]
     return Worst(
-        index=tuple(int(i) for i in np.unravel_index(worst, batch.expected_shape[row])),
+        index=tuple(int(i) for i in np.unravel_index(worst, shape)),
         got=_number(got[worst]),
         expected=_number(of.values[worst]),
         error=np.inf if np.isnan(error) else error,
@@ -146,6 +147,9 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
         bound=float(bounds[worst]),
         wrong=int(wrong.sum()),
         total=int(defined.sum()),
+        first_index=tuple(int(i) for i in np.unravel_index(first, shape)),
+        first_got=_number(got[first]),
+        first_expected=_number(of.values[first]),
     )
 
 

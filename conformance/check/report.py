@@ -30,7 +30,8 @@ class Worst:
 
     `index` is its position; `error` = |got - expected| and `ulp` the same in units of the
     element type's spacing at `expected` (inf where either is not finite); `bound` the error
-    allowed there. `wrong` of `total` defined elements of the output are wrong.
+    allowed there. `wrong` of `total` defined elements of the output are wrong. The first of
+    them, in C order, is at `first_index`.
     """
 
     index: tuple[int, ...]
@@ -41,6 +42,9 @@ class Worst:
     bound: float
     wrong: int
     total: int
+    first_index: tuple[int, ...] = ()
+    first_got: float | int = 0
+    first_expected: float | int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

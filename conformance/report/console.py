@@ -299,10 +299,16 @@ def _facts(result: Result) -> Iterator[tuple[str, Text]]:
         yield from _worst(result.worst, result.dtype)
 
 
+def _element(index: tuple[int, ...], got: float, expected: float, dtype: str) -> Text:
+    place = ", ".join(map(str, index))
+    said = f"[{place}] is {words.exact(got, dtype)}, expected "
+    return Text.assemble(said, (words.exact(expected, dtype), "bold"))
+
+
 def _worst(worst: Worst, dtype: str) -> Iterator[tuple[str, Text]]:
-    index = ", ".join(map(str, worst.index))
-    got, expected = words.exact(worst.got, dtype), words.exact(worst.expected, dtype)
-    yield "worst", Text.assemble(f"[{index}] is {got}, expected ", (expected, "bold"))
+    if worst.first_index not in {(), worst.index}:
+        yield "first", _element(worst.first_index, worst.first_got, worst.first_expected, dtype)
+    yield "worst", _element(worst.index, worst.got, worst.expected, dtype)
     if isfinite(worst.error):
         ulps = f" ({worst.ulp:.3g} ulp)" if dtype in FLOATS and isfinite(worst.ulp) else ""
         yield "error", Text(f"{worst.error:.3g}{ulps}, allowed {worst.bound:.3g}")

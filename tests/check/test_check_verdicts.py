@@ -297,3 +297,16 @@ def test_outputs_of_mismatches_are_kept():
     wrong, fine = ran(plus(1, 0), vector(), vector(attributes=pool(kernel=[0]), id="b")).results
     assert wrong.output.tolist() == [[[2.5, 3.5, 5.5]]]
     assert fine.output is None
+
+
+def test_the_first_wrong_element_is_named_beside_the_worst():
+    """A small error comes first and a large one last: both are in the result."""
+
+    def two_errors(output):
+        output.flat[1] += 1
+        output.flat[-1] += 100
+        return output
+
+    worst = ran(altered(two_errors), vector(ramp(1, 1, 8))).results[0].worst
+    assert (worst.first_index, worst.index, worst.wrong) == ((0, 0, 1), (0, 0, 3), 2)
+    assert worst.first_got == worst.first_expected + 1
