@@ -93,9 +93,9 @@ def _indistinguishable(faults, operators):
     for operator in operators:
         right = right_operator(operator, None)
         suspects = {fault: Suspect((fault,), operator) for fault in faults}
-        for vector in probes(operator):
+        for probe in probes(operator):
             groups = [group for group in groups if len(group) > 1]
-            trial = Trial(vector.case, right)
+            trial = Trial(probe.case, right)
             groups = [part for group in groups for part in _split(group, trial, suspects)]
     return [group for group in groups if len(group) > 1]
 
