@@ -58,7 +58,9 @@ class Result:
     touch the vector, under which the answer conforms; `({},)` if none touches it and () if it
     does not conform. `clauses` is that of `Vector`. `dtype` and `shapes` are of the inputs,
     `dtype` that of the first. `output` is what the backend returned, kept for the first
-    mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be found.
+    mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be found. `printed`
+    is what the backend wrote to its standard streams meanwhile, where that was captured.
+    `expected` is the reason that an expected-failure file gives for this failure, "" if none.
     """
 
     id: str
@@ -77,6 +79,8 @@ class Result:
     readings: tuple[Mapping[str, str], ...] = ()
     clauses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     output: Array | None = None
+    printed: str = ""
+    expected: str = ""
 
 
 KEPT_OUTPUT = 1 << 25
@@ -148,14 +152,45 @@ class VectorsUsed:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class Repeatability:
+    """What a second call of some vectors gave, in another order and after other attributes.
+
+    `sampled` vectors were called again. `differing` are the ids of those whose second output has
+    other bits, `failing` those of them whose first output conforms and whose second does not;
+    these have the verdict of the second call.
+    """
+
+    sampled: int
+    differing: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What became of the failures that an expected-failure file announces.
+
+    `path` is the file. `met` counts by verdict the failures that it announces, and
+    `inconsistent` are the clauses it does. `passed` are the ids of vectors that it announces and
+    that conform, `unmatched` its patterns that match no vector at all: either makes a run not ok.
+    """
+
+    path: str
+    met: Mapping[Verdict, int] = field(default_factory=dict)
+    inconsistent: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
     """A whole run. `results` are the vectors that were run, in the order of the files.
 
     `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier)
-    or never reached; `complete` is False if some that were selected were never reached.
-    `required` are the readings pinned. `seconds` is the wall time, `backend_seconds` the part
-    spent in the backend.
+    or never reached; `complete` is False if some that were selected were never reached, and
+    `stopped` then says why. `shard` is "i/n" where only the i-th of n parts of the selection was
+    run. `required` are the readings pinned. `started` is when the run began (UTC, ISO 8601),
+    `seconds` its wall time, `backend_seconds` the part spent in the backend.
     """
 
     backend: str
@@ -171,6 +206,11 @@ class Report:
     tier: str = "standard"
     not_run: int = 0
     complete: bool = True
+    stopped: str = ""
+    shard: str = ""
+    repeated: Repeatability | None = None
+    expectations: Expectations | None = None
+    started: str = ""
     seconds: float = 0.0
     backend_seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -183,14 +223,25 @@ class Report:
     @property
     def problems(self) -> tuple[str, ...]:
         """Why the run is not ok, a line for each reason; empty if it is."""
-        found = [f"{self.counts[v]} {v}" for v in FAILURES if self.counts[v]]
+        met: Mapping[Verdict, int] = {}
+        excused: tuple[str, ...] = ()
+        found = []
+        if self.expectations is not None:
+            met, excused = self.expectations.met, self.expectations.inconsistent
+            for count, what in (
+                (len(self.expectations.passed), "passed unexpectedly"),
+                (len(self.expectations.unmatched), "expected-failure lines that match nothing"),
+            ):
+                found += [f"{count} {what}"] if count else []
+        failures = {verdict: self.counts[verdict] - met.get(verdict, 0) for verdict in FAILURES}
+        found[:0] = [f"{count} {verdict}" for verdict, count in failures.items() if count]
         found += [
             f"inconsistent readings of {clause.clause}"
             for clause in self.readings
-            if clause.status == "inconsistent"
+            if clause.status == "inconsistent" and clause.clause not in excused
         ]
         if not self.complete:
-            found.append("incomplete: not every selected vector was run")
+            found.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
         if not any(n for verdict, n in self.counts.items() if verdict != "unsupported"):
             found.append("nothing was run")
         return tuple(found)

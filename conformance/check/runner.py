@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, Protocol
@@ -34,7 +34,8 @@ class Answers:
     `data` the elements in C order and native byte order; `data` is None where `dtype` is not a
     known element type or the array has more elements than any expected one. `text` gives the
     exception of RAISED and UNSUPPORTED, the type of what NO_ARRAY returned, and what is known
-    about a crash, each on one line.
+    about a crash or a timeout, each on one line. `printed` is what the backend wrote to its
+    standard streams during the call, at most the last few thousand characters.
     """
 
     kind: list[int]
@@ -42,6 +43,7 @@ class Answers:
     shape: list[tuple[int, ...]]
     data: list[bytes | None]
     text: dict[int, str]
+    printed: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def none_yet(cls, count: int) -> Answers:
