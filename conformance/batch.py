@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import is_known, name_of
-from conformance.vector import Array, Case, Outcome, OutcomeKind, Provenance, Tier, Vector
+from conformance.vector import (
+    UNDEFINED,
+    Array,
+    Case,
+    Outcome,
+    OutcomeKind,
+    Provenance,
+    Tier,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Ints = npt.NDArray[np.int64]
+_T = TypeVar("_T")
 
 KINDS: tuple[OutcomeKind, ...] = ("values", "raises", "anything")
 VALUES, RAISES, ANYTHING = range(len(KINDS))
@@ -22,7 +33,7 @@ VALUES, RAISES, ANYTHING = range(len(KINDS))
 MAX_RANK = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ExpectedColumns:
     """All expected elements of one element type in a batch, flat and concatenated.
 
@@ -34,6 +45,26 @@ class ExpectedColumns:
     addends: npt.NDArray[np.int32]
     divisor: npt.NDArray[np.int32]
     magnitude: npt.NDArray[np.float64]
+
+    @cached_property
+    def undefined(self) -> Ints:
+        """Places of the elements for which any value conforms, ascending."""
+        return np.flatnonzero(self.addends == UNDEFINED)
+
+    @cached_property
+    def infinite(self) -> Ints:
+        """Places of the elements that are NaN or infinite and not undefined, ascending."""
+        if not np.issubdtype(self.values.dtype, np.inexact) and self.values.dtype.kind != "V":
+            return np.zeros(0, np.int64)
+        places = np.flatnonzero(~np.isfinite(self.values))
+        found: Ints = places[self.addends[places] != UNDEFINED]
+        return found
+
+    def within(self, places: Ints, starts: Ints, sizes: Ints) -> Ints:
+        """Return how many of some ascending places lie in each run of elements."""
+        first, last = np.searchsorted(places, np.stack([starts, starts + sizes]))
+        counts: Ints = last - first
+        return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +163,17 @@ def batch_of(vectors: Sequence[Vector]) -> Batch:
         expected_size=_ints(table.size),
         columns=table.columns(),
     )
+
+
+def distinct(column: Sequence[_T]) -> tuple[list[_T], Ints]:
+    """Return the distinct objects of a column and, per item, which of them it is.
+
+    Objects that are equal are mostly one, as in a batch from a file; where they are not, they
+    count as distinct.
+    """
+    places = np.fromiter(map(id, column), np.int64, len(column))
+    _, first, which = np.unique(places, return_index=True, return_inverse=True)
+    return [column[index] for index in first.tolist()], which
 
 
 def vector_at(batch: Batch, index: int) -> Vector:

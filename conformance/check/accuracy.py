@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from conformance.check.compare import Column, Ints, spacing
+from conformance.check.compare import Column, Ints, counts_within, spacing
 from conformance.check.report import Accuracy
-from conformance.vector import UNDEFINED
 
 
 @dataclass(slots=True)
@@ -35,11 +34,11 @@ class AccuracyTally:
         if near is None or not (arithmetic >= 0).any():
             return
         tally = self._tallies.setdefault(column.name, _Tally())
-        values = column.columns.values
-        ignored = np.flatnonzero((column.columns.addends == UNDEFINED) | ~np.isfinite(values))
-        first, last = np.searchsorted(ignored, [column.starts, column.stops])
-        sizes = (column.stops - column.starts) - (last - first)
-        elements = int(sizes[arithmetic >= 0].sum())
+        counted = arithmetic >= 0
+        starts, stops = column.starts[counted], column.stops[counted]
+        elements = int((stops - starts).sum())
+        for left_out in (column.columns.undefined, column.columns.infinite):
+            elements -= int(counts_within(left_out, starts, stops).sum())
         chosen = arithmetic[column.row]
         off = (chosen >= 0) & np.isfinite(near.expected) & (near.error != 0)
         tally.elements += elements
@@ -50,9 +49,8 @@ class AccuracyTally:
         ulps = near.error[finite] / spacing(near.expected[finite], column.name)
         tally.worst_ulp = max(tally.worst_ulp, float(ulps.max()))
         for code in np.unique(chosen[finite]).tolist():
-            mine = finite & (chosen == code)
-            bound, _ = near.allowed(code)
-            share = float((near.error[mine] / bound[mine]).max())
+            mine = near.at(np.flatnonzero(finite & (chosen == code)))
+            share = float((mine.error / mine.bound(code)).max())
             tally.worst_of_bound = max(tally.worst_of_bound, share)
 
     def reports(self) -> tuple[Accuracy, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
@@ -139,13 +140,15 @@ class _Run:
         An exception that only another reading would excuse is an error from here on.
         """
         voters = self._voters()
+        if any(part.judged.excused[vector] for part, vector in voters):
+            excused = np.array([part.judged.excused[vector] for part, vector in voters])
+            wrong = refuted(*_columns(voters), excused)
+            for index in np.flatnonzero(wrong).tolist():
+                part, vector = voters[index]
+                part.judged.refute(vector, part.clauses[vector])
+            voters = [voter for voter, no in zip(voters, wrong.tolist(), strict=True) if not no]
         if not voters:
             return ()
-        wrong = refuted(*_columns(voters), np.array([p.judged.excused[i] for p, i in voters]))
-        for index in np.flatnonzero(wrong).tolist():
-            part, vector = voters[index]
-            part.judged.refute(vector, part.clauses[vector])
-        voters = [voter for voter, no in zip(voters, wrong.tolist(), strict=True) if not no]
         return readings_followed(
             *_columns(voters), lambda name: [part.value(vector, name) for part, vector in voters]
         )
@@ -223,6 +226,7 @@ def _name(backend: Any) -> str:
     return f"{found.__module__}:{found.__qualname__}"
 
 
+@cache
 def _versions() -> dict[str, str]:
     found = {"conformance": __version__, "python": platform.python_version()}
     for package in _PACKAGES:

@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from conformance.batch import distinct
 from conformance.errors import UsageError, VectorFileError
 from conformance.operators import CLAUSES, DISPUTED
 from conformance.vector import Combination
@@ -71,24 +72,18 @@ def packed_table(
 ) -> tuple[Packed, npt.NDArray[np.int64]]:
     """Return the distinct sets of a column of readings, packed, and which of them each row has.
 
-    Equal rows are recognised where they are one object, as they are in a batch from a file.
     Raises VectorFileError where a row names a clause or reading that is not known.
     """
-    number: dict[int, int] = {}
+    table, rows = distinct(readings)
     sets: list[Sets] = []
-    rows = np.empty(len(readings), np.int64)
-    for row, each in enumerate(readings):
-        known = number.get(id(each))
-        if known is None:
-            known = number[id(each)] = len(sets)
-            try:
-                sets.append(set_of(each))
-            except KeyError as error:
-                raise VectorFileError(
-                    f"a vector has the reading {list(map(dict, each))}: {error} is not known to "
-                    "this version"
-                ) from None
-        rows[row] = known
+    for each in table:
+        try:
+            sets.append(set_of(each))
+        except KeyError as error:
+            raise VectorFileError(
+                f"a vector has the reading {list(map(dict, each))}: {error} is not known to "
+                "this version"
+            ) from None
     return pack(np.array(sets, np.bool_).reshape(-1, *SHAPE)), rows
 
 

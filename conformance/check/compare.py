@@ -5,8 +5,8 @@ Equal bits are right under every reading, and most are; only the others are look
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,12 @@ Doubles = npt.NDArray[np.float64]
 
 ARITHMETICS = 4
 """Codes of the two arithmetic clauses: 1 for sums in the element type + 2 for flushed."""
+_OWN, _FLUSHED = 1, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closeness:
-    """Elements of one type beside what was expected of them, flat.
+    """Elements of one floating-point type beside what was expected of them, flat.
 
     `error` = |got - expected| (0 if equal or both NaN, NaN if only one is, inf if only one is
     infinite or they are not the same infinity). `expected` and `got` are doubles.
@@ -37,15 +38,48 @@ class Closeness:
     expected: Doubles
     got: Doubles
     error: Doubles
-    allowed: Callable[[int], tuple[Doubles, Bools]]
-    """Per arithmetic: the tolerance, and whether an infinity or NaN conforms too."""
+    columns: ExpectedColumns
+    axes: Ints
+    average: bool
+
+    def at(self, elements: Ints | Bools) -> Closeness:
+        """Return some of the elements."""
+        of = self.columns
+        return Closeness(
+            self.expected[elements],
+            self.got[elements],
+            self.error[elements],
+            ExpectedColumns(
+                of.values[elements],
+                of.addends[elements],
+                of.divisor[elements],
+                of.magnitude[elements],
+            ),
+            np.broadcast_to(self.axes, self.error.shape)[elements],
+            self.average,
+        )
+
+    def bound(self, arithmetic: int) -> Doubles:
+        """Return how large the error may be."""
+        with np.errstate(all="ignore"):
+            return tolerance(
+                self.columns.values,
+                self.columns.addends,
+                self.columns.magnitude,
+                self.axes,
+                average=self.average,
+                element_type=bool(arithmetic & _OWN),
+                flushed=bool(arithmetic & _FLUSHED),
+            )
 
     def right(self, arithmetic: int) -> Bools:
         """Say per element whether it conforms under an arithmetic."""
-        bound, overflows = self.allowed(arithmetic)
         finite = np.isfinite(self.expected) & np.isfinite(self.got)
-        close = finite & (self.error <= bound)
-        found: Bools = (self.error == 0) | close | (overflows & ~np.isfinite(self.got))
+        found: Bools = (self.error == 0) | (finite & (self.error <= self.bound(arithmetic)))
+        if self.average and arithmetic & _OWN:
+            of = self.columns
+            overflows = overflow_allowed(of.values, of.addends, of.divisor, of.magnitude, self.axes)
+            found |= overflows & ~np.isfinite(self.got)
         return found
 
 
@@ -55,36 +89,18 @@ def closeness(got: Array, expected: ExpectedColumns, axes: Ints, *, average: boo
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(wide - asked)
     error[(wide == asked) | (np.isnan(wide) & np.isnan(asked))] = 0.0
-
-    def allowed(arithmetic: int) -> tuple[Doubles, Bools]:
-        own, flushed = bool(arithmetic & 1), bool(arithmetic & 2)
-        with np.errstate(all="ignore"):
-            bound = tolerance(
-                expected.values,
-                expected.addends,
-                expected.magnitude,
-                axes,
-                average=average,
-                element_type=own,
-                flushed=flushed,
-            )
-            if not (average and own):
-                return bound, np.zeros(len(bound), np.bool_)
-            return bound, overflow_allowed(
-                expected.values, expected.addends, expected.divisor, expected.magnitude, axes
-            )
-
-    return Closeness(asked, wide, error, allowed)
+    return Closeness(asked, wide, error, expected, axes, average)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """All expected elements of one type in a batch, aligned with what the backend returned.
+    """The expected elements of one type in a batch beside what the backend returned.
 
-    `rows` are the rows of the expected table, `starts` and `stops` their elements. The expected
-    elements themselves stand where an output has not the row's type and shape. `differing` are
-    the defined elements that differ in some bit, `row` the place of each in `rows`, and `near`
-    compares them.
+    `rows` are the rows of the expected table, `starts` and `stops` their elements in `columns`.
+    `row` is the place in `rows` of each defined element that differs in some bit, and `near`
+    compares these elements (None for integers). `undefined` are the values returned where any
+    value conforms, and `undefined_row` the place of each. Rows whose output has another type or
+    shape have no elements here.
     """
 
     name: str
@@ -92,12 +108,10 @@ class Column:
     starts: Ints
     stops: Ints
     columns: ExpectedColumns
-    got: Array
-    differing: Ints
     row: Ints
-    undefined: Ints
+    near: Closeness | None
+    undefined: Array
     undefined_row: Ints
-    near: Closeness | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,20 +142,36 @@ def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
     names = np.array(batch.expected_dtype)
     axes = np.array([arrays[0].ndim - 2 if arrays else 0 for arrays in batch.inputs], np.int64)
     columns = []
-    for name in batch.columns:
+    kept = np.array([data is not None for data in answers.data], np.bool_)
+    for name, expected in batch.columns.items():
         rows = np.flatnonzero(names == name)
-        got, same = _outputs(batch, answers, name, rows)
-        comparable[rows] = same
-        column = _column(batch, name, rows, got)
-        if name in FLOATS:
-            of_row = axes[batch.expected_vector[rows]]
-            column = replace(column, near=_near(column, of_row[column.row], average=average))
-        undefined[rows] = np.bincount(column.undefined_row, minlength=len(rows))
-        for arithmetic in arithmetics:
-            bad = column.row if column.near is None else column.row[~column.near.right(arithmetic)]
-            wrong[rows, arithmetic] = np.bincount(bad, minlength=len(rows))
+        starts = batch.expected_start[rows]
+        undefined[rows] = counts_within(
+            expected.undefined, starts, starts + batch.expected_size[rows]
+        )
+        answered = np.flatnonzero(kept[batch.expected_vector[rows]])
+        same, looked, got = _outputs(batch, answers, name, rows, answered, undefined)
+        comparable[rows[same]] = True
+        column = _column(batch, name, rows, looked, got, axes, average=average)
+        wrong[rows] = _wrong(column, arithmetics)
         columns.append(column)
     return Comparison(comparable, wrong, undefined, tuple(columns))
+
+
+def _wrong(column: Column, arithmetics: Sequence[int]) -> Ints:
+    """Return the elements of each row that do not conform, under each arithmetic."""
+    counts = np.zeros((len(column.rows), ARITHMETICS), np.int64)
+    row, near = column.row, column.near
+    if near is not None:
+        # The other arithmetics accept whatever the first one does.
+        strict = np.flatnonzero(~near.right(0))
+        if not strict.size:
+            return counts
+        row, near = row[strict], near.at(strict)
+    for arithmetic in arithmetics:
+        bad = row if near is None or not arithmetic else row[~near.right(arithmetic)]
+        counts[:, arithmetic] = np.bincount(bad, minlength=len(column.rows))
+    return counts
 
 
 def arithmetic_of(batch: Batch) -> Ints:
@@ -159,63 +189,87 @@ def spacing(expected: Doubles, name: str) -> Doubles:
     return found
 
 
-def _outputs(batch: Batch, answers: Answers, name: str, rows: Ints) -> tuple[Array, Bools]:
-    """Return the output beside each row, flat, and whether it has the row's type and shape."""
-    dtype = dtype_of(name)
-    filler = np.ascontiguousarray(batch.columns[name].values).view(np.uint8).data
-    starts = batch.expected_start[rows] * dtype.itemsize
-    stops = starts + batch.expected_size[rows] * dtype.itemsize
-    parts: list[bytes | memoryview] = []
-    same: list[bool] = []
-    for row, vector, start, stop in zip(
-        rows.tolist(),
-        batch.expected_vector[rows].tolist(),
-        starts.tolist(),
-        stops.tolist(),
-        strict=True,
-    ):
-        data = answers.data[vector]
-        fits = (
-            data is not None
-            and answers.dtype[vector] == name
-            and answers.shape[vector] == batch.expected_shape[row]
-        )
-        parts.append(data if data is not None and fits else filler[start:stop])
-        same.append(fits)
-    return np.frombuffer(b"".join(parts), np.uint8).view(dtype), np.array(same, np.bool_)
+def counts_within(places: Ints, starts: Ints, stops: Ints) -> Ints:
+    """Return how many of some ascending places lie in each run of elements."""
+    first, last = np.searchsorted(places, np.stack([starts, stops]))
+    counts: Ints = last - first
+    return counts
 
 
-def _column(batch: Batch, name: str, rows: Ints, got: Array) -> Column:
-    columns = batch.columns[name]
+def _column(
+    batch: Batch, name: str, rows: Ints, looked: Ints, got: Array, axes: Ints, *, average: bool
+) -> Column:
+    """Return the column of an element type; `looked` and `got` are as from `_outputs`."""
+    columns, dtype = batch.columns[name], dtype_of(name)
     starts = batch.expected_start[rows]
     stops = starts + batch.expected_size[rows]
-
-    def row_of(elements: Ints) -> Ints:
-        counts = np.searchsorted(elements, stops) - np.searchsorted(elements, starts)
-        return np.repeat(np.arange(len(rows)), counts)
-
-    masked = columns.addends == UNDEFINED
-    undefined = np.flatnonzero(masked)
-    bits = np.dtype(f"u{got.itemsize}")
-    unequal = got.view(bits) != np.ascontiguousarray(columns.values).view(bits)
-    differing = np.flatnonzero(unequal & ~masked)
+    sizes = batch.expected_size[rows[looked]]
+    # The elements of the rows looked at, one row after the other.
+    at = np.repeat(starts[looked] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(got))
+    row_of = np.repeat(looked, sizes)
+    bits = np.dtype(f"u{dtype.itemsize}")
+    unequal = got.view(bits) != np.ascontiguousarray(columns.values).view(bits)[at]
+    free = columns.addends[at] == UNDEFINED
+    differing = np.flatnonzero(unequal & ~free)
+    near = None
+    if name in FLOATS:
+        of = at[differing]
+        near = closeness(
+            got[differing],
+            ExpectedColumns(
+                columns.values[of], columns.addends[of], columns.divisor[of], columns.magnitude[of]
+            ),
+            axes[batch.expected_vector[rows[row_of[differing]]]],
+            average=average,
+        )
     return Column(
         name=name,
         rows=rows,
         starts=starts,
         stops=stops,
         columns=columns,
-        got=got,
-        differing=differing,
-        row=row_of(differing),
-        undefined=undefined,
-        undefined_row=row_of(undefined),
+        row=row_of[differing],
+        near=near,
+        undefined=got[free],
+        undefined_row=row_of[free],
     )
 
 
-def _near(column: Column, axes: Ints, *, average: bool) -> Closeness:
-    at, columns = column.differing, column.columns
-    of = ExpectedColumns(
-        columns.values[at], columns.addends[at], columns.divisor[at], columns.magnitude[at]
-    )
-    return closeness(column.got[at], of, axes, average=average)
+def _outputs(
+    batch: Batch, answers: Answers, name: str, rows: Ints, answered: Ints, undefined: Ints
+) -> tuple[list[int], Ints, Array]:
+    """Return which rows an output has the type and shape of, and the outputs to look at closely.
+
+    These are the places in `rows` of outputs that differ or have undefined elements, and all
+    their elements. Most outputs are bitwise what was expected: bytes compare fastest. Only the
+    places `answered` are considered.
+    """
+    dtype = dtype_of(name)
+    expected = batch.columns[name].values.tobytes()
+    chosen = rows[answered]
+    starts = batch.expected_start[chosen] * dtype.itemsize
+    stops = starts + batch.expected_size[chosen] * dtype.itemsize
+    same: list[int] = []
+    looked: list[int] = []
+    parts: list[bytes] = []
+    for place, row, vector, start, stop, free in zip(
+        answered.tolist(),
+        chosen.tolist(),
+        batch.expected_vector[chosen].tolist(),
+        starts.tolist(),
+        stops.tolist(),
+        undefined[chosen].tolist(),
+        strict=True,
+    ):
+        data = answers.data[vector]
+        if (
+            data is not None
+            and answers.dtype[vector] == name
+            and answers.shape[vector] == batch.expected_shape[row]
+        ):
+            same.append(place)
+            if free or data != expected[start:stop]:
+                looked.append(place)
+                parts.append(data)
+    got = np.frombuffer(b"".join(parts), np.uint8).view(dtype)
+    return same, np.array(looked, np.int64), got

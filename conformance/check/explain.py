@@ -124,7 +124,7 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
         average = operator_named(batch.operator).reduction == "average"
         near = closeness(got, of, axes, average=average)
         wrong = defined & ~near.right(arithmetic)
-        bounds, _ = near.allowed(arithmetic)
+        bounds = near.bound(arithmetic)
         errors, expected = near.error, near.expected
     else:
         wrong = defined & (got != of.values)

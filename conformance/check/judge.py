@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ANYTHING, RAISES, VALUES, Batch
+from conformance.batch import ANYTHING, RAISES, VALUES, Batch, distinct
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.combinations import CLAUSE_NAMES, Packed, pack, packed_table, set_of
 from conformance.check.compare import Comparison, Ints, arithmetic_of, compare
@@ -187,11 +187,7 @@ def _count_accuracy(
 
 
 def _touched(batch: Batch) -> Bools:
-    touched = np.zeros((len(batch), len(CLAUSE_NAMES)), np.bool_)
-    rows: dict[int, list[bool]] = {}  # clauses that are equal are mostly one object
-    for vector, clauses in enumerate(batch.clauses):
-        if clauses:
-            if id(clauses) not in rows:
-                rows[id(clauses)] = [name in clauses for name in CLAUSE_NAMES]
-            touched[vector] = rows[id(clauses)]
+    clauses, which = distinct(batch.clauses)
+    rows = [[name in each for name in CLAUSE_NAMES] for each in clauses]
+    touched: Bools = np.array(rows, np.bool_).reshape(-1, len(CLAUSE_NAMES))[which]
     return touched

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ANYTHING, Batch
+from conformance.batch import ANYTHING, Batch, distinct
 from conformance.check.compare import Column, Comparison, Ints
 from conformance.check.runner import (
     ARRAY,
@@ -68,30 +68,28 @@ def behaviours_in(
     output with another shape says nothing of the elements left undefined.
     """
     counts: Counter[tuple[str, str]] = Counter()
-    touched = [
-        (vector, [name for name, readings in clauses.items() if not readings])
-        for vector, clauses in enumerate(batch.clauses)
-        if clauses and not all(clauses.values())
-    ]
-    if not touched:
-        return counts
-    codes = np.full(len(batch.expected_dtype), _NONE, np.int64)
+    clauses, which = distinct(batch.clauses)
+    undefined = [[name for name, readings in each.items() if not readings] for each in clauses]
+    touched = np.flatnonzero(np.array(list(map(bool, undefined)), np.bool_)[which]).tolist()
+    codes = np.full(len(batch.expected_dtype) + 1, _NONE, np.int64)  # the last for row -1
     for column in compared.columns:
         codes[column.rows] = _behaviour_of_rows(column)
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch))).tolist()
-    for vector, names in touched:
-        kind, row = answers.kind[vector], int(followed[vector])
+    of_row, rows = codes[batch.outcome_expected].tolist(), followed.tolist()
+    for vector in touched:
+        kind, row = answers.kind[vector], rows[vector]
         if kind != ARRAY:
             behaviour = _OF_KIND.get(kind)
         elif row >= 0:
-            code = int(codes[batch.outcome_expected[row]])
+            code = of_row[row]
             behaviour = None if code == _NONE else _NAMES[code]
         elif batch.outcome_kind[bounds[vector]] == ANYTHING:
             behaviour = _behaviour_of(answers, vector)
         else:
             behaviour = None
         if behaviour:
-            counts.update((name, behaviour) for name in names)
+            for name in undefined[which[vector]]:
+                counts[name, behaviour] += 1
     return counts
 
 
@@ -108,7 +106,7 @@ def _behaviour_of(answers: Answers, vector: int) -> str:
 def _behaviour_of_rows(column: Column) -> Ints:
     """Return per row the behaviour in its undefined elements, -1 if it has none."""
     found = np.full(len(column.rows), _NONE, np.int64)
-    rows, codes = column.undefined_row, classify(column.got[column.undefined]).astype(np.int64)
+    rows, codes = column.undefined_row, classify(column.undefined).astype(np.int64)
     first = np.flatnonzero(np.diff(rows, prepend=-1))  # they ascend
     found[rows[first]] = codes[first]
     found[rows[codes != found[rows]]] = _MIXED
