@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import h5py
 import numpy as np
@@ -53,7 +53,7 @@ def columns_of(batch):
     """Return a batch as nested tuples; the elements as expected arrays, one by one."""
     whole = {name: plain(getattr(batch, name)) for name in batch.__slots__ if name != "columns"}
     whole["columns"] = {
-        name: tuple(plain(getattr(columns, each)) for each in columns.__slots__)
+        name: tuple(plain(getattr(columns, each.name)) for each in fields(columns))
         for name, columns in batch.columns.items()
     }
     return whole
