@@ -48,10 +48,8 @@ def check(
         tier=tier,
         require=require,
         profile=profile,
-        isolate=isolate,
-        timeout=timeout,
         progress=progress,
-        name=name,
+        **({'name': name} if name else {}),
     )
     if report.ok or not diagnose:
         return report

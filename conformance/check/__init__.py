@@ -7,6 +7,8 @@ from conformance.check.profiles import PROFILES
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
+    Expectations,
+    Repeatability,
     Report,
     Result,
     UndefinedReport,
@@ -19,7 +21,9 @@ __all__ = [
     "PROFILES",
     "Accuracy",
     "ClauseReport",
+    "Expectations",
     "Interrupted",
+    "Repeatability",
     "Report",
     "Result",
     "UndefinedReport",

@@ -5,22 +5,26 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from math import inf
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from conformance import __version__
-from conformance.batch import Batch
+from conformance.batch import Batch, Ints
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.combinations import Packed
 from conformance.check.explain import output_of
-from conformance.check.judge import CONFORMS, Bools, judge
+from conformance.check.judge import CONFORMS, Bools, Judged, judge
 from conformance.check.profiles import pins_of
 from conformance.check.readings import readings_followed, refuted
+from conformance.check.repeats import First, Repeats
 from conformance.check.report import (
+    FAILURES,
     KEPT_OUTPUT,
     VERDICTS,
     ClauseReport,
@@ -29,13 +33,23 @@ from conformance.check.report import (
     Verdict,
 )
 from conformance.check.results import Part, Results
-from conformance.check.runner import NOT_RUN, Answers, Backend, InProcess, Runner
-from conformance.check.sources import Operators, Select, Selection, Vectors, chosen, opened
+from conformance.check.runner import NOT_RUN, Answers, Backend, InProcess, Runner, Stopped
+from conformance.check.sources import (
+    Operators,
+    Select,
+    Selection,
+    Source,
+    Vectors,
+    chosen,
+    opened,
+)
 from conformance.errors import UsageError
 from conformance.operators import CLAUSES
 from conformance.vector import Array
 
 Progress = Callable[[int, int], None]
+Expects = Callable[[str, Verdict], bool]
+_PORTION = 256  # vectors between two looks at the number of failures
 _PACKAGES = ("numpy", "ml_dtypes", "h5py")
 
 
@@ -47,62 +61,68 @@ class Interrupted(KeyboardInterrupt):
         self.report = report
 
 
-def check(
-    backend: Backend,
+def check(backend: Backend, vectors: Vectors = None, **options: Any) -> Report:
+    """Run a backend in this process; options are those of `run`, and all else that of `run`."""
+    if not callable(backend):
+        raise UsageError(f"the backend is {type(backend).__name__}, not callable")
+    return run(InProcess(backend), vectors, **{"name": name_of(backend), **options})
+
+
+def run(
+    runner: Runner,
     vectors: Vectors = None,
     *,
+    name: str,
     operators: Operators = None,
     select: Select = None,
     tier: str = "standard",
+    shard: str | None = None,
     require: Mapping[str, str] | None = None,
     profile: str | None = None,
-    isolate: bool = False,
-    timeout: float | None = None,
+    max_failures: int | None = None,
+    expects: Expects | None = None,
     progress: Progress | None = None,
-    name: str | None = None,
 ) -> Report:
-    """Run a backend over vectors and report which of its answers conform.
+    """Run vectors and report which of the answers conform.
 
-    `vectors` is a vector file, a directory of them, an open VectorFile or VectorSet, a sequence
-    of Vector, or None for the suite this package ships. Of these, vectors of `operators`, with
-    ids that `select` matches (part of an id, a glob over the whole id, several of them, or a
-    function of the id), up to `tier` are run. `require` pins disputed clauses to a reading,
-    `profile` many at once ("openvino", "onnx", "torch"); `require` wins. `progress(done, total)`
-    is called now and then. `name` is what the report calls the backend.
-
-    Raises UsageError for an argument that is wrong or matches nothing, VectorFileError for
-    vectors that are not sound, and Interrupted on Ctrl-C.
+    The options are those of `conformance.check`, which see. `name` is what the report calls the
+    backend that `runner` calls, and `expects(id, verdict)` says whether a failure does not count
+    for `max_failures`.
     """
-    if not callable(backend):
-        raise UsageError(f"the backend is {type(backend).__name__}, not callable")
-    if isolate or timeout is not None:
-        raise UsageError("isolate and timeout are not available yet")
+    if max_failures is not None and max_failures < 1:
+        raise UsageError(f"max_failures is {max_failures}; it must be at least 1")
     pins = pins_of(profile, require)
-    started = perf_counter()
+    started, clock = datetime.now(UTC), perf_counter()
     with opened(vectors) as sources:
-        selections = chosen(sources, operators, select, tier)
-        run = _Run(InProcess(backend), pins, sum(len(s.numbers) for s in selections), progress)
-        complete = run.all(selections)
-    readings = run.readings()
-    counts = run.counts()
+        selections = chosen(sources, operators, select, tier, shard)
+        total = sum(len(selection.numbers) for selection in selections)
+        going = _Run(runner, pins, total, progress)
+        going.limit(max_failures, expects)
+        interrupted = going.all(selections)
+    readings = going.readings()
+    counts = going.counts()
     report = Report(
-        backend=name or _name(backend),
+        backend=name,
         vectors=tuple(selection.used for selection in selections),
-        results=Results(run.parts),
+        results=Results(going.parts),
         counts=sum(counts.values(), Counter()),
         counts_by_operator=counts,
         readings=readings,
-        undefined=run.undefined(),
-        accuracy=run.accuracy.reports(),
+        undefined=going.undefined(),
+        accuracy=going.accuracy.reports(),
+        repeated=going.repeats.report(),
         required=pins,
         tier=tier,
-        not_run=sum(map(len, sources)) - run.done,
-        complete=complete,
-        seconds=perf_counter() - started,
-        backend_seconds=run.backend_seconds,
+        shard=shard or "",
+        not_run=sum(map(len, sources)) - going.done,
+        complete=not going.stopped,
+        stopped=going.stopped,
+        started=started.isoformat(timespec="seconds"),
+        seconds=perf_counter() - clock,
+        backend_seconds=going.backend_seconds,
         versions=_versions(),
     )
-    if not complete:
+    if interrupted:
         raise Interrupted(report)
     return report
 
@@ -121,18 +141,36 @@ class _Run:
         self._pins = pins
         self._total = total
         self._progress = progress
+        self.repeats = Repeats(runner)
+        self.stopped = ""
         self._behaviours: Counter[tuple[str, str]] = Counter()
         self._room = KEPT_OUTPUT
+        self._most: float = inf
+        self._expects: Expects = lambda *_: False
+
+    def limit(self, failures: int | None, expects: Expects | None) -> None:
+        """Stop after some failures that are not expected."""
+        self._most = inf if failures is None else failures
+        self._expects = expects or self._expects
 
     def all(self, selections: Sequence[Selection]) -> bool:
-        """Run what is selected; False if the user stopped it."""
+        """Run what is selected, some of it twice; True if the user interrupted it."""
+        firsts: list[tuple[Source, list[First]]] = []
         try:
             for selection in selections:
-                for batch in selection.source.batches(selection.numbers):
-                    self._batch(batch)
+                source = selection.source
+                firsts.append((source, []))
+                for numbers in self._portions(selection.numbers):
+                    firsts[-1][1].extend(map(self._batch, source.batches(numbers)))
+            if getattr(self._runner, "repeatable", True):
+                for source, each in reversed(firsts):
+                    self._again(source, each)
         except KeyboardInterrupt:
-            return False
-        return True
+            self.stopped = "interrupted"
+            return True
+        except Stopped as stop:
+            self.stopped = str(stop)
+        return False
 
     def readings(self) -> tuple[ClauseReport, ...]:
         """Return which readings explain the vectors that conform.
@@ -170,24 +208,56 @@ class _Run:
             found.setdefault(clause, {})[behaviour] = count
         return tuple(UndefinedReport(name, counts) for name, counts in found.items() if counts)
 
-    def _batch(self, batch: Batch) -> None:
+    def _portions(self, numbers: Ints) -> Sequence[Ints]:
+        """Return what is run before failures are counted again."""
+        if self._most == inf:
+            return (numbers,)
+        return np.split(numbers, range(_PORTION, len(numbers), _PORTION))
+
+    def _batch(self, batch: Batch) -> First:
         answers = Answers.none_yet(len(batch))
         before = self.done
-        stopped = False
+        stop: BaseException | None = None
         started = perf_counter()
         try:
             self._runner.run(batch, answers, lambda done: self._tick(before + done))
-        except KeyboardInterrupt:
-            stopped = True
+        except (KeyboardInterrupt, Stopped) as caught:
+            stop = caught
         self.backend_seconds += perf_counter() - started
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         judged = judge(batch, answers, self._pins, self.accuracy)
         self._behaviours += judged.behaviours
-        self.parts.append(Part.of(batch, judged, self._kept(judged.explanations, answers), count))
+        part = Part.of(batch, judged, answers, self._kept(judged, answers), count)
+        self.parts.append(part)
         self.done += count
-        if stopped:
-            raise KeyboardInterrupt
+        if stop is not None:
+            raise stop
         self._tick(self.done)
+        self._count_failures(part)
+        return First.of(batch, answers, part)
+
+    def _again(self, source: Source, firsts: Sequence[First]) -> None:
+        """Call some vectors of a source again."""
+        for first in firsts:
+            for batch in source.batches(np.array(list(first.answers), np.int64)):
+                started = perf_counter()
+                again = self.repeats.answers(batch)
+                self.backend_seconds += perf_counter() - started
+                if vectors := self.repeats.differing(batch, again, first):
+                    judged = judge(batch, again, self._pins, AccuracyTally())
+                    self.repeats.refute(batch, vectors, judged, first)
+
+    def _count_failures(self, part: Part) -> None:
+        if self._most == inf:
+            return
+        verdicts = [VERDICTS[code] for code in part.judged.verdict]
+        failures = sum(
+            verdict in FAILURES and not self._expects(vector, verdict)
+            for vector, verdict in zip(part.ids, verdicts, strict=True)
+        )
+        self._most -= failures
+        if self._most <= 0:
+            raise Stopped("as many failures as were allowed")
 
     def _voters(self) -> list[tuple[Part, int]]:
         """Return the conforming vectors that a disputed clause touches."""
@@ -203,10 +273,10 @@ class _Run:
         if self._progress:
             self._progress(done, self._total)
 
-    def _kept(self, vectors: Mapping[int, Any], answers: Answers) -> dict[int, Array]:
+    def _kept(self, judged: Judged, answers: Answers) -> dict[int, Array]:
         """Return the outputs of mismatches, as long as there is room."""
         kept: dict[int, Array] = {}
-        for vector in vectors:
+        for vector in judged.explanations:
             output = output_of(answers, vector)
             if output is not None and output.nbytes <= self._room:
                 kept[vector] = output
@@ -221,7 +291,8 @@ def _columns(voters: Sequence[tuple[Part, int]]) -> tuple[Packed, Bools]:
     )
 
 
-def _name(backend: Any) -> str:
+def name_of(backend: Any) -> str:
+    """Return what a report calls a backend that has no other name."""
     found = backend if hasattr(backend, "__qualname__") else type(backend)
     return f"{found.__module__}:{found.__qualname__}"
 

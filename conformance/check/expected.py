@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -86,11 +86,13 @@ class ExpectedFailures:
                 continue
             try:
                 entry = _entry(number, stripped)
-                first = entries.setdefault((entry.word, entry.pattern), entry)
-                if first is not entry:
-                    raise ValueError(f"{_short(entry.pattern)} is already on line {first.line}")
             except ValueError as error:
                 wrong.append(f"{path}:{number}: {error}")
+                continue
+            first = entries.setdefault((entry.word, entry.pattern), entry)
+            if first is not entry:
+                said = f"{entry.word} {_short(entry.pattern)} is already on line {first.line}"
+                wrong.append(f"{path}:{number}: {said}")
         if wrong:
             rest = len(wrong) - 1
             more = f" (and {rest:,} more wrong {'line' if rest == 1 else 'lines'})" if rest else ""
@@ -104,45 +106,40 @@ class ExpectedFailures:
             if entry.word != INCONSISTENT:
                 yield entry, _matched(entry.pattern, ordered)
 
-    def reasons(self, ids: Iterable[str]) -> dict[str, dict[str, str]]:
-        """Return the ids that some line matches, each with the reason by verdict."""
+    def reasons(self, ids: Iterable[str]) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+        """Return the ids that some line matches, each with its reason by verdict.
+
+        And the patterns that match none of them.
+        """
         found: dict[str, dict[str, str]] = {}
+        unmatched: list[str] = []
         for entry, matched in self.matching(ids):
             for vector_id in matched:
                 found.setdefault(vector_id, {}).setdefault(entry.word, entry.reason)
-        return found
-
-    def unmatched(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Return the patterns that match none of the ids of all vectors there are."""
-        return tuple(entry.pattern for entry, matched in self.matching(ids) if not matched)
+            if not matched:
+                unmatched.append(entry.pattern)
+        return found, tuple(unmatched)
 
     def applied(self, report: Report, ids: Iterable[str]) -> Report:
         """Return a report that knows which of its failures were expected.
 
-        `ids` are those of all vectors there are, also of those that were not run. A clause can
-        pass unexpectedly only where every vector was run: fewer may just not show it.
+        `ids` are those of all vectors there are, also of those that were not run.
         """
-        reasons = self.reasons(ids)
+        reasons, unmatched = self.reasons(ids)
         met: Counter[Verdict] = Counter()
         passed: list[str] = []
         told: dict[str, str] = {}
         for result in report.results if reasons else ():
-            expected = reasons.get(result.id)
-            if not expected:
-                continue
-            if result.verdict == "conforms":
+            expected = reasons.get(result.id, {})
+            if expected and result.verdict == "conforms":
                 passed.append(result.id)
             elif result.verdict in expected:
                 met[result.verdict] += 1
                 told[result.id] = expected[result.verdict]
         announced = [entry.pattern for entry in self.entries if entry.word == INCONSISTENT]
         status = {clause.clause: clause.status for clause in report.readings}
-        if report.complete and not report.not_run:
-            passed += [
-                f"{INCONSISTENT} {clause}"
-                for clause in announced
-                if status.get(clause, INCONSISTENT) != INCONSISTENT
-            ]
+        fine = consistent(report)
+        passed += [f"{INCONSISTENT} {clause}" for clause in announced if clause in fine]
         return replace(
             report,
             results=_Results(report.results, told),
@@ -151,9 +148,19 @@ class ExpectedFailures:
                 met=met,
                 inconsistent=tuple(c for c in announced if status.get(c) == INCONSISTENT),
                 passed=tuple(passed),
-                unmatched=self.unmatched(ids),
+                unmatched=unmatched,
             ),
         )
+
+
+def consistent(report: Report) -> frozenset[str]:
+    """Return the disputed clauses that a report shows to be consistent.
+
+    None unless every vector was run: fewer may just not show what is inconsistent.
+    """
+    if report.not_run or not report.complete:
+        return frozenset()
+    return frozenset(each.clause for each in report.readings if each.status != INCONSISTENT)
 
 
 class _Results(Sequence[Result]):
@@ -198,7 +205,7 @@ def _entry(number: int, line: str) -> ExpectedFailure:
         raise ValueError(f"no verdict {_short(word)}{hint}; {_FORM}, with {', '.join(WORDS)}")
     if not pattern:
         raise ValueError(f"{word} of what? {_FORM}")
-    reason = rest.removeprefix("#").strip()
+    reason = " ".join("".join(c if c.isprintable() else " " for c in rest[1:]).split())
     if rest and not rest.startswith("#"):
         raise ValueError(f"{_short(rest)} is no reason, which begins with #; {_FORM}")
     if not reason:
@@ -223,7 +230,6 @@ def _matched(pattern: str, ordered: Sequence[str]) -> Sequence[str]:
     first = bisect_left(ordered, literal)
     if literal == pattern:
         return ordered[first : first + 1] if ordered[first : first + 1] == [pattern] else ()
-    # No id has a character above this one right after what they all begin with.
-    last = bisect_left(ordered, f"{literal}\U0010ffff", first)
+    last = bisect_right(ordered, literal, first, key=lambda each: each[: len(literal)])
     matches = re.compile(translate(pattern.replace("[", "[[]"))).match
     return [vector_id for vector_id in ordered[first:last] if matches(vector_id)]

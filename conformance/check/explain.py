@@ -11,7 +11,7 @@ from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
 from conformance.check.combinations import Packed, combinations_in
 from conformance.check.compare import Comparison, arithmetic_of, closeness, spacing
 from conformance.check.report import Worst
-from conformance.check.runner import NO_ARRAY, Answers
+from conformance.check.runner import MISSING, NO_ARRAY, Answers
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
@@ -30,6 +30,8 @@ def explain_mismatch(
     batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
 ) -> Explanation:
     """Say why the answer to a vector fits none of some of its outcomes, given by their rows."""
+    if answers.kind[vector] == MISSING:
+        return Explanation("no output stored")
     if answers.kind[vector] == NO_ARRAY:
         return Explanation(f"returned {answers.text[vector]} instead of numpy.ndarray")
     kinds = {int(batch.outcome_kind[row]) for row in outcomes}

@@ -18,6 +18,7 @@ from conformance.check.report import VERDICTS
 from conformance.check.runner import (
     ARRAY,
     CRASHED,
+    MISSING,
     NO_ARRAY,
     RAISED,
     TIMED_OUT,
@@ -31,7 +32,7 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 
 CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
-_UNACCEPTED = np.zeros(7, np.uint8)
+_UNACCEPTED = np.zeros(8, np.uint8)
 """The verdict on an answer that no outcome accepts, by the kind of answer."""
 for _kind, _verdict in {
     ARRAY: "mismatch",
@@ -40,6 +41,7 @@ for _kind, _verdict in {
     UNSUPPORTED: "unsupported",
     CRASHED: "crashed",
     TIMED_OUT: "timed-out",
+    MISSING: "mismatch",
 }.items():
     _UNACCEPTED[_kind] = VERDICTS.index(_verdict)
 

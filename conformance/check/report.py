@@ -56,7 +56,10 @@ class Result:
     text of the exception, also where the exception is the right answer. `worst` is set where
     elements differ. `readings` are the combinations of readings, over the disputed clauses that
     touch the vector, under which the answer conforms; `({},)` if none touches it and () if it
-    does not conform. `clauses` is that of `Vector`. `dtype` and `shapes` are of the inputs,
+    does not conform. `excused` is set where the answer is an exception that conforms only because
+    some element is undefined, to the combinations under which it is: it has no say in which
+    readings are followed, and is an error where these rule the combinations out.
+    `clauses` is that of `Vector`. `dtype` and `shapes` are of the inputs,
     `dtype` that of the first. `output` is what the backend returned, kept for the first
     mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be found. `printed`
     is what the backend wrote to its standard streams meanwhile, where that was captured.
@@ -81,6 +84,7 @@ class Result:
     output: Array | None = None
     printed: str = ""
     expected: str = ""
+    excused: tuple[Mapping[str, str], ...] = ()
 
 
 KEPT_OUTPUT = 1 << 25
@@ -214,6 +218,7 @@ class Report:
     seconds: float = 0.0
     backend_seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -12,6 +12,7 @@ from conformance.check.combinations import CLAUSE_NAMES, combinations_in
 from conformance.check.explain import Explanation
 from conformance.check.judge import Judged
 from conformance.check.report import VERDICTS, Result
+from conformance.check.runner import Answers
 from conformance.dtypes import DType, name_of
 from conformance.vector import Array
 
@@ -20,7 +21,10 @@ _NOT_EXPLAINED = Explanation("")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """What is kept of one batch: no array but the first outputs of mismatches."""
+    """What is kept of one batch: no array but the first outputs of mismatches.
+
+    What a backend printed is kept where something is to be explained.
+    """
 
     operator: str
     ids: list[str]
@@ -35,9 +39,17 @@ class Part:
     clauses: list[dict[str, tuple[str, ...]]]
     judged: Judged
     outputs: dict[int, Array]
+    printed: dict[int, str]
 
     @classmethod
-    def of(cls, batch: Batch, judged: Judged, outputs: dict[int, Array], count: int) -> Part:
+    def of(
+        cls,
+        batch: Batch,
+        judged: Judged,
+        answers: Answers,
+        outputs: dict[int, Array],
+        count: int,
+    ) -> Part:
         """Keep the first `count` vectors of a batch: those that were run."""
         return cls(
             operator=batch.operator,
@@ -53,6 +65,7 @@ class Part:
             clauses=batch.clauses[:count],
             judged=judged.first(count),
             outputs=outputs,
+            printed={v: text for v, text in answers.printed.items() if v in judged.explanations},
         )
 
     def __len__(self) -> int:
@@ -66,6 +79,7 @@ class Part:
         touched = [name for name in CLAUSE_NAMES if name in clauses]
         dtype = self.dtypes[index]
         verdict = VERDICTS[judged.verdict[index]]
+        accepted = combinations_in(judged.accepted[index], touched)
         return Result(
             id=self.ids[index],
             operator=self.operator,
@@ -80,11 +94,11 @@ class Part:
             source=self.source[index],
             provenance=self.provenance[index],
             tags=self.tags[index],
-            readings=combinations_in(judged.accepted[index], touched)
-            if verdict == "conforms"
-            else (),
+            readings=accepted if verdict == "conforms" else (),
             clauses=clauses,
             output=self.outputs.get(index),
+            printed=self.printed.get(index, ""),
+            excused=accepted if judged.excused[index] else (),
         )
 
     def value(self, index: int, attribute: str) -> str:

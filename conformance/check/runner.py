@@ -16,12 +16,12 @@ from conformance.vector import Array
 
 Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Any]
 
-NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT = range(7)
-"""What became of a call: `Answers.kind`."""
+NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = range(8)
+"""What became of a call: `Answers.kind`. MISSING: its output was to be stored and is not."""
 
 _MAX_TEXT = 300
 # An output as small as this is kept whatever was expected: a case may expect nothing.
-_SMALL = 1 << 16
+SMALL = 1 << 16
 _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _NATIVE = {dtype_of(name): name for name in _KNOWN}
 
@@ -51,13 +51,24 @@ class Answers:
         return cls([NOT_RUN] * count, [""] * count, [()] * count, [None] * count, {})
 
 
+class Stopped(Exception):  # noqa: N818 - the run ends early, for a reason that is its text
+    """Raised by a runner that cannot go on; vectors it has not run are NOT_RUN."""
+
+
 class Runner(Protocol):
     """Runs the vectors of a batch, here or in another process."""
 
-    def run(self, batch: Batch, answers: Answers, tick: Callable[[int], None]) -> None:
+    def run(
+        self,
+        batch: Batch,
+        answers: Answers,
+        tick: Callable[[int], None],
+        order: Sequence[int] | None = None,
+    ) -> None:
         """Fill in `answers`, calling `tick(vectors done)` now and then.
 
-        A KeyboardInterrupt leaves the vectors from the current one on as NOT_RUN.
+        `order` are the vectors to run, by index in the batch; None is all, in their order. A
+        KeyboardInterrupt leaves the vectors from the current one on as NOT_RUN. Raises Stopped.
         """
 
 
@@ -67,21 +78,26 @@ class InProcess:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def run(self, batch: Batch, answers: Answers, tick: Callable[[int], None]) -> None:
+    def run(
+        self,
+        batch: Batch,
+        answers: Answers,
+        tick: Callable[[int], None],
+        order: Sequence[int] | None = None,
+    ) -> None:
         """Call the backend for every vector; see `Runner.run`."""
         backend, operator = self._backend, batch.operator
         kinds, dtypes, shapes, data = answers.kind, answers.dtype, answers.shape, answers.data
-        largest = np.full(len(batch), _SMALL, np.int64)
+        largest = np.full(len(batch), SMALL, np.int64)
         np.maximum.at(largest, batch.expected_vector, batch.expected_size)
+        limits = largest.tolist()
         due = 0.0
-        for index, (arrays, given, limit) in enumerate(
-            zip(batch.inputs, batch.attributes, largest.tolist(), strict=True)
-        ):
+        for done, index in enumerate(range(len(batch)) if order is None else order, 1):
             # Fresh, writable arguments: what a backend does to them is its own affair.
-            inputs = [array.copy() for array in arrays]
+            inputs = [array.copy() for array in batch.inputs[index]]
             attributes = {
                 name: value.copy() if type(value) is list else value
-                for name, value in given.items()
+                for name, value in batch.attributes[index].items()
             }
             try:
                 output = backend(operator, inputs, attributes)
@@ -96,7 +112,7 @@ class InProcess:
                     kinds[index] = ARRAY
                     shapes[index] = output.shape
                     dtypes[index] = name = _NATIVE.get(output.dtype) or _name(output.dtype)
-                    if output.size <= limit and name in _KNOWN:
+                    if output.size <= limits[index] and name in _KNOWN:
                         if not output.dtype.isnative:
                             output = output.astype(output.dtype.newbyteorder("="))
                         data[index] = output.tobytes()
@@ -105,7 +121,7 @@ class InProcess:
                     answers.text[index] = _type_name(type(output))
             now = perf_counter()
             if now > due:
-                tick(index + 1)
+                tick(done)
                 due = now + 0.1
 
 

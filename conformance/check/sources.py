@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from conformance.operators import operator_named
 from conformance.vector import TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 
-Vectors = str | os.PathLike[str] | VectorSet | VectorFile | Sequence[Vector] | None
 Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
 
@@ -43,10 +42,14 @@ class InMemory:
     def batches(self, select: npt.NDArray[np.int64]) -> Iterator[Batch]:
         """Yield the selected vectors as one batch."""
         if select.size:
-            yield batch_of([self._vectors[i] for i in select.tolist()])
+            batch = batch_of([self._vectors[i] for i in select.tolist()])
+            yield replace(batch, numbers=select)
 
 
 Source = VectorFile | InMemory
+Vectors = (
+    str | os.PathLike[str] | VectorSet | VectorFile | Sequence[Vector] | Sequence[Source] | None
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,18 +81,25 @@ def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
         return open_vectors(vectors)
     by_operator: dict[str, list[Vector]] = {}
     for vector in vectors:
+        if not isinstance(vector, Vector):  # sources that somebody opened
+            return nullcontext(cast("Sequence[Source]", vectors))
         by_operator.setdefault(vector.case.operator, []).append(vector)
     return nullcontext([InMemory(*each) for each in by_operator.items()])
 
 
 def chosen(
-    sources: Sequence[Source], operators: Operators, select: Select, tier: str
+    sources: Sequence[Source],
+    operators: Operators,
+    select: Select,
+    tier: str,
+    shard: str | None = None,
 ) -> list[Selection]:
     """Return what is run of each source.
 
-    Raises UsageError, naming it, for a tier or operator that is not there and for a selection
-    that matches nothing.
+    Raises UsageError, naming it, for a tier or operator that is not there, for a selection
+    that matches nothing, and for a shard that is not i/n with 1 <= i <= n.
     """
+    first, step = _part(shard)
     if tier not in TIERS:
         raise UsageError(f"no tier {tier!r}; there are {', '.join(TIERS)}")
     for option, given in {"operators": operators, "select": select}.items():
@@ -121,9 +131,19 @@ def chosen(
             for each, found in zip(numbers, ids, strict=True)
         ]
     return [
-        Selection(source, np.array(each, np.int64))
+        Selection(source, np.array(each[first::step], np.int64))
         for source, each in zip(wanted, numbers, strict=True)
     ]
+
+
+def _part(shard: str | None) -> tuple[int, int]:
+    """Return where the i-th of n parts begins, and n: every n-th vector, so that all are alike."""
+    if shard is None:
+        return 0, 1
+    number, slash, count = shard.partition("/")
+    if not (slash and all(map(str.isdecimal, (number, count))) and 1 <= int(number) <= int(count)):
+        raise UsageError(f"shard {shard!r} is not i/n, the i-th of n parts: 1/4 for example")
+    return int(number) - 1, int(count)
 
 
 def _tests(select: Any) -> dict[str, Callable[[str], bool]]:

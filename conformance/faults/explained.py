@@ -28,11 +28,13 @@ def explained(
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. Outputs that the report did not keep, and answers that were
-    no arrays, are not diagnosed.
+    no arrays, are not diagnosed; nor are failures that were expected.
     """
     failing: dict[str, dict[str, Result]] = {}
     right: dict[str, list[str]] = {}
     for result in report.results:
+        if result.expected:
+            continue
         if result.verdict == "error" or (
             result.verdict == "mismatch" and result.output is not None
         ):

@@ -127,8 +127,10 @@ class TestSelection:
                 "no vectors of nGraph-AvgPool; there are vectors of AvgPool-1, MaxPool-1",
             ),
             ({"tier": "huge"}, "no tier 'huge'; there are smoke, standard, exhaustive"),
-            ({"isolate": True}, "isolate and timeout are not available yet"),
-            ({"timeout": 5}, "isolate and timeout are not available yet"),
+            ({"shard": "0/2"}, "shard '0/2' is not i/n, the i-th of n parts: 1/4 for example"),
+            ({"shard": "3/2"}, "shard '3/2' is not i/n"),
+            ({"shard": "half"}, "shard 'half' is not i/n"),
+            ({"max_failures": 0}, "max_failures is 0; it must be at least 1"),
         ],
     )
     def test_what_is_not_there_is_refused(self, suite, options, message):
@@ -174,7 +176,7 @@ class TestStopping:
         report = self.stopped(5)
         assert (report.ok, report.problems) == (
             False,
-            ("incomplete: not every selected vector was run",),
+            ("incomplete: interrupted",),
         )
 
 

@@ -1,0 +1,108 @@
+"""A second call of some vectors: state kept between calls, and answers that vary, show there.
+
+The first calls go through the vectors in order. When they are done, some of each operator are
+called once more in another order, so that each comes after other shapes and attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from random import Random
+
+from conformance.batch import Batch
+from conformance.check.explain import Explanation
+from conformance.check.judge import CONFORMS, Judged
+from conformance.check.report import Repeatability
+from conformance.check.results import Part
+from conformance.check.runner import ARRAY, NO_ARRAY, RAISED, Answers, Runner
+
+_SAMPLE = 32
+"""Vectors of a batch that are called again, at most."""
+_SEED = 20
+
+_Answer = tuple[int, str, tuple[int, ...], bytes | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class First:
+    """First answers to a few vectors of a part, by the vectors' numbers in their source."""
+
+    part: Part
+    indices: dict[int, int]
+    answers: dict[int, _Answer]
+
+    @classmethod
+    def of(cls, batch: Batch, answers: Answers, part: Part) -> First:
+        """Choose some vectors of a batch that were answered, evenly spread: neighbours are alike.
+
+        What crashed or hung is not called again.
+        """
+        answered = [
+            vector for vector, kind in enumerate(answers.kind) if kind in {ARRAY, NO_ARRAY, RAISED}
+        ]
+        sample = answered[:: -(-len(answered) // _SAMPLE) or 1]
+        numbers = batch.numbers[sample].tolist()
+        return cls(
+            part,
+            dict(zip(numbers, sample, strict=True)),
+            {n: _answer(answers, v) for n, v in zip(numbers, sample, strict=True)},
+        )
+
+
+class Repeats:
+    """Calls vectors again, and keeps what came of it."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._sampled = 0
+        self._differing: list[str] = []
+        self._failing: list[str] = []
+
+    def answers(self, batch: Batch) -> Answers:
+        """Return second answers to a batch of sampled vectors, called in another order."""
+        order = list(range(len(batch)))
+        Random(_SEED).shuffle(order)  # noqa: S311 - no secret: the same order each time
+        again = Answers.none_yet(len(batch))
+        self._runner.run(batch, again, lambda _: None, order)
+        self._sampled += len(batch)
+        return again
+
+    def differing(self, batch: Batch, again: Answers, first: First) -> list[int]:
+        """Return the vectors of a batch whose second answer is another, and remember them."""
+        found = [
+            vector
+            for vector, number in enumerate(batch.numbers.tolist())
+            if first.answers[number] != _answer(again, vector)
+        ]
+        self._differing += [batch.ids[vector] for vector in found]
+        return found
+
+    def refute(self, batch: Batch, vectors: Iterable[int], second: Judged, first: First) -> None:
+        """Give vectors that conformed only at first the verdict of the second call."""
+        before = first.part.judged
+        for vector in vectors:
+            index = first.indices[int(batch.numbers[vector])]
+            if before.verdict[index] == CONFORMS != second.verdict[vector]:
+                self._failing.append(batch.ids[vector])
+                before.verdict[index] = second.verdict[vector]
+                why = second.explanations.get(vector, Explanation("no longer conforms"))
+                before.explanations[index] = replace(
+                    why, detail=f"conforms at first, but not when called again: {why.detail}"
+                )
+
+    def report(self) -> Repeatability | None:
+        """Return what came of it; None if nothing was called again."""
+        if not self._sampled:
+            return None
+        return Repeatability(self._sampled, tuple(self._differing), tuple(self._failing))
+
+
+def _answer(answers: Answers, vector: int) -> _Answer:
+    """Return what is compared: not the text of an exception, which may hold an address."""
+    return (
+        answers.kind[vector],
+        answers.dtype[vector],
+        answers.shape[vector],
+        answers.data[vector],
+    )
