@@ -161,7 +161,8 @@ class _Run:
                 source = selection.source
                 firsts.append((source, []))
                 for numbers in self._portions(selection.numbers):
-                    firsts[-1][1].extend(map(self._batch, source.batches(numbers)))
+                    for batch in source.batches(numbers):
+                        firsts[-1][1].append(self._batch(source, batch))
             if getattr(self._runner, "repeatable", True):
                 for source, each in reversed(firsts):
                     self._again(source, each)
@@ -178,17 +179,18 @@ class _Run:
         An exception that only another reading would excuse is an error from here on.
         """
         voters = self._voters()
-        if any(part.judged.excused[vector] for part, vector in voters):
-            excused = np.array([part.judged.excused[vector] for part, vector in voters])
+        excused = _joined([part.judged.excused[each] for part, each in voters])
+        if excused.any():
             wrong = refuted(*_columns(voters), excused)
-            for index in np.flatnonzero(wrong).tolist():
-                part, vector = voters[index]
-                part.judged.refute(vector, part.clauses[vector])
-            voters = [voter for voter, no in zip(voters, wrong.tolist(), strict=True) if not no]
-        if not voters:
+            for (part, each), no in zip(voters, np.split(wrong, _ends(voters)), strict=True):
+                for vector in each[no].tolist():
+                    part.judged.refute(vector)
+            voters = self._voters()
+        if not len(excused):
             return ()
         return readings_followed(
-            *_columns(voters), lambda name: [part.value(vector, name) for part, vector in voters]
+            *_columns(voters),
+            lambda name: [value for part, each in voters for value in part.values(each, name)],
         )
 
     def counts(self) -> dict[str, Counter[Verdict]]:
@@ -196,7 +198,7 @@ class _Run:
         counts: dict[str, Counter[Verdict]] = {}
         for part in self.parts:
             of_part = np.bincount(part.judged.verdict, minlength=len(VERDICTS)).tolist()
-            counts.setdefault(part.operator, Counter()).update(
+            counts.setdefault(part.source.operator, Counter()).update(
                 dict(zip(VERDICTS, of_part, strict=True))
             )
         return {operator: +count for operator, count in counts.items()}
@@ -214,7 +216,7 @@ class _Run:
             return (numbers,)
         return np.split(numbers, range(_PORTION, len(numbers), _PORTION))
 
-    def _batch(self, batch: Batch) -> First:
+    def _batch(self, source: Source, batch: Batch) -> First:
         answers = Answers.none_yet(len(batch))
         before = self.done
         stop: BaseException | None = None
@@ -227,13 +229,20 @@ class _Run:
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         judged = judge(batch, answers, self._pins, self.accuracy)
         self._behaviours += judged.behaviours
-        part = Part.of(batch, judged, answers, self._kept(judged, answers), count)
+        part = Part(
+            source,
+            batch.numbers[:count],
+            judged.first(count),
+            outputs=self._kept(judged, answers),
+            printed={v: text for v, text in answers.printed.items() if v in judged.explanations},
+            whole=batch if count == len(batch) == len(source) else None,
+        )
         self.parts.append(part)
         self.done += count
         if stop is not None:
             raise stop
         self._tick(self.done)
-        self._count_failures(part)
+        self._count_failures(batch, part)
         return First.of(batch, answers, part)
 
     def _again(self, source: Source, firsts: Sequence[First]) -> None:
@@ -247,26 +256,26 @@ class _Run:
                     judged = judge(batch, again, self._pins, AccuracyTally())
                     self.repeats.refute(batch, vectors, judged, first)
 
-    def _count_failures(self, part: Part) -> None:
+    def _count_failures(self, batch: Batch, part: Part) -> None:
         if self._most == inf:
             return
         verdicts = [VERDICTS[code] for code in part.judged.verdict]
         failures = sum(
             verdict in FAILURES and not self._expects(vector, verdict)
-            for vector, verdict in zip(part.ids, verdicts, strict=True)
+            for vector, verdict in zip(batch.ids, verdicts, strict=True)
         )
         self._most -= failures
         if self._most <= 0:
             raise Stopped("as many failures as were allowed")
 
-    def _voters(self) -> list[tuple[Part, int]]:
+    def _voters(self) -> list[tuple[Part, Ints]]:
         """Return the conforming vectors that a disputed clause touches."""
         return [
-            (part, vector)
+            (
+                part,
+                np.flatnonzero((part.judged.verdict == CONFORMS) & part.judged.touched.any(axis=1)),
+            )
             for part in self.parts
-            for vector in np.flatnonzero(
-                (part.judged.verdict == CONFORMS) & part.judged.touched.any(axis=1)
-            ).tolist()
         ]
 
     def _tick(self, done: int) -> None:
@@ -284,11 +293,20 @@ class _Run:
         return kept
 
 
-def _columns(voters: Sequence[tuple[Part, int]]) -> tuple[Packed, Bools]:
+def _columns(voters: Sequence[tuple[Part, Ints]]) -> tuple[Packed, Bools]:
     return (
-        np.array([part.judged.accepted[vector] for part, vector in voters]),
-        np.array([part.judged.touched[vector] for part, vector in voters]),
+        np.concatenate([part.judged.accepted[each] for part, each in voters]),
+        np.concatenate([part.judged.touched[each] for part, each in voters]),
     )
+
+
+def _joined(columns: Sequence[Bools]) -> Bools:
+    return np.concatenate([np.zeros(0, np.bool_), *columns])
+
+
+def _ends(voters: Sequence[tuple[Part, Ints]]) -> Ints:
+    """Return where each part's voters end, but for the last."""
+    return np.cumsum([len(each) for _, each in voters])[:-1]
 
 
 def name_of(backend: Any) -> str:

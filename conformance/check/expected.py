@@ -149,6 +149,7 @@ class ExpectedFailures:
                 inconsistent=tuple(c for c in announced if status.get(c) == INCONSISTENT),
                 passed=tuple(passed),
                 unmatched=unmatched,
+                announced=tuple(announced),
             ),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,8 +76,9 @@ class Judged:
             excused=self.excused[:count],
         )
 
-    def refute(self, index: int, touched: Iterable[str]) -> None:
+    def refute(self, index: int) -> None:
         """Turn an excused exception into an error: the backend follows another reading."""
+        touched = np.array(CLAUSE_NAMES)[self.touched[index]].tolist()
         text = self.explanations[index].detail
         self.explanations[index] = Explanation(explain_excused(text, self.accepted[index], touched))
         self.verdict[index] = ERROR
@@ -108,8 +109,9 @@ def judge(
     verdict[conforms] = CONFORMS
     verdict[against_pins & ~excused] = MISMATCH
 
+    texts = {text: Explanation(text) for text in set(answers.text.values())}  # few, said often
     explanations = {
-        vector: Explanation(text)
+        vector: texts[text]
         for vector, text in answers.text.items()
         if answers.kind[vector] != NO_ARRAY
     }

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
+import numpy as np
+
 from conformance.batch import Batch
 from conformance.check.explain import Explanation
 from conformance.check.judge import CONFORMS, Judged
@@ -38,10 +40,8 @@ class First:
 
         What crashed or hung is not called again.
         """
-        answered = [
-            vector for vector, kind in enumerate(answers.kind) if kind in {ARRAY, NO_ARRAY, RAISED}
-        ]
-        sample = answered[:: -(-len(answered) // _SAMPLE) or 1]
+        answered = np.flatnonzero(np.isin(answers.kind, (ARRAY, NO_ARRAY, RAISED)))
+        sample = answered[:: -(-len(answered) // _SAMPLE) or 1].tolist()
         numbers = batch.numbers[sample].tolist()
         return cls(
             part,

@@ -175,8 +175,9 @@ class Expectations:
     """What became of the failures that an expected-failure file announces.
 
     `path` is the file. `met` counts by verdict the failures that it announces, and
-    `inconsistent` are the clauses it does. `passed` are the ids of vectors that it announces and
-    that conform, `unmatched` its patterns that match no vector at all: either makes a run not ok.
+    `inconsistent` are the clauses it does, of all those `announced`. `passed` are the ids of
+    vectors that it announces and that conform, `unmatched` its patterns that match no vector at
+    all: either makes a run not ok.
     """
 
     path: str
@@ -184,6 +185,7 @@ class Expectations:
     inconsistent: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
+    announced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from conformance.batch import Batch
+from conformance.batch import Batch, Ints
 from conformance.check.combinations import CLAUSE_NAMES, combinations_in
 from conformance.check.explain import Explanation
 from conformance.check.judge import Judged
 from conformance.check.report import VERDICTS, Result
-from conformance.check.runner import Answers
-from conformance.dtypes import DType, name_of
+from conformance.check.sources import Source, reopened
+from conformance.dtypes import name_of
 from conformance.vector import Array
 
 _NOT_EXPLAINED = Explanation("")
@@ -21,92 +21,99 @@ _NOT_EXPLAINED = Explanation("")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """What is kept of one batch: no array but the first outputs of mismatches.
+    """What is kept of one batch: which vectors it was, and what was judged of them.
 
-    What a backend printed is kept where something is to be explained.
+    The vectors themselves are read again from their source when somebody looks: a million of
+    them would not fit. `whole` is the batch where it is all of its source, which then holds it
+    anyway. What a backend printed is kept where something is to be explained.
     """
 
-    operator: str
-    ids: list[str]
-    attributes: list[dict[str, Any]]
-    dtypes: list[DType | None]
-    shapes: list[tuple[tuple[int, ...], ...]]
-    tier: list[str]
-    pattern: list[str]
-    source: list[str]
-    provenance: list[str]
-    tags: list[tuple[str, ...]]
-    clauses: list[dict[str, tuple[str, ...]]]
+    source: Source
+    numbers: Ints
     judged: Judged
     outputs: dict[int, Array]
     printed: dict[int, str]
-
-    @classmethod
-    def of(
-        cls,
-        batch: Batch,
-        judged: Judged,
-        answers: Answers,
-        outputs: dict[int, Array],
-        count: int,
-    ) -> Part:
-        """Keep the first `count` vectors of a batch: those that were run."""
-        return cls(
-            operator=batch.operator,
-            ids=batch.ids[:count],
-            attributes=batch.attributes[:count],
-            dtypes=[arrays[0].dtype if arrays else None for arrays in batch.inputs[:count]],
-            shapes=[tuple([array.shape for array in arrays]) for arrays in batch.inputs[:count]],
-            tier=batch.tier[:count],
-            pattern=batch.pattern[:count],
-            source=batch.source[:count],
-            provenance=batch.provenance[:count],
-            tags=batch.tags[:count],
-            clauses=batch.clauses[:count],
-            judged=judged.first(count),
-            outputs=outputs,
-            printed={v: text for v, text in answers.printed.items() if v in judged.explanations},
-        )
+    whole: Batch | None = None
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.numbers)
 
     def result(self, index: int) -> Result:
         """Return the result of one vector."""
-        judged = self.judged
-        explanation = judged.explanations.get(index, _NOT_EXPLAINED)
-        clauses = self.clauses[index]
-        touched = [name for name in CLAUSE_NAMES if name in clauses]
-        dtype = self.dtypes[index]
-        verdict = VERDICTS[judged.verdict[index]]
-        accepted = combinations_in(judged.accepted[index], touched)
-        return Result(
-            id=self.ids[index],
-            operator=self.operator,
-            verdict=verdict,
-            attributes=self.attributes[index],
-            dtype=name_of(dtype) if dtype is not None else "",
-            shapes=self.shapes[index],
-            detail=explanation.detail,
-            worst=explanation.worst,
-            tier=self.tier[index],
-            pattern=self.pattern[index],
-            source=self.source[index],
-            provenance=self.provenance[index],
-            tags=self.tags[index],
-            readings=accepted if verdict == "conforms" else (),
-            clauses=clauses,
-            output=self.outputs.get(index),
-            printed=self.printed.get(index, ""),
-            excused=accepted if judged.excused[index] else (),
-        )
+        if self.whole is not None:
+            return self._result(self.whole, index, index)
+        (batch,) = self._batches(self.numbers[index : index + 1])
+        return self._result(batch, 0, index)
 
-    def value(self, index: int, attribute: str) -> str:
-        """Return what may separate readings: a value of one of `readings.ATTRIBUTES`."""
-        dtype = self.dtypes[index]
-        name = name_of(dtype) if dtype is not None else ""
-        axes = len(self.shapes[index][0]) - 2
-        return separator(attribute, self.operator, name, axes, self.attributes[index])
+    def results(self) -> Iterator[Result]:
+        """Yield the result of each vector."""
+        index = 0
+        for batch in self._batches(self.numbers):
+            for row in range(len(batch)):
+                yield self._result(batch, row, index)
+                index += 1
+
+    def values(self, indices: Ints, attribute: str) -> list[str]:
+        """Return what may separate readings: the values of one of `readings.ATTRIBUTES`."""
+        return [
+            separator(attribute, batch.operator, _dtype(batch, row), axes, batch.attributes[row])
+            for batch in self._batches(self.numbers[indices])
+            for row in range(len(batch))
+            for axes in [batch.inputs[row][0].ndim - 2 if batch.inputs[row] else 0]
+        ]
+
+    def _batches(self, numbers: Ints) -> Iterator[Batch]:
+        if self.whole is not None and len(numbers) == len(self.numbers):
+            yield self.whole
+            return
+        with reopened(self.source) as source:
+            yield from source.batches(numbers)
+
+    def _result(self, batch: Batch, row: int, index: int) -> Result:
+        output, printed = self.outputs.get(index), self.printed.get(index, "")
+        return result_at(batch, row, self.judged, index, output=output, printed=printed)
+
+
+def result_at(
+    batch: Batch,
+    row: int,
+    judged: Judged,
+    index: int,
+    *,
+    output: Array | None = None,
+    printed: str = "",
+) -> Result:
+    """Return the result of vector `row` of a batch, number `index` among those judged."""
+    explanation = judged.explanations.get(index, _NOT_EXPLAINED)
+    clauses = batch.clauses[row]
+    touched = [name for name in CLAUSE_NAMES if name in clauses]
+    verdict = VERDICTS[judged.verdict[index]]
+    accepted = combinations_in(judged.accepted[index], touched)
+    return Result(
+        id=batch.ids[row],
+        operator=batch.operator,
+        verdict=verdict,
+        attributes=batch.attributes[row],
+        dtype=_dtype(batch, row),
+        shapes=tuple([array.shape for array in batch.inputs[row]]),
+        detail=explanation.detail,
+        worst=explanation.worst,
+        tier=batch.tier[row],
+        pattern=batch.pattern[row],
+        source=batch.source[row],
+        provenance=batch.provenance[row],
+        tags=batch.tags[row],
+        readings=accepted if verdict == "conforms" else (),
+        clauses=clauses,
+        output=output,
+        printed=printed,
+        excused=accepted if judged.excused[index] else (),
+    )
+
+
+def _dtype(batch: Batch, row: int) -> str:
+    inputs = batch.inputs[row]
+    return name_of(inputs[0].dtype) if inputs else ""
 
 
 def separator(
@@ -129,7 +136,10 @@ def separator(
 
 
 class Results(Sequence[Result]):
-    """One result for each vector that was run; made anew each time, so keep what you look at."""
+    """One result for each vector that was run, made anew each time: keep what you look at.
+
+    Going through them all is quicker than asking for them one by one.
+    """
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = tuple(part for part in parts if len(part))
@@ -155,8 +165,7 @@ class Results(Sequence[Result]):
 
     def __iter__(self) -> Iterator[Result]:
         for part in self._parts:
-            for index in range(len(part)):
-                yield part.result(index)
+            yield from part.results()
 
     def __repr__(self) -> str:
         return f"<{len(self)} results>"

@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
 
 from conformance.batch import Batch
-from conformance.dtypes import FLOATS, INTEGERS, dtype_of, is_known, name_of
 from conformance.vector import Array
+from conformance.workers.answer import (
+    ARRAY,
+    CRASHED,
+    MISSING,
+    NO_ARRAY,
+    NOT_RUN,
+    RAISED,
+    SMALL,
+    TIMED_OUT,
+    UNSUPPORTED,
+    answer_raised,
+    answer_returned,
+)
+
+__all__ = [
+    "ARRAY",
+    "CRASHED",
+    "MISSING",
+    "NOT_RUN",
+    "NO_ARRAY",
+    "RAISED",
+    "SMALL",
+    "TIMED_OUT",
+    "UNSUPPORTED",
+    "Answers",
+    "Backend",
+    "InProcess",
+    "Runner",
+    "Stopped",
+    "largest_looked_at",
+]
 
 Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Any]
-
-NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = range(8)
-"""What became of a call: `Answers.kind`. MISSING: its output was to be stored and is not."""
-
-_MAX_TEXT = 300
-# An output as small as this is kept whatever was expected: a case may expect nothing.
-SMALL = 1 << 16
-_KNOWN = frozenset((*FLOATS, *INTEGERS))
-_NATIVE = {dtype_of(name): name for name in _KNOWN}
 
 
 @dataclass(slots=True, eq=False)
@@ -88,65 +113,55 @@ class InProcess:
         """Call the backend for every vector; see `Runner.run`."""
         backend, operator = self._backend, batch.operator
         kinds, dtypes, shapes, data = answers.kind, answers.dtype, answers.shape, answers.data
-        largest = np.full(len(batch), SMALL, np.int64)
-        np.maximum.at(largest, batch.expected_vector, batch.expected_size)
-        limits = largest.tolist()
+        limits = largest_looked_at(batch)
         due = 0.0
-        for done, index in enumerate(range(len(batch)) if order is None else order, 1):
-            # Fresh, writable arguments: what a backend does to them is its own affair.
-            inputs = [array.copy() for array in batch.inputs[index]]
-            attributes = {
-                name: value.copy() if type(value) is list else value
-                for name, value in batch.attributes[index].items()
-            }
-            try:
-                output = backend(operator, inputs, attributes)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
-                unsupported = isinstance(error, NotImplementedError)
-                kinds[index] = UNSUPPORTED if unsupported else RAISED
-                answers.text[index] = one_line(error)
-            else:
-                if type(output) is np.ndarray:
-                    kinds[index] = ARRAY
-                    shapes[index] = output.shape
-                    dtypes[index] = name = _NATIVE.get(output.dtype) or _name(output.dtype)
-                    if output.size <= limits[index] and name in _KNOWN:
-                        if not output.dtype.isnative:
-                            output = output.astype(output.dtype.newbyteorder("="))
-                        data[index] = output.tobytes()
+        with _changes_undone():
+            for done, index in enumerate(range(len(batch)) if order is None else order, 1):
+                # Fresh, writable arguments: what a backend does to them is its own affair.
+                inputs = [array.copy() for array in batch.inputs[index]]
+                attributes = dict(batch.attributes[index])
+                for name, value in attributes.items():
+                    if type(value) is list:
+                        attributes[name] = value.copy()
+                try:
+                    output = backend(operator, inputs, attributes)
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
+                    answer = answer_raised(error)
                 else:
-                    kinds[index] = NO_ARRAY
-                    answers.text[index] = _type_name(type(output))
-            now = perf_counter()
-            if now > due:
-                tick(done)
-                due = now + 0.1
+                    answer = answer_returned(output, limits[index])
+                kinds[index], dtypes[index], shapes[index], data[index], text = answer
+                if text:
+                    answers.text[index] = text
+                now = perf_counter()
+                if now > due:
+                    tick(done)
+                    due = now + 0.1
 
 
-def one_line(error: BaseException) -> str:
-    """Return an exception as one short line, even if its text cannot be made."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - a backend's exception may be as broken as the backend
-        text = "(its text could not be made)"
-    return _shortened(type(error).__name__, text)
+def largest_looked_at(batch: Batch) -> list[int]:
+    """Return per vector how many elements an output may have to be compared with anything."""
+    largest = np.full(len(batch), SMALL, np.int64)
+    np.maximum.at(largest, batch.expected_vector, batch.expected_size)
+    limits: list[int] = largest.tolist()
+    return limits
 
 
-@lru_cache(maxsize=256)  # what a backend does not support it says thousands of times
-def _shortened(name: str, text: str) -> str:
-    text = " ".join(text.split())
-    if len(text) > _MAX_TEXT:
-        text = text[: _MAX_TEXT - 3] + "..."
-    return f"{name}: {text}" if text else name
-
-
-def _name(dtype: np.dtype[Any]) -> str:
-    native = dtype if dtype.isnative else dtype.newbyteorder("=")
-    return name_of(native) if is_known(native) else str(dtype)
-
-
-def _type_name(kind: type) -> str:
-    module = kind.__module__
-    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+@contextmanager
+def _changes_undone() -> Iterator[None]:
+    """Give back what a backend may change of this process and the checker goes on to use."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    depth = sys.getrecursionlimit()
+    directory = None
+    with suppress(OSError):  # it may have been removed
+        directory = Path.cwd()
+    with np.errstate(), warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = streams
+            sys.setrecursionlimit(depth)
+            with suppress(OSError):
+                if directory is not None:
+                    os.chdir(directory)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from conformance.batch import Batch, batch_of
 from conformance.check.report import VectorsUsed
-from conformance.errors import UsageError
+from conformance.errors import UsageError, VectorFileError
 from conformance.operators import operator_named
 from conformance.vector import TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
@@ -85,6 +85,21 @@ def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
             return nullcontext(cast("Sequence[Source]", vectors))
         by_operator.setdefault(vector.case.operator, []).append(vector)
     return nullcontext([InMemory(*each) for each in by_operator.items()])
+
+
+@contextmanager
+def reopened(source: Source) -> Iterator[Source]:
+    """Yield a source that can be read: the same file again if it was closed since.
+
+    Raises VectorFileError if the file has changed.
+    """
+    if isinstance(source, InMemory) or source.readable:
+        yield source
+        return
+    with VectorFile(source.path) as file:
+        if file.digest != source.digest:
+            raise VectorFileError(f"{source.path}: it is not the file that was checked")
+        yield file
 
 
 def chosen(

@@ -89,6 +89,11 @@ class ColumnFile:
         self.lengths = {name: column.length for name, column in self._columns.items()}
         self.size = sum(c.length * c.dtype.itemsize for c in self._columns.values())
 
+    @property
+    def readable(self) -> bool:
+        """Whether columns can be read."""
+        return self._file is not None or bool(self._resident)
+
     def close(self) -> None:
         """Close the file; columns that were loaded stay readable."""
         if self._file is not None:

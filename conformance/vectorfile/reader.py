@@ -82,8 +82,13 @@ class VectorFile:
     def __repr__(self) -> str:
         return f"<VectorFile {self.path} {self.operator} {len(self)} vectors>"
 
+    @property
+    def readable(self) -> bool:
+        """Whether vectors can be read: the file is open, or small and in memory."""
+        return self._columns.readable
+
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; one that is small stays readable."""
         self._columns.close()
 
     @cached_property

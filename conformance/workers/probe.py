@@ -1,0 +1,331 @@
+"""Whether a program keeps the protocol: rule by rule, whatever it computes.
+
+A program that breaks a rule is no backend yet; where it breaks none and its results are wrong,
+the fault is in what it computes. docs/protocol.md lists the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.vector import Array
+from conformance.workers.manners import Broken, Manners, Reply, Request
+from conformance.workers.protocol import VERSION, Welcome
+
+State = Literal["ok", "broken", "not tested"]
+
+RULES = {
+    "handshake": "the first line is answered by one with `version` 1 and `name`",
+    "answers": "a call is answered by a line with its number, the bytes that it announces, no more",
+    "in-pieces": "a message may come in pieces: a read may give a part of it",
+    "whole-call": "nothing is written before the call and the bytes of its inputs are read",
+    "large-input": "inputs of several MiB are read",
+    "empty-input": "an input without elements has no bytes; any answer will do",
+    "element-types": "elements of all types in `supports` are read and written as above",
+    "invalid-attributes": "they are answered by `error`, and the next call as ever",
+    "unknown-operator": "it is answered by `unsupported`, unless `supports` keeps it away",
+    "unknown-keys": "keys that are not named above are ignored, in every message",
+    "other-version": "offered another version, the program answers with its own, or exits",
+    "at-once": "several of the program can run at the same time",
+    "end-of-input": "when its input ends, the program exits with status 0, and all it started",
+    "only-messages": "nothing but messages is written to standard output",
+    "standard-error": "it is for people, who do not read more than 64 KiB of a probe",
+    "result": "the average, or the maximum, of 1, 2, 3, 4 is right",
+}
+"""What is checked, in this order, and what the protocol says of it."""
+
+_OPERATORS = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool", "AdaptiveAvgPool-8")
+_LARGE = 1 << 22
+_MOST_NOTES = 1 << 16
+_PAUSE = 0.05
+_ANYTHING = {"a key": ['}]"\\', {"deep": [None, 1.5e3, -7, False, []]}], "": {}}
+"""What a program that looks for braces or quotes by hand may stumble over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether a program keeps a rule; `seen` is one line on what it did."""
+
+    rule: str
+    state: State
+    seen: str
+
+
+class _NotTestedError(Exception):
+    """Why a rule could not be looked at."""
+
+
+def probe(command: Sequence[str], *, timeout: float = 10.0) -> Iterator[Finding]:
+    """Yield a finding for each of RULES, in their order; it may start the program several times.
+
+    `timeout` is how many seconds it may take over an answer. Raises UsageError if the program
+    cannot be started.
+    """
+    looks = _Looks(Manners(tuple(command), timeout))
+    try:
+        for rule in RULES:
+            yield looks.finding(rule)
+    finally:
+        looks.manners.end()
+
+
+class _Looks:
+    """One look per rule, a method of its name: it returns what was seen, or raises."""
+
+    def __init__(self, manners: Manners) -> None:
+        self.manners = manners
+        self._welcome: Welcome | None = None
+        self._sample: tuple[str, str] | None = None
+
+    def finding(self, rule: str) -> Finding:
+        """Return the finding on a rule."""
+        if self._welcome is None and rule not in {"handshake", "only-messages"}:
+            return Finding(rule, "not tested", "there was no handshake")
+        try:
+            return Finding(rule, "ok", getattr(self, f"_{rule.replace('-', '_')}")())
+        except _NotTestedError as why:
+            return Finding(rule, "not tested", str(why))
+        except Broken as what:
+            self.manners.end()
+            return Finding(rule, "broken", str(what))
+
+    # The rules, in their order ------------------------------------------------------------------
+
+    def _handshake(self) -> str:
+        self._welcome = welcome = self.manners.start()
+        supports = welcome.supports
+        if supports is None:
+            return f"{welcome.name!r}, to be asked for everything"
+        return f"{welcome.name!r} supports {', '.join(sorted(supports)) or 'nothing'}"
+
+    def _answers(self) -> str:
+        refusals = []
+        for sample in self._samples():
+            request = _request(*sample, _ones(sample[1]))
+            reply, _ = self._ask_both(request, request)
+            if reply.kind == "output":
+                self._sample = sample
+                return f"{sample[0]} of {sample[1]} gives an output of shape {list(reply.shape)}"
+            refusals.append(f"{sample[0]} of {sample[1]}: {reply.kind}, {reply.text}")
+        raise Broken(f"nothing is computed; {refusals[0] if refusals else '`supports` is empty'}")
+
+    def _in_pieces(self) -> str:
+        message = self.manners.write(self._plain())
+        line = message.index(b"\n") + 1
+        for begin, end in pairwise((0, 1, line // 2, line - 1, line, line + 3, len(message))):
+            self.manners.send(message[begin:end])
+            self.manners.listen(_PAUSE if end < len(message) else 0)
+        return self._expect_output(self.manners.read())
+
+    def _whole_call(self) -> str:
+        message = self.manners.write(self._plain())
+        self.manners.send(message[:-1])
+        if early := self.manners.listen(2 * _PAUSE):
+            raise Broken(f"before the last byte of the input it wrote {early}")
+        self.manners.send(message[-1:])
+        return self._expect_output(self.manners.read())
+
+    def _large_input(self) -> str:
+        operator, dtype = self._known_sample()
+        rows = _LARGE // 1024 // dtype_of(dtype).itemsize
+        data = np.ones((1, 1, rows, 1024), dtype_of(dtype))
+        reply = self._ask_and_go_on(_request(operator, dtype, data))
+        return f"{data.nbytes >> 20} MiB: {reply.in_words}"
+
+    def _empty_input(self) -> str:
+        operator, dtype = self._known_sample()
+        seen = []
+        for shape in ((0, 1, 2, 2), (1, 1, 0, 2)):
+            data = np.ones(shape, dtype_of(dtype))
+            reply = self._ask_and_go_on(_request(operator, dtype, data))
+            seen.append(f"{list(shape)}: {reply.in_words}")
+        return "; ".join(seen)
+
+    def _element_types(self) -> str:
+        self._known_sample()
+        first: dict[str, tuple[str, list[float]]] = {}
+        read: list[str] = []
+        rest: list[str] = []
+        for operator, dtype in self._samples():
+            reply = self._ask_and_go_on(_request(operator, dtype, _ones(dtype)))
+            what = f"{operator} of ones in {dtype}"
+            if reply.kind != "output":
+                rest.append(f"{dtype} of {operator}, {reply.kind}")
+                continue
+            if reply.dtype != dtype or reply.data is None:
+                raise Broken(f"{what}: {reply.in_words}")
+            values = np.frombuffer(reply.data, dtype_of(dtype)).astype(np.float64).tolist()
+            # What is wrong in every type alike is a wrong result, not a wrong type.
+            other, expected = first.setdefault(operator, (dtype, values))
+            if values != expected:
+                raise Broken(f"{what} is {values}, but in {other} it is {expected}")
+            read += [dtype] if dtype not in read else []
+        refused = f"; without an output: {_few(rest)}" if rest else ""
+        return f"ones come back alike in {_few(read)}{refused}"
+
+    def _invalid_attributes(self) -> str:
+        operator, dtype = self._known_sample()
+        for what, request in _invalid(operator, dtype).items():
+            reply = self._ask_and_go_on(request)
+            if reply.kind != "error":
+                raise Broken(f"{operator} with {what}: {reply.in_words}")
+        return f"{operator} with {', '.join(_invalid(operator, dtype))}: error"
+
+    def _unknown_operator(self) -> str:
+        assert self._welcome
+        self._known_sample()
+        if self._welcome.supports is not None:
+            raise _NotTestedError("`supports` keeps it away")
+        request = Request("SumPool-99", (_ones("float32"), np.ones(3, np.int64)), {"size": [1, 2]})
+        reply = self._ask_and_go_on(request)
+        if reply.kind != "unsupported":
+            raise Broken(f"SumPool-99: {reply.in_words}")
+        return f"SumPool-99: {reply.in_words}"
+
+    def _unknown_keys(self) -> str:
+        self.manners.end()
+        self.manners.start(_ANYTHING)
+        return self._expect_output(self.manners.ask(self._plain(), _ANYTHING))
+
+    def _other_version(self) -> str:
+        return self.manners.offer(VERSION + 1)
+
+    def _at_once(self) -> str:
+        request = self._plain()
+        self._expect_output(self.manners.ask(request))
+        second = Manners(self.manners.command, self.manners.timeout)
+        try:
+            second.start()
+            second.ask(request)
+            self._expect_output(self.manners.ask(request))
+        except Broken as what:
+            raise Broken(f"beside another: {what}") from None
+        finally:
+            second.end()
+            self.manners.join(second)
+        return "two of it answered in turn"
+
+    def _end_of_input(self) -> str:
+        self.manners.ensure()
+        return self.manners.finish()
+
+    def _only_messages(self) -> str:
+        if self.manners.strays:
+            raise Broken(f"{self.manners.strays[0]}: print to standard error")
+        if self._welcome is None:
+            raise _NotTestedError("there was no handshake")
+        return "nothing else was"
+
+    def _standard_error(self) -> str:
+        if self.manners.noted > _MOST_NOTES:
+            raise Broken(f"it wrote {self.manners.noted:,} bytes; the last line is {self._note()}")
+        return f"the last line is {self._note()}" if self.manners.noted else "nothing was written"
+
+    def _result(self) -> str:
+        operator, dtype = self._known_sample()
+        data = np.arange(1, 5, dtype=np.int64).astype(dtype_of(dtype)).reshape(1, 1, 2, 2)
+        reply = self._ask_and_go_on(_request(operator, dtype, data))
+        expected = np.array(4 if operator == "MaxPool-1" else 2.5, dtype_of(dtype))
+        what = f"{operator} of 1, 2, 3, 4 in {dtype}"
+        if reply.kind != "output" or reply.data is None or reply.dtype != dtype:
+            raise Broken(f"{what}: {reply.in_words}")
+        got = np.frombuffer(reply.data, dtype_of(dtype))
+        if reply.shape != (1, 1, 1, 1) or got[0] != expected:
+            raise Broken(
+                f"{what} is {got.tolist()} of shape {list(reply.shape)}, "
+                f"not [{expected}] of shape [1, 1, 1, 1]"
+            )
+        return f"{what} is {expected}"
+
+    # What they share ----------------------------------------------------------------------------
+
+    def _samples(self) -> Iterator[tuple[str, str]]:
+        """Yield what the program is to be asked for, float32 first."""
+        assert self._welcome
+        types = sorted((*FLOATS, *INTEGERS), key=lambda name: name != "float32")
+        for dtype in types:
+            for operator in _OPERATORS:
+                known = dtype in FLOATS or operator == "MaxPool-1"
+                if known and self._welcome.offers(operator, dtype):
+                    yield operator, dtype
+
+    def _known_sample(self) -> tuple[str, str]:
+        if self._sample is None:
+            raise _NotTestedError("there was no output to begin with")
+        return self._sample
+
+    def _plain(self) -> Request:
+        operator, dtype = self._known_sample()
+        return _request(operator, dtype, _ones(dtype))
+
+    def _ask_and_go_on(self, request: Request) -> Reply:
+        """Return the answer to a request, after which a plain one is answered as ever."""
+        reply, plain = self._ask_both(request, self._plain())
+        if plain.kind != "output":
+            raise Broken(f"{reply.in_words}, but then for a call as before: {plain.in_words}")
+        return reply
+
+    def _ask_both(self, request: Request, then: Request) -> tuple[Reply, Reply]:
+        """Ask twice: what the first answer left over, the second shows."""
+        reply = self.manners.ask(request)
+        try:
+            return reply, self.manners.ask(then)
+        except Broken as what:
+            raise Broken(f"{reply.in_words}, but then, for the next call: {what}") from None
+
+    def _expect_output(self, reply: Reply) -> str:
+        if reply.kind != "output":
+            raise Broken(f"the call that gave an output before: {reply.in_words}")
+        return "answered as before"
+
+    def _note(self) -> str:
+        return self.manners.last_note
+
+
+def _ones(dtype: str) -> Array:
+    return np.ones((1, 1, 2, 2), dtype_of(dtype))
+
+
+def _request(operator: str, dtype: str, data: Array) -> Request:
+    """Return the pooling of 2 by 2 windows that touch; `dtype` is that of the data."""
+    assert data.dtype == dtype_of(dtype)
+    if operator == "AdaptiveAvgPool-8":
+        size = np.array([-(-cells // 2) for cells in data.shape[2:]], np.int64)
+        return Request(operator, (data, size), {})
+    if operator == "nGraph-AvgPool":
+        return Request(
+            operator, (data,), {"window_shape": [2, 2], "window_movement_strides": [2, 2]}
+        )
+    attributes = {"kernel": [2, 2], "strides": [2, 2], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    exclude = {"exclude_pad": True} if operator == "AvgPool-1" else {}
+    return Request(operator, (data,), attributes | exclude)
+
+
+def _invalid(operator: str, dtype: str) -> dict[str, Request]:
+    """Return requests that must be refused, by what is wrong with them."""
+    request = _request(operator, dtype, _ones(dtype))
+    if operator == "AdaptiveAvgPool-8":
+        data, _ = request.inputs
+        return {
+            "output_size [1, 2, 3]": request.with_inputs(data, np.array([1, 2, 3])),
+            "output_size in float32": request.with_inputs(data, np.ones(2, np.float32)),
+        }
+    kernel = "window_shape" if operator == "nGraph-AvgPool" else "kernel"
+    changed = partial(request.with_attribute, kernel)
+    return {
+        f"{kernel} [0, 0]": changed([0, 0]),
+        f"{kernel} [2]": changed([2]),
+        f"no {kernel}": changed(None),
+    }
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:4])
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown

@@ -1,0 +1,352 @@
+"""The messages between the harness and a program, to and from bytes: docs/protocol.md.
+
+A message is one line of JSON and the raw bytes it announces. Here are the lines and what they say
+of the bytes; nothing here reads or writes. Whatever a line says is checked before it is believed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conformance.dtypes import FLOATS, INTEGERS, DType, dtype_of, name_of
+from conformance.errors import UsageError
+from conformance.vector import Array
+from conformance.workers.answer import (
+    ARRAY,
+    NO_ARRAY,
+    RAISED,
+    SMALL,
+    UNSUPPORTED,
+    Answer,
+    shortened,
+)
+
+PROTOCOL, VERSION = "pooling-conformance", 1
+MAX_LINE = 1 << 20
+"""Bytes of the longest line, with its line feed."""
+
+TOO_MANY = -1
+"""In place of the size of data that are too large to be read."""
+
+_MAX_RANK = 64
+_LARGEST = 2**63 - 1
+_MAX_TEXT = 500
+_REPEATED = 1000  # bytes of a line that is worth keeping
+_KNOWN = frozenset((*FLOATS, *INTEGERS))
+_TEXTS = {"error": RAISED, "unsupported": UNSUPPORTED, "no_array": NO_ARRAY}
+_ANSWERS = frozenset(("output", *_TEXTS))
+
+
+class ProtocolError(Exception):
+    """A message is not what the protocol allows; the text says in what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """A program's side of the handshake.
+
+    `supports` maps operators to the element types of their first input ("*" is all), None if the
+    program wants to be asked for everything. `limited` says that it wants a `limit` in calls.
+    """
+
+    name: str
+    supports: Mapping[str, frozenset[str]] | None = None
+    limited: bool = False
+
+    def offers(self, operator: str, dtype: str) -> bool:
+        """Say whether the program is to be asked for an operator on an element type."""
+        if self.supports is None:
+            return True
+        dtypes = self.supports.get(operator, frozenset())
+        return dtype in dtypes or "*" in dtypes
+
+
+class Call(NamedTuple):
+    """A call as a program reads it: `inputs` are pairs of element type and shape.
+
+    `limit` is the number of elements up to which an output is looked at.
+    """
+
+    number: int
+    operator: str
+    attributes: dict[str, Any]
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    limit: int = SMALL
+
+    @property
+    def size(self) -> int:
+        """Bytes that follow the line."""
+        return sum(prod(shape) * dtype_of(name).itemsize for name, shape in self.inputs)
+
+    def arrays(self, data: bytes) -> list[Array]:
+        """Return the inputs as arrays of their own, writable."""
+        found, start = [], 0
+        for name, shape in self.inputs:
+            # The copy is aligned, and owns its memory as an array in this process would.
+            array = np.ndarray(shape, dtype_of(name), data, start).copy()
+            start += array.nbytes
+            found.append(_little_endian(array))
+        return found
+
+
+# Both sides -----------------------------------------------------------------------------------
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return (_ENCODE(message) + "\n").encode()
+
+
+def _plain(value: object) -> Any:
+    """Return what JSON has in place of a number of numpy's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key comes twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_ENCODE = json.JSONEncoder(default=_plain).encode
+_PLAIN = json.JSONDecoder()
+_DECODE = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant).decode
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    """Return the object on a line, None if there is none."""
+    try:
+        found = _DECODE(line.decode())
+    except (ValueError, RecursionError):
+        return None
+    return found if type(found) is dict else None
+
+
+def _little_endian(array: Array) -> Array:
+    return array if sys.byteorder == "little" else array.byteswap()
+
+
+# What the harness writes and reads ------------------------------------------------------------
+
+
+def hello() -> bytes:
+    """Return the first message."""
+    return _line({"protocol": PROTOCOL, "version": VERSION})
+
+
+def read_welcome(line: bytes) -> Welcome:
+    """Return what a program answered to `hello`.
+
+    Raises ProtocolError, and UsageError with the program's own words where it refuses to work.
+    """
+    found = _object(line)
+    if found is None or type(found.get("version")) is not int:
+        raise ProtocolError(
+            f'the first line must be {{"version": {VERSION}, "name": ...}}, not {shown(line)}'
+        )
+    if found["version"] != VERSION:
+        raise ProtocolError(f"version {found['version']} of the protocol; this is {VERSION}")
+    if type(found.get("refused")) is str:
+        raise UsageError(shortened(found["refused"], 2000))
+    name, supports = found.get("name"), found.get("supports")
+    if type(name) is not str:
+        raise ProtocolError('the first line has no "name", a string')
+    if supports is not None:
+        supports = _supports(supports)
+    return Welcome(shortened(name), supports, found.get("limited") is True)
+
+
+def _supports(found: object) -> Mapping[str, frozenset[str]]:
+    if isinstance(found, dict) and all(
+        type(names) is list and all(type(name) is str for name in names) for names in found.values()
+    ):
+        return {operator: frozenset(names) for operator, names in found.items()}
+    raise ProtocolError('"supports" must be an object from operators to lists of element types')
+
+
+def attributes_text(attributes: Mapping[str, Any]) -> str:
+    """Return attributes as they are written; UsageError if JSON does not have them."""
+    try:
+        return _ENCODE(attributes)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"attributes cannot be sent to another process: {error}") from None
+
+
+def write_call(
+    number: int,
+    operator: str,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any] | str,
+    limit: int | None = None,
+) -> bytes:
+    """Return a call.
+
+    `attributes` may be their `attributes_text`. `limit` is for programs that want it. Raises
+    UsageError for attributes that JSON does not have.
+    """
+    if not isinstance(attributes, str):
+        attributes = attributes_text(attributes)
+    end = "]}" if limit is None else f'], "limit": {limit}}}'
+    described = ", ".join([_array_text(each.dtype, each.shape) for each in inputs])
+    line = (
+        f'{{"call": {number}, "operator": "{operator}", '
+        f'"attributes": {attributes}, "inputs": [{described}{end}\n'
+    )
+    return b"".join([line.encode(), *[_little_endian(each).tobytes() for each in inputs]])
+
+
+@lru_cache(maxsize=1024)
+def _array_text(dtype: DType, shape: tuple[int, ...]) -> str:
+    return _ENCODE({"dtype": name_of(dtype), "shape": shape})
+
+
+def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int | None]:
+    """Return the answer to call `number`, without its data, and how many bytes of data follow.
+
+    That is None where there are no data, and TOO_MANY where more elements than `limit` follow,
+    which are not to be read. Raises ProtocolError.
+    """
+    start = b'{"call": %d, ' % number
+    if line.startswith(start) and len(line) < _REPEATED:
+        # Answers repeat, but for their number.
+        return _answer(b"{" + line[len(start) :], limit)
+    found = _object(line)
+    if found is None:
+        raise ProtocolError(f"not an answer but {shown(line)} (print to stderr)")
+    called = found.pop("call", None)
+    if type(called) is not int or called != number:
+        raise ProtocolError(f'"call" is {shown(called)} instead of {number}')
+    return _checked(found, limit)
+
+
+@lru_cache(maxsize=1024)
+def _answer(line: bytes, limit: int) -> tuple[Answer, int | None]:
+    """Return what a line says that is without its number."""
+    found = _object(line)
+    if found is None or "call" in found:
+        raise ProtocolError(f"not an answer but {shown(line)} (print to stderr)")
+    return _checked(found, limit)
+
+
+def _checked(found: dict[str, Any], limit: int) -> tuple[Answer, int | None]:
+    keys = _ANSWERS & found.keys()
+    if len(keys) != 1:
+        raise ProtocolError('one of "output", "error", "unsupported" must be in the answer')
+    (key,) = keys
+    value = found[key]
+    if key == "output":
+        return _output(value, limit, data=found.get("data") is not False)
+    if type(value) is not str:
+        raise ProtocolError(f'"{key}" must be a string')
+    return Answer(_TEXTS[key], text=shortened(value, _MAX_TEXT)), None
+
+
+def _output(found: object, limit: int, *, data: bool) -> tuple[Answer, int | None]:
+    if type(found) is not dict or type(found.get("dtype")) is not str:
+        raise ProtocolError('"output" must have "dtype", a string, and "shape"')
+    name, shape = shortened(found["dtype"]), found.get("shape")
+    if type(shape) is not list or len(shape) > _MAX_RANK or not all(map(_is_length, shape)):
+        raise ProtocolError(f"an output of shape {shown(shape)}")
+    size = prod(shape)
+    answer = Answer(ARRAY, name, tuple(shape))
+    if not data:
+        if size <= limit and name in _KNOWN:
+            raise ProtocolError(f'"data" is false for an output of {size} {name}')
+        return answer, None
+    if name not in _KNOWN:
+        raise ProtocolError(f"bytes of an element type {name!r}, which is none of the suite's")
+    return answer, size * dtype_of(name).itemsize if size <= limit else TOO_MANY
+
+
+def _is_length(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _LARGEST
+
+
+def native(data: bytes, dtype: str) -> bytes:
+    """Return little-endian elements in the byte order of this machine."""
+    if sys.byteorder == "little":
+        return data
+    return np.frombuffer(data, dtype_of(dtype)).byteswap().tobytes()
+
+
+def shown(found: object) -> str:
+    """Return a stranger's line or value for an error message."""
+    text = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
+    return repr(shortened(text[:400].strip(), 100))
+
+
+# What a program reads and writes --------------------------------------------------------------
+
+
+def read_hello(line: bytes) -> None:
+    """Check the first message of a harness; ProtocolError if it is none."""
+    found = _object(line)
+    if found is None or found.get("protocol") != PROTOCOL:
+        raise ProtocolError(f"not a harness that speaks {PROTOCOL}: {shown(line)}")
+
+
+def write_welcome(
+    name: str,
+    supports: Mapping[str, Sequence[str]] | None = None,
+    *,
+    limited: bool = False,
+) -> bytes:
+    """Return a program's side of the handshake; see `Welcome`."""
+    message: dict[str, Any] = {"version": VERSION, "name": name}
+    if supports is not None:
+        message["supports"] = {operator: list(names) for operator, names in supports.items()}
+    if limited:
+        message["limited"] = True
+    return _line(message)
+
+
+def write_refusal(text: str) -> bytes:
+    """Return the answer to `hello` of a program that cannot work, and why."""
+    return _line({"version": VERSION, "refused": text})
+
+
+def read_call(line: bytes) -> Call:
+    """Return the call on a line; ProtocolError if there is none."""
+    try:
+        found, _ = _PLAIN.raw_decode(line.decode())
+        return Call(
+            found["call"],
+            found["operator"],
+            found["attributes"],
+            tuple([(each["dtype"], tuple(each["shape"])) for each in found["inputs"]]),
+            found.get("limit", SMALL),
+        )
+    except (ValueError, RecursionError, LookupError, TypeError):
+        raise ProtocolError(f"not a call: {shown(line)}") from None
+
+
+def write_answer(number: int, answer: Answer) -> bytes:
+    """Return the message that an answer is: its data follow if it has any."""
+    if answer.kind != ARRAY:
+        key = next(key for key, kind in _TEXTS.items() if kind == answer.kind)
+        return _line({"call": number, key: answer.text})
+    line = _output_line(answer.dtype, answer.shape, answer.data is not None)
+    header = b'{"call": %d, %s' % (number, line)
+    return header if answer.data is None else header + native(answer.data, answer.dtype)
+
+
+@lru_cache(maxsize=256)
+def _output_line(dtype: str, shape: tuple[int, ...], has_data: bool) -> bytes:  # noqa: FBT001
+    message: dict[str, Any] = {"output": {"dtype": dtype, "shape": shape}}
+    if not has_data:
+        message["data"] = False
+    return _line(message)[1:]

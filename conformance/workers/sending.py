@@ -1,0 +1,101 @@
+"""A callable on its way to a worker: pickled by name, or by value where that would not do."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import cloudpickle
+
+from conformance.errors import UsageError
+from conformance.workers.answer import one_line
+
+
+def sent(backend: Callable[..., Any]) -> bytes:
+    """Return what `received` makes the callable of; UsageError if it cannot be sent."""
+    stream = io.BytesIO()
+    pickler = _Pickler(stream)
+    try:
+        pickler.dump(backend)
+    except Exception as error:
+        raise UsageError(
+            f"the backend cannot be sent to a worker ({one_line(error)}): name it as "
+            "module:attribute or path/to/file.py:attribute, or run it in this process"
+        ) from error
+    finally:
+        pickler.forget()
+    data = stream.getvalue()
+    return b"%d\n%s" % (len(data), data)
+
+
+def received(data: bytes) -> Callable[..., Any]:
+    """Return the callable that was sent; UsageError if it cannot be made."""
+    try:
+        backend: Callable[..., Any] = pickle.loads(data)  # noqa: S301 - the parent's own bytes
+    except BaseException as error:
+        raise UsageError(
+            f"the backend cannot be made in a worker ({one_line(error)}): name it as "
+            "module:attribute or path/to/file.py:attribute, or run it in this process"
+        ) from error
+    return backend
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Sends by value whatever belongs to a module that a fresh interpreter could not import."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream)
+        self._importable: dict[str, bool] = {}
+        self._registered: list[ModuleType] = []
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Reduce an object, after a look at where it comes from; see pickle."""
+        if isinstance(obj, ModuleType):
+            self._look_at(obj.__name__)
+        elif isinstance(obj, FunctionType | type) and isinstance(obj.__module__, str):
+            self._look_at(obj.__module__)
+        return super().reducer_override(obj)
+
+    def forget(self) -> None:
+        """Leave cloudpickle as it was."""
+        for module in self._registered:
+            cloudpickle.unregister_pickle_by_value(module)
+
+    def _look_at(self, name: str) -> None:
+        module = sys.modules.get(name)
+        if module is None or name in self._importable:
+            return
+        self._importable[name] = _importable(module, name)
+        if not self._importable[name] and name not in cloudpickle.list_registry_pickle_by_value():
+            cloudpickle.register_pickle_by_value(module)
+            self._registered.append(module)
+
+
+def _importable(module: ModuleType, name: str) -> bool:
+    """Say whether `import name` gives this module in an interpreter with this sys.path."""
+    if name == "__main__":
+        return True  # cloudpickle knows
+    path = None
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        spec = _found(".".join(parts[:count]), path)
+        if spec is None:
+            return False
+        path = spec.submodule_search_locations
+    origin = getattr(module, "__file__", None)
+    return origin is None or spec.origin == origin
+
+
+def _found(name: str, path: Any) -> Any:
+    for finder in sys.meta_path:
+        try:
+            spec = finder.find_spec(name, path)
+        except Exception:  # noqa: BLE001, S112 - a stranger's finder that fails has found nothing
+            continue
+        if spec is not None:
+            return spec
+    return None
