@@ -1,19 +1,55 @@
-"""Operators x sweep x reference -> vector files."""
+"""Operators x sweep x reference -> vector files, here or on the machines of an executor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from conformance import __version__
-from conformance.errors import UsageError
+from conformance.errors import UsageError, VectorFileError
+from conformance.executors import Machines, completed
+from conformance.files import writing
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.sweep import collect
+from conformance.sweep.exhaustive import exhaustive, parts
 from conformance.sweep.model import Covered, Progress
-from conformance.vector import TIERS, Tier
-from conformance.vectorfile import VectorWriter
+from conformance.vector import TIERS, Case, Tier
+from conformance.vectorfile import VectorFile, VectorWriter
 
 STRENGTHS = range(1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What one vector file holds: all vectors of the smaller tiers, or a part of the product.
+
+    `part` counts from 1 in the exhaustive tier, of `parts`; it is 0 for the smaller tiers.
+    """
+
+    operator: str
+    tier: Tier
+    strength: int
+    seed: int
+    part: int = 0
+    parts: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        if not self.part:
+            return f"{self.operator}.h5"
+        return f"{self.operator}.exhaustive-{self.part:0{len(str(self.parts))}}-of-{self.parts}.h5"
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """What the header of the file says of how it was made."""
+        said = {"package": __version__, "tier": self.tier, "seed": self.seed}
+        if self.part:
+            return said | {"part": self.part, "parts": self.parts}
+        return said | {"strength": self.strength}
 
 
 def generate(
@@ -23,15 +59,21 @@ def generate(
     tier: Tier = "standard",
     strength: int = 3,
     seed: int = 0,
+    resume: bool = False,
+    executor: Machines | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write one vector file per operator into a directory and return their paths.
+    """Write vector files into a directory, one or several per operator, and return their paths.
 
     `operators` are names (all by default); `tier` smoke, standard or exhaustive, each holding the
     smaller ones; `strength` t of the covering arrays: every feasible combination of t levels is in
-    some vector of the standard tier. The same arguments give the same content. `progress` is
-    called with what is being done, how far it is and the total (0 where that is not known). Each
-    file is complete or absent. Raises UsageError for arguments that are not allowed.
+    some vector of the standard tier. The exhaustive tier is the standard one and many more files
+    with a part of the product each. The same arguments give the same content. Each file is
+    complete or absent. With `resume`, files are kept that are there, sound, and made by the same
+    arguments. `executor` opens what makes files elsewhere, see `conformance.executors`.
+
+    `progress` is called with what is being done, how far it is and the total (0 where that is not
+    known). Raises UsageError for arguments that are not allowed.
     """
     names = list(dict.fromkeys(operators or OPERATORS))
     for name in names:
@@ -42,12 +84,67 @@ def generate(
         raise UsageError(f"strength {strength}: must be {STRENGTHS[0]} to {STRENGTHS[-1]}")
     if seed < 0:
         raise UsageError(f"seed {seed}: must be 0 or more")
+    folder = folder_for(directory)
+    portions = list(_portions(names, tier, strength, seed))
+    missing = [each for each in portions if not (resume and _finished(folder, each))]
+    done = len(portions) - len(missing)
+    if executor is None:
+        for portion in missing:
+            _write(folder / portion.name, portion, progress)
+            done += 1
+            _tell(progress, done, len(portions))
+    else:
+        for portion, content in completed(executor, _made, missing):
+            with writing(folder / portion.name) as stream:
+                stream.write(content)
+            done += 1
+            _tell(progress, done, len(portions))
+    return [folder / portion.name for portion in portions]
+
+
+def _portions(names: Sequence[str], tier: Tier, strength: int, seed: int) -> Iterator[Portion]:
+    for name in names:
+        yield Portion(name, "smoke" if tier == "smoke" else "standard", strength, seed)
+    for name in names if tier == "exhaustive" else ():
+        count = parts(name)
+        for part in range(1, count + 1):
+            yield Portion(name, "exhaustive", strength, seed, part, count)
+
+
+def _finished(folder: Path, portion: Portion) -> bool:
+    """Say whether a portion's file is there and sound; opening it checks its digest."""
+    path = folder / portion.name
+    if not path.exists():
+        return False
+    try:
+        with VectorFile(path, resident=0) as file:
+            made: Mapping[str, Any] = file.header
+            return file.operator == portion.operator and portion.arguments.items() <= made.items()
+    except VectorFileError:
+        return False
+
+
+def _tell(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None and total > 1:
+        progress("files", done, total)
+
+
+def _made(portion: Portion) -> bytes:
+    """Return the content of a portion's file, wherever this runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, portion.name)
+        _write(path, portion, None)
+        return path.read_bytes()
+
+
+def folder_for(directory: str | Path) -> Path:
+    """Make a directory for vector files; UsageError if that fails."""
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
-    return [_write(folder, name, tier, strength, seed, progress) for name in names]
+    return folder
 
 
 def _shown(array: Covered) -> dict[str, int]:
@@ -59,22 +156,24 @@ def _shown(array: Covered) -> dict[str, int]:
     }
 
 
-def _write(
-    folder: Path, name: str, tier: Tier, strength: int, seed: int, progress: Progress | None
-) -> Path:
-    collection = collect(name, tier=tier, strength=strength, seed=seed, progress=progress)
-    header: dict[str, object] = {
-        "package": __version__,
-        "tier": tier,
-        "strength": strength,
-        "seed": seed,
-    }
-    if tier != "smoke":  # which holds a few rows of the arrays only
-        header["coverage"] = {array.name: _shown(array) for array in collection.arrays}
-    path = folder / f"{name}.h5"
-    with VectorWriter(path, name, header=header) as writer:
-        for done, case in enumerate(collection.cases, start=1):
+def _write(path: Path, portion: Portion, progress: Progress | None) -> None:
+    header = portion.arguments
+    cases: Iterator[Case]
+    if portion.part:
+        cases = exhaustive(portion.operator, portion.seed, portion.part)
+    else:
+        collection = collect(
+            portion.operator,
+            tier=portion.tier,
+            strength=portion.strength,
+            seed=portion.seed,
+            progress=progress,
+        )
+        cases = collection.cases
+        if portion.tier != "smoke":  # which holds a few rows of the arrays only
+            header["coverage"] = {array.name: _shown(array) for array in collection.arrays}
+    with VectorWriter(path, portion.operator, header=header) as writer:
+        for done, case in enumerate(cases, start=1):
             writer.add(vector_of(case))
             if progress is not None and done % 16 == 0:
-                progress(f"{name}: vectors", done, 0)
-    return path
+                progress(f"{portion.operator}: vectors", done, 0)

@@ -39,6 +39,13 @@ select_option = click.option(
 )
 
 
+executor_option = click.option(
+    "--executor",
+    metavar="NAME",
+    help="Where work runs: process, with --jobs of them, or dask:ADDRESS, a cluster.",
+)
+
+
 def tier_option(text: str) -> Callable[[Any], Any]:
     """Return the option --tier with a help text."""
     return click.option(

@@ -10,7 +10,6 @@ from math import prod
 
 from conformance.sweep.adaptive import adaptive_sweep
 from conformance.sweep.examples import examples
-from conformance.sweep.exhaustive import exhaustive
 from conformance.sweep.invalid import invalid
 from conformance.sweep.model import Covered, Progress, Sweep, build
 from conformance.sweep.pooling import ngraph_sweep, openvino_sweep
@@ -53,7 +52,10 @@ def collect(
     seed: int,
     progress: Progress | None = None,
 ) -> Collection:
-    """Return the cases of a tier, those of the smaller tiers first; ids are unique."""
+    """Return the cases of the smoke or the standard tier, which are part of every larger one.
+
+    Ids are unique. What the exhaustive tier adds is in `sweep.exhaustive`.
+    """
     sweep = sweep_of(operator)
     arrays = sweep.arrays(strength, seed, progress)
     return Collection(
@@ -65,7 +67,6 @@ def collect(
                 _swept(sweep, arrays, seed),
                 special(operator, seed),
                 invalid(operator),
-                exhaustive(operator, seed) if tier == "exhaustive" else (),
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
         ),

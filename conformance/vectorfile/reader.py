@@ -35,11 +35,12 @@ class VectorFile:
     """The vectors of one operator in a file; a context manager and a sequence of vectors.
 
     Opening checks everything there is to check before anything is believed: structure, types,
-    bounds and digest; in a large file the texts are checked when they are read. Raises
-    VectorFileError, one line that names the file.
+    bounds and digest; in a large file the texts are checked when they are read. A file of which
+    no more than `resident` bytes would be kept is read whole. Raises VectorFileError, one line
+    that names the file.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, resident: int = _RESIDENT) -> None:
         self.path = Path(path)
         self._columns = columns = ColumnFile(self.path)
         self._whole: Batch | None = None  # a file that is one batch keeps it
@@ -49,7 +50,9 @@ class VectorFile:
             self._length: int = columns.attributes["vectors"]
             with columns.guard():
                 self.header = layout.header_of(columns.attributes["header"])
-            small = columns.size <= _RESIDENT and columns.lengths["text/bytes"] <= _RESIDENT_TEXT
+            most = min(resident, _RESIDENT)
+            small = columns.size <= most and columns.lengths["text/bytes"] <= _RESIDENT_TEXT
+            self.resident = columns.size if small else 0
             if small:
                 columns.load()
             self._ends = check_index(columns)
@@ -57,7 +60,7 @@ class VectorFile:
             self._texts = Texts(columns) if small else None
             if self._texts:
                 self._texts.check()
-            self._refuse_equal_ids()
+            self.id_hashes = self._hashes()
         except BaseException:
             self.close()
             raise
@@ -100,6 +103,10 @@ class VectorFile:
     def tiers(self) -> list[str]:
         """The tier of every vector."""
         return list(self._column("tier"))
+
+    def holds(self, vector_id: str) -> bool:
+        """Whether some vector has an id."""
+        return bool((self.id_hashes == hash(vector_id)).any()) and vector_id in self._numbers
 
     def index_of(self, vector_id: str) -> int:
         """Return the number of the vector with an id; KeyError if there is none."""
@@ -148,7 +155,7 @@ class VectorFile:
             limit = self._ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
             whole = stop - start == len(self)
-            if whole and self._whole is None:
+            if whole and self.resident and self._whole is None:
                 self._whole = self._batch(numbers)
             yield self._whole if whole and self._whole else self._batch(numbers[start:stop])
             start = stop
@@ -169,7 +176,8 @@ class VectorFile:
     def _numbers(self) -> dict[str, int]:
         return {vector_id: number for number, vector_id in enumerate(self.ids)}
 
-    def _refuse_equal_ids(self) -> None:
+    def _hashes(self) -> Ints:
+        """Return a hash of each id, good in this process; VectorFileError for two equal ids."""
         hashes = np.fromiter((hash(each) for each in self._column("id")), np.int64, len(self))
         unique, counts = np.unique(hashes, return_counts=True)
         if unique.size < len(self):
@@ -180,6 +188,7 @@ class VectorFile:
                     if vector_id in seen:
                         raise self._columns.fail(f"two vectors have the id {vector_id[:200]}")
                     seen.add(vector_id)
+        return hashes
 
     def _batch(self, numbers: Ints) -> Batch:
         """Return the columns of the vectors with the given numbers, ascending."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
+
+import numpy as np
 
 from conformance.errors import VectorFileError
 from conformance.vectorfile import layout
@@ -14,18 +17,25 @@ if TYPE_CHECKING:
     import os
     from types import TracebackType
 
+    from conformance.vector import Vector
+
+
+_RESIDENT = 1 << 28  # bytes of columns of all files together that are kept in memory
+
 
 class VectorSet(Sequence[VectorFile]):
-    """Vector files, one per operator, in the order of the suite; a context manager."""
+    """Vector files by operator, in the order of the suite, then by name; a context manager.
+
+    An operator may be in several files, but no vector in two of them: VectorFileError.
+    """
 
     def __init__(self, files: Sequence[VectorFile]) -> None:
         order = layout.operators()
-        self.files = tuple(sorted(files, key=lambda file: order.index(file.operator)))
-        for one, other in zip(self.files, self.files[1:], strict=False):
-            if one.operator == other.operator:
-                raise VectorFileError(
-                    f"{other.path}: operator {other.operator} is also in {one.path.name}"
-                )
+        self.files = tuple(
+            sorted(files, key=lambda file: (order.index(file.operator), file.path.name))
+        )
+        for _, group in groupby(self.files, key=lambda file: file.operator):
+            _refuse_equal_ids(list(group))
 
     def __len__(self) -> int:
         return len(self.files)
@@ -52,8 +62,15 @@ class VectorSet(Sequence[VectorFile]):
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operator of each file."""
-        return tuple(file.operator for file in self.files)
+        """The operators that have vectors."""
+        return tuple(dict.fromkeys(file.operator for file in self.files))
+
+    def vector(self, operator: str, vector_id: str) -> tuple[VectorFile, Vector]:
+        """Return a vector by its id, and the file that holds it; KeyError if there is none."""
+        for file in self.files:
+            if file.operator == operator and file.holds(vector_id):
+                return file, file.vector(file.index_of(vector_id))
+        raise KeyError(vector_id)
 
     def close(self) -> None:
         """Close every file."""
@@ -74,13 +91,33 @@ def open_vectors(path: str | os.PathLike[str] | None = None) -> VectorSet:
     else:
         paths = [where]
     files: list[VectorFile] = []
+    room = _RESIDENT
     try:
-        files.extend(VectorFile(each) for each in paths)
+        for each in paths:
+            files.append(VectorFile(each, resident=room))
+            room -= files[-1].resident
         return VectorSet(files)
     except BaseException:
         for file in files:
             file.close()
         raise
+
+
+def _refuse_equal_ids(files: Sequence[VectorFile]) -> None:
+    """Raise VectorFileError, naming it, for a vector that is in two of some files."""
+    hashes = [file.id_hashes for file in files]
+    unique, counts = np.unique(np.concatenate(hashes), return_counts=True)
+    suspects = unique[counts > 1]
+    if not suspects.size:
+        return
+    seen: dict[str, VectorFile] = {}
+    for file, each in zip(files, hashes, strict=True):
+        if np.isin(each, suspects).any():
+            for vector_id in file.ids:
+                if (other := seen.setdefault(vector_id, file)) is not file:
+                    raise VectorFileError(
+                        f"{file.path}: vector {vector_id[:200]} is also in {other.path.name}"
+                    )
 
 
 def shipped_suite() -> Path:

@@ -13,7 +13,7 @@ from conformance.operators import OPERATORS
 from conformance.reference.bound import is_meaningful
 from conformance.sweep import collect, sweep_of
 from conformance.sweep.examples import examples
-from conformance.sweep.exhaustive import exhaustive
+from conformance.sweep.exhaustive import exhaustive, parts
 from conformance.sweep.invalid import invalid
 from conformance.sweep.model import ABSENT
 from conformance.sweep.special import special
@@ -259,13 +259,29 @@ def test_special_cases_say_what_they_are_for(operator):
     assert all(case.tags for case in special(operator, 0))
 
 
-def test_the_exhaustive_tier_is_hundreds_of_thousands():
-    """The full product on one axis, over all operators."""
-    sizes = {
-        "AvgPool-1": 11 * 6 * 5 * 25 * 4 * 2 * 2,
-        "MaxPool-1": 11 * 6 * 5 * 25 * 4 * 2,
-        "nGraph-AvgPool": 11 * 6 * 5 * 25 * 2,
-        "AdaptiveAvgPool-8": 64 * 64 * 3,
-    }
-    assert sum(1 for _ in exhaustive("nGraph-AvgPool", 0)) == sizes["nGraph-AvgPool"]
-    assert sum(sizes.values()) > 200_000
+def test_the_exhaustive_tier_is_about_a_million():
+    """The full product on one axis for each element type, over all operators."""
+    attributes = {"AvgPool-1": 4 * 2 * 2, "MaxPool-1": 4 * 2, "nGraph-AvgPool": 2}
+    for operator, modes in attributes.items():
+        assert parts(operator) == 12 * 6
+        assert sum(1 for _ in exhaustive(operator, 0, 5)) == 5 * 25 * modes * 4
+    assert parts("AdaptiveAvgPool-8") == 8
+    assert sum(1 for _ in exhaustive("AdaptiveAvgPool-8", 0, 3)) == 8 * 64 * 3 * 4
+    assert 72 * 5 * 25 * 4 * sum(attributes.values()) + 64 * 64 * 3 * 4 > 950_000
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_no_case_of_the_product_is_in_a_smaller_tier(operator):
+    """Ids are unique over the files of the exhaustive tier."""
+    smaller = collect(operator, tier="standard", strength=1, seed=0).cases
+    ids = [case.id for part in (1, 2) for case in exhaustive(operator, 0, part)]
+    assert len(set(ids)) == len(ids)
+    assert not set(ids) & {case.id for case in smaller}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_smaller_tiers_leave_four_channels_to_the_product(operator):
+    """So no seed and no strength can make a case of the product twice."""
+    smaller = collect(operator, tier="standard", strength=2, seed=3).cases
+    shapes = [case.inputs[0].shape for case in smaller if case.inputs[0].ndim == 3]
+    assert not [shape for shape in shapes if shape[:2] == (1, 4)]

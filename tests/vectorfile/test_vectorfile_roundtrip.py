@@ -19,7 +19,15 @@ from hypothesis import strategies as st
 from conformance.batch import batch_of
 from conformance.errors import VectorFileError
 from conformance.vector import Case, Outcome, Vector
-from conformance.vectorfile import VectorFile, VectorWriter, layout, open_vectors, reader, writer
+from conformance.vectorfile import (
+    VectorFile,
+    VectorWriter,
+    layout,
+    open_vectors,
+    reader,
+    suite,
+    writer,
+)
 
 
 @pytest.fixture(scope="module")
@@ -368,12 +376,36 @@ class TestOpenVectors:
         with open_vectors(write(tmp_path / "a.h5", small_vectors())) as vectors:
             assert [len(file) for file in vectors] == [3]
 
-    def test_two_files_of_one_operator_are_refused(self, tmp_path):
-        """Ids and counts would mix."""
-        write(tmp_path / "a.h5", [])
-        write(tmp_path / "b.h5", [])
-        with pytest.raises(VectorFileError, match=r"AvgPool-1 is also in a\.h5"):
+    def test_an_operator_may_be_in_several_files(self, tmp_path):
+        """They come in the order of their names, and each vector is found in its own."""
+        write(tmp_path / "b.h5", small_vectors()[:1])
+        write(tmp_path / "a.h5", small_vectors()[1:])
+        with open_vectors(tmp_path) as vectors:
+            assert [file.path.name for file in vectors] == ["a.h5", "b.h5"]
+            assert vectors.operators == (OPERATOR,)
+            found = small_vectors()[0].case.id
+            file, vector = vectors.vector(OPERATOR, found)
+            assert (file.path.name, vector.case.id) == ("b.h5", found)
+            with pytest.raises(KeyError):
+                vectors.vector(OPERATOR, "no such vector")
+
+    def test_a_vector_in_two_files_is_refused(self, tmp_path):
+        """Its results would count twice."""
+        write(tmp_path / "a.h5", small_vectors())
+        write(tmp_path / "b.h5", small_vectors()[1:])
+        with pytest.raises(VectorFileError, match=r"b\.h5: vector .* is also in a\.h5"):
             open_vectors(tmp_path)
+
+    def test_files_beyond_the_room_in_memory_are_read_from_the_disk(self, tmp_path, monkeypatch):
+        """What is read is the same, in memory or not."""
+        write(tmp_path / "a.h5", small_vectors()[:1])
+        write(tmp_path / "b.h5", small_vectors()[1:])
+        with open_vectors(tmp_path) as vectors:
+            expected = [plain(vector) for file in vectors for vector in file]
+        monkeypatch.setattr(suite, "_RESIDENT", vectors[0].resident)
+        with open_vectors(tmp_path) as vectors:
+            assert [bool(file.resident) for file in vectors] == [True, False]
+            assert [plain(vector) for file in vectors for vector in file] == expected
 
     def test_a_missing_path_is_one_clear_line(self, tmp_path):
         """The error names the path."""

@@ -1,0 +1,45 @@
+"""Files that are complete or absent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from conformance.errors import UsageError
+
+Target = str | os.PathLike[str] | BinaryIO
+
+
+@contextmanager
+def writing(target: Target) -> Iterator[BinaryIO]:
+    """Yield a stream; a file appears under its name when all of it was written, or not at all.
+
+    `target` is a path or a stream of bytes, which stays open. Raises UsageError, naming the path,
+    if it cannot be written.
+    """
+    if not isinstance(target, str | os.PathLike):
+        yield target
+        return
+    path = Path(os.path.realpath(target))
+    # A pipe or a device has no half-written state, and must not be replaced by a file.
+    regular = path.is_file() or not path.exists()
+    part = path.with_name(f".{path.name}.{os.getpid()}.part") if regular else path
+    try:
+        with part.open("wb") as stream:
+            yield stream
+        if regular:
+            part.replace(path)
+    except OSError as error:
+        raise UsageError(f"{os.fspath(target)}: cannot be written: {error.strerror}") from None
+    finally:
+        if regular:
+            part.unlink(missing_ok=True)
+
+
+def write_text(text: str, target: Target) -> None:
+    """Write text as UTF-8, with "?" for what has no UTF-8 form; see `writing`."""
+    with writing(target) as stream:
+        stream.write(text.encode("utf-8", "replace"))
