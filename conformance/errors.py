@@ -27,6 +27,18 @@ class VectorFileError(ConformanceError):
     exit_code = 3
 
 
+class ReportFileError(ConformanceError):
+    """A saved report is cut off, broken, or not one of ours."""
+
+    exit_code = 3
+
+
+class ResultFileError(ConformanceError):
+    """Stored outputs of a backend are broken, or not in a layout of ours."""
+
+    exit_code = 3
+
+
 class Unsupported(NotImplementedError):  # noqa: N818 - backends raise it as a statement, not a failure
     """Raised by a backend that does not implement what it was asked for.
 

@@ -13,9 +13,12 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn, TypeVar, cast
+
+import numpy as np
 
 from conformance.errors import UsageError
 from conformance.vector import Array
@@ -28,11 +31,16 @@ Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Array]
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """An adapter of this package: the module that holds its `backend`, and the engine it needs."""
+    """An adapter of this package: the module that holds its `backend`, and the engine it needs.
+
+    `package` is what is imported, `distribution` what is installed, where it has another name.
+    A module whose backend has options has a factory `make(*, option="default", ...)` of texts.
+    """
 
     name: str
     package: str
     summary: str
+    distribution: str = ""
 
     @property
     def module(self) -> str:
@@ -44,14 +52,28 @@ class Builtin:
         """Whether the engine's package can be found; nothing is imported."""
         return importlib.util.find_spec(self.package) is not None
 
-    def load(self) -> Backend:
-        """Import the adapter and return its backend; UsageError if that fails."""
+    @property
+    def version(self) -> str:
+        """Version of the engine, "" if it is not installed."""
+        try:
+            return version(self.distribution or self.package)
+        except PackageNotFoundError:
+            return ""
+
+    def load(self, options: str = "") -> Backend:
+        """Import the adapter and return its backend, made with `options` ("NAME=VALUE,...").
+
+        Raises UsageError if that fails, an option is unknown, or the backend that the options
+        make cannot take the maximum of one float32.
+        """
         if not self.installed:
             raise UsageError(
                 f"backend {self.name!r} needs the package {self.package}: "
                 f"pip install 'pooling-conformance[{self.name}]'"
             )
         module = _guarded(self.name, self.module, lambda: importlib.import_module(self.module))
+        if options:
+            return _made(f"{self.name}:{options}", module, options)
         return cast("Backend", module.backend)
 
 
@@ -61,7 +83,12 @@ _BUILTINS = (
     Builtin("openvino", "openvino", "OpenVINO's opset1 and opset8 pooling, on its CPU device"),
     Builtin("onnxruntime", "onnxruntime", "AveragePool and MaxPool of ONNX Runtime, on the CPU"),
     Builtin("jax", "jax", "reduce_window of jax.lax, compiled by XLA for the default device"),
-    Builtin("paddle", "paddle", "the pooling functions of paddle.nn.functional, on the CPU"),
+    Builtin(
+        "paddle",
+        "paddle",
+        "the pooling functions of paddle.nn.functional, on the CPU",
+        "paddlepaddle",
+    ),
     Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
 )
 
@@ -74,17 +101,29 @@ def available() -> dict[str, Builtin]:
 def load_backend(spec: str) -> Backend:
     """Return the backend a user named.
 
-    `spec` is a built-in name, `module:attribute` or `path/to/file.py:attribute`; the attribute may
-    be dotted (`Class.method`). The current directory, or the file's, is put on the import path and
-    stays there, since a backend may import more when called. Raises UsageError with one line that
-    says what was tried and what would do.
+    `spec` is a built-in name, one with options (`torch:device=cuda`), `module:attribute`,
+    `path/to/file.py:attribute`, `exec:COMMAND` for a program or `results:FILE` for stored outputs;
+    an attribute may be dotted (`Class.method`). The current directory, or the file's, is put on
+    the import path and stays there, since a backend may import more when called. Raises UsageError
+    with one line that says what was tried and what would do.
     """
     builtins = available()
     if spec in builtins:
         return builtins[spec].load()
+    name, _, options = spec.partition(":")
+    if name in builtins and "=" in options:
+        return builtins[name].load(options)
+    if name == "exec":
+        from conformance.backends.external import External  # noqa: PLC0415 - only for programs
+
+        return External(options)
+    if name == "results" and options:
+        from conformance.backends.stored import Stored  # noqa: PLC0415 - only for stored results
+
+        return Stored(options)
     place, colon, attribute = spec.rpartition(":")
     if not (colon and place and attribute):
-        _refuse_unknown(spec)
+        refuse_unknown(spec)
     is_file = place.endswith(".py") or "/" in place
     module = _module_from_file(spec, place) if is_file else _module_by_name(spec, place)
     found = _attribute(spec, module, attribute)
@@ -92,13 +131,43 @@ def load_backend(spec: str) -> Backend:
     return cast("Backend", found)
 
 
-def _refuse_unknown(spec: str) -> NoReturn:
+def _made(spec: str, module: ModuleType, options: str) -> Backend:
+    """Return a backend made with options, after a call that shows that it works at all."""
+    make = getattr(module, "make", None)
+    names = list(inspect.signature(make).parameters) if make else []
+    given: dict[str, str] = {}
+    for option in options.split(","):
+        name, equals, value = option.partition("=")
+        if name not in names:
+            allowed = f"it takes {', '.join(names)}" if names else "it takes no options"
+            hint = _suggestion(name, names)
+            raise UsageError(f"backend {spec!r} has no option {name!r}{hint}; {allowed}")
+        if not (equals and value):
+            raise UsageError(f"backend {spec!r}: option {name} needs a value, {name}=VALUE")
+        if name in given:
+            raise UsageError(f"backend {spec!r}: option {name} is given twice")
+        given[name] = value
+    assert make is not None
+    try:
+        found = cast("Backend", make(**given))
+        found("MaxPool-1", [np.ones((1, 1, 1, 1), np.float32)], _TRIAL)
+    except Exception as error:
+        raise UsageError(f"backend {spec!r} cannot be used: {_one_line(error)}") from error
+    return found
+
+
+_TRIAL = {"kernel": [1, 1], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
+
+
+def refuse_unknown(spec: str, *, or_else: str = "") -> NoReturn:
+    """Raise the UsageError of a name that no backend has; `or_else` is what would also do."""
     names = available()
     if spec.endswith(".py"):
         raise UsageError(f"backend {spec!r}: name the callable in that file, {spec}:ATTRIBUTE")
+    other = f", or {or_else}" if or_else else ""
     raise UsageError(
         f"no backend {spec!r}{_suggestion(spec, names)}; built-in names: {', '.join(names)}; "
-        "otherwise give module:attribute or path/to/file.py:attribute"
+        f"otherwise give module:attribute, path/to/file.py:attribute or exec:COMMAND{other}"
     )
 
 

@@ -6,28 +6,26 @@ auto_pad. AdaptiveAvgPool-8 is GlobalAveragePool where every output size is 1, a
 otherwise: ONNX has no adaptive pooling. Every model is one node with static shapes.
 
 `backend` takes these operators from opset 22, where AveragePool, MaxPool and GlobalAveragePool
-have their latest versions. For another opset name an instance in a file of your own:
-`older = OnnxRuntime(opset=11)`, and check `that_file.py:older`. What the runtime answers with
-NOT_IMPLEMENTED (an element type, a number of axes) is unsupported.
+have their latest versions; `onnxruntime:opset=11` takes them from another opset. An attribute that
+the opset lacks is unsupported, and what the runtime answers with NOT_IMPLEMENTED (an element type,
+a number of axes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import onnxruntime
-from onnx import defs, helper
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
+from conformance.backends.onnx_node import has_type, model
 from conformance.backends.windowed import Windowed, windowed
 from conformance.errors import Unsupported
 from conformance.vector import Array
 
-_AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
 _FATAL = 4
 
 
@@ -50,7 +48,7 @@ class OnnxRuntime:
             what.check_lengths(axes)
         if axes > 3:
             raise Unsupported(f"{axes} spatial axes: ONNX Runtime pools over one to three")
-        if operator == "MaxPool-1" and not _has_maximum(self.opset, data.dtype):
+        if operator == "MaxPool-1" and not has_type("MaxPool", self.opset, data.dtype):
             raise Unsupported(f"{data.dtype}: ONNX has no MaxPool of this type")
         try:
             session = _session(self.opset, what, data.dtype, data.shape)
@@ -63,6 +61,11 @@ class OnnxRuntime:
 backend = OnnxRuntime()
 
 
+def make(*, opset: str = "22") -> OnnxRuntime:
+    """Return a backend that takes the operators from an opset."""
+    return OnnxRuntime(int(opset))
+
+
 def _check_global(operator: str, inputs: Sequence[Array]) -> None:
     if operator != "AdaptiveAvgPool-8":
         raise Unsupported(f"operator {operator}")
@@ -73,45 +76,13 @@ def _check_global(operator: str, inputs: Sequence[Array]) -> None:
         raise Unsupported(f"output_size={size.tolist()}: ONNX has global pooling alone")
 
 
-@cache
-def _has_maximum(opset: int, dtype: Any) -> bool:
-    known = defs.get_schema("MaxPool", opset, "").type_constraints[0].allowed_type_strs
-    name = "float" if dtype == np.float32 else "double" if dtype == np.float64 else dtype.name
-    return f"tensor({name})" in known
-
-
 @lru_cache(maxsize=256)
 def _session(opset: int, what: Windowed | None, dtype: Any, shape: tuple[int, ...]) -> Any:
     """Return a session with a model of one node: `what`, or GlobalAveragePool for None."""
-    element = helper.np_dtype_to_tensor_dtype(dtype)
-    graph = helper.make_graph(
-        [_node(what)],
-        "pooling",
-        [helper.make_tensor_value_info("x", element, shape)],
-        [helper.make_tensor_value_info("y", element, [None] * len(shape))],
-    )
-    opsets = [helper.make_opsetid("", opset)]
-    model = helper.make_model(
-        graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets)
-    )
+    built = model(what, opset, dtype, shape, [None] * len(shape))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL  # what is wrong comes back as an exception
     options.intra_op_num_threads = 1  # a pool of threads per model costs more than it computes
     return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        built.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-
-
-def _node(what: Windowed | None) -> Any:
-    if what is None:
-        return helper.make_node("GlobalAveragePool", ["x"], ["y"])
-    given: dict[str, Any] = {"kernel_shape": what.kernel, "strides": what.strides}
-    if what.auto_pad == "explicit":
-        given["pads"] = what.begin + what.end
-    else:
-        given["auto_pad"] = _AUTO_PAD[what.auto_pad]
-    if what.ceil:
-        given["ceil_mode"] = 1
-    if what.average:
-        given["count_include_pad"] = int(not what.exclude_pad)
-    return helper.make_node("AveragePool" if what.average else "MaxPool", ["x"], ["y"], **given)

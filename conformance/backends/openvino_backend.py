@@ -9,8 +9,8 @@ The inference precision is float32, so that what is checked is the operator and 
 arithmetic that the device may choose. float64 and int64 are unsupported: the CPU device has no
 primitives of these types and computes in float32 and int32.
 
-`backend` runs on the CPU. For another device or precision name an instance in a file of your own:
-`gpu = OpenVino(device="GPU", precision="f16")`, and check `that_file.py:gpu`.
+`backend` runs on the CPU; `openvino:device=GPU,precision=f16` is one on another device and at
+another precision.
 """
 
 from __future__ import annotations
@@ -65,6 +65,11 @@ class OpenVino:
 
 
 backend = OpenVino()
+
+
+def make(*, device: str = "CPU", precision: str = "f32") -> OpenVino:
+    """Return a backend on a device, at an inference precision (f32, f16, bf16)."""
+    return OpenVino(device, precision)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,18 @@
-"""PyTorch's pooling functions on the CPU, as they are.
+"""PyTorch's pooling functions, as they are, on the CPU or another device of torch.
 
 The adapter translates attributes and nothing else: what one call of a torch function cannot
 express is `Unsupported`, and what torch itself refuses stays torch's own exception (a type it does
 not implement is a NotImplementedError, hence unsupported too).
+
+`backend` runs on the CPU; `torch:device=cuda` is one that moves inputs to that device and outputs
+back.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -40,50 +44,69 @@ with warnings.catch_warnings():
     torch.from_numpy(_read_only)
 
 
-def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
-    """Compute one case with one call of torch; Unsupported says what that call cannot express."""
-    data = inputs[0]
-    axes = data.ndim - 2
-    if not 1 <= axes <= 3:
-        if operator == "nGraph-AvgPool" and axes > 3:
-            raise Unsupported(f"{axes} spatial axes: torch pools over one to three")
-        raise ValueError(f"{operator} of {data.ndim} dimensions")
-    match operator:
-        case "AvgPool-1":
-            strides, kernel = attributes["strides"], attributes["kernel"]
-            pads, ceil = _windowed(data, attributes)
-            include = not _boolean("exclude_pad", attributes["exclude_pad"])
-            result = _AVERAGE[axes - 1](_tensor(data), kernel, strides, pads, ceil, include)
-        case "MaxPool-1":
-            strides, kernel = attributes["strides"], attributes["kernel"]
-            pads, ceil = _windowed(data, attributes)
-            result = _MAXIMUM[axes - 1](_tensor(data), kernel, strides, pads, 1, ceil)
-        case "AdaptiveAvgPool-8":
-            result = _ADAPTIVE[axes - 1](_tensor(data), inputs[1].tolist())
-        case "nGraph-AvgPool":
-            kernel = attributes["window_shape"]
-            strides = attributes.get("window_movement_strides", [1] * axes)
-            begin = attributes.get("padding_below", [0] * axes)
-            end = attributes.get("padding_above", [0] * axes)
-            name = "include_padding_in_avg_computation"
-            include = _boolean(name, attributes.get(name, False))
-            _check_lengths(axes, kernel, strides, begin, end)
-            pads = _symmetric(kernel, begin, end)
-            result = _AVERAGE[axes - 1](_tensor(data), kernel, strides, pads, _FLOOR, include)
-        case _:
-            raise Unsupported(f"operator {operator}")
-    return _array(result)
+@dataclass(frozen=True, slots=True)
+class Torch:
+    """A backend on one device of torch ("cpu", "cuda", "cuda:1", "mps", ...)."""
+
+    device: str = "cpu"
+
+    def __call__(
+        self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> Array:
+        """Compute one case with one call of torch; Unsupported says what it cannot express."""
+        data = inputs[0]
+        axes = data.ndim - 2
+        if not 1 <= axes <= 3:
+            if operator == "nGraph-AvgPool" and axes > 3:
+                raise Unsupported(f"{axes} spatial axes: torch pools over one to three")
+            raise ValueError(f"{operator} of {data.ndim} dimensions")
+        match operator:
+            case "AvgPool-1":
+                strides, kernel = attributes["strides"], attributes["kernel"]
+                pads, ceil = _windowed(data, attributes)
+                include = not _boolean("exclude_pad", attributes["exclude_pad"])
+                given = (kernel, strides, pads, ceil, include)
+                result = _AVERAGE[axes - 1](self._tensor(data), *given)
+            case "MaxPool-1":
+                strides, kernel = attributes["strides"], attributes["kernel"]
+                pads, ceil = _windowed(data, attributes)
+                result = _MAXIMUM[axes - 1](self._tensor(data), kernel, strides, pads, 1, ceil)
+            case "AdaptiveAvgPool-8":
+                result = _ADAPTIVE[axes - 1](self._tensor(data), inputs[1].tolist())
+            case "nGraph-AvgPool":
+                kernel = attributes["window_shape"]
+                strides = attributes.get("window_movement_strides", [1] * axes)
+                begin = attributes.get("padding_below", [0] * axes)
+                end = attributes.get("padding_above", [0] * axes)
+                name = "include_padding_in_avg_computation"
+                include = _boolean(name, attributes.get(name, False))
+                _check_lengths(axes, kernel, strides, begin, end)
+                given = (kernel, strides, _symmetric(kernel, begin, end), _FLOOR, include)
+                result = _AVERAGE[axes - 1](self._tensor(data), *given)
+            case _:
+                raise Unsupported(f"operator {operator}")
+        return _array(result)
+
+    def _tensor(self, data: Array) -> torch.Tensor:
+        """Return a tensor on the device; on the CPU it shares the memory of `data`."""
+        if data.dtype == _BFLOAT16:
+            tensor = torch.from_numpy(data.view(np.int16)).view(torch.bfloat16)
+        else:
+            tensor = torch.from_numpy(data)
+        return tensor if self.device == "cpu" else tensor.to(self.device)
 
 
-def _tensor(data: Array) -> torch.Tensor:
-    """Return a tensor that shares the memory of `data`."""
-    if data.dtype == _BFLOAT16:
-        return torch.from_numpy(data.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(data)
+backend = Torch()
+
+
+def make(*, device: str = "cpu") -> Torch:
+    """Return a backend on a device."""
+    return Torch(device)
 
 
 def _array(result: torch.Tensor) -> Array:
-    """Return an array that shares the memory of `result`."""
+    """Return an array that shares the memory of `result`, if that is on the CPU."""
+    result = result.cpu()
     if result.dtype is torch.bfloat16:
         bits: Array = result.view(torch.int16).numpy()
         return bits.view(_BFLOAT16)

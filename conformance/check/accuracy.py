@@ -53,6 +53,15 @@ class AccuracyTally:
             share = float((mine.error / mine.bound(code)).max())
             tally.worst_of_bound = max(tally.worst_of_bound, share)
 
+    def merge(self, other: AccuracyTally) -> None:
+        """Take in another tally."""
+        for name, theirs in other._tallies.items():
+            mine = self._tallies.setdefault(name, _Tally())
+            mine.elements += theirs.elements
+            mine.rounded += theirs.rounded
+            mine.worst_ulp = max(mine.worst_ulp, theirs.worst_ulp)
+            mine.worst_of_bound = max(mine.worst_of_bound, theirs.worst_of_bound)
+
     def reports(self) -> tuple[Accuracy, ...]:
         """Return one Accuracy per element type seen."""
         return tuple(

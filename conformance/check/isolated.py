@@ -9,7 +9,14 @@ from types import TracebackType
 from typing import Self
 
 from conformance.batch import Batch
-from conformance.check.runner import CRASHED, TIMED_OUT, UNSUPPORTED, Answers, largest_looked_at
+from conformance.check.runner import (
+    CRASHED,
+    TIMED_OUT,
+    UNSUPPORTED,
+    Answers,
+    Stopped,
+    largest_looked_at,
+)
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.workers import Launch
@@ -57,8 +64,9 @@ class Isolated:
     ) -> None:
         """Ask for every vector; see `Runner.run`.
 
-        Raises UsageError if the program cannot be started, or does not work at all. Whatever is
-        raised, every program is killed first.
+        Raises UsageError if the program cannot be started, or does not work at all, and Stopped
+        if it has worked and cannot be started again. Whatever is raised, every program is killed
+        first.
         """
         job = _Job(batch, answers, order)
         for slot in self._slots:
@@ -111,6 +119,11 @@ class _Starts:
         self._memory = memory
         self._in_vain = 0
 
+    @property
+    def works(self) -> bool:
+        """Whether some program has given an answer."""
+        return self._in_vain < 0
+
     def start(self) -> Program:
         """Start a program."""
         return Program(self._launch, memory=self._memory)
@@ -121,7 +134,7 @@ class _Starts:
 
     def failed(self, program: Program, answer: Answer) -> None:
         """Note that a program gave no answer; UsageError if none ever did."""
-        if self._in_vain < 0:
+        if self.works:
             return
         self._in_vain += 1
         if self._in_vain >= _STARTS:
@@ -216,12 +229,12 @@ class _Slot(threading.Thread):
         self._failure: Exception | None = None
         self._leaving = False
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._started = threading.Event()
+        self._settled = threading.Event()
         self.start()
 
     def wait(self) -> None:
         """Wait until the program was started, and raise what went wrong."""
-        self._started.wait()
+        self._settled.wait()
         if self._failure is not None:
             raise self._failure
 
@@ -249,7 +262,7 @@ class _Slot(threading.Thread):
             self._start_program(lambda: self._leaving)
         except Exception as error:  # noqa: BLE001 - raised where somebody waits
             self._failure = error
-        self._started.set()
+        self._settled.set()
         while (job := self._jobs.get()) is not None:
             try:
                 self._work(job)
@@ -265,13 +278,21 @@ class _Slot(threading.Thread):
         program.greet(self._starts.timeout)
         return program
 
+    def _start_again(self, job: _Job) -> Program:
+        try:
+            return self._start_program(lambda: job.stopped)
+        except UsageError as error:
+            if self._starts.works:
+                raise Stopped(str(error)) from error
+            raise
+
     def _work(self, job: _Job) -> None:
         if self._failure is not None:
             raise self._failure
         program = self._program
         while (index := job.take()) is not None:
             if program is None or not program.alive:
-                program = self._start_program(lambda: job.stopped)
+                program = self._start_again(job)
             answer = job.ask(program, index, self._starts.timeout)
             if answer.kind not in {CRASHED, TIMED_OUT}:
                 self._starts.answered()

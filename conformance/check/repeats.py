@@ -6,11 +6,9 @@ called once more in another order, so that each comes after other shapes and att
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from random import Random
-
-import numpy as np
 
 from conformance.batch import Batch
 from conformance.check.explain import Explanation
@@ -19,8 +17,6 @@ from conformance.check.report import Repeatability
 from conformance.check.results import Part
 from conformance.check.runner import ARRAY, NO_ARRAY, RAISED, Answers, Runner
 
-_SAMPLE = 32
-"""Vectors of a batch that are called again, at most."""
 _SEED = 20
 
 _Answer = tuple[int, str, tuple[int, ...], bytes | None]
@@ -35,13 +31,16 @@ class First:
     answers: dict[int, _Answer]
 
     @classmethod
-    def of(cls, batch: Batch, answers: Answers, part: Part) -> First:
-        """Choose some vectors of a batch that were answered, evenly spread: neighbours are alike.
+    def of(cls, batch: Batch, answers: Answers, part: Part, again: Container[int]) -> First:
+        """Keep the answers to the vectors numbered `again`, if there were any.
 
         What crashed or hung is not called again.
         """
-        answered = np.flatnonzero(np.isin(answers.kind, (ARRAY, NO_ARRAY, RAISED)))
-        sample = answered[:: -(-len(answered) // _SAMPLE) or 1].tolist()
+        sample = [
+            vector
+            for vector, number in enumerate(batch.numbers.tolist())
+            if number in again and answers.kind[vector] in {ARRAY, NO_ARRAY, RAISED}
+        ]
         numbers = batch.numbers[sample].tolist()
         return cls(
             part,
@@ -91,10 +90,8 @@ class Repeats:
                     why, detail=f"conforms at first, but not when called again: {why.detail}"
                 )
 
-    def report(self) -> Repeatability | None:
-        """Return what came of it; None if nothing was called again."""
-        if not self._sampled:
-            return None
+    def report(self) -> Repeatability:
+        """Return what came of it."""
         return Repeatability(self._sampled, tuple(self._differing), tuple(self._failing))
 
 

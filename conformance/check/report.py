@@ -237,7 +237,7 @@ class Report:
             met, excused = self.expectations.met, self.expectations.inconsistent
             for count, what in (
                 (len(self.expectations.passed), "passed unexpectedly"),
-                (len(self.expectations.unmatched), "expected-failure lines that match nothing"),
+                (len(self.expectations.unmatched), "expected but of no vector"),
             ):
                 found += [f"{count} {what}"] if count else []
         failures = {verdict: self.counts[verdict] - met.get(verdict, 0) for verdict in FAILURES}

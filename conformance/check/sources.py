@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from itertools import chain
 from typing import Any, cast
 
@@ -22,6 +23,10 @@ from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 
 Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
+
+
+_AGAIN = 32
+"""Vectors of a source that are run again, at most."""
 
 
 class InMemory:
@@ -54,21 +59,23 @@ Vectors = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """The numbers of the vectors of one source that are run."""
+    """The numbers of the vectors of one source that are run, and of those, which are run again."""
 
     source: Source
     numbers: npt.NDArray[np.int64]
+    again: npt.NDArray[np.int64]
 
-    @property
-    def used(self) -> VectorsUsed:
-        """What the report says of this source."""
-        return VectorsUsed(
-            operator=self.source.operator,
-            path=str(self.source.path),
-            digest=self.source.digest,
-            selected=len(self.numbers),
-            total=len(self.source),
-        )
+    @classmethod
+    def of(cls, source: Source, numbers: npt.NDArray[np.int64]) -> Selection:
+        """Choose a few vectors to run again, evenly spread: neighbours are alike."""
+        return cls(source, numbers, numbers[:: -(-len(numbers) // _AGAIN) or 1])
+
+    def portions(self, size: int) -> list[Selection]:
+        """Return the selection in portions of at most `size` vectors."""
+        return [
+            Selection(self.source, part, np.intersect1d(part, self.again))
+            for part in np.split(self.numbers, range(size, len(self.numbers), size))
+        ]
 
 
 def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
@@ -120,7 +127,7 @@ def chosen(
     for option, given in {"operators": operators, "select": select}.items():
         if isinstance(given, Sequence) and not given:
             raise UsageError(f"{option} is empty: it chooses nothing; None chooses everything")
-    held = [source.operator for source in sources]
+    held = list(dict.fromkeys(source.operator for source in sources))
     names = held if operators is None else _listed(operators)
     for name in names:
         operator_named(name)
@@ -146,9 +153,31 @@ def chosen(
             for each, found in zip(numbers, ids, strict=True)
         ]
     return [
-        Selection(source, np.array(each[first::step], np.int64))
+        Selection.of(source, np.array(each[first::step], np.int64))
         for source, each in zip(wanted, numbers, strict=True)
     ]
+
+
+def used(selections: Sequence[Selection]) -> tuple[VectorsUsed, ...]:
+    """Return what the report says of the sources: those of one operator are one."""
+    found: dict[str, list[Selection]] = {}
+    for selection in selections:
+        found.setdefault(selection.source.operator, []).append(selection)
+    return tuple(
+        VectorsUsed(
+            operator=operator,
+            path=os.path.commonpath([each.source.path for each in group]),
+            digest=_digest_of([each.source.digest for each in group]),
+            selected=sum(len(each.numbers) for each in group),
+            total=sum(len(each.source) for each in group),
+        )
+        for operator, group in found.items()
+    )
+
+
+def _digest_of(digests: Sequence[str]) -> str:
+    """Return the digest of a file, or one of the digests of several files."""
+    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
 
 def _part(shard: str | None) -> tuple[int, int]:

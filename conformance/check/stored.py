@@ -26,7 +26,7 @@ class LookedUp:
     """A second look at a file says nothing of the backend."""
 
     def __init__(self, stored: Stored) -> None:
-        self._stored = stored
+        self.stored = stored
 
     def run(
         self,
@@ -40,7 +40,7 @@ class LookedUp:
         for done, index in enumerate(range(len(batch)) if order is None else order, 1):
             arrays = batch.inputs[index]
             of = arrays[0].dtype if arrays else None
-            found = self._stored.find(batch.ids[index], of, limits[index])
+            found = self.stored.find(batch.ids[index], of, limits[index])
             if isinstance(found, Output):
                 answers.dtype[index], answers.shape[index] = found.dtype, found.shape
                 answers.data[index] = found.data

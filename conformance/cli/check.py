@@ -3,14 +3,14 @@
 # ruff: noqa: PLC0415 - `conformance --help` must not wait for numpy
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from conformance.cli.common import (
+    executor_option,
     opened,
     operator_option,
     progress_bar,
@@ -20,10 +20,17 @@ from conformance.cli.common import (
     write,
 )
 from conformance.cli.pins import readings_option
+from conformance.cli.reports import (
+    Outputs,
+    check_writable,
+    report_options,
+    repro_of,
+    write_reports,
+)
+from conformance.cli.sizes import size
+from conformance.errors import UsageError
 
-if TYPE_CHECKING:
-    from conformance.check.report import Result
-    from conformance.vectorfile import VectorSet
+_TIMEOUT = 60.0
 
 
 @click.command("check")
@@ -32,8 +39,41 @@ if TYPE_CHECKING:
 @operator_option
 @tier_option("The largest tier to run.")
 @select_option
+@click.option("--shard", metavar="I/N", help="Run the I-th of N equal parts; see merge.")
 @readings_option("--require", "require", "Accept only this reading of a clause; repeatable.")
 @click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
+@click.option("--in-process", is_flag=True, help="Call the backend in this process, to debug it.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Workers that run it.  [default: 1]")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help=f"How long one vector may take.  [default: {_TIMEOUT:.0f}]",
+)
+@click.option(
+    "--memory", metavar="SIZE", callback=size, help="Address space of a worker: 2G, 500M."
+)
+@executor_option
+@click.option(
+    "--max-failures",
+    type=click.IntRange(min=1),
+    help="Stop after so many failures; the run is incomplete then.",
+)
+@click.option(
+    "--expected-failures",
+    "expected",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Failures that are known; others, and these where they pass, are not ok.",
+)
+@click.option(
+    "--write-expected-failures",
+    "expected_out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the failures of this run to such a file, or bring it up to date.",
+)
+@report_options
 @click.option(
     "--max-shown",
     type=click.IntRange(min=0),
@@ -44,56 +84,72 @@ if TYPE_CHECKING:
 def check_backend(
     backend: str,
     vectors: Path | None,
+    *,
     operators: tuple[str, ...],
-    tier: Any,
-    select: str | None,
     require: dict[str, str],
-    profile: str | None,
+    in_process: bool,
+    jobs: int | None,
+    timeout: float | None,
+    memory: int | None,
+    executor: str | None,
+    expected: Path | None,
+    expected_out: Path | None,
+    outputs: Outputs,
     max_shown: int,
+    **options: Any,
 ) -> int:
     """Run a backend over vectors and report.
 
-    BACKEND is a built-in name such as numpy or torch, module:attribute, or
-    path/to/file.py:attribute. VECTORS is a file or a directory, the shipped suite by default.
-    Exits 0 if the backend conforms, 1 if not.
+    BACKEND is a built-in name such as numpy or torch, module:attribute, path/to/file.py:attribute,
+    exec:COMMAND for a program in any language, or results:PATH for outputs computed elsewhere.
+    VECTORS is a file or a directory, the shipped suite by default. Exits 0 if the backend
+    conforms, 1 if not.
     """
-    from conformance.backends import load_backend
     from conformance.check import Interrupted
+    from conformance.check.expected import ExpectedFailures
     from conformance.checking import check
+    from conformance.executors import executor_named
     from conformance.report.console import render
+    from conformance.report.expected import write_expected
 
+    if in_process and (jobs, timeout, memory, executor) != (None, None, None, None):
+        raise UsageError(
+            "--jobs, --timeout, --memory and --executor are for workers: not with --in-process"
+        )
+    outputs.check()
+    if expected_out is not None:
+        check_writable([*outputs.paths, expected_out])
+        if expected_out.exists():
+            ExpectedFailures.read(expected_out)  # what is no such file is not written over
     with opened(vectors) as files:
         stopped = False
         with progress_bar() as step:
             try:
                 report = check(
-                    load_backend(backend),
+                    backend,
                     files,
                     operators=operators or None,
-                    select=select,
-                    tier=tier,
                     require=require,
-                    profile=profile,
+                    isolate=not in_process,
+                    jobs=1 if executor else jobs or 1,
+                    executor=executor_named(executor, jobs or 1) if executor else None,
+                    timeout=None if in_process else timeout or _TIMEOUT,
+                    memory=memory,
+                    expected_failures=expected,
                     progress=step and partial(step, backend),
                     name=backend,
+                    **options,
                 )
             except Interrupted as interrupt:
                 report, stopped = interrupt.report, True
-        write(render(report, repro=_repro(files, backend), max_shown=max_shown))
+        repro = repro_of(files, backend)
+        write_reports(report, outputs, vectors=files, repro=repro)
+        if not outputs.to_stdout:
+            write(render(report, repro=repro, max_shown=max_shown))
+        if expected_out is not None:
+            write_expected(
+                expected_out, report, (vector_id for file in files for vector_id in file.ids)
+            )
     if stopped:
         raise click.Abort
     return 0 if report.ok else 1
-
-
-def _repro(files: VectorSet, backend: str) -> Callable[[Result], str]:
-    """Return what makes a script out of a failing result."""
-    from conformance.report.repro import script
-
-    by_operator = {file.operator: file for file in files}
-
-    def repro(result: Result) -> str:
-        file = by_operator[result.operator]
-        case = file.vector(file.index_of(result.id)).case
-        return script(case, result, backend=backend, path=str(file.path))
-
-    return repro

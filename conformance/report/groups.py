@@ -18,8 +18,10 @@ _KINDS = {
     "dtype": "wrong dtype",
     "accepted": "no exception",
     "returned": "no array",
+    "no": "no output stored",
 }
 """What happened, by the first word of a result's detail."""
+_GRAVEST = ("crashed", "timed-out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,10 @@ class FailureGroup:
 
 
 def failure_groups(report: Report) -> list[FailureGroup]:
-    """Return the failures of a report in groups, the largest first."""
+    """Return the failures of a report that nobody expected in groups.
+
+    Crashes and timeouts come first, then the largest groups.
+    """
     failures: dict[tuple[str, str], list[Result]] = defaultdict(list)
     run: dict[str, list[frozenset[str]]] = defaultdict(list)
     failing = {operator for operator, n in report.counts_by_operator.items() if _failed(n)}
@@ -51,14 +56,14 @@ def failure_groups(report: Report) -> list[FailureGroup]:
         if result.operator not in failing or result.verdict == "unsupported":
             continue
         run[result.operator].append(traits(result))
-        if result.verdict in FAILURES:
+        if result.verdict in FAILURES and not result.expected:
             failures[result.operator, kind_of(result)].append(result)
     groups = [
         group
         for (operator, kind), results in failures.items()
         for group in _groups(operator, kind, results, run[operator])
     ]
-    return sorted(groups, key=lambda group: -len(group.results))
+    return sorted(groups, key=lambda group: (group.kind not in _GRAVEST, -len(group.results)))
 
 
 def kind_of(result: Result) -> str:

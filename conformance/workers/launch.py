@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.errors import UsageError
+from conformance.workers.answer import shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Launch:
     name: str = ""
 
     def __str__(self) -> str:
-        return self.name or shlex.join(self.command)
+        return self.name or shortened(shlex.join(self.command))
 
 
 def python_worker(backend: str | Callable[..., Any]) -> Launch:

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.vector import Array
-from conformance.workers.answer import ARRAY, RAISED, shortened
+from conformance.workers.answer import ARRAY, RAISED, UNSUPPORTED, shortened
 from conformance.workers.protocol import (
     MAX_LINE,
     TOO_MANY,
@@ -22,7 +22,8 @@ from conformance.workers.protocol import (
 )
 from conformance.workers.talk import Ended, Silence, Talk, status_in_words
 
-_LIMIT = 1 << 26
+_KINDS = {RAISED: "error", UNSUPPORTED: "unsupported"}
+_LIMIT = 1 << 22
 """Elements of an output that are read; the probe asks for fewer."""
 
 
@@ -124,9 +125,7 @@ class Manners:
         """Return what has been written after a while, in words; "" if nothing was."""
         talk = self.ensure()
         talk.listen(seconds)
-        return (
-            repr(shortened(talk.unread[:200].decode(errors="replace"), 60)) if talk.unread else ""
-        )
+        return _quoted(talk.unread[:200]) if talk.unread else ""
 
     def read(self) -> Reply:
         """Return the answer to the last call."""
@@ -136,7 +135,7 @@ class Manners:
         except ProtocolError as what:
             raise self._misread(line, what) from None
         if answer.kind != ARRAY:
-            return Reply("error" if answer.kind == RAISED else "unsupported", answer.text)
+            return Reply(_KINDS.get(answer.kind, "no array"), answer.text)
         if size == TOO_MANY:
             raise Broken(f"it announces an output of shape {list(answer.shape)}")
         data = None if size is None else self._bytes(size)
@@ -149,25 +148,22 @@ class Manners:
         talk.send(_with(hello(), {"version": version}))
         try:
             line = talk.line(MAX_LINE)
-        except Ended:
-            if talk.unread:
-                raise Broken(f"it exited after {self.listen(0)}") from None
-            status = talk.status
-            if status is None or status < 0:
-                raise Broken(f"{status_in_words(status)} instead of an answer") from None
-            return f"offered version {version}: {status_in_words(status)}"
-        except Silence:
-            raise Broken(f"offered version {version}: {self._nothing()}") from None
-        finally:
-            self._note()
-        try:
             read_welcome(line)
+        except Silence:
+            raise Broken(self._nothing()) from None
+        except Ended:
+            status = talk.status
+            if status is None or status < 0 or talk.unread:
+                after = f" after {self.listen(0)}" if talk.unread else ""
+                raise Broken(f"{status_in_words(status)}{after}") from None
+            return f"{status_in_words(status)} for version {version}"
         except UsageError:
-            return f"offered version {version}: it refuses to work"
+            return f"it refuses to work with version {version}"
         except ProtocolError:
-            raise Broken(f"offered version {version}: it answers {_quoted(line)}") from None
-        self.end()
-        return f"offered version {version}: it answers with its own"
+            raise Broken(f"it answers version {version} with {_quoted(line)}") from None
+        finally:
+            self.end()
+        return f"it answers version {version} with its own"
 
     def finish(self) -> str:
         """Close the program's input; return how it ended if that was right."""
@@ -228,7 +224,7 @@ class Manners:
     def _lost(self, what: Silence | Ended, where: str) -> Broken:
         assert self._talk
         if isinstance(what, Silence):
-            return Broken(f"{self._nothing()}{where}")
+            return Broken(f"{self._nothing()}{where}; is the output flushed?")
         self._note()
         note = f"; standard error ends with {self.last_note}" if self.last_note else ""
         return Broken(f"{status_in_words(self._talk.status)}{where}{note}")

@@ -44,7 +44,8 @@ RULES = {
 _OPERATORS = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool", "AdaptiveAvgPool-8")
 _LARGE = 1 << 22
 _MOST_NOTES = 1 << 16
-_PAUSE = 0.05
+_PAUSE = 0.05  # seconds between the pieces of a message
+_EARLY = 0.1  # seconds in which an answer that is too early comes
 _ANYTHING = {"a key": ['}]"\\', {"deep": [None, 1.5e3, -7, False, []]}], "": {}}
 """What a program that looks for braces or quotes by hand may stumble over."""
 
@@ -83,6 +84,7 @@ class _Looks:
         self.manners = manners
         self._welcome: Welcome | None = None
         self._sample: tuple[str, str] | None = None
+        self._kind = ""  # of the answer to the sample
 
     def finding(self, rule: str) -> Finding:
         """Return the finding on a rule."""
@@ -106,15 +108,18 @@ class _Looks:
         return f"{welcome.name!r} supports {', '.join(sorted(supports)) or 'nothing'}"
 
     def _answers(self) -> str:
-        refusals = []
+        first = ""
         for sample in self._samples():
             request = _request(*sample, _ones(sample[1]))
             reply, _ = self._ask_both(request, request)
+            seen = f"{sample[0]} of {sample[1]}: {reply.in_words}"
+            if reply.kind == "output" or not first:
+                self._sample, self._kind, first = sample, reply.kind, seen
             if reply.kind == "output":
-                self._sample = sample
-                return f"{sample[0]} of {sample[1]} gives an output of shape {list(reply.shape)}"
-            refusals.append(f"{sample[0]} of {sample[1]}: {reply.kind}, {reply.text}")
-        raise Broken(f"nothing is computed; {refusals[0] if refusals else '`supports` is empty'}")
+                return seen
+        if not first:
+            raise Broken("`supports` names nothing that it could be asked for")
+        return f"nothing gives an output; {first}"
 
     def _in_pieces(self) -> str:
         message = self.manners.write(self._plain())
@@ -122,15 +127,15 @@ class _Looks:
         for begin, end in pairwise((0, 1, line // 2, line - 1, line, line + 3, len(message))):
             self.manners.send(message[begin:end])
             self.manners.listen(_PAUSE if end < len(message) else 0)
-        return self._expect_output(self.manners.read())
+        return self._as_before(self.manners.read())
 
     def _whole_call(self) -> str:
         message = self.manners.write(self._plain())
         self.manners.send(message[:-1])
-        if early := self.manners.listen(2 * _PAUSE):
+        if early := self.manners.listen(_EARLY):
             raise Broken(f"before the last byte of the input it wrote {early}")
         self.manners.send(message[-1:])
-        return self._expect_output(self.manners.read())
+        return self._as_before(self.manners.read())
 
     def _large_input(self) -> str:
         operator, dtype = self._known_sample()
@@ -168,12 +173,16 @@ class _Looks:
                 raise Broken(f"{what} is {values}, but in {other} it is {expected}")
             read += [dtype] if dtype not in read else []
         refused = f"; without an output: {_few(rest)}" if rest else ""
+        if not read:
+            raise _NotTestedError(f"nothing gives an output{refused}")
         return f"ones come back alike in {_few(read)}{refused}"
 
     def _invalid_attributes(self) -> str:
         operator, dtype = self._known_sample()
         for what, request in _invalid(operator, dtype).items():
             reply = self._ask_and_go_on(request)
+            if reply.kind == "unsupported":
+                raise _NotTestedError(f"{operator} with {what}: {reply.in_words}")
             if reply.kind != "error":
                 raise Broken(f"{operator} with {what}: {reply.in_words}")
         return f"{operator} with {', '.join(_invalid(operator, dtype))}: error"
@@ -192,19 +201,19 @@ class _Looks:
     def _unknown_keys(self) -> str:
         self.manners.end()
         self.manners.start(_ANYTHING)
-        return self._expect_output(self.manners.ask(self._plain(), _ANYTHING))
+        return self._as_before(self.manners.ask(self._plain(), _ANYTHING))
 
     def _other_version(self) -> str:
         return self.manners.offer(VERSION + 1)
 
     def _at_once(self) -> str:
         request = self._plain()
-        self._expect_output(self.manners.ask(request))
+        self._as_before(self.manners.ask(request))
         second = Manners(self.manners.command, self.manners.timeout)
         try:
             second.start()
             second.ask(request)
-            self._expect_output(self.manners.ask(request))
+            self._as_before(self.manners.ask(request))
         except Broken as what:
             raise Broken(f"beside another: {what}") from None
         finally:
@@ -258,7 +267,7 @@ class _Looks:
 
     def _known_sample(self) -> tuple[str, str]:
         if self._sample is None:
-            raise _NotTestedError("there was no output to begin with")
+            raise _NotTestedError("there was no answer to begin with")
         return self._sample
 
     def _plain(self) -> Request:
@@ -268,8 +277,10 @@ class _Looks:
     def _ask_and_go_on(self, request: Request) -> Reply:
         """Return the answer to a request, after which a plain one is answered as ever."""
         reply, plain = self._ask_both(request, self._plain())
-        if plain.kind != "output":
-            raise Broken(f"{reply.in_words}, but then for a call as before: {plain.in_words}")
+        try:
+            self._as_before(plain)
+        except Broken as what:
+            raise Broken(f"{reply.in_words}, but then, for {what}") from None
         return reply
 
     def _ask_both(self, request: Request, then: Request) -> tuple[Reply, Reply]:
@@ -280,9 +291,9 @@ class _Looks:
         except Broken as what:
             raise Broken(f"{reply.in_words}, but then, for the next call: {what}") from None
 
-    def _expect_output(self, reply: Reply) -> str:
-        if reply.kind != "output":
-            raise Broken(f"the call that gave an output before: {reply.in_words}")
+    def _as_before(self, reply: Reply) -> str:
+        if reply.kind != self._kind:
+            raise Broken(f"the call that gave {self._kind} before: {reply.in_words}")
         return "answered as before"
 
     def _note(self) -> str:

@@ -71,6 +71,7 @@ class Program:
         os.set_blocking(self._in, False)
         self._number = 0
         self._unsent = memoryview(b"")
+        self._waits_to_write = False
         self._received = bytearray()
         self._tail = b""
         self._heard_all = False
@@ -91,6 +92,8 @@ class Program:
     @property
     def printed(self) -> str:
         """What the program wrote to standard error since the last call began: its end."""
+        if not self._tail:
+            return ""
         return printable(self._tail.decode(errors="replace")[-_PRINTED:], keep="\n\t")
 
     def greet(self, timeout: float | None = None) -> Welcome:
@@ -141,7 +144,7 @@ class Program:
                 self.kill()
             elif size is not None:
                 data = protocol.native(self._take(size), answer.dtype)
-                answer = answer._replace(data=data)
+                answer = Answer(answer.kind, answer.dtype, answer.shape, data)
             self._check_end()
         except ProtocolError as error:
             self.kill()
@@ -247,18 +250,19 @@ class Program:
 
     def _write(self) -> None:
         """Write what the pipe takes, and more when it takes more."""
-        waits = len(self._unsent) > 0
         try:
             while self._unsent:
                 self._unsent = self._unsent[os.write(self._in, self._unsent) :]
         except BlockingIOError:
-            self._poller.register(self._in, select.POLLOUT)
+            if not self._waits_to_write:
+                self._poller.register(self._in, select.POLLOUT)
+            self._waits_to_write = True
             return
         except BrokenPipeError:
             self._ended()
-        if waits:
-            with suppress(KeyError):
-                self._poller.unregister(self._in)
+        if self._waits_to_write:
+            self._poller.unregister(self._in)
+        self._waits_to_write = False
 
     def _listen(self) -> bool:
         """Take in some of what was printed; False if there is nothing now."""
@@ -284,7 +288,7 @@ class Program:
             raise ProtocolError("it closed its standard input or output") from None
         text = f"signal {_signal_name(-code)} ({-code})" if code < 0 else f"exit status {code}"
         if self._received:
-            text += f" after{self._stray().removeprefix(':')}"
+            text += f" in an unfinished answer, {protocol.shown(bytes(self._received[-400:]))}"
         raise _Lost(CRASHED, text)
 
     def _signal(self) -> None:

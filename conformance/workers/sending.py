@@ -86,8 +86,8 @@ def _importable(module: ModuleType, name: str) -> bool:
         if spec is None:
             return False
         path = spec.submodule_search_locations
-    origin = getattr(module, "__file__", None)
-    return origin is None or spec.origin == origin
+    # A module that is built in, or frozen into the interpreter, has no place.
+    return not spec.has_location or spec.origin == getattr(module, "__file__", None)
 
 
 def _found(name: str, path: Any) -> Any:

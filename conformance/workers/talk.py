@@ -46,6 +46,8 @@ class Talk:
         self._timeout = timeout
         self._unsent = bytearray()
         self._silent = False  # the output is at its end
+        if os.name != "posix":
+            raise UsageError("a probe needs process groups: Linux or macOS")
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the program the user named
                 list(command),

@@ -37,13 +37,16 @@ def attempt(case, readings=READINGS):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_equals_the_oracle_on_integers(operator):
-    """Shapes, windows and divisors are those of the documents under the readings of torch."""
+    """Shapes, windows and divisors are those of the documents under the readings of torch.
+
+    Sums are exact; adaptive pooling divides by one axis after the other.
+    """
 
     @settings(max_examples=150)
     @given(cases([operator], ["float32", "float64"], symmetric=True))
     def check(case):
         got, result = attempt(case)
-        assert_equals(got, result)
+        assert worst_share(got, result, case[1][0].ndim - 2) <= 1
 
     check()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fakes import altered, only, pool, ramp, ran, right, vector
 
-from conformance.check import Accuracy, UndefinedReport, checker
+from conformance.check import Accuracy, UndefinedReport, going
 from conformance.dtypes import FLOATS, dtype_of
 
 NAN, INF = np.nan, np.inf
@@ -207,6 +207,6 @@ class TestAccuracy:
 
 def test_kept_outputs_are_bounded(monkeypatch):
     """Outputs of mismatches are kept as long as there is room for them."""
-    monkeypatch.setattr(checker, "KEPT_OUTPUT", 30)
+    monkeypatch.setattr(going, "KEPT_OUTPUT", 30)
     report = ran(altered(lambda out: out + 1), *(vector(id=str(i)) for i in range(4)))
     assert [result.output is not None for result in report.results] == [True, True, False, False]

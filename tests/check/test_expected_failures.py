@@ -223,7 +223,7 @@ class TestApplied:
         """It may be misspelt, or the vector be gone."""
         found = applied("mismatch x # why", {"b": "conforms"})
         assert found.expectations.unmatched == ("x",)
-        assert found.problems == ("1 expected-failure lines that match nothing",)
+        assert found.problems == ("1 expected but of no vector",)
 
     def test_a_vector_that_was_not_run_is_fine(self):
         """It is another tier's, or another shard's."""

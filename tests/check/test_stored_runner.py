@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored_results import LAYOUTS, answered, looked_up
 
-from conformance import load_backend, open_vectors
+from conformance import open_vectors
 from conformance.backends.stored import Stored
 from conformance.check import check
 from conformance.errors import ResultFileError
@@ -28,13 +28,21 @@ VECTORS = [
 ]
 
 
-def lower(operator, inputs, attributes):
-    """Compute as asked for, but same_lower as same_upper, and no three axes."""
+def mixed(operator, inputs, attributes):
+    """Compute as asked for, but same_lower as same_upper, and not over three axes."""
     if attributes.get("auto_pad") == "same_lower":
         attributes = attributes | {"auto_pad": "same_upper"}
     if inputs[0].ndim == 5:
         raise NotImplementedError("three axes")
-    return load_backend("numpy")(operator, inputs, attributes)
+    return following(nan_in_maximum="ignored")(operator, inputs, attributes)
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    """Return the vectors of the smoke tier, what a backend does for them, and its report."""
+    with open_vectors() as files:
+        vectors = [f.vector(n) for f in files for n, t in enumerate(f.tiers) if t == "smoke"]
+    return vectors, answered(mixed, vectors), check(mixed, vectors)
 
 
 @pytest.fixture(params=list(LAYOUTS))
@@ -43,19 +51,16 @@ def store(request, tmp_path):
     return lambda answers: Stored(LAYOUTS[request.param](tmp_path / "results", answers))
 
 
-@pytest.mark.parametrize("backend", [right, following(nan_in_maximum="ignored"), lower])
-def test_a_report_is_that_of_the_backend_itself(store, backend):
+def test_a_report_is_that_of_the_backend_itself(store, smoke):
     """Verdicts, worst elements, readings and what was done where nothing is defined."""
-    with open_vectors() as files:
-        direct = check(backend, files, tier="smoke")
-        run = {each.id for each in direct.results}
-        vectors = [v for file in files for v in file if v.case.id in run]
-        with store(answered(backend, vectors)) as stored:
-            report = looked_up(stored, files, tier="smoke")
+    vectors, answers, direct = smoke
+    with store(answers) as stored:
+        report = looked_up(stored, vectors)
     assert [plain(each) for each in report.results] == [plain(each) for each in direct.results]
     assert report.readings == direct.readings
     assert report.undefined == direct.undefined
     assert report.accuracy == direct.accuracy
+    assert report.counts.keys() == {"conforms", "mismatch", "unsupported"}
 
 
 def plain(result):
@@ -130,8 +135,7 @@ class TestDamage:
             with Stored(path) as stored:
                 report = looked_up(stored, VECTORS)
                 found = {v.case.id: stored.find(v.case.id, v.case.inputs[0].dtype) for v in VECTORS}
-        except ResultFileError as error:
-            assert "\n" not in str(error)
+        except ResultFileError:
             return
         for result in report.results:
             answer, got = ANSWERS[result.id], found[result.id]

@@ -12,8 +12,11 @@ from samples import PLAIN, cases
 from conformance.backends import load_backend
 from conformance.check import check
 from conformance.check.report import (
+    VERDICTS,
     Accuracy,
     ClauseReport,
+    Expectations,
+    Repeatability,
     Report,
     Result,
     UndefinedReport,
@@ -186,3 +189,80 @@ def test_the_accuracy_profile_is_a_table():
     accuracy = (Accuracy("float32", 1234567, 0.5812, 3.5, 0.75),)
     lines = [line.split() for line in text_of(made(result("a"), accuracy=accuracy))]
     assert ["float32", "1,234,567", "58.12", "%", "3.5", "0.75"] in lines
+
+
+def test_a_shard_says_so():
+    """And that the rest was left out for it."""
+    report = replace(made(result("a"), not_run=7, shard="1/8"))
+    lines = text_of(report)
+    assert "tier standard, shard 1/8, 0.00 s, 0.00 s of it in the backend" in lines
+
+
+def test_why_a_run_stopped_is_said():
+    """Beside the number of vectors it did not reach."""
+    used = (VectorsUsed("AvgPool-1", "a.h5", "0", 5, 5),)
+    report = made(result("a"), not_run=4, complete=False, stopped="interrupted")
+    lines = text_of(replace(report, vectors=used))
+    assert "INCOMPLETE: 4 selected vectors never reached: interrupted" in lines
+
+
+def test_answers_that_differ_when_repeated_are_loud():
+    """Their ids are named; those that do not differ are counted."""
+    report = made(result("a"), repeated=Repeatability(12, ("a", "b", "c", "d"), ("b",)))
+    text = " ".join(" ".join(text_of(report)).split())
+    assert (
+        "NOT REPEATABLE: 4 of 12 vectors called again gave other bits: a, b, c and 1 more" in text
+    )
+    assert "no longer right: b" in text
+    assert "8 vectors called again gave the same bits" in text
+
+
+def test_expected_failures_are_counted_and_the_unmet_named():
+    """Those that passed and the lines that match nothing."""
+    expected = Expectations("known.txt", {"mismatch": 1}, ("c",), ("b",), ("x*", "y"))
+    text = " ".join(" ".join(text_of(made(result("a"), expectations=expected))).split())
+    assert "failed as known.txt says: 1 mismatch, inconsistent c" in text
+    assert "1 vector passed unexpectedly: b" in text
+    assert "2 lines that match nothing: x*, y" in text
+
+
+def test_an_expected_failure_is_no_example():
+    """It is known: only the others are shown."""
+    known = replace(result("a"), verdict="mismatch", expected="#12")
+    expected = Expectations("f", {"mismatch": 1})
+    lines = text_of(made(known, result("b"), expectations=expected))
+    assert lines[-1] == "CONFORMS: 1 of 2 vectors conform, 1 expected failure"
+    assert not any("mismatch in" in line for line in lines)
+
+
+def test_what_a_backend_printed_is_beside_its_failure():
+    """The last lines of it."""
+    printed = "".join(f"line {n}\n" for n in range(40))
+    wrong = replace(result("a"), verdict="crashed", detail="signal SIGSEGV (11)", printed=printed)
+    lines = text_of(made(wrong))
+    assert "AvgPool-1: crashed in 1 vector" in lines
+    assert "  what       signal SIGSEGV (11)" in lines
+    assert "  printed    line 24" in lines
+    assert "             line 39" in lines
+    assert "line 23" not in "\n".join(lines)
+
+
+def test_notes_are_shown():
+    """What a runner has to say of the run."""
+    assert "12 answers are not for any vector" in text_of(
+        made(result("a"), notes=("12 answers are not for any vector",))
+    )
+
+
+def test_every_column_fits_80_characters():
+    """Also if there is every verdict, and of the longest name many."""
+    longest = "AdaptiveAvgPool-8"
+    found = [replace(result(verdict), verdict=verdict) for verdict in VERDICTS]
+    many = Counter(dict.fromkeys(VERDICTS, 1803))
+    used = (VectorsUsed(longest, "a.h5", "0", 9999, 99999),)
+    report = replace(made(*found), counts_by_operator={longest: many}, vectors=used, counts=many)
+    lines = text_of(report)
+    (row,) = [line for line in lines if line.startswith(longest)]
+    assert row.split() == [longest, "10,818", *["1,803"] * 6, "89,181"]
+    head = lines[lines.index(row) - 1].split()
+    assert head == ["operator", "run", "forms", "match", "error", "ported", "crashed", "out", "run"]

@@ -71,6 +71,13 @@ def test_kinds_are_kept_apart_and_the_largest_group_comes_first():
     assert [group.kind for group in groups] == ["wrong values", "wrong shape"]
 
 
+def test_crashes_and_timeouts_come_first():
+    """However few: they are the gravest, and only some groups are shown."""
+    wrong = [result(name, "mismatch", worst=WORST) for name in "abc"]
+    groups = failure_groups(report([*wrong, result("d", "timed-out"), result("e", "crashed")]))
+    assert [group.kind for group in groups] == ["timed-out", "crashed", "wrong values"]
+
+
 def test_unsupported_vectors_are_not_counted_as_run():
     """Only vectors that got an answer are alike."""
     wrong = result("a", "mismatch", worst=WORST, auto_pad="valid")

@@ -1,0 +1,119 @@
+"""What came of some vectors: all that a report is made of, added up portion by portion."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from conformance.batch import Ints
+from conformance.check.accuracy import AccuracyTally
+from conformance.check.combinations import Packed
+from conformance.check.judge import CONFORMS, Bools
+from conformance.check.readings import readings_followed, refuted
+from conformance.check.report import (
+    VERDICTS,
+    ClauseReport,
+    Repeatability,
+    UndefinedReport,
+    Verdict,
+)
+from conformance.check.results import Part
+from conformance.operators import CLAUSES
+
+
+@dataclass(slots=True, eq=False)
+class Portion:
+    """What is known of the vectors that were run, in a process or added up from several.
+
+    `seconds` were spent in the backend; `stopped` says why not every vector was run, "" if it
+    was. `behaviours` counts pairs of an undefined clause and what was done.
+    """
+
+    parts: list[Part] = field(default_factory=list)
+    accuracy: AccuracyTally = field(default_factory=AccuracyTally)
+    behaviours: Counter[tuple[str, str]] = field(default_factory=Counter)
+    repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
+    seconds: float = 0.0
+    stopped: str = ""
+
+    def add(self, other: Portion) -> None:
+        """Take in what came of other vectors."""
+        self.parts += other.parts
+        self.accuracy.merge(other.accuracy)
+        self.behaviours += other.behaviours
+        self.repeated = Repeatability(
+            self.repeated.sampled + other.repeated.sampled,
+            self.repeated.differing + other.repeated.differing,
+            self.repeated.failing + other.repeated.failing,
+        )
+        self.seconds += other.seconds
+        self.stopped = self.stopped or other.stopped
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def readings(self) -> tuple[ClauseReport, ...]:
+        """Return which readings explain the vectors that conform.
+
+        An exception that only another reading would excuse is an error from here on.
+        """
+        voters = self._voters()
+        excused = _joined([part.judged.excused[each] for part, each in voters])
+        if excused.any():
+            wrong = refuted(*_columns(voters), excused)
+            for (part, each), no in zip(voters, np.split(wrong, _ends(voters)), strict=True):
+                for vector in each[no].tolist():
+                    part.judged.refute(vector)
+            voters = self._voters()
+        if not len(excused):
+            return ()
+        return readings_followed(
+            *_columns(voters),
+            lambda name: [value for part, each in voters for value in part.values(each, name)],
+        )
+
+    def counts(self) -> dict[str, Counter[Verdict]]:
+        """Return how many vectors of each operator got each verdict."""
+        counts: dict[str, Counter[Verdict]] = {}
+        for part in self.parts:
+            of_part = np.bincount(part.judged.verdict, minlength=len(VERDICTS)).tolist()
+            counts.setdefault(part.source.operator, Counter()).update(
+                dict(zip(VERDICTS, of_part, strict=True))
+            )
+        return {operator: +count for operator, count in counts.items()}
+
+    def undefined(self) -> tuple[UndefinedReport, ...]:
+        """Return what was done where nothing is defined, in the order of the clauses."""
+        found: dict[str, dict[str, int]] = {name: {} for name in CLAUSES}
+        for (clause, behaviour), count in self.behaviours.most_common():
+            found.setdefault(clause, {})[behaviour] = count
+        return tuple(UndefinedReport(name, counts) for name, counts in found.items() if counts)
+
+    def _voters(self) -> list[tuple[Part, Ints]]:
+        """Return the conforming vectors that a disputed clause touches."""
+        return [
+            (
+                part,
+                np.flatnonzero((part.judged.verdict == CONFORMS) & part.judged.touched.any(axis=1)),
+            )
+            for part in self.parts
+        ]
+
+
+def _columns(voters: Sequence[tuple[Part, Ints]]) -> tuple[Packed, Bools]:
+    return (
+        np.concatenate([part.judged.accepted[each] for part, each in voters]),
+        np.concatenate([part.judged.touched[each] for part, each in voters]),
+    )
+
+
+def _joined(columns: Sequence[Bools]) -> Bools:
+    return np.concatenate([np.zeros(0, np.bool_), *columns])
+
+
+def _ends(voters: Sequence[tuple[Part, Ints]]) -> Ints:
+    """Return where each part's voters end, but for the last."""
+    return np.cumsum([len(each) for _, each in voters])[:-1]

@@ -1,0 +1,102 @@
+"""A run on the machines of an executor: each gets some vectors and sends back what came of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance.backends import load_backend
+from conformance.backends.external import External
+from conformance.batch import Ints
+from conformance.check.going import Run
+from conformance.check.isolated import Isolated
+from conformance.check.portion import Portion
+from conformance.check.sources import InMemory, Selection
+from conformance.errors import UsageError
+from conformance.executors import Machines, completed
+from conformance.vectorfile import VectorFile
+from conformance.workers import python_worker
+
+_VECTORS = 8192
+"""Vectors in a task: enough that starting a worker for them does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Vectors of a file, and the worker that a machine is to start for them.
+
+    The file travels with the task: a machine may have no disk in common with this one.
+    """
+
+    index: int
+    backend: str
+    timeout: float | None
+    memory: int | None
+    pins: Mapping[str, str]
+    content: bytes
+    numbers: Ints
+    again: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Runs vectors of files on machines; `backend` is a text, since each machine loads it."""
+
+    machines: Machines
+    backend: str
+    timeout: float | None = None
+    memory: int | None = None
+
+    def all(
+        self, selections: Sequence[Selection], pins: Mapping[str, str], tick: Callable[[int], None]
+    ) -> tuple[Portion, bool]:
+        """Run what is selected; also says whether the user interrupted it."""
+        parts = [part for each in selections for part in each.portions(_VECTORS)]
+        tasks = [self._task(index, part, pins) for index, part in enumerate(parts)]
+        portions: dict[int, Portion] = {}
+        done, interrupted = 0, False
+        try:
+            for task, portion in completed(self.machines, perform, tasks):
+                portions[task.index] = portion
+                done += len(portion)
+                tick(done)
+        except KeyboardInterrupt:
+            interrupted = True
+        found = Portion(stopped="interrupted" if interrupted else "")
+        for index in sorted(portions):
+            portion = portions[index]
+            source = parts[index].source
+            portion.parts = [replace(part, source=source) for part in portion.parts]
+            found.add(portion)
+        return found, interrupted
+
+    def _task(self, index: int, part: Selection, pins: Mapping[str, str]) -> Task:
+        if isinstance(part.source, InMemory):
+            raise UsageError("vectors in memory cannot be run elsewhere: give a vector file")
+        content = Path(part.source.path).read_bytes()
+        return Task(
+            index, self.backend, self.timeout, self.memory, pins, content, part.numbers, part.again
+        )
+
+
+def perform(task: Task) -> Portion:
+    """Run a task, on the machine that this is."""
+    backend = load_backend(task.backend) if task.backend.startswith("exec:") else task.backend
+    launch = backend.launch if isinstance(backend, External) else python_worker(backend)
+    with (
+        Isolated(launch, timeout=task.timeout, memory=task.memory) as runner,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        path = Path(folder, "vectors.h5")
+        path.write_bytes(task.content)
+        with VectorFile(path) as file:
+            run = Run(runner, task.pins)
+            run.all([Selection(file, task.numbers, task.again)])
+            # Whoever asked has the vectors: only what came of them is sent back.
+            nowhere = InMemory(file.operator, ())
+            run.found.parts = [
+                replace(part, source=nowhere, whole=None) for part in run.found.parts
+            ]
+            return run.found

@@ -1,0 +1,98 @@
+"""Options of built-in backends: `torch:device=cuda`."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from cases import assert_equals, pooling
+from oracle import FORMATS, array, oracle
+
+from conformance.backends import load_backend
+from conformance.errors import Unsupported, UsageError
+
+ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
+
+
+def refusal(spec):
+    """Return the one line that says why a backend cannot be made."""
+    with pytest.raises(UsageError) as caught:
+        load_backend(spec)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+def test_a_backend_without_options_says_so():
+    """The plain loops have nothing to choose."""
+    assert refusal("numpy:device=cpu") == (
+        "backend 'numpy:device=cpu' has no option 'device'; it takes no options"
+    )
+
+
+def test_a_callable_of_a_module_is_no_option(tmp_path, monkeypatch):
+    """A module may be called as a backend is: only NAME=VALUE is an option."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "ncnn", raising=False)
+    (tmp_path / "ncnn.py").write_text("def pool(o, i, a): return 'mine'")
+    assert load_backend("ncnn:pool")("", [], {}) == "mine"
+    monkeypatch.delitem(sys.modules, "ncnn")
+
+
+class TestTorch:
+    """The device of torch."""
+
+    @pytest.fixture(autouse=True)
+    def installed(self):
+        """Skip without torch."""
+        pytest.importorskip("torch")
+
+    @pytest.mark.parametrize("dtype", FORMATS)
+    def test_a_device_computes_the_same(self, dtype):
+        """Inputs go there and outputs come back in their type."""
+        backend = load_backend("torch:device=cpu:0")
+        case = ("AvgPool-1", [array([[[1, 3, 8, 4]]], dtype)], pooling([2], [2], exclude_pad=True))
+        assert_equals(backend(*case), oracle(*case))
+
+    @pytest.mark.parametrize("device", ["nowhere", "meta", "cuda:99"])
+    def test_a_device_that_is_not_there_is_one_line(self, device):
+        """Told before the first vector."""
+        assert refusal(f"torch:device={device}").startswith(
+            f"backend 'torch:device={device}' cannot be used: "
+        )
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ("dvice=cpu", "has no option 'dvice' (did you mean 'device'?); it takes device"),
+            ("device=", "option device needs a value"),
+            ("device=cpu,device=cpu", "option device is given twice"),
+            ("device=cpu,", "has no option ''; it takes device"),
+            ("self=1", "has no option 'self'; it takes device"),
+        ],
+    )
+    def test_wrong_options(self, options, said):
+        """The line names what there is."""
+        assert said in refusal(f"torch:{options}")
+
+
+def test_openvino_takes_a_device_and_a_precision():
+    """Both are handed to the compiler, which knows whether they are there."""
+    pytest.importorskip("openvino")
+    backend = load_backend("openvino:precision=f16,device=CPU")
+    assert (backend.device, backend.precision) == ("CPU", "f16")
+    assert backend("MaxPool-1", [ROW], pooling([4])).tolist() == [[[5]]]
+    assert "NOPE" in refusal("openvino:device=NOPE")
+
+
+def test_onnxruntime_takes_an_opset():
+    """What the opset has no attribute for is unsupported."""
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    old = load_backend("onnxruntime:opset=8")
+    assert old("MaxPool-1", [ROW], pooling([2], [2])).tolist() == [[[3, 5]]]
+    with pytest.raises(Unsupported, match="opset 8: MaxPool has no ceil_mode"):
+        old("MaxPool-1", [ROW], pooling([3], [2], rounding_type="ceil"))
+    assert "cannot be used: ValueError" in refusal("onnxruntime:opset=latest")

@@ -1,0 +1,426 @@
+"""The report as a web page."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from fakes import altered, right
+from hypothesis import given
+from hypothesis import strategies as st
+from parsed_page import Page
+from samples import PLAIN, case, write, write_cases
+
+from conformance import check, load_backend, open_vectors
+from conformance.check.report import Expectations, Repeatability
+from conformance.operators import vector_of
+from conformance.report.html import render
+from conformance.report.html.concentration import concentrations
+from conformance.report.html.drawings import LARGEST
+from conformance.report.html.text import LONGEST, json_text, visible
+
+HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e<img src=x onerror=alert(2)>&amp;"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return the vectors of five small cases."""
+    with open_vectors(write_cases(tmp_path)) as opened:
+        yield opened
+
+
+def raising(text):
+    """Return a backend that raises a text."""
+
+    def backend(operator, inputs, attributes):
+        raise RuntimeError(text)
+
+    return backend
+
+
+def page_of(backend, files, **options):
+    return Page(render(check(backend, files, name="b", diagnose=False, **options), files))
+
+
+doubled = altered(lambda output: output * 2)
+
+
+def test_headline_has_the_verdict_with_its_denominators(files):
+    """Who fails reads so first, with how many vectors were run."""
+    page = page_of(doubled, files)
+    assert page.text(page.one("p", kind="verdict")) == "Does not conform"
+    said = page.text(page.one("p", kind="sentence"))
+    assert said == "4 mismatch; 5 of 5 vectors run"
+
+
+def test_a_right_backend_conforms_and_has_no_failures(files):
+    """Without failures there is no section for them."""
+    page = page_of(right, files)
+    assert page.text(page.one("p", kind="verdict")) == "Conforms"
+    assert not page.all("section", id="failures")
+    assert page.all("section", id="readings")
+
+
+def test_incomplete_run_is_announced(files):
+    """A banner says that, and why, before everything else."""
+    report = replace(check(right, files), complete=False, stopped="interrupted")
+    page = Page(render(report, files))
+    banner = page.text(page.one("p", kind="banner"))
+    assert banner.startswith("INCOMPLETE: interrupted.")
+    assert banner.endswith("holds only for the 5 vectors that were run.")
+
+
+def test_counts_name_every_verdict_and_what_was_not_run(files):
+    """The table has a row per operator."""
+    page = page_of(doubled, files, select="*plain")
+    assert "AvgPool-1 1 0 1 0 4" in [page.text(row) for row in page.all("tr")]
+
+
+def test_vectors_are_named_with_their_digests(files):
+    """What was run can be found again."""
+    page = page_of(right, files)
+    assert files[0].digest in [page.text(i) for i in page.all("code", kind="digest")]
+
+
+def test_a_likely_cause_leads_to_its_failures():
+    """Causes come before failures, and each names the groups that it explains."""
+    faulty = load_backend("examples/backend_faulty.py:backend")
+    with open_vectors() as vectors:
+        report = check(faulty, vectors, operators=["MaxPool-1"], tier="smoke")
+        page = Page(render(report, vectors))
+    cause, group = page.one("li", id="cause-1"), page.one("details", id="group-1")
+    assert cause < group
+    assert "same_lower treated as same_upper" in page.text(cause)
+    jumps = [page.attributes[i]["href"] for i in page.all("a", kind="jump") if cause < i < group]
+    assert jumps == ["#group-1", "#filter=cause:1"]
+    assert page.data("described")["failures"][0][2] == [1]
+
+
+def test_a_group_is_readable_without_a_script(files):
+    """Its size, what its vectors share, and one of them in full are plain HTML."""
+    page = page_of(doubled, files)
+    group = page.text(page.one("details", id="group-1"))
+    assert group.startswith("1 AvgPool-1: wrong values")
+    assert "4 vectors" in group
+    assert "attributes exclude_pad=false kernel=[2,2]" in group
+    assert "first and worst [0, 0, 0, 0] 7 3.5 3.5 1.47e+07 1.88e-06" in group
+    assert "Others of the group AvgPool-1/empty-window" in group
+
+
+def test_every_failure_has_its_facts(files):
+    """The script finds attributes, data, clauses and source of each."""
+    page = page_of(doubled, files)
+    described, listing = page.data("described"), page.data("list")
+    found = {}
+    for vector, _, _, numbers, _ in described["failures"]:
+        texts = [described["texts"][number] for number in numbers]
+        facts = dict(zip(texts[::2], texts[1::2], strict=True))
+        found[listing["id"][vector]] = facts
+    assert found["AvgPool-1/lower"]["data"] == "float32 1x1x6x6, index"
+    assert found["AvgPool-1/plain"]["source"] == "AvgPool-1, Attributes (printed)"
+    assert "overhang-divisor" in found["AvgPool-1/ceil"]["clauses"]
+
+
+def drawing_of(page, name):
+    """Return what the page carries to draw a vector."""
+    listing, failures = page.data("list"), page.data("described")["failures"]
+    place = [listing["id"][failure[0]] for failure in failures].index(f"AvgPool-1/{name}")
+    return page.data("shown")[str(place)]["drawing"]
+
+
+def array(text, dtype="float32"):
+    return np.frombuffer(b64decode(text), dtype)
+
+
+def test_a_drawing_has_the_geometry_of_the_vector(files):
+    """Pads, windows, divisors, data and outputs are those of the reference, bit for bit."""
+    drawn = drawing_of(page_of(doubled, files), "lower")
+    # 6 cells, kernel 3, stride 2: three windows from -1 on, whatever pads were given.
+    assert drawn["axes"] == [{"pads": [1, 0], "even": [-1, 2, 3, 3]}] * 2
+    assert drawn["divisor"] == 9
+    assert array(drawn["data"]).tolist() == list(range(1, 37))
+    expected = array(drawn["expected"])
+    assert expected[-1] == np.mean([22, 23, 24, 28, 29, 30, 34, 35, 36], dtype=np.float32)
+    assert array(drawn["got"]).tolist() == (expected * 2).tolist()
+
+
+def test_a_drawing_marks_exactly_the_wrong_elements(files):
+    """One bit per element, and how far off each wrong one might have been."""
+
+    def change(output):
+        output = output.copy()
+        output[0, 0, 0, 1] += 1
+        return output
+
+    drawn = drawing_of(page_of(altered(change), files), "lower")
+    bits = np.unpackbits(array(drawn["wrong"], np.uint8), bitorder="little")
+    assert bits.nonzero()[0].tolist() == [1]
+    assert len(drawn["allowed"]) == 1
+    assert drawn["worst"] == [0, 0, 0, 1]
+
+
+def test_a_drawing_follows_the_reading_that_is_required(files):
+    """Windows are those of the readings that the answer is held against."""
+    wanted = {"overhang-divisor": "whole-kernel"}
+    drawn = drawing_of(page_of(doubled, files, require=wanted), "ceil")
+    assert drawn["divisor"] == 9
+    assert "overhang-divisor=whole-kernel" in drawn["readings"]
+
+
+def test_where_the_output_was_not_kept_two_elements_are_known(files):
+    """The first and the worst wrong one, which every report names."""
+    report = check(doubled, files, diagnose=False)
+    results = [replace(result, output=None) for result in report.results]
+    drawn = drawing_of(Page(render(replace(report, results=results), files)), "plain")
+    assert (drawn["some"], drawn["wrongs"]) == ({"0": "7"}, 4)
+    assert "got" not in drawn
+
+
+def test_an_output_of_another_shape_is_shown_as_it_is(files):
+    """Beside the expected output, for nothing can be marked in it."""
+    drawn = drawing_of(page_of(altered(lambda output: output[..., :1]), files), "plain")
+    assert drawn["other"] == {"shape": [1, 1, 2, 1], "dtype": "float32"}
+    assert array(drawn["got"]).tolist() == [3.5, 11.5]
+    assert "wrong" not in drawn
+
+
+def test_an_accepted_invalid_case_has_no_drawing_but_a_reason(files):
+    """There are no windows where the strides are zero."""
+    page = page_of(lambda operator, inputs, attributes: inputs[0], files)
+    assert "stride" in drawing_of(page, "stride-zero")["note"]
+
+
+def test_undefined_elements_are_marked(files):
+    """A window of padding alone may become anything."""
+    drawn = drawing_of(page_of(doubled, files), "empty-window")
+    bits = np.unpackbits(array(drawn["undefined"], np.uint8), bitorder="little")
+    assert bits[:15].reshape(3, 5)[:, -1].tolist() == [1, 1, 1]
+
+
+def test_a_large_vector_has_its_geometry_only(tmp_path):
+    """Its values would fill the file."""
+    large = case("large", PLAIN, 1, 1, 2, LARGEST)
+    with open_vectors(write(tmp_path / "AvgPool-1.h5", [vector_of(large)])) as files:
+        drawn = drawing_of(page_of(doubled, files), "large")
+    assert drawn["shape"] == [1, 1, 2, LARGEST]
+    assert "data" not in drawn
+
+
+def test_without_vectors_the_page_says_that_it_has_no_drawings(files):
+    """A report read from a file may have lost them."""
+    report = check(doubled, files, diagnose=False)
+    page = Page(render(report))
+    assert page.data("shown") == {}
+    assert "no drawings" in page.text(page.one("section", id="failures"))
+
+
+def test_a_failure_comes_with_a_script(files):
+    """It shows the failure again."""
+    shown = page_of(doubled, files).data("shown")
+    assert all("load_backend" in each["script"] for each in shown.values())
+
+
+def test_readings_are_explained(files):
+    """Each clause has the reading followed, what it means and what the document says."""
+    page = page_of(right, files)
+    section = page.text(page.one("section", id="readings"))
+    assert "overhang-divisor followed padded-extent, shown by 1 of 1 vector" in section
+    assert "padded-extent the cells inside input and padding" in section
+
+
+def test_undefined_behaviour_and_accuracy_are_there(files):
+    """What was done where nothing is defined, and how close averages are."""
+    page = page_of(right, files)
+    assert "all-padding-average nan 1" in page.text(page.one("section", id="undefined"))
+    assert "float32" in page.text(page.one("section", id="accuracy"))
+
+
+def test_repeats_and_expected_failures_are_reported(files):
+    """Ids are listed, as text."""
+    report = replace(
+        check(right, files),
+        repeated=Repeatability(5, ("AvgPool-1/plain",), ()),
+        expectations=Expectations("known.txt", passed=("AvgPool-1/<lower>",), unmatched=("x*",)),
+    )
+    page = Page(render(report, files))
+    assert "AvgPool-1/plain" in page.text(page.one("section", id="repeated"))
+    assert "AvgPool-1/<lower>" in page.text(page.one("section", id="expectations"))
+
+
+def test_an_expected_failure_is_listed_but_in_no_group(files):
+    """Nobody has to look at it."""
+    report = check(doubled, files, diagnose=False)
+    results = [replace(result, expected="known") for result in report.results]
+    met = {"mismatch": 4}
+    page = Page(
+        render(replace(report, results=results, expectations=Expectations("f", met)), files)
+    )
+    assert not page.all("details", kind="group")
+    assert page.data("list")["expected"] == [0, 1, 2, 3, 4]
+
+
+def test_all_vectors_are_listed_in_order(files):
+    """With operator and verdict, for the filter."""
+    listing = page_of(doubled, files).data("list")
+    assert listing["id"] == files[0].ids
+    verdicts = [listing["verdicts"][code] for code in listing["verdict"]]
+    assert verdicts == ["mismatch"] * 4 + ["conforms"]
+
+
+def test_failures_concentrate_where_they_are(files):
+    """The attribute that tells most comes first, with failing of run for each value."""
+
+    def backend(operator, inputs, attributes):
+        wrong = attributes.get("auto_pad") == "same_lower"
+        return (doubled if wrong else right)(operator, inputs, attributes)
+
+    tables = concentrations(check(backend, files, diagnose=False).results)
+    auto_pad = next(table for table in tables if table.attribute == "auto_pad")
+    rows = [(row.value, row.failing, row.run) for row in auto_pad.rows]
+    assert rows == [("same_lower", 1, 1), ("explicit", 0, 4)]
+    assert tables[0].telling == auto_pad.telling
+    assert concentrations(check(right, files).results) == []
+
+
+def test_hostile_text_is_only_text(files):
+    """Whatever a backend raises, no element and no script comes of it."""
+    calm, hostile = page_of(raising("calm"), files), page_of(raising(HOSTILE), files)
+    assert hostile.tags == calm.tags
+    assert "<img src=x onerror=alert(2)>" in hostile.text(hostile.one("details", id="group-1"))
+
+
+def test_what_hides_or_reorders_is_written_as_an_escape(files):
+    """Neither the page nor its data holds such a character."""
+    report = check(raising(HOSTILE), files, name="\u2066b\x00", diagnose=False)
+    text = render(report, files)
+    assert not set(text) & set("\x1b\u202e\u2066\x00")
+    page = Page(text)
+    assert page.text(page.one("h1")) == r"\u2066b\x00"
+    assert any(r"\x1b[31m\u202e" in each for each in page.data("described")["texts"])
+
+
+def test_text_that_is_very_long_is_cut(files):
+    """And says how long it was."""
+    report = check(right, files)
+    results = [replace(r, verdict="error", detail="x" * 10**6) for r in report.results]
+    counts = {"AvgPool-1": {"error": 5}}
+    text = render(replace(report, results=results, counts_by_operator=counts), files)
+    assert len(text) < 200_000
+    assert "(1,000,000 characters in all)" in text
+
+
+def test_nothing_is_loaded_and_only_the_own_script_runs(files):
+    """There is no address, and the policy allows one script and one style, by their digests."""
+    text = render(check(doubled, files, diagnose=False), files)
+    page = Page(text)
+    loading = {"src", "srcset", "data", "poster", "action", "formaction"}
+    assert not [a for a in page.attributes if loading & a.keys()]
+    assert {a["href"][0] for a in page.attributes if "href" in a} == {"#"}
+    assert not set(page.tags) & {"link", "iframe", "object", "embed", "img", "base"}
+    assert not [a for a in page.attributes if any(name.startswith("on") for name in a)]
+    assert not [a for a in page.attributes if "style" in a]
+    style, *rest = page.all("style")
+    (script,) = [i for i in page.all("script") if not page.attributes[i]]
+    assert not rest
+    css = "".join(page.texts[style])
+    assert not re.findall(r"@import|url\((?!#)|https?:", css)
+    policy = page.attributes[page.one("meta", **{"http-equiv": "Content-Security-Policy"})]
+    for element in (style, script):
+        digest = b64encode(sha256("".join(page.texts[element]).encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy["content"]
+    assert "default-src 'none'" in policy["content"]
+
+
+def test_links_to_public_reports_are_links_only_if_they_are_addresses(files):
+    """A cause may name threads; nothing but https is followed."""
+    threads = ("https://example.org/1?a=1&b=2", "javascript:alert(1)")
+    report = check(load_backend("examples/backend_faulty.py:backend"), files)
+    cause = replace(report.diagnoses[0], threads=threads)
+    page = Page(render(replace(report, diagnoses=(cause,)), files))
+    links = [a["href"] for a in page.attributes if not a.get("href", "#").startswith("#")]
+    assert links == [threads[0]]
+
+
+def test_equal_reports_give_equal_pages(files):
+    """Nothing of the day or of the order in memory is in it."""
+    report = check(doubled, files, diagnose=False)
+    assert render(report, files) == render(report, files)
+
+
+def test_thousands_of_failures_stay_small():
+    """Below 10 MB, all failures with their facts, some of every group with their data."""
+    with open_vectors() as vectors:
+        report = check(lambda operator, inputs, attributes: inputs[0] * 0, vectors, diagnose=False)
+        text = render(report, vectors)
+    page = Page(text)
+    failures = page.data("described")["failures"]
+    assert len(failures) > 5000
+    assert len(failures) == sum(report.counts[v] for v in ("mismatch", "error"))
+    assert len(text) < 10_000_000
+    shown = {failures[int(place)][1] for place in page.data("shown")}
+    assert shown == {group for _, group, *_ in failures}
+
+
+def test_tens_of_thousands_of_failures_stay_small(files):
+    """Those that are left out are counted; every group keeps some."""
+    report = check(raising("x" * 200), files, diagnose=False)
+    many = [
+        replace(result, id=f"{result.id}-{copy:0100}", dtype=dtype)
+        for dtype in ("float32", "float64")
+        for copy in range(4000)
+        for result in report.results
+        if result.verdict == "error"
+    ]
+    counts = {"AvgPool-1": {"error": len(many)}}
+    text = render(replace(report, results=many, counts_by_operator=counts), files)
+    page = Page(text)
+    failures = page.data("described")["failures"]
+    assert len(text) < 10_000_000
+    assert len(many) > len(page.data("list")["id"]) > len(failures) > 1000
+    assert f"{len(failures):,} with their facts" in page.text(page.one("section", id="failures"))
+
+
+def test_elements_have_headings_and_labels(files):
+    """Tables have header cells with a scope, sections and drawings of bars a name."""
+    page = page_of(doubled, files)
+    assert all("scope" in page.attributes[i] for i in page.all("th"))
+    ids = {a["id"] for a in page.attributes if "id" in a}
+    named = [page.attributes[i] for i in page.all("section")]
+    assert all("aria-label" in a or a["aria-labelledby"] in ids for a in named)
+    svgs = [page.attributes[i] for i in page.all("svg")]
+    assert all("aria-label" in a or a.get("aria-hidden") == "true" for a in svgs[:-3])
+    assert page.attributes[page.one("html")]["lang"] == "en"
+    jumps = {a["href"][1:] for a in page.attributes if a.get("href", "").startswith("#")}
+    assert {jump for jump in jumps if not jump.startswith("filter=")} <= ids
+
+
+@given(st.text(st.characters(codec=None, categories=None)))
+def test_visible_text_is_printable(text):
+    """Whatever comes in; and what was harmless is not changed."""
+    found = visible(text)
+    assert found.replace("\n", "").replace("\t", "").isprintable()
+    assert not text.isprintable() or found == text
+
+
+@given(st.recursive(st.text() | st.integers(), lambda each: st.lists(each, max_size=3)))
+def test_json_is_safe_inside_a_script(value):
+    """It holds no bracket that could end the element, and reads back as the visible text."""
+    text = json_text({"value": value})
+    assert not set(text) & set("<>&")
+    assert text.isascii()
+
+    def seen(item):
+        return [seen(each) for each in item] if isinstance(item, list) else visible(item)
+
+    assert json.loads(text) == {"value": seen(value)}
+
+
+def test_visible_cuts_at_its_length():
+    """At the longest text nothing is lost."""
+    assert visible("x" * LONGEST) == "x" * LONGEST
+    assert visible("x" * (LONGEST + 1)).endswith("x … (4,001 characters in all)")

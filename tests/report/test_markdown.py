@@ -1,0 +1,219 @@
+"""Reports as Markdown."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from arbitrary_reports import made, real, reference, reports, result, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from conformance.check.report import (
+    Accuracy,
+    ClauseReport,
+    Expectations,
+    Repeatability,
+    UndefinedReport,
+    VectorsUsed,
+)
+from conformance.faults.diagnosis import Diagnosis
+from conformance.report import markup
+from conformance.report.markdown import LARGEST, render
+
+OWN = {"details", "summary"}
+HOSTILE = [
+    "a | b || c",
+    "`` ` ``` code",
+    "<img src=x onerror=alert(1)><script>",
+    "[a](http://evil) ![b](http://evil/c.png) <http://evil>",
+    "http://evil.example www.evil.example a@evil.example",
+    "line\n\n# heading\n- item\n| a | b |\n|---|---|\n",
+    "</details></code></td>",
+    "*a* _b_ ~~c~~ **d** __e__",
+    "\\| \\` \\\\|",
+    "1. one",
+    "&lt;b&gt; &#60;",
+    "[x]: http://evil 'title'",
+    "```\nfence\n```",
+    "\u202egnp\x1b[2J\x00",
+    "half a pair \udce4",
+]
+
+
+class Elements(HTMLParser):
+    """The elements and text of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        """Keep an element."""
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        """Keep a text."""
+        self.text += data
+
+
+def page(text):
+    """Return the page that Markdown with tables makes."""
+    return Elements(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
+
+
+def tags(text):
+    """Return the kinds of elements that Markdown makes."""
+    return {tag for tag, _ in page(text).found}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+class TestHostile:
+    """Texts of strangers stay texts."""
+
+    def test_prose(self, text):
+        """A sentence has no markup, and reads as it was."""
+        found = page(f"- {markup.prose(text)}")
+        assert {tag for tag, _ in found.found} == {"ul", "li"}
+        shown = " ".join(found.text.replace("\u200b", "").split())
+        assert shown == " ".join(markup.shortened(text).split())
+
+    def test_code(self, text):
+        """A code span holds all of it."""
+        found = page(f"- {markup.code(text)}")
+        assert {tag for tag, _ in found.found} == {"ul", "li", "code"}
+        assert found.text.strip() == markup.shortened(text)
+
+    def test_cell(self, text):
+        """A cell of a table ends where it should."""
+        lines = [*markup.table("a", "b", "c"), markup.row(markup.cell(text), "2", "3")]
+        found = page("\n".join(lines))
+        assert [tag for tag, _ in found.found].count("td") == 3
+        assert {tag for tag, _ in found.found} <= {
+            *("table", "thead", "tbody", "tr", "th", "td", "code")
+        }
+
+    def test_block(self, text):
+        """A block of code ends with its last line."""
+        found = page("\n".join([*markup.block(text), "", "after"]))
+        assert [tag for tag, _ in found.found] == ["pre", "code", "p"]
+
+    def test_report(self, text):
+        """No link, no image, no element but our own."""
+        rendered = render(everywhere(text), repro=lambda _: text)
+        assert not tags(rendered) & {"a", "img", "script", "b", "del", "h1"} - OWN
+        tables = [tag for tag, _ in page(rendered).found if tag == "table"]
+        assert len(tables) == 3
+
+
+def everywhere(text):
+    """Return a report with a text in every place a backend or a file may fill."""
+    wrong = result(
+        f"{text} id",
+        "mismatch",
+        operator=text,
+        attributes={text: text},
+        detail=text,
+        pattern=text,
+        source=text,
+        printed=text,
+        clauses={text: (text,)},
+    )
+    return made(
+        wrong,
+        result("b"),
+        backend=text,
+        readings=(ClauseReport(text, "split", by=text, values={text: text}, touched=1),),
+        undefined=(UndefinedReport(text, {text: 1}),),
+        accuracy=(Accuracy(text, 1, 1.0, 0.0, 0.0),),
+        diagnoses=(Diagnosis(text, (text,), 1, 1, 1, 1, 1, text, (text,), (text,)),),
+        required={text: text},
+        repeated=Repeatability(1, (text,), (text,)),
+        expectations=Expectations(text, {"mismatch": 1}, (text,), (text,), (text,)),
+        stopped=text,
+        notes=(text,),
+        tier=text,
+        shard=text,
+    )
+
+
+@given(reports())
+@settings(max_examples=30)
+def test_any_report_makes_only_known_elements(report):
+    """Whatever its texts hold."""
+    known = {"p", "h1", "h2", "h3", "ul", "li", "code", "pre", "em", "a", *OWN}
+    known |= {"table", "thead", "tbody", "tr", "th", "td"}
+    assert tags(render(report)) <= known
+
+
+@given(st.lists(texts, min_size=3, max_size=3))
+def test_rows_have_as_many_cells_as_were_given(cells):
+    """Whatever these hold."""
+    lines = [*markup.table("a", "b", "c"), markup.row(*map(markup.cell, cells))]
+    assert [tag for tag, _ in page("\n".join(lines)).found].count("td") == 3
+
+
+def test_the_verdict_comes_first():
+    """Then counts, and the failure with its example."""
+    lines = render(real()).splitlines()
+    assert lines[0] == "## ❌ DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run"
+    assert "| `AvgPool-1` | 5 | 4 | 1 | 0 | 0 |" in lines
+    assert "### AvgPool-1: wrong values in 1 vector" in lines
+    assert "- `AvgPool-1/lower`" in lines
+    assert render(real(reference)).startswith("## ✅ CONFORMS: 5 of 5 vectors conform\n")
+
+
+def test_causes_come_before_examples():
+    """With links to public reports, and only to those."""
+    threads = ("https://github.com/a/b/issues/1", "https://evil.example/x")
+    cause = Diagnosis("1 of 1 is reproduced by: x", ("f",), 1, 1, 1, threads=threads)
+    text = render(made(result("a", "mismatch"), diagnoses=(cause,)))
+    assert text.index("### Likely causes") < text.index("### AvgPool-1")
+    links = [attrs["href"] for tag, attrs in page(text).found if tag == "a"]
+    assert links == ["https://github.com/a/b/issues/1"]
+
+
+def test_an_incomplete_run_says_so_at_the_top():
+    """Before everything else."""
+    used = (VectorsUsed("AvgPool-1", "", "", 3, 3),)
+    report = made(result("a"), complete=False, stopped="interrupted", not_run=2, vectors=used)
+    first = render(report).splitlines()[0]
+    assert first == "# ⚠️ INCOMPLETE: 2 selected vectors never reached: interrupted"
+
+
+def test_everything_a_report_has_is_said():
+    """Readings, repeats, expectations."""
+    report = made(
+        result("a"),
+        readings=(ClauseReport("c", "inconsistent", counts={"x": 1}, touched=2),),
+        repeated=Repeatability(9, ("a",), ()),
+        expectations=Expectations("f", {"mismatch": 2}, (), ("a",), ("b*",)),
+    )
+    text = page(render(report)).text
+    assert "❌ INCONSISTENT: x 1, of 2 vectors" in text
+    assert "❌ NOT REPEATABLE: 1 of 9 vectors called again gave other bits: a." in text
+    assert "failed as f says: 2 mismatch" in text
+    assert "❌ 1 vector passed unexpectedly: a" in text
+    assert "❌ 1 line that match nothing: b*" in text
+
+
+def test_a_giant_report_fits_and_says_what_is_left_out():
+    """One group per operator, each as long as can be."""
+    long = "x" * 10_000
+    many = [
+        result(f"{n}", "mismatch", operator=f"{n}{long}", detail=long, printed=long)
+        for n in range(500)
+    ]
+    text = render(made(*many), max_shown=500)
+    assert len(text.encode()) <= LARGEST
+    assert "more failing vectors in" in text
+    assert len(render(made(*many), repro=lambda _: long * 10, max_shown=500).encode()) <= LARGEST
+
+
+def test_scripts_are_folded():
+    """A reader opens those that matter."""
+    text = render(real(), repro=lambda found: f"print({found.id!r})")
+    assert "```python\nprint('AvgPool-1/lower')\n```" in text

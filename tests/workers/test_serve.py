@@ -1,0 +1,53 @@
+"""Our worker keeps the protocol when it is started by hand, and ends when nobody is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fakes import pool, ramp
+
+from conformance.workers import Launch
+from conformance.workers.answer import ARRAY, Answer
+from conformance.workers.program import Program
+
+SERVE = (sys.executable, "-m", "conformance.workers.serve", "numpy")
+
+
+def test_as_a_command():
+    """The worker is a program like any other: a command may start it, in another environment."""
+    running = Program(Launch(SERVE))
+    try:
+        assert running.greet().name == "numpy"
+        answer = running.call("AvgPool-1", [ramp(1, 1, 6)], pool())
+    finally:
+        running.kill()
+    assert answer == Answer(ARRAY, "float32", (1, 1, 3), np.float32([1.5, 3.5, 5.5]).tobytes())
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "message"),
+    [
+        (b"", 0, ""),
+        (b"hello?\n", 70, "not a harness that speaks pooling-conformance: 'hello?'\n"),
+    ],
+)
+def test_nobody_there(sent, status, message):
+    """Without a harness it ends, and says why."""
+    ended = subprocess.run(SERVE, input=sent, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr.decode()) == (status, b"", message)
+
+
+def test_a_watch_where_the_system_keeps_none():
+    """Where the kernel does not end a worker with its harness, a thread does."""
+    watch = "from conformance.workers.serve import _watch; print(flush=True); _watch(0)"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", watch], stdin=pipe, stdout=pipe, start_new_session=True
+    ) as watching:
+        watching.stdout.readline()
+        assert watching.poll() is None
+        watching.stdin.close()
+        assert watching.wait(10) == -9
