@@ -226,16 +226,6 @@ def test_continuous_integration_runs_what_readme_says():
     assert (ROOT / ".ci" / "run").read_text().endswith("\n./test\n")
 
 
-def test_the_workflow_checks_a_backend(clone):
-    """The command in examples/ci-github.yml is one that runs."""
-    folder, _ = clone
-    (folder / "my_backend.py").symlink_to(ROOT / "examples" / "backend_right.py")
-    text = (ROOT / "examples" / "ci-github.yml").read_text()
-    found = re.findall(r"- run: (conformance .*)", text)
-    assert [line.split()[:2] for line in found] == [["conformance", "check"]]
-    run(clone, "bash", "-euc", found[0])
-
-
 def test_the_right_example_conforms(shipped):
     """It conforms on each vector of its operator and says Unsupported for the others."""
     report = check(

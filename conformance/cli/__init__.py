@@ -10,9 +10,16 @@ import click
 from conformance import __version__
 from conformance.cli.check import check_backend
 from conformance.cli.clauses import explain_clauses
+from conformance.cli.compare import compare_backends
+from conformance.cli.diff import diff_reports
+from conformance.cli.export import export_vectors
+from conformance.cli.fuzz import fuzz_backend
 from conformance.cli.generate import generate_files
 from conformance.cli.group import OneLineErrors
 from conformance.cli.listing import list_vectors
+from conformance.cli.merge import merge_reports
+from conformance.cli.probe import probe_program
+from conformance.cli.report import render_report
 from conformance.cli.show import show_vector
 from conformance.cli.strength import measure_strength
 from conformance.cli.verify import verify_vectors
@@ -42,10 +49,17 @@ def main(ctx: click.Context) -> None:
 for _command in (
     generate_files,
     check_backend,
+    compare_backends,
+    render_report,
+    diff_reports,
+    merge_reports,
+    probe_program,
     verify_vectors,
     list_vectors,
     show_vector,
+    fuzz_backend,
     explain_clauses,
     measure_strength,
+    export_vectors,
 ):
     main.add_command(_command)

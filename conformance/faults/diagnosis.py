@@ -85,6 +85,49 @@ def diagnose(
     return [*found, _unknown(left, pairs, search)] if left else found
 
 
+def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
+    """Join the diagnoses of the parts of one run, each made of its own mismatches.
+
+    Those that name the same faults are one, with counts added up. A condition or an alternative
+    is kept where every part has it.
+    """
+    total = sum(part[0].total for part in parts if part)
+    same: dict[tuple[str, ...], list[Diagnosis]] = {}
+    for each in chain(*parts):
+        same.setdefault(each.faults, []).append(each)
+    found = sorted((_united(alike, total) for alike in same.values()), key=lambda d: -d.explained)
+    return sorted(found, key=lambda each: not each.faults)
+
+
+def _united(alike: Sequence[Diagnosis], total: int) -> Diagnosis:
+    first = alike[0]
+    explained, exact = sum(d.explained for d in alike), sum(d.exact for d in alike)
+    condition = first.condition if len({d.condition for d in alike}) == 1 else ""
+    if first.faults:
+        _, _, behaviour = first.summary.partition(" by: ")
+        behaviour = behaviour.removesuffix(f", where all have {first.condition}")
+        raised = all(" reproduced by: " in d.summary for d in alike)
+        summary = f"reproduced{'' if raised else _how(exact, explained)} by: {behaviour}"
+        summary += f", where all have {condition}" if condition else ""
+    else:
+        summary = "of unknown cause" + (f"; all have {condition}" if condition else "")
+    return Diagnosis(
+        summary=f"{_counted(explained, total)} {summary}",
+        faults=first.faults,
+        explained=explained,
+        exact=exact,
+        total=total,
+        contradicted=sum(d.contradicted for d in alike),
+        conforming=sum(d.conforming for d in alike),
+        condition=condition,
+        alternatives=tuple(
+            n for n in first.alternatives if all(n in d.alternatives for d in alike)
+        ),
+        threads=tuple(dict.fromkeys(chain(*(d.threads for d in alike)))),
+        vectors=tuple(chain(*(d.vectors for d in alike))),
+    )
+
+
 def _not_too_many(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
     """Leave out most of the largest vectors, and light ones beyond a number."""
     light = [pair for pair in mismatches if weight(pair[0]) <= LIGHT]

@@ -1,0 +1,157 @@
+"""Vectors as ONNX backend tests: `pooling/test_*/model.onnx` with `test_data_set_0` beside it.
+
+An ONNX test has one expected output, and one tolerance for all of its elements that covers the
+bound of each. The output is the one under the readings that the text of ONNX follows. Where that
+text is silent and the outputs differ, and where a vector has no such form, it is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from onnx import numpy_helper
+
+from conformance.backends.onnx_node import has_type, kind_of, model
+from conformance.backends.windowed import Windowed, windowed
+from conformance.check.profiles import PROFILES
+from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.export import Inexpressible
+from conformance.export.limits import limits
+from conformance.operators import operator_named
+from conformance.operators.windows import ceil_div
+from conformance.reference.rounding import widen
+from conformance.vector import UNDEFINED, Outcome, Vector
+
+OPSET: Final = 22
+"""The first in which the operators take every element type they ever took, bfloat16 among them."""
+# ONNX Runtime rejects pads that reach the kernel; the text of ONNX has no such rule.
+READINGS: Final = PROFILES["onnx"] | {"pads-not-below-kernel": "accepted"}
+# A runner compares in the element type itself, and rounds there.
+_SLACK = 1.01
+
+
+class OnnxWriter:
+    """Writes vectors into a folder as tests of kind `pooling`.
+
+    For `node` the loader of ONNX takes its own tests, whatever folder it is given.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: set[str] = set()
+
+    def add(self, vector: Vector) -> None:
+        """Write the test of a vector; Inexpressible if it has none."""
+        case = vector.case
+        outcomes = _outcomes(vector)
+        what = _pooling(vector)
+        expected = outcomes[0].expected
+        assert expected is not None
+        data = case.inputs[0]
+        about = {
+            "producer_name": "pooling-conformance",
+            "doc_string": f"{case.id}\n{case.source}".strip(),
+        }
+        proto = model(what, OPSET, data.dtype, data.shape, expected.shape, **about)
+        rtol, atol = _tolerance(vector, outcomes)
+        name = self._name(case.id)
+        folder = self._folder / "pooling" / name
+        sets = folder / "test_data_set_0"
+        sets.mkdir(parents=True)
+        (folder / "model.onnx").write_bytes(proto.SerializeToString())
+        (folder / "data.json").write_text(json.dumps({"rtol": rtol, "atol": atol}) + "\n", "utf-8")
+        for file, tensor, array in (("input_0", "x", data), ("output_0", "y", expected)):
+            content = numpy_helper.from_array(np.ascontiguousarray(array), tensor)
+            (sets / f"{file}.pb").write_bytes(content.SerializeToString())
+
+    def finish(self) -> None:
+        """Every test is whole already."""
+
+    def _name(self, vector_id: str) -> str:
+        """Return the name of a test, also one for Python; another one for each vector."""
+        base = name = f"test_{re.sub('[^0-9A-Za-z]+', '_', vector_id)}"
+        number = 1
+        while name.lower() in self._names:
+            number += 1
+            name = f"{base}_{number}"
+        self._names.add(name.lower())
+        return name
+
+
+def _outcomes(vector: Vector) -> list[Outcome]:
+    """Return the outcomes under the readings of ONNX, which agree in what is expected.
+
+    They differ in their bounds at most. Inexpressible if they do not agree on one array.
+    """
+    found = [each for each in vector.outcomes if any(map(_followed, each.readings))]
+    kinds = {each.kind for each in found}
+    if "raises" in kinds:
+        raise Inexpressible("an exception is right, and an ONNX test expects an output")
+    if "anything" in kinds:
+        raise Inexpressible("no document defines the output")
+    if any((each.addends == UNDEFINED).any() for each in found if each.addends is not None):
+        raise Inexpressible("some element is undefined, and an ONNX test compares all of them")
+    arrays = {(a.shape, a.tobytes()) for each in found if (a := each.expected) is not None}
+    if len(arrays) != 1:
+        open_ones = [name for name in vector.clauses if name not in READINGS]
+        raise Inexpressible(f"ONNX leaves {' and '.join(open_ones)} open, and outputs differ")
+    return found
+
+
+def _followed(combination: Mapping[str, str]) -> bool:
+    return all(READINGS.get(clause, reading) == reading for clause, reading in combination.items())
+
+
+def _pooling(vector: Vector) -> Windowed | None:
+    """Return what the node of a vector does, None for global pooling."""
+    case = vector.case
+    data = case.inputs[0]
+    what = windowed(case.operator, case.attributes, data.ndim - 2)
+    if what is None and (case.inputs[1] != 1).any():
+        raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
+    kind = kind_of(what)
+    if not has_type(kind, OPSET, data.dtype):
+        raise Inexpressible(f"ONNX has no {kind} of {name_of(data.dtype)}")
+    if what is None:
+        return None
+    if what.auto_pad.startswith("same_"):
+        for d, k, s in zip(data.shape[2:], what.kernel, what.strides, strict=True):
+            if (ceil_div(d, s) - 1) * s + k < d:
+                raise Inexpressible("the pads of SAME_* would be negative in ONNX")
+    if what.auto_pad == "valid" and what.ceil:
+        # ONNX's VALID ignores ceil_mode; without auto_pad it does not.
+        none = (0,) * len(what.kernel)
+        what = replace(what, auto_pad="explicit", begin=none, end=none)
+    return what
+
+
+def _tolerance(vector: Vector, outcomes: Sequence[Outcome]) -> tuple[float, float]:
+    """Return rtol and atol that admit what the bounds admit, with as little more as they can."""
+    average = operator_named(vector.case.operator).reduction == "average"
+    axes = vector.case.inputs[0].ndim - 2
+    all_limits = [limits(each, axes, average=average) for each in outcomes]
+    if any(each.mask.any() for each in all_limits):
+        raise Inexpressible("ONNX leaves accumulator open, and a sum overflows or not")
+    expected = outcomes[0].expected
+    assert expected is not None
+    if name_of(expected.dtype) not in FLOATS:
+        return 0.0, 0.0
+    center = widen(expected)
+    center[~np.isfinite(center)] = 0.0
+    room = np.zeros(center.shape)
+    for each in all_limits:
+        for end in map(widen, (each.lower, each.upper)):
+            distance = np.abs(end - center)
+            np.maximum(room, distance, out=room, where=np.isfinite(distance))
+    if not room.any():
+        return 0.0, 0.0
+    fmt = float_format(name_of(expected.dtype))
+    rtol = 2 * fmt.unit
+    atol = float(np.max(room - rtol * np.abs(center), initial=0.0))
+    return rtol * _SLACK, atol * _SLACK + fmt.smallest

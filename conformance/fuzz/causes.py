@@ -1,0 +1,148 @@
+"""The causes found so far, and whether one of them explains another failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from conformance.faults import CATALOGUE, Fault, fault_named
+from conformance.faults.diagnosis import Diagnosis, diagnose
+from conformance.faults.matching import Exhibit, Suspects
+from conformance.fuzz.examine import Failure
+from conformance.fuzz.needs import Needs
+from conformance.vector import Case, Vector
+
+_OTHERS = 24
+
+
+@dataclass(slots=True, eq=False)
+class Cause:
+    """A cause by its smallest failure, and the faults that reproduce it.
+
+    `by_needs` says that the faults do not tell all its failures, or that there are none: then
+    every failure of the kind that has what the smallest one needs is of this cause.
+    """
+
+    failure: Failure
+    diagnosis: Diagnosis | None
+    faults: tuple[Fault, ...] = ()
+    by_needs: bool = True
+    others: tuple[Failure, ...] = ()
+    needs: Needs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.needs = Needs.of(self.failure.vector.case)
+
+
+class Causes:
+    """The causes of a search: adds them, and tells what they explain."""
+
+    def __init__(self) -> None:
+        self.found: list[Cause] = []
+        self._suspects = Suspects()
+
+    def explain(self, failure: Failure, readings: Mapping[str, str]) -> bool:
+        """Say whether a known cause explains a failure, or two of them together."""
+        if any(self._is_of(cause, failure, readings) for cause in self.found):
+            return True
+        known = [cause for cause in self.found if cause.faults]
+        for one, other in combinations(known, 2):
+            both = tuple(dict.fromkeys(one.faults + other.faults))
+            if len({fault.step for fault in both}) == len(both) and self._match(
+                both, failure, readings
+            ):
+                return True
+        return False
+
+    def is_deadly(self, case: Case) -> bool:
+        """Say whether a case would crash or hang again, as far as the causes known tell."""
+        return any(
+            cause.failure.result.verdict in {"crashed", "timed-out"}
+            and cause.failure.result.operator == case.operator
+            and cause.needs.within(Needs.of(case))
+            for cause in self.found
+        )
+
+    def add(
+        self,
+        failure: Failure,
+        others: Sequence[Failure],
+        conforming: Sequence[Vector],
+        readings: Mapping[str, str],
+    ) -> Cause | None:
+        """Find the cause of a shrunk failure; None if it is one of those known after all.
+
+        `others` are failures met while it was shrunk: what reproduces them too is likelier.
+        """
+        step = -(-len(others) // _OTHERS) or 1
+        kept = tuple(others[::step])
+        # Failures of the causes known are told from this one, or seen to play a part in it.
+        before = [each for cause in self.found for each in (cause.failure, *cause.others)]
+        diagnosis = _diagnosed(failure, [*kept, *before], conforming, readings)
+        faults = tuple(map(fault_named, diagnosis.faults)) if diagnosis else ()
+        needs = Needs.of(failure.vector.case)
+        for cause in self.found:
+            same = cause.failure.kind == failure.kind and cause.needs.within(needs)
+            if (faults and set(faults) == set(cause.faults)) or (same and not faults):
+                # What reproduces the smallest failure does not reproduce all of its kind.
+                cause.by_needs = True
+                if same:
+                    return None
+        if not faults:
+            # Of two failures, the one that needs less tells more.
+            self.found = [
+                each
+                for each in self.found
+                if each.faults or each.failure.kind != failure.kind or not needs.within(each.needs)
+            ]
+        cause = Cause(failure, diagnosis, faults, by_needs=not faults, others=kept)
+        self.found.append(cause)
+        return cause
+
+    def _is_of(self, cause: Cause, failure: Failure, readings: Mapping[str, str]) -> bool:
+        if cause.failure.vector.case.id == failure.vector.case.id:
+            return True
+        if (
+            cause.by_needs
+            and cause.failure.kind == failure.kind
+            and cause.needs.within(Needs.of(failure.vector.case))
+        ):
+            return True
+        return bool(cause.faults) and self._match(cause.faults, failure, readings)
+
+    def _match(
+        self, faults: tuple[Fault, ...], failure: Failure, readings: Mapping[str, str]
+    ) -> bool:
+        if not _is_diagnosable(failure):
+            return False
+        exhibits = (
+            Exhibit(failure.vector, failure.output, readings, in_doubt=doubt)
+            for doubt in (False, True)
+        )
+        return any(self._suspects.match(faults, each) != "no" for each in exhibits)
+
+
+def _is_diagnosable(failure: Failure) -> bool:
+    verdict = failure.result.verdict
+    return verdict == "error" or (verdict == "mismatch" and failure.output is not None)
+
+
+def _diagnosed(
+    failure: Failure,
+    others: Sequence[Failure],
+    conforming: Sequence[Vector],
+    readings: Mapping[str, str],
+) -> Diagnosis | None:
+    if not _is_diagnosable(failure):
+        return None
+    operator = failure.vector.case.operator
+    pairs = {
+        each.vector.case.id: (each.vector, each.output)
+        for each in (failure, *others)
+        if _is_diagnosable(each) and each.vector.case.operator == operator
+    }
+    name = failure.vector.case.id
+    catalogue = [f for f in CATALOGUE if operator in f.operators]
+    found = diagnose(list(pairs.values()), conforming, readings, catalogue=catalogue)
+    return next((each for each in found if each.faults and name in each.vectors), None)

@@ -1,0 +1,144 @@
+"""One case at a time through a backend and the checker's judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from conformance.batch import Batch, batch_of
+from conformance.check.accuracy import AccuracyTally
+from conformance.check.explain import output_of
+from conformance.check.judge import Judged, judge
+from conformance.check.report import FAILURES, Result, Verdict
+from conformance.check.results import result_at
+from conformance.check.runner import Answers
+from conformance.dtypes import FLOATS, name_of
+from conformance.fuzz.calling import Called
+from conformance.fuzz.readings import Votes
+from conformance.operators import operator_named, vector_of
+from conformance.reference.bound import is_meaningful
+from conformance.vector import Array, Case, Vector
+
+_SAMPLE = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failure:
+    """A vector that does not conform, with what the backend returned (None: no array)."""
+
+    vector: Vector
+    result: Result
+    output: Array | None
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What happened, roughly: while a failure is made smaller, it stays of one kind."""
+        result = self.result
+        if result.verdict == "mismatch":
+            return (result.operator, result.verdict)
+        # The type of an exception, the signal of a crash.
+        return (result.operator, result.verdict, result.detail.partition(":")[0])
+
+
+class Examiner:
+    """Runs and judges cases, each once, and remembers what the verdicts were.
+
+    A case that comes again gets the verdict it got: a backend whose answers vary does not confuse
+    the search.
+    """
+
+    def __init__(self, called: Called) -> None:
+        self.called = called
+        self.votes = Votes()
+        self.counts: Counter[Verdict] = Counter()
+        self.by_operator: dict[str, Counter[Verdict]] = {}
+        self.unjudged = 0
+        self._known: dict[str, Failure | None] = {}
+        self._conforming: dict[str, list[Vector]] = {}
+
+    @property
+    def run(self) -> int:
+        """How many cases were run."""
+        return self.counts.total()
+
+    def knows(self, case: Case) -> bool:
+        """Say whether a case was examined before."""
+        return case.id in self._known
+
+    def examine(self, case: Case) -> Failure | None:
+        """Return the failure of a case; None if it conforms, is unsupported or not judged."""
+        if case.id not in self._known:
+            self._known[case.id] = self._examined(case)
+        return self._known[case.id]
+
+    def fails_again(self, failure: Failure) -> bool:
+        """Run a failing vector once more; say whether it fails still."""
+        return self._answered(failure.vector).result.verdict in FAILURES
+
+    def refuted(self) -> list[Failure]:
+        """Return the exceptions that only a reading not followed would excuse, smallest first."""
+        found = []
+        for vector in self.votes.refuted():
+            answered = self._answered(vector)
+            answered.judged.refute(0)
+            found.append(Failure(vector, answered.result, None))
+        return sorted(found, key=lambda failure: failure.vector.case.inputs[0].size)
+
+    def conforming(self, operator: str) -> list[Vector]:
+        """Return some vectors of an operator that conform."""
+        return self._conforming.get(operator, [])
+
+    def _examined(self, case: Case) -> Failure | None:
+        vector = vector_of(case)
+        if not is_judgeable(vector):
+            self.unjudged += 1
+            return None
+        answered = self._answered(vector)
+        result = answered.result
+        self.counts[result.verdict] += 1
+        self.by_operator.setdefault(case.operator, Counter())[result.verdict] += 1
+        if result.verdict in FAILURES:
+            return Failure(vector, result, output_of(answered.answers, 0))
+        if result.verdict == "conforms":
+            self.votes.add(vector, answered.judged)
+            kept = self._conforming.setdefault(case.operator, [])
+            if len(kept) < _SAMPLE:
+                kept.append(vector)
+        return None
+
+    def _answered(self, vector: Vector) -> _Answered:
+        batch, answers = batch_of([vector]), Answers.none_yet(1)
+        self.called.run(batch, answers)
+        return _Answered(batch, answers, judge(batch, answers, {}, AccuracyTally()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answered:
+    """A batch of one vector, the answer to it, and the verdict."""
+
+    batch: Batch
+    answers: Answers
+    judged: Judged
+
+    @property
+    def result(self) -> Result:
+        return result_at(self.batch, 0, self.judged, 0)
+
+
+def is_judgeable(vector: Vector) -> bool:
+    """Say whether the bound of a vector tells right from wrong.
+
+    It does not where hundreds of addends are summed in a half type: whatever the backend
+    returned, it would be neither a pass nor a failure.
+    """
+    case = vector.case
+    if operator_named(case.operator).reduction != "average" or not case.inputs:
+        return True
+    data = case.inputs[0]
+    if data.ndim < 3 or name_of(data.dtype) not in FLOATS:
+        return True
+    addends = [int(o.addends.max(initial=0)) for o in vector.outcomes if o.addends is not None]
+    most = int(np.max(addends, initial=0))
+    return is_meaningful(most, data.ndim - 2, name_of(data.dtype))

@@ -1,0 +1,208 @@
+"""Folders of .npy files: what they say is what the checker does, and results come back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from exported import admits, cases, loaded
+from fakes import following, pool, ramp, vector
+from stored_results import answered, looked_up
+
+from conformance import open_vectors
+from conformance.backends.stored import Stored
+from conformance.check import check
+from conformance.cli import main
+from conformance.errors import UsageError
+from conformance.export import export
+from conformance.vector import UNDEFINED
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "run_exported.py"
+PADDED = pool(pads_begin=[2], pads_end=[2])
+VECTORS = [
+    vector(id="plain"),
+    vector(ramp(1, 1, 6, dtype="bfloat16"), id="half [1, 2]/b"),
+    vector(attributes=PADDED, id="padding alone"),
+    vector(attributes=pool(strides=[0]), id="../invalid"),
+    vector(ramp(1, 0, 6), id="empty"),
+]
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    """Return the vectors of the smoke tier."""
+    with open_vectors() as files:
+        return [f.vector(n) for f in files for n, t in enumerate(f.tiers) if t == "smoke"]
+
+
+def close(operator, inputs, attributes):
+    """Compute under other readings, with every fifth element one ulp or ten percent off."""
+    found = following(overhang_divisor="whole-kernel")(operator, inputs, attributes)
+    if found.dtype.kind == "f":
+        flat = found.reshape(-1)
+        flat[::5] = np.nextafter(flat[::5], flat.dtype.type(np.inf))
+        flat[3::70] *= flat.dtype.type(1.1)
+    return found
+
+
+class TestContent:
+    """What is in the folder of a vector."""
+
+    def test_a_case_is_what_the_vector_is(self, tmp_path):
+        """Attributes, inputs, readings and all else."""
+        export("npy", tmp_path / "e", VECTORS)
+        found = list(cases(tmp_path / "e"))
+        assert [case["id"] for _, case in found] == [v.case.id for v in VECTORS]
+        for (folder, case), each in zip(found, VECTORS, strict=True):
+            assert case["format"] == "pooling-conformance case"
+            assert case["version"] == 1
+            assert case["attributes"] == each.case.attributes
+            assert case["clauses"] == {k: list(v) for k, v in each.clauses.items()}
+            for entry, array in zip(case["inputs"], each.case.inputs, strict=True):
+                back = loaded(folder, entry["file"], entry["dtype"])
+                assert (back.dtype, back.tolist()) == (array.dtype, array.tolist())
+            assert [a["kind"] for a in case["accepted"]] == [o.kind for o in each.outcomes]
+
+    def test_an_expected_array_is_that_of_its_outcome(self, tmp_path):
+        """With the readings under which it is the answer."""
+        export("npy", tmp_path / "e", VECTORS[:3])
+        for (folder, case), each in zip(cases(tmp_path / "e"), VECTORS[:3], strict=True):
+            for answer, outcome in zip(case["accepted"], each.outcomes, strict=True):
+                if outcome.kind != "values":
+                    continue
+                expected = loaded(folder, answer["expected"], answer["dtype"])
+                assert expected.tobytes() == outcome.expected.tobytes()
+                assert answer["readings"] == [dict(r) for r in outcome.readings]
+                assert answer["exception"] == bool((outcome.addends == UNDEFINED).any())
+
+    def test_equal_arrays_are_one_file(self, tmp_path):
+        """A maximum has its limits where it is expected."""
+        export("npy", tmp_path / "e", [vector(operator="MaxPool-1", id="m")])
+        names = sorted(path.name for path in (tmp_path / "e" / "m").iterdir())
+        assert names == ["case.json", "expected_0.npy", "input_0.npy"]
+
+    def test_no_folder_lies_outside(self, tmp_path):
+        """Whatever an id looks like."""
+        export("npy", tmp_path / "e", VECTORS)
+        assert [path.name for path in tmp_path.iterdir()] == ["e"]
+        assert (tmp_path / "e" / "%2E%2E%2Finvalid" / "case.json").is_file()
+
+
+def test_limits_judge_as_the_checker_does(tmp_path, smoke):
+    """An output conforms exactly if some accepted answer admits it."""
+    answers = answered(close, smoke)
+    export("npy", tmp_path / "e", smoke)
+    verdicts = {each.id: each.verdict for each in check(close, smoke).results}
+    admitted = {}
+    for folder, case in cases(tmp_path / "e"):
+        answer = answers[case["id"]]
+        if isinstance(answer, Exception):
+            right = any(a["kind"] != "values" or a["exception"] for a in case["accepted"])
+        else:
+            right = any(admits(folder, a, answer) for a in case["accepted"])
+        admitted[case["id"]] = "conforms" if right else "mismatch"
+    assert admitted == verdicts
+    assert set(verdicts.values()) == {"conforms", "mismatch"}
+
+
+def test_results_of_the_example_come_back(tmp_path):
+    """A script with numpy alone computes outputs from the folder; the checker reads them there."""
+    folder = tmp_path / "e"
+    with open_vectors() as files:
+        export("npy", folder, files, operators="AdaptiveAvgPool-8", tier="smoke")
+        done = subprocess.run(
+            [sys.executable, SCRIPT, folder], capture_output=True, text=True, check=True
+        )
+        with Stored(folder) as stored:
+            report = looked_up(stored, files, operators="AdaptiveAvgPool-8", tier="smoke")
+            assert stored.unused(name for file in files for name in file.ids) == ()
+    assert report.counts.keys() == {"conforms", "unsupported"}
+    right, _, total = done.stdout.split()[:3]
+    assert right == total
+    assert int(total) == len(list(folder.rglob("output.npy")))
+
+
+class TestFolder:
+    """A folder is complete or absent."""
+
+    def test_an_interrupted_export_leaves_nothing(self, tmp_path):
+        """Not under another name either."""
+
+        def stop(done, total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            export("npy", tmp_path / "e", VECTORS, progress=stop)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_progress_is_told(self, tmp_path):
+        """Vector by vector."""
+        told = []
+        export("npy", tmp_path / "e", VECTORS, progress=lambda *each: told.append(each))
+        assert told == [(n, 5) for n in range(1, 6)]
+
+    def test_an_empty_folder_is_filled_and_another_refused(self, tmp_path):
+        """Nothing is overwritten."""
+        assert export("npy", tmp_path, VECTORS).written == 5
+        with pytest.raises(UsageError, match="give a new or an empty folder"):
+            export("npy", tmp_path, VECTORS)
+
+    @pytest.mark.parametrize("place", ["file/e", "x" * 300])
+    def test_a_folder_that_cannot_be_made_is_wrong_usage(self, tmp_path, place):
+        """With what the system says."""
+        (tmp_path / "file").touch()
+        with pytest.raises(UsageError, match=r"directory|too long"):
+            export("npy", tmp_path / place, VECTORS)
+
+    def test_an_unknown_format_is_wrong_usage(self, tmp_path):
+        """The message names those there are."""
+        with pytest.raises(UsageError, match="no format 'csv'; there are npy, onnx"):
+            export("csv", tmp_path / "e", VECTORS)
+
+
+class TestCommand:
+    """conformance export."""
+
+    def test_what_was_written_is_counted(self, tmp_path):
+        """The options choose as those of check do."""
+        folder = str(tmp_path / "e")
+        options = ["--operator", "MaxPool-1", "--tier", "smoke", "--select", "same_lower"]
+        done = CliRunner().invoke(main, ["export", "npy", folder, *options])
+        count = len((tmp_path / "e" / "index.tsv").read_text().splitlines())
+        assert (done.exit_code, done.output) == (0, f"{folder}: {count} vectors written\n")
+        assert count > 0
+
+    def test_results_are_checked_where_they_lie(self, tmp_path):
+        """`check results:FOLDER` exits 0 or 1, and 3 where an output is broken."""
+        export("npy", tmp_path / "e", operators="MaxPool-1", tier="smoke", select="int8")
+        for folder, case in cases(tmp_path / "e"):
+            answer = case["accepted"][0]
+            if answer["kind"] == "values":
+                np.save(folder / "output.npy", np.load(folder / answer["expected"]))
+            else:
+                with (tmp_path / "e" / "status.tsv").open("a") as status:
+                    status.write(f"raised\t{case['id']}\t\n")
+        command = ["check", f"results:{tmp_path / 'e'}", "--operator", "MaxPool-1"]
+        command += ["--tier", "smoke", "--select", "int8"]
+        assert CliRunner().invoke(main, command).exit_code == 0
+        output = next((tmp_path / "e").rglob("output.npy"))
+        output.write_bytes(output.read_bytes()[:-1])
+        assert CliRunner().invoke(main, command).exit_code == 3
+        output.unlink()
+        assert CliRunner().invoke(main, command).exit_code == 1
+
+
+def test_case_json_is_json(tmp_path):
+    """No NaN or infinity, which JSON does not have."""
+    export("npy", tmp_path / "e", VECTORS)
+
+    def refuse(name):
+        raise AssertionError(name)
+
+    for path in (tmp_path / "e").rglob("case.json"):
+        json.loads(path.read_text("utf-8"), parse_constant=refuse)

@@ -1,0 +1,197 @@
+"""ONNX backend tests: their models are sound, and what runs them gives what they expect."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from fakes import pool, ramp, vector
+
+from conformance import open_vectors
+from conformance.cli import main
+from conformance.errors import UsageError
+from conformance.export import export
+from conformance.export.limits import limits
+from conformance.operators import operator_named
+
+pytest.importorskip("onnx")
+
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test.loader import load_model_tests
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """Return the vectors of the smoke tier by id, their folder, and what was left out of it."""
+    with open_vectors() as files:
+        vectors = [f.vector(n) for f in files for n, t in enumerate(f.tiers) if t == "smoke"]
+    folder = tmp_path_factory.mktemp("onnx") / "e"
+    done = export("onnx", folder, vectors)
+    return {v.case.id: v for v in vectors}, folder, done.left_out
+
+
+def written_in(folder):
+    """Yield model, input, expected output and tolerances of each test, as a runner reads them."""
+    for each in load_model_tests(str(folder), "pooling"):
+        place = folder / "pooling" / each.name
+        model = onnx.load(place / "model.onnx")
+        data, expected = (
+            numpy_helper.to_array(onnx.load_tensor(place / "test_data_set_0" / f"{name}.pb"))
+            for name in ("input_0", "output_0")
+        )
+        yield model, data, expected, {"rtol": each.rtol, "atol": each.atol}
+
+
+def is_close(got, expected, tolerances):
+    """Compare as a runner of ONNX does."""
+    if (got.shape, got.dtype) != (expected.shape, expected.dtype):
+        return False
+    wide = np.float32 if got.dtype.name == "bfloat16" else got.dtype
+    return bool(
+        np.isclose(got.astype(wide), expected.astype(wide), **tolerances, equal_nan=True).all()
+    )
+
+
+def test_every_model_passes_the_checker_of_onnx(smoke):
+    """With its inference of types and shapes, which must agree with what is expected."""
+    _, folder, _ = smoke
+    for model, data, expected, _ in written_in(folder):
+        onnx.checker.check_model(model, full_check=True)
+        assert expected.dtype == data.dtype
+
+
+def test_every_vector_is_written_or_named_with_why(smoke):
+    """Nothing is lost."""
+    vectors, folder, left_out = smoke
+    written = {model.doc_string.partition("\n")[0] for model, *_ in written_in(folder)}
+    named = dict(
+        line.split("\t") for line in (folder / "left_out.tsv").read_text("utf-8").splitlines()
+    )
+    assert named == left_out
+    assert sorted([*written, *named]) == sorted(vectors)
+
+
+def test_a_tolerance_admits_what_the_bound_does(smoke):
+    """An output at either limit of every element passes."""
+    vectors, folder, _ = smoke
+    for model, _, expected, tolerances in written_in(folder):
+        each = vectors[model.doc_string.partition("\n")[0]]
+        average = operator_named(each.case.operator).reduction == "average"
+        outcomes = [
+            o
+            for o in each.outcomes
+            if o.kind == "values" and o.expected.tobytes() == expected.tobytes()
+        ]
+        for outcome in outcomes:
+            found = limits(outcome, each.case.inputs[0].ndim - 2, average=average)
+            assert is_close(found.lower, expected, tolerances)
+            assert is_close(found.upper, expected, tolerances)
+        assert outcomes
+
+
+def test_onnx_runtime_gives_what_is_expected(smoke):
+    """Of what it runs; it lacks element types and refuses pads that reach the kernel.
+
+    It returns the lowest number for a maximum of minus infinities, which is not what is expected.
+    """
+    runtime = pytest.importorskip("onnxruntime")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    found = Counter()
+    wrong = []
+    for model, data, expected, tolerances in written_in(smoke[1]):
+        try:
+            session = runtime.InferenceSession(
+                model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
+            got = session.run(None, {"x": data})[0]
+        except Exception:  # noqa: BLE001 - onnxruntime has an exception for each status
+            found["refused"] += 1
+            continue
+        right = is_close(got, expected, tolerances)
+        found[right] += 1
+        if not right:
+            wrong.append(model.doc_string)
+    assert [each for each in wrong if "infinit" not in each] == []
+    assert found[True] > 100
+    assert found[True] > 2 * found["refused"]
+
+
+class TestLeftOut:
+    """What no ONNX test can say."""
+
+    @pytest.mark.parametrize(
+        ("each", "why"),
+        [
+            (vector(attributes=pool(strides=[0])), "an exception is right"),
+            (vector(ramp(1, 0, 6)), "no document defines the output"),
+            (vector(attributes=pool(pads_begin=[2], pads_end=[2])), "some element is undefined"),
+            (vector(ramp(1, 1, 6, dtype="int64"), operator="MaxPool-1"), "no MaxPool of int64"),
+            (
+                vector(ramp(1, 1, 6), pool(kernel=[1], strides=[3], auto_pad="same_upper")),
+                "the pads of SAME_",
+            ),
+            (
+                vector(np.array([[[np.nan, 1.0]]], np.float32), operator="MaxPool-1"),
+                "ONNX leaves nan-in-maximum open",
+            ),
+            (
+                vector(np.array([[[65504, 65504]]], np.float16)),
+                "ONNX leaves accumulator open",
+            ),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_why_is_said(self, tmp_path, each, why):
+        """In the words that count vectors of the same kind."""
+        (said,) = export("onnx", tmp_path / "e", [each]).left_out.values()
+        assert why in said
+
+    def test_the_command_counts_by_reason(self, tmp_path):
+        """And names the file with the ids."""
+        options = ["--tier", "smoke", "--operator", "AdaptiveAvgPool-8"]
+        done = CliRunner().invoke(main, ["export", "onnx", str(tmp_path / "e"), *options])
+        assert done.exit_code == 0
+        assert "left out, see left_out.tsv:" in done.output
+        assert " ONNX has no adaptive pooling but to a size of 1\n" in done.output
+
+
+def test_valid_with_ceil_is_written_with_explicit_pads(tmp_path):
+    """VALID of ONNX rounds down whatever ceil_mode says."""
+    attributes = pool(auto_pad="valid", rounding_type="ceil", kernel=[2], strides=[2])
+    export("onnx", tmp_path / "e", [vector(ramp(1, 1, 5), attributes)])
+    ((model, _, expected, _),) = written_in(tmp_path / "e")
+    names = {each.name for each in model.graph.node[0].attribute}
+    assert expected.shape == (1, 1, 3)
+    assert "auto_pad" not in names
+    assert {"pads", "ceil_mode"} <= names
+
+
+def test_ids_that_look_alike_have_tests_of_their_own(tmp_path):
+    """Characters that a name cannot have become underscores."""
+    export("onnx", tmp_path / "e", [vector(id="a/b"), vector(id="a b"), vector(id="A b")])
+    assert len(list(written_in(tmp_path / "e"))) == 3
+
+
+def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+    """And nothing is left behind."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    for name in [n for n in sys.modules if n.startswith("conformance.export.onnx")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "conformance.backends.onnx_node", raising=False)
+    with pytest.raises(UsageError, match=r"pip install 'pooling-conformance\[onnxruntime\]'"):
+        export("onnx", tmp_path / "e", [vector()])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_maximum_has_no_tolerance(tmp_path):
+    """It is exact."""
+    export("onnx", tmp_path / "e", [vector(operator="MaxPool-1", id="m")])
+    text = (tmp_path / "e" / "pooling" / "test_m" / "data.json").read_text()
+    assert json.loads(text) == {"rtol": 0.0, "atol": 0.0}

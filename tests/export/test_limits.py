@@ -1,0 +1,84 @@
+"""Limits admit exactly what the checker's bound does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fakes import vector
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.batch import ExpectedColumns
+from conformance.check.compare import closeness
+from conformance.dtypes import FLOATS, dtype_of
+from conformance.export.limits import ANY, OVERFLOW, limits
+from conformance.vector import UNDEFINED, Outcome
+
+SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
+
+
+@st.composite
+def outcomes(draw):
+    """Return an outcome of one element of a floating-point type, with any bits."""
+    name = draw(st.sampled_from(FLOATS))
+    bits = draw(st.binary(min_size=SIZES[name], max_size=SIZES[name]))
+    return Outcome(
+        "values",
+        expected=np.frombuffer(bits, dtype_of(name)),
+        addends=np.array([draw(st.integers(UNDEFINED, 300))], np.int32),
+        divisor=np.array([draw(st.integers(1, 300))], np.int32),
+        magnitude=np.array([draw(st.floats(0, allow_infinity=False, allow_nan=False))]),
+        accumulator=draw(st.sampled_from(["wider", "element-type"])),
+        subnormals=draw(st.sampled_from(["kept", "flushed"])),
+    )
+
+
+def admitted(found, values):
+    """Say of values of a type whether limits of one element admit them."""
+    within = (found.lower <= values) & (values <= found.upper)
+    within |= np.isnan(found.lower) & np.isnan(values)
+    return within | (found.mask == ANY) | (found.mask == OVERFLOW) & ~np.isfinite(values)
+
+
+def neighbours(value):
+    """Return a value and those next to it, by their bits."""
+    unsigned = np.dtype(f"u{value.dtype.itemsize}")
+    near = value.view(unsigned).astype(object) + np.arange(-3, 4).astype(object)
+    return (near % (1 << (8 * unsigned.itemsize))).astype(unsigned).view(value.dtype)
+
+
+@np.errstate(all="ignore")
+@settings(max_examples=500)
+@given(outcome=outcomes(), average=st.booleans(), others=st.lists(st.floats(), max_size=8))
+def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
+    """At the limits and beside them, far away, at infinities and NaN."""
+    axes = 2
+    found = limits(outcome, axes, average=average)
+    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(outcome.expected.dtype)
+    near = map(neighbours, (found.lower, found.upper, outcome.expected))
+    values = np.concatenate([values, *near])
+    size = len(values)
+    columns = ExpectedColumns(
+        *(
+            np.repeat(column, size)
+            for column in (
+                outcome.expected,
+                outcome.addends,
+                outcome.divisor,
+                outcome.magnitude,
+            )
+        )
+    )
+    arithmetic = (outcome.accumulator == "element-type") + 2 * (outcome.subnormals == "flushed")
+    right = closeness(values, columns, np.array(axes), average=average).right(arithmetic)
+    right |= outcome.addends == UNDEFINED
+    assert admitted(found, values).tolist() == right.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32"])
+def test_a_maximum_has_no_room(dtype):
+    """Its limits are the expected values."""
+    data = np.array([[[1, 2, 3, 4]]], dtype)
+    outcome = vector(data, operator="MaxPool-1").outcomes[0]
+    found = limits(outcome, 1, average=False)
+    assert found.lower.tolist() == found.upper.tolist() == [[[2, 4]]]

@@ -1,0 +1,238 @@
+"""The search: what it finds of backends that crash, hang, or are wrong in two ways, or are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fuzzed import HERE
+from sound import SOUND
+
+from conformance import UsageError, check
+from conformance.backends import load_backend
+from conformance.check.runner import RAISED
+from conformance.faults import fault_named, faulty
+from conformance.fuzz import fuzz, save
+from conformance.fuzz.examine import is_judgeable
+from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance.vector import Case
+from conformance.verify import verify
+from conformance.vectorfile import open_vectors
+
+ODD = {
+    "sequential sum in the element type",
+    "the readings of OpenVINO",
+    "the readings of PyTorch",
+    "undefined elements raise",
+    "subnormals are zero everywhere, sum of cell times 1/n",
+}
+
+
+def causes(report):
+    """Return the faults that were named, sorted."""
+    return sorted(
+        finding.diagnosis.faults if finding.diagnosis else () for finding in report.findings
+    )
+
+
+@pytest.mark.parametrize(("name", "backend"), [each for each in SOUND if each[0] in ODD])
+def test_nothing_is_found_of_a_backend_that_is_odd_but_right(name, backend):
+    """Readings, orders of summation and undefined elements are no failures."""
+    report = fuzz(backend, max_examples=600, seed=2)
+    assert (report.ok, report.findings, report.inconsistent) == (True, (), ())
+
+
+def test_a_crash_is_found_and_made_small_in_the_worker():
+    """A backend that dies for some attributes is left with those alone."""
+    report = fuzz(
+        f"{HERE}:crashes", operators=["MaxPool-1"], max_examples=150, seed=1, isolate=True
+    )
+    (finding,) = report.findings
+    assert finding.result.verdict == "crashed"
+    assert finding.result.detail == "exit status 7"
+    assert finding.vector.case.inputs[0].shape == (1, 1, 1)
+    assert finding.vector.case.attributes == {
+        "kernel": [1],
+        "strides": [4],
+        "pads_begin": [0],
+        "pads_end": [0],
+        "auto_pad": "valid",
+    }
+
+
+def test_a_hang_is_found_and_made_small_in_the_worker():
+    """A backend that hangs for some shapes is left with the smallest."""
+    report = fuzz(f"{HERE}:hangs", operators=["MaxPool-1"], max_examples=30, seed=4, timeout=1.0)
+    (finding,) = report.findings
+    assert finding.result.verdict == "timed-out"
+    assert finding.vector.case.inputs[0].shape == (2, 1, 1)
+
+
+def test_cases_like_a_hang_found_before_are_not_run_again():
+    """What would hang again is left out, and counted."""
+    report = fuzz(f"{HERE}:hangs", operators=["MaxPool-1"], max_examples=60, seed=4, timeout=1.0)
+    assert report.avoided > 0
+    assert len(report.findings) == 1
+
+
+def test_two_faults_are_two_causes():
+    """After the first cause is found, the search goes on with what it does not explain."""
+    backend = faulty([fault_named("same-lower-as-upper"), fault_named("last-channel-unwritten")])
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=800, seed=1)
+    assert causes(report) == [("last-channel-unwritten",), ("same-lower-as-upper",)]
+
+
+def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
+    """Where no fault of the catalogue fits, a failure that lacks something is another cause."""
+
+    def backend(operator, inputs, attributes):
+        got = evaluate(operator, inputs, attributes)
+        if attributes.get("auto_pad") == "valid" or inputs[0].dtype == np.float16:
+            return got + got.dtype.type(17)
+        return got
+
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=500, seed=1)
+    needs = sorted(
+        (f.vector.case.attributes.get("auto_pad", ""), f.result.dtype) for f in report.findings
+    )
+    assert needs == [("", "float16"), ("valid", "float32")]
+
+
+def test_the_same_seed_finds_the_same():
+    """Two searches of the same seed draw the same cases and end with the same."""
+    first, second = (
+        fuzz(faulty(fault_named("magnitudes")), operators=["AvgPool-1"], max_examples=200, seed=9)
+        for _ in range(2)
+    )
+    assert [f.vector.case.id for f in first.findings] == [f.vector.case.id for f in second.findings]
+    assert (first.examples, first.shrinking) == (second.examples, second.shrinking)
+    assert first.counts == second.counts
+
+
+def test_what_was_found_is_tried_first_next_time(tmp_path):
+    """With a database, a failure that takes long to find is there at once."""
+    backend = faulty(fault_named("kernel-clamped-to-15"))
+    options = {"operators": ["MaxPool-1"], "max_causes": 1, "database": tmp_path}
+    first = fuzz(backend, max_examples=1500, seed=3, **options)
+    second = fuzz(backend, max_examples=1, seed=5, **options)
+    assert len(first.findings) == 1
+    assert [f.vector.case.id for f in second.findings] == [f.vector.case.id for f in first.findings]
+
+
+def test_what_fails_no_more_is_forgotten(tmp_path):
+    """A search that finds nothing empties the database of its operator."""
+    options = {"operators": ["MaxPool-1"], "max_examples": 30, "database": tmp_path}
+    assert not fuzz(faulty(fault_named("maximum-from-zero")), seed=1, **options).ok
+    assert fuzz(faulty(), seed=1, **options).ok
+    assert fuzz(faulty(fault_named("maximum-from-zero")), seed=1, **options).shrinking > 0
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] != []
+
+
+def test_findings_are_vectors_that_check_and_verify_take(tmp_path):
+    """A saved file is sound, and the backend that failed fails on it."""
+    backend = faulty(fault_named("last-channel-unwritten"))
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=60, seed=1)
+    (path,) = save(report, tmp_path / "found.h5")
+    with open_vectors(path) as files:
+        assert list(verify(files[0])) == []
+        case = files[0].vector(0).case
+    assert (case.source, case.provenance) == ("found by fuzzing", "computed")
+    assert check(backend, path).counts == {"mismatch": 1}
+    assert check(faulty(), path).ok
+
+
+def test_a_saved_file_keeps_what_it_holds(tmp_path):
+    """Findings are added to those of an earlier search."""
+    path = tmp_path / "found.h5"
+    for name in ("maximum-from-zero", "last-channel-unwritten"):
+        report = fuzz(faulty(fault_named(name)), operators=["MaxPool-1"], max_examples=60, seed=1)
+        save(report, path)
+    with open_vectors(path) as files:
+        assert len(files[0]) == 2
+
+
+def test_findings_of_several_operators_go_to_a_file_each(tmp_path):
+    """A vector file holds one operator, whose name goes into that of the file."""
+    operators = ["MaxPool-1", "AdaptiveAvgPool-8"]
+    first = fuzz(faulty(fault_named("output-squeezed")), operators=operators[:1], max_examples=5)
+    second = fuzz(faulty(fault_named("output-squeezed")), operators=operators[1:], max_examples=5)
+    both = type(first)(
+        **{name: getattr(first, name) for name in first.__dataclass_fields__}
+        | {"findings": first.findings + second.findings}
+    )
+    paths = save(both, tmp_path / "found.h5")
+    assert [path.name for path in paths] == ["found-MaxPool-1.h5", "found-AdaptiveAvgPool-8.h5"]
+
+
+def test_readings_that_contradict_each_other_are_found():
+    """A backend that follows one reading here and another there is inconsistent."""
+
+    def backend(operator, inputs, attributes):
+        dropped = sum(inputs[0].shape) % 2 == 0
+        reading = "dropped" if dropped else "kept"
+        return evaluate(operator, inputs, attributes, {"ceil-window-past-input": reading})
+
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=500, seed=1)
+    assert [clause.clause for clause in report.inconsistent] == ["ceil-window-past-input"]
+    assert len(report.witnesses["ceil-window-past-input"]) == 2
+    assert not report.ok
+
+
+def test_a_backend_that_fails_once_is_said_to_vary():
+    """A failure that does not come again is shown, and said not to be steady."""
+    seen = []
+
+    def backend(operator, inputs, attributes):
+        got = evaluate(operator, inputs, attributes)
+        if inputs[0].shape[1] == 2 and len(seen) < 30:
+            seen.append(1)
+            return got[:, :1]
+        return got
+
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=100, seed=1)
+    assert [finding.steady for finding in report.findings] == [False]
+
+
+def test_sums_of_which_the_bound_says_nothing_are_not_judged():
+    """Hundreds of addends in bfloat16 can neither pass nor fail."""
+    ones = np.ones((1, 1, 300), np.float32)
+    attributes = {"window_shape": [300]}
+    wide, half = (
+        vector_of(Case("case", "nGraph-AvgPool", attributes, (data,)))
+        for data in (ones, ones.astype(vector_dtype("bfloat16")))
+    )
+    assert (is_judgeable(wide), is_judgeable(half)) == (True, False)
+
+
+def vector_dtype(name):
+    from conformance.dtypes import dtype_of
+
+    return dtype_of(name)
+
+
+def test_a_backend_that_supports_nothing_is_not_ok():
+    """Nothing found is no news where nothing was run."""
+
+    def backend(operator, inputs, attributes):
+        raise NotImplementedError
+
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=20)
+    assert (report.ok, report.findings) == (False, ())
+
+
+def test_stored_results_cannot_be_searched(tmp_path):
+    """Results computed elsewhere answer no new case."""
+    with pytest.raises(UsageError):
+        fuzz(f"results:{tmp_path}", max_examples=10)
+
+
+@pytest.mark.parametrize("option", ["seconds", "max_examples", "max_causes"])
+def test_a_limit_of_nothing_is_refused(option):
+    """Limits are above 0, and the error names the option."""
+    with pytest.raises(UsageError, match=option):
+        fuzz(faulty(), **{option: 0})
+
+
+def test_an_error_of_the_harness_ends_the_search():
+    """What goes wrong outside the backend is neither shrunk nor swallowed."""
+    with pytest.raises(UsageError, match="exec:"):
+        fuzz("exec:/no/such/program", max_examples=10)

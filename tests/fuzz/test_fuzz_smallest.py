@@ -1,0 +1,141 @@
+"""Of every fault, the case that is found is the smallest and plainest that can show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from conformance.faults import fault_named, faulty
+from conformance.fuzz import fuzz
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """What is left of a failure: all that is not said here is 1, absent, zero or plain.
+
+    `data` are the cells, `size` the output size asked for; `why` says why less would not do.
+    """
+
+    fault: str
+    operator: str
+    sizes: tuple[int, ...]
+    attributes: dict[str, Any]
+    data: list[float]
+    why: str
+    planes: tuple[int, int] = (1, 1)
+    dtype: str = "float32"
+    size: list[int] | None = None
+
+
+NOTHING = [0.0]
+FOUND = [
+    # Attributes taken for another axis need two axes that differ: by one.
+    Smallest("strides-reversed", "AvgPool-1", (1, 2), {"strides": [1, 2]}, [0, 0],
+             "on the shorter axis either stride gives one window"),
+    Smallest("output-reversed", "AdaptiveAvgPool-8", (1, 1), {}, NOTHING,
+             "an output of 1x2 from one cell comes out as 2x1", size=[1, 2]),
+    Smallest("strides-ignored", "MaxPool-1", (2,), {"strides": [2]}, [0, 0],
+             "two windows instead of one"),
+    Smallest("windows-stride-ignored", "MaxPool-1", (3,), {"strides": [2]}, [1, 2, 3],
+             "the first two windows that are apart"),
+    # Pads show in the extent, with a kernel of 1 and one cell.
+    Smallest("pads-begin-ignored", "AvgPool-1", (1,), {"pads_begin": [1]}, NOTHING,
+             "one window less"),
+    Smallest("pads-end-ignored", "MaxPool-1", (1,), {"pads_end": [1]}, NOTHING, "one window less"),
+    Smallest("pads-interleaved", "AvgPool-1", (1, 1), {"pads_end": [1, 0]}, NOTHING,
+             "of one axis, both orders are the same"),
+    Smallest("pads-clamped-to-one", "AvgPool-1", (1,), {"pads_end": [2]}, NOTHING,
+             "a pad of 2 is the first that is clamped"),
+    Smallest("kernel-clamped-to-7", "MaxPool-1", (8,), {"kernel": [8]}, [0] * 8,
+             "8 is the first kernel that is clamped, and needs as many cells"),
+    Smallest("kernel-clamped-to-input", "AvgPool-1", (1,), {"kernel": [2], "pads_end": [1]},
+             NOTHING, "a kernel above the input needs a pad"),
+    Smallest("valid-keeps-pads", "MaxPool-1", (1,), {"auto_pad": "valid", "pads_end": [1]},
+             NOTHING, "one pad that valid drops"),
+    # Padding that follows from the size: an odd one, and cells that differ.
+    Smallest("same-lower-as-upper", "MaxPool-1", (2,), {"auto_pad": "same_lower", "kernel": [2]},
+             [1, 2], "the one pad of a kernel of 2 lies on the other side"),
+    Smallest("same-upper-as-lower", "AvgPool-1", (2,), {"auto_pad": "same_upper", "kernel": [2]},
+             [1, 2], "the one pad of a kernel of 2 lies on the other side"),
+    Smallest("refuses-same-lower", "AvgPool-1", (1,), {"auto_pad": "same_lower"}, NOTHING,
+             "the word alone"),
+    # Rounding: two windows' worth of stride and a rest.
+    Smallest("ceil-ignored", "AvgPool-1", (3,),
+             {"rounding_type": "ceil", "kernel": [2], "strides": [2]}, [0] * 3,
+             "a kernel of 1 leaves a window past the input, which may be dropped"),
+    Smallest("floor-ignored", "MaxPool-1", (2,), {"strides": [2]}, [0, 0],
+             "a rest of one cell"),
+    Smallest("default-rounding-type-ceil", "AvgPool-1", (2,), {"strides": [2]}, [0, 0],
+             "a rest of one cell, and no rounding_type"),
+    # Divisors: a window of a cell and a pad, and a sum that is not 0.
+    Smallest("exclude-pad-ignored", "AvgPool-1", (1,), {"kernel": [2], "pads_end": [1]}, [1],
+             "1 / 1 becomes 1 / 2"),
+    Smallest("windows-one-cell-short", "AvgPool-1", (2,), {"kernel": [2]}, [1, 2],
+             "the second of two cells"),
+    # Blocks: more outputs than cells.
+    Smallest("adaptive-end-floor", "AdaptiveAvgPool-8", (1,), {}, NOTHING,
+             "the first half of one cell ends at 0", size=[2]),
+    Smallest("adaptive-length-ceil", "AdaptiveAvgPool-8", (2,), {}, [1, 2],
+             "the middle one of three blocks has two cells", size=[3]),
+    # Values: one cell.
+    Smallest("magnitudes", "AvgPool-1", (1,), {}, [-1], "a negative cell"),
+    Smallest("negative-results-zero", "nGraph-AvgPool", (1,), {}, [-1], "a negative cell"),
+    Smallest("maximum-from-zero", "MaxPool-1", (1,), {}, [-1], "a negative cell"),
+    Smallest("infinity-clamped-in-average", "AvgPool-1", (1,), {}, [float("inf")], "one infinity"),
+    # Planes: as many as it takes.
+    Smallest("channel-tail-4-unwritten", "AvgPool-1", (1,), {}, [1] * 5,
+             "the first channel beyond a group of 4", planes=(1, 5)),
+    Smallest("last-channel-unwritten", "AvgPool-1", (1,), {}, [1, 1], "two channels",
+             planes=(1, 2)),
+    Smallest("last-batch-unwritten", "MaxPool-1", (1,), {}, [1, 1], "two batches", planes=(2, 1)),
+    Smallest("column-tail-4-unwritten", "MaxPool-1", (5,), {}, [1] * 5,
+             "the first column beyond a group of 4"),
+    # Shapes and types of the output.
+    Smallest("output-last-axes-swapped", "MaxPool-1", (1, 2), {}, [0, 0],
+             "two axes of another length"),
+    Smallest("output-squeezed", "AvgPool-1", (1,), {}, NOTHING, "one cell has axes of 1"),
+    Smallest("output-float32", "AvgPool-1", (1,), {}, NOTHING, "the next type",
+             dtype="float64"),
+    # Refusals of what is allowed.
+    Smallest("refuses-stride-above-kernel", "MaxPool-1", (1,), {"strides": [2]}, NOTHING,
+             "a stride of 2, a kernel of 1"),
+    Smallest("refuses-three-axes", "MaxPool-1", (1, 1, 1), {}, NOTHING, "three axes"),
+    Smallest("refuses-float16", "AvgPool-1", (1,), {}, NOTHING, "the type alone",
+             dtype="float16"),
+    Smallest("refuses-asymmetric-pads", "AvgPool-1", (1,), {"kernel": [2], "pads_end": [1]},
+             NOTHING, "with a kernel of 1, any pad may be refused"),
+    Smallest("required-auto-pad", "MaxPool-1", (1,), {}, NOTHING, "auto_pad is absent"),
+    # Acceptance of what is not.
+    Smallest("accepts-stride-zero", "AvgPool-1", (1,), {"strides": [0]}, NOTHING,
+             "one cell, one stride"),
+    Smallest("accepts-rank", "AvgPool-1", (1, 1, 1, 1), {}, NOTHING, "the first rank too many"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("each", FOUND, ids=lambda each: each.fault)
+def test_the_smallest_case_of_a_fault_is_found(each):
+    """What is found of a fault has nothing that it could do without."""
+    backend = faulty(fault_named(each.fault))
+    report = fuzz(backend, operators=[each.operator], max_examples=2000, max_causes=1, seed=1)
+    (finding,) = report.findings
+    case = finding.vector.case
+    axes = len(each.sizes)
+    wanted = _plain(each.operator, axes) | each.attributes
+    assert case.inputs[0].shape == (*each.planes, *each.sizes), each.why
+    assert dict(case.attributes) == wanted, each.why
+    assert case.inputs[0].dtype.name == each.dtype
+    assert case.inputs[0].ravel().tolist() == each.data, each.why
+    assert [array.tolist() for array in case.inputs[1:]] == ([each.size] if each.size else [])
+
+
+def _plain(operator, axes):
+    """Return the attributes that an operator requires, as plain as can be."""
+    if operator == "AdaptiveAvgPool-8":
+        return {}
+    if operator == "nGraph-AvgPool":
+        return {"window_shape": [1] * axes}
+    ones, zeros = [1] * axes, [0] * axes
+    plain = {"kernel": ones, "strides": ones, "pads_begin": zeros, "pads_end": zeros}
+    return plain | ({"exclude_pad": True} if operator == "AvgPool-1" else {})
