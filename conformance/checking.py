@@ -87,6 +87,8 @@ def check(
         apart = isolate or timeout is not None or memory is not None or jobs != 1
         calling = runner_of(backend, timeout, memory, jobs, apart=apart)
     with calling as runner, opened(vectors) as sources:
+        if isinstance(runner, Isolated):
+            runner.ready()  # an engine's start is not the time of its vectors
         ids = [vector_id for source in sources for vector_id in source.ids] if expected else []
         reasons, _ = expected.reasons(ids) if expected else ({}, ())
         finish = partial(_finished, sources=sources, runner=runner, expected=expected, ids=ids)

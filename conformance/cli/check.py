@@ -27,10 +27,8 @@ from conformance.cli.reports import (
     repro_of,
     write_reports,
 )
-from conformance.cli.sizes import size
+from conformance.cli.workers import worker_options
 from conformance.errors import UsageError
-
-_TIMEOUT = 60.0
 
 
 @click.command("check")
@@ -42,17 +40,7 @@ _TIMEOUT = 60.0
 @click.option("--shard", metavar="I/N", help="Run the I-th of N equal parts; see merge.")
 @readings_option("--require", "require", "Accept only this reading of a clause; repeatable.")
 @click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
-@click.option("--in-process", is_flag=True, help="Call the backend in this process, to debug it.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Workers that run it.  [default: 1]")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help=f"How long one vector may take.  [default: {_TIMEOUT:.0f}]",
-)
-@click.option(
-    "--memory", metavar="SIZE", callback=size, help="Address space of a worker: 2G, 500M."
-)
+@worker_options
 @executor_option
 @click.option(
     "--max-failures",
@@ -87,10 +75,7 @@ def check_backend(
     *,
     operators: tuple[str, ...],
     require: dict[str, str],
-    in_process: bool,
-    jobs: int | None,
-    timeout: float | None,
-    memory: int | None,
+    workers: dict[str, Any],
     executor: str | None,
     expected: Path | None,
     expected_out: Path | None,
@@ -112,10 +97,11 @@ def check_backend(
     from conformance.report.console import render
     from conformance.report.expected import write_expected
 
-    if in_process and (jobs, timeout, memory, executor) != (None, None, None, None):
-        raise UsageError(
-            "--jobs, --timeout, --memory and --executor are for workers: not with --in-process"
-        )
+    machines = None
+    if executor is not None:
+        if not workers.pop("isolate"):
+            raise UsageError("--executor is for workers: not with --in-process")
+        machines = executor_named(executor, workers.pop("jobs"))
     outputs.check()
     if expected_out is not None:
         check_writable([*outputs.paths, expected_out])
@@ -130,14 +116,11 @@ def check_backend(
                     files,
                     operators=operators or None,
                     require=require,
-                    isolate=not in_process,
-                    jobs=1 if executor else jobs or 1,
-                    executor=executor_named(executor, jobs or 1) if executor else None,
-                    timeout=None if in_process else timeout or _TIMEOUT,
-                    memory=memory,
+                    executor=machines,
                     expected_failures=expected,
                     progress=step and partial(step, backend),
                     name=backend,
+                    **workers,
                     **options,
                 )
             except Interrupted as interrupt:
