@@ -158,7 +158,7 @@ class _Job:
         self._total = len(indices)
         self._left = iter(indices)
         self._lock = threading.Lock()
-        self._limits = largest_looked_at(batch)
+        self.limits = largest_looked_at(batch)
         # Vectors share their attributes, which live as long as the batch.
         self._texts: dict[int, str] = {}
         if not indices:
@@ -169,22 +169,23 @@ class _Job:
         with self._lock:
             return None if self.stopped else next(self._left, None)
 
-    def ask(self, program: Program, index: int, timeout: float | None) -> Answer:
-        """Return what a program answers to a vector."""
-        batch = self.batch
-        inputs, given = batch.inputs[index], batch.attributes[index]
+    def refusal(self, program: Program, index: int) -> Answer | None:
+        """Return the answer to a vector that a program does not want to be asked for."""
+        inputs, operator = self.batch.inputs[index], self.batch.operator
         assert program.welcome is not None
         dtype = name_of(inputs[0].dtype) if inputs else ""
-        if not program.welcome.offers(batch.operator, dtype):
-            return Answer(
-                UNSUPPORTED, text=f"the program does not list {batch.operator} of {dtype}"
-            )
+        if program.welcome.offers(operator, dtype):
+            return None
+        return Answer(UNSUPPORTED, text=f"the program does not list {operator} of {dtype}")
+
+    def message(self, program: Program, index: int) -> bytes:
+        """Return what asks a program for a vector, as its next call."""
+        batch = self.batch
+        given = batch.attributes[index]
         text = self._texts.get(id(given))
         if text is None:
             text = self._texts[id(given)] = attributes_text(given)
-        return program.call(
-            batch.operator, inputs, text, limit=self._limits[index], timeout=timeout
-        )
+        return program.message(batch.operator, batch.inputs[index], text, limit=self.limits[index])
 
     def put(self, index: int, answer: Answer, printed: str) -> None:
         """Keep the answer to a vector, unless the run was stopped meanwhile."""
@@ -289,13 +290,24 @@ class _Slot(threading.Thread):
     def _work(self, job: _Job) -> None:
         if self._failure is not None:
             raise self._failure
-        program = self._program
-        while (index := job.take()) is not None:
+        program, index, message = self._program, job.take(), b""
+        while index is not None:
             if program is None or not program.alive:
-                program = self._start_again(job)
-            answer = job.ask(program, index, self._starts.timeout)
-            if answer.kind not in {CRASHED, TIMED_OUT}:
-                self._starts.answered()
-            elif not job.stopped:
-                self._starts.failed(program, answer)
+                program, message = self._start_again(job), b""
+            answer = job.refusal(program, index)
+            following, ahead = None, b""
+            if answer is None:
+                program.send(message or job.message(program, index), self._starts.timeout)
+                # While it works: what it is asked next.
+                following = job.take()
+                if following is not None:
+                    ahead = job.message(program, following)
+                answer = program.receive(job.limits[index])
+                if answer.kind not in {CRASHED, TIMED_OUT}:
+                    self._starts.answered()
+                elif not job.stopped:
+                    self._starts.failed(program, answer)
+            else:
+                following = job.take()
             job.put(index, answer, program.printed)
+            index, message = following, ahead

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -38,7 +39,8 @@ def answer(operator: Operator, case: Case) -> Vector:
     if undefined:
         return Vector(case, (Outcome("anything"),), {undefined: ()})
     data = case.inputs[0]
-    plans, clauses = _plans(operator, params)
+    plans, touching = _plans(operator, params)
+    clauses = dict(touching)
     tables = [(combination, _tables(operator, data, plan)) for combination, plan in plans]
     outcomes: list[Outcome] = []
     for combination, (table, nan_clause) in tables:
@@ -72,6 +74,7 @@ def _names(clause: str) -> tuple[str, ...]:
     return tuple(reading.name for reading in CLAUSES[clause].readings)
 
 
+@lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
 def _plans(
     operator: Operator, params: steps.Params
 ) -> tuple[list[tuple[Combination, Plan]], Clauses]:

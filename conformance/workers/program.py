@@ -102,10 +102,9 @@ class Program:
         `timeout` is that of a call, in seconds; the handshake has `START_LIMIT` at least.
         """
         try:
-            line = self._exchange(
-                self._launch.payload + protocol.hello(), max(START_LIMIT, timeout or 0.0)
-            )
-            self.welcome = protocol.read_welcome(line)
+            self._begin(self._launch.payload + protocol.hello(), max(START_LIMIT, timeout or 0.0))
+            self._write()
+            self.welcome = protocol.read_welcome(self._line())
             self._check_end()
         except (ProtocolError, _Lost) as error:
             self.kill()
@@ -130,16 +129,37 @@ class Program:
         elements has no data. `timeout` is in seconds. `greet` comes first. Raises UsageError for
         attributes that cannot be written.
         """
+        self.send(self.message(operator, inputs, attributes, limit=limit), timeout)
+        return self.receive(limit)
+
+    def message(
+        self,
+        operator: str,
+        inputs: Sequence[Array],
+        attributes: Mapping[str, Any] | str,
+        *,
+        limit: int = SMALL,
+    ) -> bytes:
+        """Return the message that asks for a case, as the next call; see `call`.
+
+        It can be made while the call before it is under way.
+        """
         assert self.welcome is not None
-        number = self._number
-        message = protocol.write_call(
-            number, operator, inputs, attributes, limit if self.welcome.limited else None
+        return protocol.write_call(
+            self._number, operator, inputs, attributes, limit if self.welcome.limited else None
         )
+
+    def send(self, message: bytes, timeout: float | None) -> None:
+        """Begin a call; its time begins."""
         self._number += 1
         self._tail = b""
+        self._begin(message, timeout)
+
+    def receive(self, limit: int) -> Answer:
+        """Return the answer to the call that was sent; see `call`."""
         try:
-            line = self._exchange(message, timeout)
-            answer, size = protocol.read_answer(line, number, limit)
+            self._write()
+            answer, size = protocol.read_answer(self._line(), self._number - 1, limit)
             if size == protocol.TOO_MANY:
                 self.kill()
             elif size is not None:
@@ -189,12 +209,16 @@ class Program:
 
     # Messages ---------------------------------------------------------------------------------
 
-    def _exchange(self, message: bytes, timeout: float | None) -> bytes:
-        """Send a message and return the first line of the answer, without its line feed."""
+    def _begin(self, message: bytes, timeout: float | None) -> None:
+        """Hand over as much of a message as the pipe takes."""
         self._timeout = timeout
         self._deadline = None if timeout is None else monotonic() + timeout
         self._unsent = memoryview(message)
-        self._write()
+        with suppress(_Lost, ProtocolError):  # seen again, and said, when the answer is awaited
+            self._write()
+
+    def _line(self) -> bytes:
+        """Return the first line of the answer, without its line feed."""
         searched = 0
         while (end := self._received.find(b"\n", searched)) < 0:
             searched = len(self._received)
