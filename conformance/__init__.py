@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.backends import load_backend
-    from conformance.check import Report
+    from conformance.check import Interrupted, Report
     from conformance.checking import check
+    from conformance.compare import compare
     from conformance.errors import (
         ConformanceError,
         InvalidCase,
+        ReportFileError,
+        ResultFileError,
         Unsupported,
         UsageError,
         VectorFileError,
@@ -25,37 +28,49 @@ if TYPE_CHECKING:
     from conformance.faults.strength import strength
     from conformance.generate import generate
     from conformance.operators import evaluate
+    from conformance.report.jsonl import read as read_report
     from conformance.vectorfile import open_vectors
 
 __version__ = "0.1.0"
 
 _HOME = {
     "ConformanceError": "errors",
+    "Interrupted": "check",
     "InvalidCase": "errors",
     "Report": "check",
+    "ReportFileError": "errors",
+    "ResultFileError": "errors",
     "Unsupported": "errors",
     "UsageError": "errors",
     "VectorFileError": "errors",
     "check": "checking",
+    "compare": "compare",
     "evaluate": "operators",
     "generate": "generate",
     "load_backend": "backends",
     "open_vectors": "vectorfile",
+    "read_report": "report.jsonl",
     "strength": "faults.strength",
 }
+_NAME_AT_HOME = {"read_report": "read"}
 
 __all__ = [
     "ConformanceError",
+    "Interrupted",
     "InvalidCase",
     "Report",
+    "ReportFileError",
+    "ResultFileError",
     "Unsupported",
     "UsageError",
     "VectorFileError",
     "check",
+    "compare",
     "evaluate",
     "generate",
     "load_backend",
     "open_vectors",
+    "read_report",
     "strength",
 ]
 
@@ -63,7 +78,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'conformance' has no attribute {name!r}")
-    value = getattr(import_module(f"conformance.{_HOME[name]}"), name)
+    value = getattr(import_module(f"conformance.{_HOME[name]}"), _NAME_AT_HOME.get(name, name))
     globals()[name] = value
     return value
 

@@ -18,6 +18,22 @@ from conformance.cli.common import TIERS
 from conformance.operators import CLAUSES, vector_of
 from conformance.vector import TIERS as ALL_TIERS
 
+COMMANDS = [
+    "generate",
+    "check",
+    "compare",
+    "report",
+    "diff",
+    "merge",
+    "probe",
+    "verify",
+    "list",
+    "show",
+    "fuzz",
+    "clauses",
+    "strength",
+    "export",
+]
 BACKENDS = """
 from conformance.backends import load_backend
 reference = load_backend("numpy")
@@ -89,8 +105,7 @@ class TestProgram:
         commands = re.findall(
             r"^  (\w+)  +[A-Z]", got.stdout.partition("Commands:")[2], re.MULTILINE
         )
-        expected = ["generate", "check", "verify", "list", "show", "clauses", "strength"]
-        assert commands == expected
+        assert commands == COMMANDS
 
     def test_version_is_that_of_the_package(self):
         """--version names the program and its version."""
@@ -137,7 +152,7 @@ class TestProgram:
         (
             "chek",
             2,
-            "no command 'chek'; there are generate, check, verify, list, show, clauses, strength",
+            f"no command 'chek'; there are {', '.join(COMMANDS)}; see",
         ),
         ("check", 2, "Missing argument 'BACKEND'"),
         ("check numpy {f}/gone", 2, "{f}/gone: no such file or directory"),
@@ -247,7 +262,8 @@ class TestCheck:
 
     def test_an_interrupt_reports_what_was_done(self, folder):
         """Exit 130, the report of what was run, and a loud word that it is incomplete."""
-        got = run("check", f"{folder / 'backends.py'}:stopped", folder / "AvgPool-1.h5")
+        backend = f"{folder / 'backends.py'}:stopped"
+        got = run("check", backend, folder / "AvgPool-1.h5", "--in-process")
         assert got.exit_code == 130
         assert got.stderr.strip() == "error: interrupted"
         assert "INCOMPLETE: 3 selected vectors never reached" in got.stdout

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -25,6 +27,12 @@ def built(target, folder):
     return path
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Return the path of a wheel."""
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
+
+
 def files_in(*folders):
     """Return the files of folders of the project, relative to its root."""
     return {
@@ -35,12 +43,52 @@ def files_in(*folders):
     }
 
 
-def test_the_wheel_holds_the_package_and_the_vectors_and_nothing_else(tmp_path):
+def test_the_wheel_holds_the_package_and_the_vectors_and_nothing_else(wheel):
     """Each file of the package is in it, and those of vectors/ as conformance/_vectors."""
-    with zipfile.ZipFile(built("wheel", tmp_path)) as wheel:
-        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
     vectors = {f"conformance/_{name}" for name in files_in("vectors")}
     assert names == files_in("conformance") | vectors
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Unpack a wheel; return what runs Python with it in place of this folder."""
+    packages = tmp_path_factory.mktemp("packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+
+    def run(folder, *command):
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(packages)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout.splitlines()[-1]
+
+    home = run(packages, "-c", "import conformance; print(conformance.__file__)")
+    assert home == str(packages / "conformance" / "__init__.py")
+    return run
+
+
+def test_what_is_in_the_wheel_checks_a_backend(installed, tmp_path):
+    """Vectors and the template of the page are found."""
+    command = "-m conformance check numpy --tier smoke --html page.html"
+    assert installed(tmp_path, *command.split()).startswith("CONFORMS: ")
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_what_is_in_the_wheel_is_a_plugin_of_pytest(installed, tmp_path):
+    """Its name is that of the entry point."""
+    plugin = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    options = "-q --conformance-backend numpy --conformance-tier smoke -p no:conformance -p"
+    operator = "--conformance-operator AdaptiveAvgPool-8 -p no:cacheprovider conformance"
+    command = ["-m", "pytest", *options.split(), plugin["pytest11"]["conformance"]]
+    assert " passed" in installed(tmp_path, *command, *operator.split())
 
 
 def test_the_source_archive_holds_what_the_tests_need(tmp_path):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pydoc
 import subprocess
 import sys
 
 import pytest
 
 import conformance
+from conformance.report.jsonl import write
 
 
 @pytest.mark.parametrize("name", conformance.__all__)
@@ -16,13 +18,28 @@ def test_every_public_name_resolves(name):
     assert callable(getattr(conformance, name))
 
 
-@pytest.mark.parametrize("name", ["check", "generate", "strength"])
+@pytest.mark.parametrize("name", ["check", "compare", "generate", "strength"])
 def test_a_module_never_takes_the_place_of_a_function(name):
     """Importing the module of the same name first changes nothing."""
     home = "faults.strength" if name == "strength" else name
     code = f"import conformance.{home}, conformance; print(type(conformance.{name}).__name__)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "function"
+
+
+def test_read_report_reads_what_check_wrote(tmp_path):
+    """It is the inverse of --json; a file that is none is a ReportFileError."""
+    report = conformance.check("numpy", operators="MaxPool-1", tier="smoke")
+    write(report, tmp_path / "report.jsonl")
+    assert conformance.read_report(tmp_path / "report.jsonl").counts == report.counts
+    with pytest.raises(conformance.ReportFileError):
+        conformance.read_report(__file__)
+
+
+@pytest.mark.parametrize("name", [name for name in conformance.__all__ if name[0].islower()])
+def test_the_help_of_a_function_fits_the_screen(name):
+    """No default is as long as a catalogue."""
+    assert len(pydoc.render_doc(f"conformance.{name}")) < 3000
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -127,12 +127,13 @@ def check_backend(
                 report, stopped = interrupt.report, True
         repro = repro_of(files, backend)
         write_reports(report, outputs, vectors=files, repro=repro)
-        if not outputs.to_stdout:
-            write(render(report, repro=repro, max_shown=max_shown))
         if expected_out is not None:
             write_expected(
                 expected_out, report, (vector_id for file in files for vector_id in file.ids)
             )
+        # Last, since its last line and the exit code say the same.
+        if not outputs.to_stdout:
+            write(render(report, repro=repro, max_shown=max_shown))
     if stopped:
         raise click.Abort
     return 0 if report.ok else 1

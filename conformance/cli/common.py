@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TIERS = ("smoke", "standard", "exhaustive")
 """As in conformance.vector, which imports numpy."""
 
+_NARROWEST = 40
+"""Columns below which nothing can be read; some systems say that a terminal has none."""
+
 Step = Callable[[str, int, int], None]
 """Told what is being done, how far it is, and the total (0 if unknown)."""
 
@@ -91,7 +94,9 @@ def write(*content: RenderableType) -> None:
 def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
+    console = Console(file=stream, highlight=False, emoji=False, markup=False)
+    console.width = max(console.width, _NARROWEST)
+    return console
 
 
 @contextmanager

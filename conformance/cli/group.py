@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -13,17 +18,23 @@ import click
 from conformance.cli.common import printable
 from conformance.errors import ConformanceError
 
+_WRONG_USAGE = 2
 _BROKEN = 3
 _INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 _PIPE_CLOSED = 141  # 128 + SIGPIPE
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Errors of a disk, and of a terminal that is gone, that nobody turned into a sentence."""
+_ENDINGS = ("SIGTERM", "SIGHUP")
+"""How a cancelled job or a closed terminal ends a command; not every system has both."""
 
 
 class OneLineErrors(click.Group):
     """A group of commands that return their exit code, None for 0.
 
     A failure is one line on standard error and an exit code: that of a ConformanceError, 2 for
-    wrong usage, 130 for an interrupt. An error nobody foresaw shows its traceback and exits 3,
-    since 1 means that a backend does not conform. A reader that closes the pipe ends it quietly.
+    wrong usage, 130 for an interrupt, a cancelled job and a closed terminal. An error nobody
+    foresaw shows its traceback and exits 3, since 1 means that a backend does not conform. A
+    reader that closes the pipe ends it quietly.
     """
 
     def main(
@@ -36,23 +47,21 @@ class OneLineErrors(click.Group):
     ) -> NoReturn:
         """Run a command and exit."""
         del standalone_mode
-        for stream in (sys.stdout, sys.stderr):
-            if reconfigure := getattr(stream, "reconfigure", None):
-                reconfigure(errors="replace")  # a terminal without a glyph shows "?" for it
+        _make_streams_writable()
         try:
-            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            with _interrupted_by_endings():
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
         except click.ClickException as error:
             code = _complain(_with_hint(error), error.exit_code)
-        except click.Abort:
+        except (click.Abort, KeyboardInterrupt):  # the second comes from a second Ctrl-C
             code = _complain("interrupted", _INTERRUPTED)
         except ConformanceError as error:
             code = _complain(str(error), error.exit_code)
         except BrokenPipeError:
             code = _stop_writing()
-        except Exception:  # noqa: BLE001 - the last resort, which says so
-            traceback.print_exc()
-            code = _complain("this is a bug in conformance, not in your backend", _BROKEN)
+        except Exception as error:  # noqa: BLE001 - the last resort, which says so
+            code = _complain_of_unforeseen(error)
         sys.exit(code or 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,6 +84,45 @@ class OneLineErrors(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             return _stop_writing()
+
+
+def _make_streams_writable() -> None:
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before the start
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the exit
+            setattr(sys, name, nowhere)
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")  # a terminal without a glyph shows "?" for it
+
+
+@contextmanager
+def _interrupted_by_endings() -> Iterator[None]:
+    """Let what would end this process interrupt it: programs are killed, reports are written."""
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    changed = []
+    try:
+        for name in _ENDINGS if threading.current_thread() is threading.main_thread() else ():
+            number = getattr(signal, name, None)
+            # Under nohup, or an embedding program, it has another meaning.
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, interrupt)
+                changed.append(number)
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _complain_of_unforeseen(error: Exception) -> int:
+    if isinstance(error, OSError) and error.errno in _FULL:
+        _stop_writing()
+        return _complain(f"the output cannot be written: {error.strerror}", _WRONG_USAGE)
+    traceback.print_exception(error)
+    return _complain("this is a bug in conformance, not in your backend", _BROKEN)
 
 
 def _complain(what: str, code: int) -> int:

@@ -76,19 +76,24 @@ def check_writable(paths: Iterable[str | os.PathLike[str]]) -> None:
     seen: set[str] = set()
     for given in paths:
         path = os.fspath(given)
-        where = os.path.realpath(path) if path != _STDOUT else path
-        folder = Path(where).parent
-        if where in seen:
-            raise UsageError(f"{path} is given for two reports")
-        seen.add(where)
-        if path == _STDOUT:
-            continue
-        if not folder.is_dir():
-            raise UsageError(f"cannot write {path}: there is no directory {folder}")
-        if Path(where).is_dir():
-            raise UsageError(f"cannot write {path}: it is a directory")
-        if not os.access(where if Path(where).exists() else folder, os.W_OK):
-            raise UsageError(f"cannot write {path}: permission denied")
+        try:
+            where = os.path.realpath(path) if path != _STDOUT else path
+            if where in seen:
+                raise UsageError(f"{path} is given for two reports")
+            seen.add(where)
+            if path != _STDOUT:
+                _check_place(path, Path(where))
+        except OSError as error:  # a name that is too long, a directory that is gone
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _check_place(path: str, where: Path) -> None:
+    if not where.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no directory {where.parent}")
+    if where.is_dir():
+        raise UsageError(f"cannot write {path}: it is a directory")
+    if not os.access(where if where.exists() else where.parent, os.W_OK):
+        raise UsageError(f"cannot write {path}: permission denied")
 
 
 def write_reports(
@@ -98,28 +103,30 @@ def write_reports(
     vectors: VectorSet | None = None,
     repro: Callable[[Result], str] | None = None,
 ) -> None:
-    """Write a report to every file that was asked for.
+    """Write a report to every file that was asked for; one that fails costs none of the others.
 
     `vectors` are those of the run, open, for drawings; `repro` makes a script of a failure.
     """
+    if not outputs.paths:
+        return
     from conformance.files import write_text
+    from conformance.report import html, jsonl, junit, markdown
 
-    if outputs.json:
-        from conformance.report import jsonl
-
-        jsonl.write(report, _target(outputs.json))
-    if outputs.junit:
-        from conformance.report import junit
-
-        write_text(junit.render(report), _target(outputs.junit))
-    if outputs.markdown:
-        from conformance.report import markdown
-
-        write_text(markdown.render(report, repro=repro), _target(outputs.markdown))
-    if outputs.html:
-        from conformance.report.html import render
-
-        write_text(render(report, vectors), _target(outputs.html))
+    forms: tuple[tuple[str | None, Callable[[Target], None]], ...] = (
+        (outputs.json, lambda file: jsonl.write(report, file)),
+        (outputs.junit, lambda file: write_text(junit.render(report), file)),
+        (outputs.markdown, lambda file: write_text(markdown.render(report, repro=repro), file)),
+        (outputs.html, lambda file: write_text(html.render(report, vectors), file)),
+    )
+    failed: Exception | None = None
+    for path, write in forms:
+        try:
+            if path:
+                write(_target(path))
+        except (UsageError, OSError) as error:
+            failed = failed or error
+    if failed:
+        raise failed
 
 
 def _target(path: str) -> Target:

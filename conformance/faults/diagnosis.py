@@ -179,8 +179,8 @@ def _unknown(left: Sequence[int], pairs: Sequence[Mismatch], search: Search) -> 
 
 def _counted(some: int, total: int) -> str:
     if total == 1:
-        return "the one mismatch is"
-    return f"{some} of {total} mismatches {'is' if some == 1 else 'are'}"
+        return "the one failure is"
+    return f"{some:,} of {total:,} failures {'is' if some == 1 else 'are'}"
 
 
 def _how(exact: int, explained: int) -> str:

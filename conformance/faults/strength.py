@@ -79,17 +79,19 @@ def strength(
     *,
     operators: Sequence[str] | None = None,
     tier: str = "standard",
-    faults: Sequence[Fault] = CATALOGUE,
+    faults: Sequence[Fault] | None = None,
     idle: bool = False,
     progress: Progress | None = None,
 ) -> Strength:
     """Plant every fault alone in every operator that may have it and see what catches it.
 
-    `vectors`, `operators` and `tier` are those of `check`. `idle` also finds the vectors that
-    add nothing, which takes a run of every fault over every vector. `progress(done, total)` is
-    called once per fault and operator. A fault is caught when an answer of a backend that has it
-    conforms under no reading, or its answers under no one reading per clause.
+    `vectors`, `operators` and `tier` are those of `check`, `faults` the whole catalogue by
+    default. `idle` also finds the vectors that add nothing, which takes a run of every fault over
+    every vector. `progress(done, total)` is called once per fault and operator. A fault is caught
+    when an answer of a backend that has it conforms under no reading, or its answers under no one
+    reading per clause.
     """
+    faults = CATALOGUE if faults is None else faults
     started = perf_counter()
     catches: list[Catch] = []
     counts: dict[str, int] = {}

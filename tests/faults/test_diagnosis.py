@@ -52,7 +52,7 @@ def test_the_sentence_says_how_much_is_explained_and_by_what():
     """The summary is one sentence with counts and the fault in words."""
     first = causes_of(faulty(fault_named("same-lower-as-upper")))[0]
     assert first.summary == (
-        f"{first.explained} of {first.total} mismatches are reproduced bit for bit by: "
+        f"{first.explained} of {first.total} failures are reproduced bit for bit by: "
         "same_lower treated as same_upper"
     )
 
@@ -126,7 +126,7 @@ def test_an_unknown_cause_is_said_to_be_unknown():
     assert only.faults == ()
     assert only.condition == "auto_pad=same_lower"
     assert only.summary == (
-        f"{only.total} of {only.total} mismatches are of unknown cause; "
+        f"{only.total} of {only.total} failures are of unknown cause; "
         "all have auto_pad=same_lower"
     )
 

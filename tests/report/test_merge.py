@@ -214,7 +214,7 @@ class TestWhole:
 
     def test_likely_causes_are_joined(self):
         """Counts are added up, what some shard does not say is left out."""
-        start = "mismatches are reproduced"
+        start = "failures are reproduced"
         shards = {}
         for n, exact in ((1, 3), (2, 2)):
             known = Diagnosis(
@@ -225,20 +225,20 @@ class TestWhole:
                 alternatives=("g", f"h{n}"),
                 vectors=(f"v{n}",),
             )
-            rest = Diagnosis("1 of 4 mismatches is of unknown cause", (), 1, 0, 4, vectors=("u",))
+            rest = Diagnosis("1 of 4 failures is of unknown cause", (), 1, 0, 4, vectors=("u",))
             shards[f"{n}"] = made(
                 result(f"v{n}"), not_run=1, shard=f"{n}/2", diagnoses=(rest, known)
             )
         first, last = merge(shards).diagnoses
         assert first == Diagnosis(
-            "6 of 8 mismatches are reproduced by: padding counted, where all have x",
+            "6 of 8 failures are reproduced by: padding counted, where all have x",
             ("f",),
             *(6, 5, 8, 2, 18),
             condition="x",
             alternatives=("g",),
             vectors=("v1", "v2"),
         )
-        assert (last.summary, last.faults) == ("2 of 8 mismatches are of unknown cause", ())
+        assert (last.summary, last.faults) == ("2 of 8 failures are of unknown cause", ())
 
 
 class TestMissing:
