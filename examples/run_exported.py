@@ -37,7 +37,7 @@ def accepted(folder, answer, output):
     right = (lower <= output) & (output <= upper) | np.isnan(lower) & np.isnan(output)
     if answer["mask"]:
         mask = np.load(folder / answer["mask"])
-        right |= (mask == 2) | (mask == 1) & ~np.isfinite(output)
+        right |= (mask == 2) | (mask == 1) & ~np.isfinite(output) | (mask == 3) & np.isnan(output)
     return bool(right.all())
 
 

@@ -26,7 +26,7 @@ _PACKAGES = ("numpy", "ml_dtypes", "h5py")
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped a run; `report` holds what was done and says it is incomplete."""
+    """The user stopped a run; `report` holds what was done and says what was not."""
 
     def __init__(self, report: Report) -> None:
         super().__init__("interrupted")

@@ -79,7 +79,8 @@ class Closeness:
         if self.average and arithmetic & _OWN:
             of = self.columns
             overflows = overflow_allowed(of.values, of.addends, of.divisor, of.magnitude, self.axes)
-            found |= overflows & ~np.isfinite(self.got)
+            infinite = np.isinf(self.got) & np.isfinite(self.expected)
+            found |= overflows & (infinite | np.isnan(self.got))
         return found
 
 

@@ -49,9 +49,11 @@ class Run:
         self._repeats = Repeats(runner)
         self._room = KEPT_OUTPUT
         self._done = 0
+        self._left = 0
 
     def all(self, selections: Sequence[Selection]) -> bool:
         """Run what is selected, some of it twice; True if the user interrupted it."""
+        self._left = sum(len(selection.numbers) for selection in selections)
         firsts: list[tuple[Source, list[First]]] = []
         try:
             for selection in selections:
@@ -97,10 +99,11 @@ class Run:
             judged.first(count),
             outputs=self._kept(judged, answers),
             printed={v: text for v, text in answers.printed.items() if v in judged.explanations},
-            whole=batch if count == len(batch) == len(source) else None,
+            whole=batch if source.resident and count == len(batch) == len(source) else None,
         )
         self.found.parts.append(part)
         self._done += count
+        self._left -= count
         if stop is not None:
             raise stop
         self._tick(self._done)
@@ -127,7 +130,7 @@ class Run:
             for vector, verdict in zip(batch.ids, verdicts, strict=True)
         )
         self._most -= failures
-        if self._most <= 0:
+        if self._most <= 0 < self._left:
             raise Stopped("as many failures as were allowed")
 
     def _kept(self, judged: Judged, answers: Answers) -> dict[int, Array]:

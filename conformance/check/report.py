@@ -249,6 +249,19 @@ class Report:
         ]
         if not self.complete:
             found.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
+        return (*found, self.vacuous) if self.vacuous else tuple(found)
+
+    @property
+    def vacuous(self) -> str:
+        """Why the run says nothing of what the backend computes; "" if it says something.
+
+        A backend that refuses what is invalid, and supports nothing else, has computed nothing.
+        """
         if not any(n for verdict, n in self.counts.items() if verdict != "unsupported"):
-            found.append("nothing was run")
-        return tuple(found)
+            return "nothing was run"
+        if not self.counts["unsupported"] or any(self.counts[verdict] for verdict in FAILURES):
+            return ""
+        # The exceptions among the answers that conform have a text.
+        if any(each.verdict == "conforms" and not each.detail for each in self.results):
+            return ""
+        return "nothing was computed"

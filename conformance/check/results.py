@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+import numpy as np
+
 from conformance.batch import Batch, Ints
 from conformance.check.combinations import CLAUSE_NAMES, combinations_in
 from conformance.check.explain import Explanation
@@ -40,16 +42,14 @@ class Part:
 
     def result(self, index: int) -> Result:
         """Return the result of one vector."""
-        if self.whole is not None:
-            return self._result(self.whole, index, index)
-        (batch,) = self._batches(self.numbers[index : index + 1])
-        return self._result(batch, 0, index)
+        ((batch, (row,)),) = self._batches(np.array([index]))
+        return self._result(batch, row, index)
 
     def results(self) -> Iterator[Result]:
         """Yield the result of each vector."""
         index = 0
-        for batch in self._batches(self.numbers):
-            for row in range(len(batch)):
+        for batch, rows in self._batches(np.arange(len(self))):
+            for row in rows:
                 yield self._result(batch, row, index)
                 index += 1
 
@@ -57,17 +57,19 @@ class Part:
         """Return what may separate readings: the values of one of `readings.ATTRIBUTES`."""
         return [
             separator(attribute, batch.operator, _dtype(batch, row), axes, batch.attributes[row])
-            for batch in self._batches(self.numbers[indices])
-            for row in range(len(batch))
+            for batch, rows in self._batches(indices)
+            for row in rows
             for axes in [batch.inputs[row][0].ndim - 2 if batch.inputs[row] else 0]
         ]
 
-    def _batches(self, numbers: Ints) -> Iterator[Batch]:
-        if self.whole is not None and len(numbers) == len(self.numbers):
-            yield self.whole
+    def _batches(self, indices: Ints) -> Iterator[tuple[Batch, Sequence[int]]]:
+        """Yield batches, and which of their rows are the vectors with some indices, in order."""
+        if self.whole is not None:
+            yield self.whole, indices.tolist()
             return
         with reopened(self.source) as source:
-            yield from source.batches(numbers)
+            for batch in source.batches(self.numbers[indices]):
+                yield batch, range(len(batch))
 
     def _result(self, batch: Batch, row: int, index: int) -> Result:
         output, printed = self.outputs.get(index), self.printed.get(index, "")

@@ -34,6 +34,7 @@ class InMemory:
 
     path = ""
     digest = ""
+    resident = 1
 
     def __init__(self, operator: str, vectors: Sequence[Vector]) -> None:
         self.operator = operator

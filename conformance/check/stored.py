@@ -46,7 +46,7 @@ class LookedUp:
                 answers.data[index] = found.data
                 answers.kind[index] = ARRAY
             elif found is not None:
-                answers.text[index] = found.text
+                answers.text[index] = found.text or "no reason given"
                 answers.kind[index] = UNSUPPORTED if found.unsupported else RAISED
             else:
                 answers.kind[index] = MISSING

@@ -14,7 +14,7 @@ from conformance.reference import overflow_allowed
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Outcome
 
-OVERFLOW, ANY = 1, 2
+OVERFLOW, ANY, NAN = 1, 2, 3
 """Values of the mask: an infinity or NaN conforms as well; any value conforms."""
 
 _Keys = npt.NDArray[np.int64]
@@ -58,6 +58,7 @@ def limits(outcome: Outcome, axes: int, *, average: bool) -> Limits:
                 expected, columns.addends, columns.divisor, columns.magnitude, spread
             )
             mask[overflows & (mask == 0)] = OVERFLOW
+            mask[np.isinf(near.expected) & (mask == OVERFLOW)] = NAN
     shape = outcome.expected.shape
     return Limits(lower.reshape(shape), upper.reshape(shape), mask.reshape(shape))
 

@@ -36,7 +36,10 @@ _AUTO_PAD = {
 def read_onnx(path: Path) -> Model:
     """Return the pooling nodes of a file; UsageError if it is no ONNX model."""
     if find_spec("onnx") is None:
-        raise UsageError(f"{path}: reading an ONNX model needs the package onnx: pip install onnx")
+        raise UsageError(
+            f"{path}: reading an ONNX model needs the package onnx: "
+            "pip install 'pooling-conformance[onnxruntime]'"
+        )
     if path.stat().st_size > _MOST_BYTES:
         raise UsageError(f"{path}: above 2 GiB, which no ONNX model can be")
     import onnx  # noqa: PLC0415 - an optional dependency

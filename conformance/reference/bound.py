@@ -86,14 +86,16 @@ def overflow_allowed(
 ) -> npt.NDArray[np.bool_]:
     """Say per element whether sums kept in the element type may overflow.
 
-    There an infinity or NaN conforms under the reading element-type of the clause accumulator.
+    There, under the reading element-type of the clause accumulator, a NaN conforms too, and where
+    `expected` is finite so does an infinity. (An infinity among the cells may meet the opposite
+    one that a sum of the others became; it cannot become that one.)
     """
     fmt = float_format(name_of(expected.dtype))
     k = addends + 2.0 * np.asarray(axes)
     with np.errstate(over="ignore"):
         reach = magnitude * divisor * (1 + 2 * gamma(k, fmt.unit))
     allowed: npt.NDArray[np.bool_] = reach >= fmt.largest * (1 - fmt.unit)
-    return allowed & np.isfinite(widen(expected))
+    return allowed & ~np.isnan(widen(expected))
 
 
 def gamma(k: Doubles, unit: float) -> Doubles:

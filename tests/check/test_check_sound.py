@@ -234,3 +234,23 @@ def bound_of(vector, outcome):
         element_type=outcome.accumulator == "element-type",
         flushed=outcome.subnormals == "flushed",
     )
+
+
+def test_a_sum_that_overflows_before_it_meets_an_infinity():
+    """Sums in the element type may end as NaN there; the opposite infinity is never right."""
+    largest = np.finfo(np.float32).max
+    data = np.array([[[-largest, -largest, np.inf]]], np.float32)
+    case = vector(data, pool(kernel=[3], strides=[1]))
+
+    def answering(value):
+        return lambda *_: np.array([[[value]]], np.float32)
+
+    verdicts = [only(answering(value), case).verdict for value in (np.inf, np.nan, -np.inf, 1.0)]
+    assert verdicts == ["conforms", "conforms", "mismatch", "mismatch"]
+
+
+def test_no_nan_in_place_of_an_infinity_where_nothing_overflows():
+    """The infinity of a window of moderate numbers stays what it is."""
+    case = vector(np.array([[[1.0, 2.0, np.inf]]], np.float32), pool(kernel=[3], strides=[1]))
+    nan = only(lambda *_: np.array([[[np.nan]]], np.float32), case)
+    assert nan.verdict == "mismatch"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conformance.batch import ExpectedColumns
 from conformance.check.compare import closeness
 from conformance.dtypes import FLOATS, dtype_of
-from conformance.export.limits import ANY, OVERFLOW, limits
+from conformance.export.limits import ANY, NAN, OVERFLOW, limits
 from conformance.vector import UNDEFINED, Outcome
 
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
@@ -37,7 +37,8 @@ def admitted(found, values):
     """Say of values of a type whether limits of one element admit them."""
     within = (found.lower <= values) & (values <= found.upper)
     within |= np.isnan(found.lower) & np.isnan(values)
-    return within | (found.mask == ANY) | (found.mask == OVERFLOW) & ~np.isfinite(values)
+    within |= (found.mask == ANY) | (found.mask == OVERFLOW) & ~np.isfinite(values)
+    return within | (found.mask == NAN) & np.isnan(values)
 
 
 def neighbours(value):
