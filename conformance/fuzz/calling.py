@@ -15,7 +15,7 @@ from conformance.backends.stored import Stored
 from conformance.batch import Batch
 from conformance.check.checker import name_of
 from conformance.check.isolated import Isolated
-from conformance.check.runner import TIMED_OUT, Answers, Backend, InProcess, Runner
+from conformance.check.runner import CRASHED, TIMED_OUT, Answers, Backend, InProcess, Runner
 from conformance.errors import UsageError
 from conformance.workers import Launch, python_worker
 
@@ -44,6 +44,7 @@ class Called:
         self._launch: Launch | None = None
         self._took: deque[float] = deque(maxlen=200)
         self._hurried: Runner | None = None
+        self._harmless: Batch | None = None
         if apart or isinstance(backend, External):
             if isinstance(backend, External):
                 self._launch = backend.launch
@@ -71,7 +72,8 @@ class Called:
         """Fill in the answers to a batch."""
         began = perf_counter()
         self._runner.run(batch, answers, lambda _done: None)
-        if TIMED_OUT not in answers.kind:
+        if not {TIMED_OUT, CRASHED} & set(answers.kind):
+            self._harmless = batch
             self._took.append(perf_counter() - began)
 
     def hurry(self) -> None:
@@ -79,9 +81,12 @@ class Called:
         # The slowest few waited for a worker to start.
         usual = sorted(self._took)[: max(1, len(self._took) * 9 // 10)]
         timeout = max(_LEAST, _PATIENCE * max(usual, default=0.0))
-        if self._timeout is not None and timeout < self._timeout:
+        harmless = self._harmless
+        if harmless is not None and self._timeout is not None and timeout < self._timeout:
             if self._hurried is None:
                 self._hurried = self._worker(timeout)
+                # A worker that never answered would be taken for one that does not work.
+                self._hurried.run(harmless, Answers.none_yet(len(harmless)), lambda _done: None)
             self._runner = self._hurried
 
     @contextmanager

@@ -28,7 +28,6 @@ class Cause:
     diagnosis: Diagnosis | None
     faults: tuple[Fault, ...] = ()
     by_needs: bool = True
-    others: tuple[Failure, ...] = ()
     needs: Needs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,11 +74,16 @@ class Causes:
 
         `others` are failures met while it was shrunk: what reproduces them too is likelier.
         """
-        step = -(-len(others) // _OTHERS) or 1
-        kept = tuple(others[::step])
-        # Failures of the causes known are told from this one, or seen to play a part in it.
-        before = [each for cause in self.found for each in (cause.failure, *cause.others)]
-        diagnosis = _diagnosed(failure, [*kept, *before], conforming, readings)
+        # Those that a known cause explains would only join it to this one.
+        fresh = [each for each in others if not self.explain(each, readings)]
+        diagnosis = _diagnosed(failure, fresh, conforming, readings)
+        for name in diagnosis.faults if diagnosis and len(diagnosis.faults) > 1 else ():
+            # A known cause shows in the others too: on the smallest failure, one fault is enough.
+            alone = (fault_named(name),)
+            if self._match(alone, failure, readings):
+                fresh = [each for each in fresh if self._match(alone, each, readings)]
+                diagnosis = _diagnosed(failure, fresh, conforming, readings)
+                break
         faults = tuple(map(fault_named, diagnosis.faults)) if diagnosis else ()
         needs = Needs.of(failure.vector.case)
         for cause in self.found:
@@ -96,7 +100,7 @@ class Causes:
                 for each in self.found
                 if each.faults or each.failure.kind != failure.kind or not needs.within(each.needs)
             ]
-        cause = Cause(failure, diagnosis, faults, by_needs=not faults, others=kept)
+        cause = Cause(failure, diagnosis, faults, by_needs=not faults)
         self.found.append(cause)
         return cause
 
@@ -136,11 +140,11 @@ def _diagnosed(
 ) -> Diagnosis | None:
     if not _is_diagnosable(failure):
         return None
-    operator = failure.vector.case.operator
+    operator, step = failure.vector.case.operator, -(-len(others) // _OTHERS) or 1
     pairs = {
         each.vector.case.id: (each.vector, each.output)
-        for each in (failure, *others)
-        if _is_diagnosable(each) and each.vector.case.operator == operator
+        for each in (failure, *others[::step])
+        if _is_diagnosable(each)
     }
     name = failure.vector.case.id
     catalogue = [f for f in CATALOGUE if operator in f.operators]

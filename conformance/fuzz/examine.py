@@ -36,7 +36,7 @@ class Failure:
     def kind(self) -> tuple[str, ...]:
         """What happened, roughly: while a failure is made smaller, it stays of one kind."""
         result = self.result
-        if result.verdict == "mismatch":
+        if result.verdict in {"mismatch", "timed-out"}:
             return (result.operator, result.verdict)
         # The type of an exception, the signal of a crash.
         return (result.operator, result.verdict, result.detail.partition(":")[0])
@@ -79,12 +79,20 @@ class Examiner:
 
     def refuted(self) -> list[Failure]:
         """Return the exceptions that only a reading not followed would excuse, smallest first."""
-        found = []
-        for vector in self.votes.refuted():
-            answered = self._answered(vector)
-            answered.judged.refute(0)
-            found.append(Failure(vector, answered.result, None))
-        return sorted(found, key=lambda failure: failure.vector.case.inputs[0].size)
+        found = [self.refute(vector.case) for vector in self.votes.refuted()]
+        return sorted(
+            (failure for failure in found if failure is not None),
+            key=lambda failure: failure.vector.case.inputs[0].size,
+        )
+
+    def refute(self, case: Case) -> Failure | None:
+        """Run a case; return its failure if it is such an exception."""
+        vector = vector_of(case)
+        answered = self._answered(vector)
+        if answered.result.verdict != "conforms" or not self.votes.refute(vector, answered.judged):
+            return None
+        answered.judged.refute(0)
+        return Failure(vector, answered.result, None)
 
     def conforming(self, operator: str) -> list[Vector]:
         """Return some vectors of an operator that conform."""
@@ -111,7 +119,8 @@ class Examiner:
     def _answered(self, vector: Vector) -> _Answered:
         batch, answers = batch_of([vector]), Answers.none_yet(1)
         self.called.run(batch, answers)
-        return _Answered(batch, answers, judge(batch, answers, {}, AccuracyTally()))
+        with np.errstate(all="ignore"):  # the errors of answers that are far off overflow
+            return _Answered(batch, answers, judge(batch, answers, {}, AccuracyTally()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -115,6 +115,7 @@ class _Round:
     kind: tuple[str, ...] | None = None
     failures: list[Failure] = field(default_factory=list)
     began_shrinking: float = 0.0
+    polishing: bool = False
 
 
 class _Search:
@@ -156,7 +157,9 @@ class _Search:
         if not stopped and len(self._causes.found) >= self._max_causes:
             stopped = f"{self._max_causes} causes found"
         for operator in names:
-            self._memory.save(operator, whole=not stopped)
+            failing = [each.failure.vector for each in self._causes.found]
+            of_it = [vector for vector in failing if vector.case.operator == operator]
+            self._memory.keep(operator, of_it, whole=not stopped)
         votes = self._examiner.votes
         readings = votes.reports()
         return FuzzReport(
@@ -179,7 +182,11 @@ class _Search:
         )
 
     def _all(self, names: Sequence[str]) -> None:
-        """Go round the operators, with more cases each time."""
+        """Try what failed before, then go round the operators, with more cases each time."""
+        for operator in names:
+            for case in self._memory.cases(operator):
+                if len(self._causes.found) < self._max_causes:
+                    self._again(case)
         left = list(names)
         for turn in count():
             size = min(_FIRST << turn, _LARGEST)
@@ -204,6 +211,12 @@ class _Search:
                 return
             size -= self._drawn - drawn
 
+    def _again(self, case: Case) -> None:
+        """Try a case that failed before."""
+        failure = None if self._causes.is_deadly(case) else self._examiner.examine(case)
+        if failure is not None and not self._causes.explain(failure, {}):
+            self._add(failure, [])
+
     def _round(self, operator: str, size: int, random: Random) -> bool:
         """Look for one cause; say whether there was a failure that none known explains."""
         this = _Round()
@@ -215,27 +228,19 @@ class _Search:
             except Exception as error:
                 raise _Broken(error) from error
 
-        database, key = self._memory.round(operator)
-        phases = (Phase.reuse, Phase.generate, Phase.shrink)
-        options = settings(_OPTIONS, max_examples=size, database=database, phases=phases)
+        phases = (Phase.generate, Phase.shrink)
+        options = settings(_OPTIONS, max_examples=size, phases=phases)
         try:
             with self._examiner.called.unhurried():
-                smallest = find(
-                    self._strategies[operator],
-                    fails,
-                    settings=options,
-                    random=random,
-                    database_key=key,
-                )
-                if this.kind is not None and this.kind[1] != "timed-out":
-                    smallest = polished(smallest, fails)
+                found = find(self._strategies[operator], fails, settings=options, random=random)
+                this.polishing = True
+                found = polished(found, fails)
         except NoSuchExample:
             return False
         finally:
             if this.kind is not None:
                 self._paused += perf_counter() - this.began_shrinking
-        self._memory.found(operator, database)
-        failure = self._examiner.examine(smallest)
+        failure = self._examiner.examine(found)
         assert failure is not None
         self._add(failure, this.failures)
         return True
@@ -302,8 +307,14 @@ class _Search:
         if self._progress is not None and self._examiner.run % 16 == 0:
             self._progress(what, self._drawn, self._max_examples or 0)
 
-    def _is_late(self, this: _Round) -> bool:
-        return this.kind is not None and perf_counter() - this.began_shrinking > _SHRINKING
+    @staticmethod
+    def _is_late(this: _Round) -> bool:
+        """Say whether a failure is not to be made smaller any more."""
+        if this.kind is None:
+            return False
+        # Hypothesis would wait for a hundred hangs; the last steps alone need few.
+        hung = this.kind[1] == "timed-out" and not this.polishing
+        return hung or perf_counter() - this.began_shrinking > _SHRINKING
 
     def _is_over(self) -> bool:
         if self._max_examples is not None and self._drawn >= self._max_examples:
@@ -322,7 +333,12 @@ class _Search:
         for failure in self._examiner.refuted():
             if failure.kind not in seen and not self._causes.explain(failure, readings):
                 seen.add(failure.kind)
-                yield Finding(failure.vector, failure.result, None, steady=True)
+                smallest = self._examiner.refute(polished(failure.vector.case, self._is_refuted))
+                found = smallest or failure
+                yield Finding(found.vector, found.result, None, steady=smallest is not None)
+
+    def _is_refuted(self, case: Case) -> bool:
+        return self._examiner.refute(case) is not None
 
     def _finding(self, cause: Cause) -> Finding:
         return Finding(

@@ -1,59 +1,53 @@
-"""Failures kept between searches, so that what was found before is tried first."""
+"""What was found before, kept as vector files, so that it is tried first next time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from hypothesis.database import (
-    DirectoryBasedExampleDatabase,
-    ExampleDatabase,
-    InMemoryExampleDatabase,
-)
-
 from conformance.errors import UsageError
+from conformance.fuzz.saving import held, write
+from conformance.vector import Case, Vector
 
 
 class Memory:
-    """Failures of earlier searches, and those of this one to be kept.
+    """A directory of vector files, one per operator; None remembers nothing.
 
-    Hypothesis forgets an example that is not interesting any more. One that a known cause
-    explains is not, in a later round of the same search: so each round works on a copy.
+    Cases are kept, not Hypothesis' own records of them: those mean something else as soon as the
+    strategies change, and are of no use to `check`.
     """
 
     def __init__(self, directory: Path | None) -> None:
-        self._kept = _opened(directory)
-        self._found: dict[bytes, set[bytes]] = {}
+        if directory is not None and directory.exists() and not directory.is_dir():
+            raise UsageError(f"{directory}: not a directory; failures are kept in one")
+        self._directory = directory
 
-    def round(self, operator: str) -> tuple[ExampleDatabase, bytes]:
-        """Return a database for one round, and the key to use."""
-        key = _key(operator)
-        copy = InMemoryExampleDatabase()
-        for example in self._kept.fetch(key):
-            copy.save(key, example)
-        return copy, key
+    def cases(self, operator: str) -> list[Case]:
+        """Return the cases of an operator that failed before."""
+        if self._directory is None:
+            return []
+        return [vector.case for vector in held(self._path(operator), operator)]
 
-    def found(self, operator: str, database: ExampleDatabase) -> None:
-        """Keep what a round that found something has left in its database."""
-        key = _key(operator)
-        self._found.setdefault(key, set()).update(database.fetch(key))
+    def keep(self, operator: str, vectors: Sequence[Vector], *, whole: bool) -> None:
+        """Keep what fails; forget what does no more, unless the search was cut off."""
+        if self._directory is None:
+            return
+        path = self._path(operator)
+        before = [] if whole else held(path, operator)
+        every = {vector.case.id: vector for vector in (*vectors, *before)}
+        if every:
+            self._make()
+            write(path, operator, list(every.values()))
+        else:
+            path.unlink(missing_ok=True)
 
-    def save(self, operator: str, *, whole: bool) -> None:
-        """Store what was found; forget what fails no more, unless the search was cut off."""
-        key, found = _key(operator), self._found.get(_key(operator), set())
-        before = set(self._kept.fetch(key))
-        for example in found - before:
-            self._kept.save(key, example)
-        for example in before - found if whole else ():
-            self._kept.delete(key, example)
+    def _path(self, operator: str) -> Path:
+        assert self._directory is not None
+        return self._directory / f"{operator}.h5"
 
-
-def _key(operator: str) -> bytes:
-    return f"conformance fuzz {operator}".encode()
-
-
-def _opened(directory: Path | None) -> ExampleDatabase:
-    if directory is None:
-        return InMemoryExampleDatabase()
-    if directory.exists() and not directory.is_dir():
-        raise UsageError(f"{directory}: not a directory; failures are kept in one")
-    return DirectoryBasedExampleDatabase(directory)
+    def _make(self) -> None:
+        assert self._directory is not None
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write to {self._directory}: {error.strerror}") from error

@@ -58,14 +58,15 @@ class Votes:
     def refuted(self) -> list[Vector]:
         """Return cases whose exception is right only under a reading that others rule out."""
         votes = list(self._votes.values())
-        if not votes:
-            return []
-        found = refuted(
-            np.array([vote.accepted for vote in votes]),
-            np.array([vote.touched for vote in votes]),
-            np.array([vote.excused for vote in votes]),
-        )
-        return [vote.vector for vote, wrong in zip(votes, found.tolist(), strict=True) if wrong]
+        wrong = _refuted(votes)
+        return [vote.vector for vote, each in zip(votes, wrong, strict=True) if each]
+
+    def refute(self, vector: Vector, judged: Judged) -> bool:
+        """Say whether the exception that answers a conforming vector is such a one."""
+        if not (judged.excused[0] and judged.touched[0].any()):
+            return False
+        mine = _Vote(vector, judged.accepted[0], judged.touched[0], excused=True, values=())
+        return _refuted([*self._votes.values(), mine])[-1]
 
     def followed(self) -> dict[str, str]:
         """Return the readings that are settled."""
@@ -99,6 +100,17 @@ def _reports(votes: list[_Vote]) -> tuple[ClauseReport, ...]:
         np.array([vote.touched for vote in votes]),
         lambda name: [vote.values[ATTRIBUTES.index(name)] for vote in votes],
     )
+
+
+def _refuted(votes: list[_Vote]) -> list[bool]:
+    if not votes:
+        return []
+    found: list[bool] = refuted(
+        np.array([vote.accepted for vote in votes]),
+        np.array([vote.touched for vote in votes]),
+        np.array([vote.excused for vote in votes]),
+    ).tolist()
+    return found
 
 
 def _size(vector: Vector) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +30,8 @@ def save(report: FuzzReport, path: Path) -> list[Path]:
     paths = []
     for operator, vectors in found.items():
         name = path if len(found) == 1 else path.with_name(f"{path.stem}-{operator}.h5")
-        _write(name, operator, vectors)
+        every = {vector.case.id: vector for vector in (*held(name, operator), *vectors)}
+        write(name, operator, list(every.values()))
         paths.append(name)
     return paths
 
@@ -43,19 +44,18 @@ def check_name(path: Path) -> None:
         raise UsageError(f"{path}: there is no directory {path.parent}")
 
 
-def _write(path: Path, operator: str, vectors: Iterable[Vector]) -> None:
-    held = {vector.case.id: vector for vector in _held(path, operator)}
-    for vector in vectors:
-        case = replace(vector.case, source=SOURCE)
-        held.setdefault(case.id, replace(vector, case=case))
+def write(path: Path, operator: str, vectors: Sequence[Vector]) -> None:
+    """Write vectors to a file, in place of what is there."""
     header = {"package": __version__, "made_by": "fuzz"}
     with VectorWriter(path, operator, header=header) as writer:
-        for vector in held.values():
-            writer.add(vector)
+        for vector in vectors:
+            case = vector.case
+            source = case.source or SOURCE
+            writer.add(replace(vector, case=replace(case, source=source)))
 
 
-def _held(path: Path, operator: str) -> list[Vector]:
-    """Return the vectors of a file that is there."""
+def held(path: Path, operator: str) -> list[Vector]:
+    """Return the vectors of a file that is there; UsageError if they are of another operator."""
     if not path.exists():
         return []
     with open_vectors(path) as files:

@@ -54,9 +54,8 @@ def _normals(codes: Codes, fmt: FloatFormat) -> Doubles:
 
 
 def _special(codes: Codes, fmt: FloatFormat) -> Doubles:
-    """Infinities, NaN, both zeros and the ends of the range among small integers."""
-    odd = [np.nan, np.inf, -np.inf, -0.0, fmt.largest, -fmt.largest]
-    odd += [fmt.smallest_normal, fmt.smallest, -fmt.smallest]
+    """Infinities, NaN, both zeros and tiny numbers among small integers."""
+    odd = [np.nan, np.inf, -np.inf, -0.0, fmt.smallest_normal, fmt.smallest, -fmt.smallest]
     plain = [0.0, 1.0, -1.0, 2.0, -3.0, 0.0, 1.0, -1.0]
     table = np.array([*plain[:4], *odd, *plain[4:]])
     values = table[codes[:, 0] % len(table)]

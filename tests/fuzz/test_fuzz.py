@@ -1,4 +1,4 @@
-"""The search: what it finds of backends that crash, hang, or are wrong in two ways, or are right."""
+"""The search: what it finds of backends that crash, hang, are wrong in two ways, or right."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from fuzzed import HERE
 from sound import SOUND
 
 from conformance import UsageError, check
-from conformance.backends import load_backend
-from conformance.check.runner import RAISED
+from conformance.dtypes import dtype_of
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz, save
 from conformance.fuzz.examine import is_judgeable
-from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
-from conformance.verify import verify
 from conformance.vectorfile import open_vectors
+from conformance.verify import verify
 
 ODD = {
     "sequential sum in the element type",
@@ -37,14 +36,14 @@ def causes(report):
 @pytest.mark.parametrize(("name", "backend"), [each for each in SOUND if each[0] in ODD])
 def test_nothing_is_found_of_a_backend_that_is_odd_but_right(name, backend):
     """Readings, orders of summation and undefined elements are no failures."""
-    report = fuzz(backend, max_examples=600, seed=2)
+    report = fuzz(backend, max_examples=300, seed=2)
     assert (report.ok, report.findings, report.inconsistent) == (True, (), ())
 
 
 def test_a_crash_is_found_and_made_small_in_the_worker():
     """A backend that dies for some attributes is left with those alone."""
     report = fuzz(
-        f"{HERE}:crashes", operators=["MaxPool-1"], max_examples=150, seed=1, isolate=True
+        f"{HERE}:crashes", operators=["MaxPool-1"], max_examples=100, seed=1, isolate=True
     )
     (finding,) = report.findings
     assert finding.result.verdict == "crashed"
@@ -60,24 +59,18 @@ def test_a_crash_is_found_and_made_small_in_the_worker():
 
 
 def test_a_hang_is_found_and_made_small_in_the_worker():
-    """A backend that hangs for some shapes is left with the smallest."""
-    report = fuzz(f"{HERE}:hangs", operators=["MaxPool-1"], max_examples=30, seed=4, timeout=1.0)
+    """A backend that hangs for some shapes is left with the smallest; others are not waited for."""
+    report = fuzz(f"{HERE}:hangs", operators=["MaxPool-1"], max_examples=50, seed=4, timeout=1.0)
     (finding,) = report.findings
     assert finding.result.verdict == "timed-out"
     assert finding.vector.case.inputs[0].shape == (2, 1, 1)
-
-
-def test_cases_like_a_hang_found_before_are_not_run_again():
-    """What would hang again is left out, and counted."""
-    report = fuzz(f"{HERE}:hangs", operators=["MaxPool-1"], max_examples=60, seed=4, timeout=1.0)
     assert report.avoided > 0
-    assert len(report.findings) == 1
 
 
 def test_two_faults_are_two_causes():
     """After the first cause is found, the search goes on with what it does not explain."""
     backend = faulty([fault_named("same-lower-as-upper"), fault_named("last-channel-unwritten")])
-    report = fuzz(backend, operators=["MaxPool-1"], max_examples=800, seed=1)
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=300, seed=1)
     assert causes(report) == [("last-channel-unwritten",), ("same-lower-as-upper",)]
 
 
@@ -100,7 +93,7 @@ def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
 def test_the_same_seed_finds_the_same():
     """Two searches of the same seed draw the same cases and end with the same."""
     first, second = (
-        fuzz(faulty(fault_named("magnitudes")), operators=["AvgPool-1"], max_examples=200, seed=9)
+        fuzz(faulty(fault_named("magnitudes")), operators=["AvgPool-1"], max_examples=60, seed=9)
         for _ in range(2)
     )
     assert [f.vector.case.id for f in first.findings] == [f.vector.case.id for f in second.findings]
@@ -120,11 +113,11 @@ def test_what_was_found_is_tried_first_next_time(tmp_path):
 
 def test_what_fails_no_more_is_forgotten(tmp_path):
     """A search that finds nothing empties the database of its operator."""
-    options = {"operators": ["MaxPool-1"], "max_examples": 30, "database": tmp_path}
+    options = {"operators": ["MaxPool-1"], "max_examples": 100, "database": tmp_path}
     assert not fuzz(faulty(fault_named("maximum-from-zero")), seed=1, **options).ok
+    assert [path.name for path in tmp_path.iterdir()] == ["MaxPool-1.h5"]
     assert fuzz(faulty(), seed=1, **options).ok
-    assert fuzz(faulty(fault_named("maximum-from-zero")), seed=1, **options).shrinking > 0
-    assert [p for p in tmp_path.rglob("*") if p.is_file()] != []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_findings_are_vectors_that_check_and_verify_take(tmp_path):
@@ -183,7 +176,7 @@ def test_a_backend_that_fails_once_is_said_to_vary():
 
     def backend(operator, inputs, attributes):
         got = evaluate(operator, inputs, attributes)
-        if inputs[0].shape[1] == 2 and len(seen) < 30:
+        if inputs[0].shape[1] == 2 and len(seen) < 3:
             seen.append(1)
             return got[:, :1]
         return got
@@ -198,15 +191,9 @@ def test_sums_of_which_the_bound_says_nothing_are_not_judged():
     attributes = {"window_shape": [300]}
     wide, half = (
         vector_of(Case("case", "nGraph-AvgPool", attributes, (data,)))
-        for data in (ones, ones.astype(vector_dtype("bfloat16")))
+        for data in (ones, ones.astype(dtype_of("bfloat16")))
     )
     assert (is_judgeable(wide), is_judgeable(half)) == (True, False)
-
-
-def vector_dtype(name):
-    from conformance.dtypes import dtype_of
-
-    return dtype_of(name)
 
 
 def test_a_backend_that_supports_nothing_is_not_ok():
@@ -221,7 +208,8 @@ def test_a_backend_that_supports_nothing_is_not_ok():
 
 def test_stored_results_cannot_be_searched(tmp_path):
     """Results computed elsewhere answer no new case."""
-    with pytest.raises(UsageError):
+    (tmp_path / "status.tsv").write_text("unsupported\tsome/id\tno such call\n")
+    with pytest.raises(UsageError, match="stored results"):
         fuzz(f"results:{tmp_path}", max_examples=10)
 
 

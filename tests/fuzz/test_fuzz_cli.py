@@ -48,7 +48,7 @@ def test_the_script_shows_the_failure_again(run):
     done = run(f"{HERE}:wrong", *arguments, "--in-process")
     script = done.output.partition("# to see it again\n")[2].partition("# end")[0]
     names = {}
-    exec(script.replace("print(", "shown = ("), names)  # noqa: S102
+    exec(script.replace("print(", "shown = ("), names)
     assert names["shown"][1].startswith("instead of ")
 
 

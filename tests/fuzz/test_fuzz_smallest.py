@@ -43,7 +43,7 @@ FOUND = [
     # Pads show in the extent, with a kernel of 1 and one cell.
     Smallest("pads-begin-ignored", "AvgPool-1", (1,), {"pads_begin": [1]}, NOTHING,
              "one window less"),
-    Smallest("pads-end-ignored", "MaxPool-1", (1,), {"pads_end": [1]}, NOTHING, "one window less"),
+    Smallest("pads-doubled", "MaxPool-1", (1,), {"pads_end": [1]}, NOTHING, "one window more"),
     Smallest("pads-interleaved", "AvgPool-1", (1, 1), {"pads_end": [1, 0]}, NOTHING,
              "of one axis, both orders are the same"),
     Smallest("pads-clamped-to-one", "AvgPool-1", (1,), {"pads_end": [2]}, NOTHING,
@@ -110,7 +110,8 @@ FOUND = [
     # Acceptance of what is not.
     Smallest("accepts-stride-zero", "AvgPool-1", (1,), {"strides": [0]}, NOTHING,
              "one cell, one stride"),
-    Smallest("accepts-rank", "AvgPool-1", (1, 1, 1, 1), {}, NOTHING, "the first rank too many"),
+    Smallest("accepts-output-size-negative", "AdaptiveAvgPool-8", (1,), {}, NOTHING,
+             "-1 is the first size below 0", size=[-1]),
 ]  # fmt: skip
 
 

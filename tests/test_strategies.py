@@ -1,0 +1,160 @@
+"""The public strategies: what they draw is valid, reaches far, and shrinks to the plainest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.errors import InvalidCase, UsageError
+from conformance.operators import OPERATORS, operator_named, vector_of
+from conformance.strategies import MIXES, arrays, attributes, cases, invalid_cases
+
+SHRINK = settings(
+    max_examples=2000,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=[Phase.generate, Phase.shrink],
+)
+
+
+def smallest(strategy, condition=lambda _: True):
+    return find(strategy, condition, settings=SHRINK)
+
+
+# Health checks are on here: a strategy that throws much away or is slow would fail them.
+@pytest.mark.parametrize("operator", OPERATORS)
+@given(data=st.data())
+@settings(max_examples=150)
+def test_cases_are_valid_and_defined(operator, data):
+    """Every case has expected values, within the limit on elements."""
+    case = data.draw(cases(operator))
+    vector = vector_of(case)
+    assert vector.outcomes[0].kind == "values"
+    assert case.inputs[0].size <= 2048
+    assert case.id.startswith(f"{operator}/{case.inputs[0].dtype.name}/")
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@given(data=st.data())
+@settings(max_examples=100)
+def test_invalid_cases_break_a_rule(operator, data):
+    """Every case is refused, and its tags say why."""
+    case = data.draw(invalid_cases(operator))
+    with pytest.raises(InvalidCase):
+        operator_named(operator).validate(case.inputs, case.attributes)
+    assert case.tags[0] == "invalid"
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@given(data=st.data())
+@settings(max_examples=50)
+def test_attributes_are_valid(operator, data):
+    """Attributes fit data of as many axes as asked for."""
+    given_ = data.draw(attributes(operator, axes=2))
+    sizes = [np.array([1, 1])] if len(operator_named(operator).input_names) > 1 else []
+    operator_named(operator).validate([np.zeros((1, 1, 99, 99), np.float32), *sizes], given_)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_plainest_case_is_as_small_as_can_be(operator):
+    """One batch, one channel, one axis of one cell, which is zero; attributes absent or plain."""
+    case = smallest(cases(operator))
+    assert case.inputs[0].tolist() == [[[0.0]]]
+    assert case.inputs[0].dtype == np.float32
+    listed = [value for value in case.attributes.values() if isinstance(value, list)]
+    assert all(value in ([0], [1]) for value in listed)
+    assert {"auto_pad", "rounding_type", "padding_below"}.isdisjoint(case.attributes)
+
+
+@pytest.mark.parametrize(
+    ("condition", "shape"),
+    [
+        (lambda c: c.inputs[0].ndim == 5, (1, 1, 1, 1, 1)),
+        (lambda c: c.inputs[0].shape[1] > 4, (1, 5, 1)),
+        (lambda c: c.inputs[0].shape[0] > 2, (3, 1, 1)),
+        (lambda c: max(c.attributes["kernel"]) > 8, (1, 1, 9)),
+        (lambda c: max(c.attributes["strides"]) > 12, (1, 1, 1)),
+        (lambda c: any(p >= k for p, k in zip(c.attributes["pads_end"], c.attributes["kernel"],
+                                             strict=True)), (1, 1, 1)),
+        (lambda c: c.attributes.get("auto_pad") == "valid", (1, 1, 1)),
+        (lambda c: max(c.inputs[0].shape[2:]) > 40, (1, 1, 41)),
+    ],
+    ids=["axes", "channels", "batch", "kernel", "stride", "pad", "auto_pad", "size"],
+)  # fmt: skip
+def test_one_thing_asked_for_leaves_the_rest_small(condition, shape):
+    """What does not matter shrinks to nothing, whatever it is that matters."""
+    case = smallest(cases("AvgPool-1"), condition)
+    assert case.inputs[0].shape == shape
+    assert not case.inputs[0].any()
+
+
+def test_data_shrink_to_the_cell_that_matters():
+    """A NaN that is needed is all that is left."""
+    data = smallest(
+        cases("AvgPool-1", dtypes=["float32"]), lambda case: np.isnan(case.inputs[0]).any()
+    ).inputs[0]
+    assert (data.shape, np.isnan(data).all()) == ((1, 1, 1), True)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
+@given(data=st.data())
+@settings(max_examples=30)
+def test_arrays_have_the_type_and_shape_asked_for(dtype, data):
+    """In every mix that the type can hold."""
+    drawn = data.draw(arrays(dtype, (2, 1, 3)))
+    assert (drawn.dtype, drawn.shape) == (dtype_of(dtype), (2, 1, 3))
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_every_mix_starts_from_zeros(mix):
+    """Whatever the data are, nothing is plainer than zeros."""
+    assert smallest(arrays("float16", (1, 1, 4), mixes=[mix])).tolist() == [[[0.0] * 4]]
+
+
+@pytest.mark.parametrize(
+    ("mix", "condition"),
+    [
+        ("integers", lambda x: (x == -8).any()),
+        ("special", np.isnan),
+        ("special", np.isinf),
+        ("extremes", lambda x: (x != 0) & (np.abs(x) < np.finfo(np.float32).tiny)),
+        ("extremes", lambda x: np.abs(x) > 1e38),
+        ("any", lambda x: (x != 0) & (np.abs(x) < 1e-30)),
+        ("any", lambda x: np.abs(x) > 1e30),
+        ("ties", lambda x: x == 1 + np.finfo(np.float32).eps),
+    ],
+)
+def test_mixes_reach_what_they_are_for(mix, condition):
+    """Subnormal numbers, infinities, the ends of the range, neighbours of 1."""
+    found = smallest(arrays("float32", (1, 1, 1), mixes=[mix]), lambda x: np.any(condition(x)))
+    assert found.shape == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: cases("Pool"), "unknown operator"),
+        (lambda: cases("AvgPool-1", dtypes=["int8"]), "does not take int8"),
+        (lambda: cases("AvgPool-1", dtypes=["float8"]), "unknown element type"),
+        (lambda: cases("AvgPool-1", dtypes=[]), "empty"),
+        (lambda: cases("AvgPool-1", axes=4), "1 to 3"),
+        (lambda: cases("AvgPool-1", mixes=["noise"]), "unknown mix"),
+        (lambda: cases("AvgPool-1", max_elements=0), "max_elements"),
+        (lambda: arrays("int8", (1,), mixes=["special"]), "unknown mix"),
+        (lambda: attributes("MaxPool-1", axes=0), "1 to 3"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(wrong, said):
+    """Before anything is drawn, and with what is allowed."""
+    with pytest.raises(UsageError, match=said):
+        wrong()
+
+
+def test_cases_of_any_operator_are_of_all():
+    """Without a name, every operator comes up."""
+    found = {smallest(cases(), lambda c, o=o: c.operator == o).operator for o in OPERATORS}
+    assert found == set(OPERATORS)
