@@ -126,8 +126,7 @@ def test_an_unknown_cause_is_said_to_be_unknown():
     assert only.faults == ()
     assert only.condition == "auto_pad=same_lower"
     assert only.summary == (
-        f"{only.total} of {only.total} failures are of unknown cause; "
-        "all have auto_pad=same_lower"
+        f"{only.total} of {only.total} failures are of unknown cause; all have auto_pad=same_lower"
     )
 
 
