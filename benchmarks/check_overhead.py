@@ -1,32 +1,63 @@
-"""What the checker adds to calling a backend: a whole `check` beside a bare loop of calls.
+"""What the checker adds to calling a backend.
 
-Both see the same vectors, already open and in memory, and call the same backend in this process.
-Runs take turns, so that a slow moment of the machine meets both.
-
-    python benchmarks/check_overhead.py [VECTORS]
+A whole `check` stands beside a bare loop of calls: both see the same vectors, already open and in
+memory, and call the same backend in this process. And it stands beside the test runner of ONNX,
+both with ONNX Runtime below, each with its own cases.
 """
 
 from __future__ import annotations
 
 import importlib
-import statistics
-import subprocess
-import sys
-import warnings
-from collections.abc import Callable
+import io
+import unittest
+from collections.abc import Iterator
 from contextlib import suppress
-from time import perf_counter
+from functools import partial
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from benchmarks.paired import Effort, Row, Run, measured
 from conformance import check, load_backend, open_vectors
+from conformance.vectorfile import VectorSet
 
 ROUNDS = {"numpy": 5, "torch": 15}
 
 
-def bare_loop(backend: Any, files: Any) -> Callable[[], None]:
+def rows(effort: Effort) -> Iterator[Row]:
+    """Yield rows beside a bare loop, then one beside ONNX's runner."""
+    importlib.import_module("torch").set_num_threads(1)
+    with open_vectors() as files:
+        count = sum(map(len, files))
+        for name in ["torch"] if effort.quick else ROUNDS:
+            backend = load_backend(name)
+            yield measured(
+                f"check {name}, {count:,} vectors",
+                "bare loop of calls",
+                partial(check, backend, files, diagnose=False),  # causes are for failures
+                bare_loop(backend, files),
+                effort.rounds(ROUNDS[name]),
+                units=(count, count),
+                each="vector",
+            )
+        yield beside_onnx(files, effort)
+
+
+def beside_onnx(files: VectorSet, effort: Effort) -> Row:
+    """Measure a check beside ONNX's runner, both with ONNX Runtime."""
+    tier = "smoke" if effort.quick else "standard"
+    ours = partial(check, load_backend("onnxruntime"), files, tier=tier, diagnose=False)
+    count, (theirs, cases) = len(ours().results), onnx_tests()
+    return measured(
+        f"check onnxruntime, {count:,} vectors",
+        f"ONNX test runner, {cases} cases",
+        ours,
+        theirs,
+        effort.rounds(5),
+        units=(count, cases),
+        each="vector",
+    )
+
+
+def bare_loop(backend: Any, files: VectorSet) -> Run:
     """Return a loop that calls a backend on every vector and looks at nothing."""
     batches = [(file.operator, batch) for file in files for batch in file.batches()]
 
@@ -39,72 +70,24 @@ def bare_loop(backend: Any, files: Any) -> Callable[[], None]:
     return run
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    """Return how long a run takes."""
-    started = perf_counter()
-    run()
-    return perf_counter() - started
+def onnx_tests() -> tuple[Run, int]:
+    """Return ONNX's pooling tests that ONNX Runtime passes, as what runs them, and their number."""
+    from onnx.backend.test.runner import Runner  # noqa: PLC0415 - an engine that may be missing
+    from onnxruntime.backend import backend  # noqa: PLC0415
+
+    cases = Runner(backend, __name__).test_cases["OnnxBackendNodeModelTest"]
+    names = [
+        name
+        for name in unittest.defaultTestLoader.getTestCaseNames(cases)
+        if name.startswith(("test_averagepool_", "test_maxpool_")) and name.endswith("_cpu")
+    ]
+    passed = [name for name in names if _result([cases(name)]).wasSuccessful()]
+
+    def run() -> None:
+        assert _result(list(map(cases, passed))).wasSuccessful()
+
+    return run, len(passed)
 
 
-def paired(first: Callable[[], Any], second: Callable[[], Any], rounds: int) -> list[Any]:
-    """Return seconds of both and their ratio per round, after one round to warm up."""
-    first()
-    second()
-    measured = []
-    for _ in range(rounds):
-        one, other = seconds(first), seconds(second)
-        measured.append((one, other, one / other))
-    return list(zip(*measured, strict=True))
-
-
-def start_up(rounds: int = 15) -> list[Any]:
-    """Measure `conformance --help` beside an interpreter that imports numpy."""
-
-    def program(*arguments: str) -> Callable[[], Any]:
-        return lambda: subprocess.run(
-            [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL
-        )
-
-    ours = program("-m", "conformance", "--help")
-    return paired(ours, program("-c", "import numpy"), rounds)
-
-
-def main() -> None:
-    """Print the table."""
-    warnings.simplefilter("ignore")
-    table = Table("what", "against", "ours ms", "theirs ms", "ours / theirs (quartiles)")
-
-    def add(what: str, against: str, columns: list[Any]) -> None:
-        ours, theirs, ratios = columns
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        table.add_row(
-            what,
-            against,
-            f"{statistics.median(ours) * 1e3:.0f}",
-            f"{statistics.median(theirs) * 1e3:.0f}",
-            f"{middle:.2f} ({low:.2f}-{high:.2f})",
-        )
-
-    with open_vectors(sys.argv[1] if len(sys.argv) > 1 else None) as files:
-        count = sum(len(file) for file in files)
-        for name, rounds in ROUNDS.items():
-            try:
-                backend = load_backend(name)
-            except Exception as error:  # noqa: BLE001 - an engine that is not installed
-                table.add_row(f"check {name}", str(error), "", "", "")
-                continue
-            if name == "torch":
-                importlib.import_module("torch").set_num_threads(1)
-
-            def run(backend: Any = backend) -> Any:
-                # Looking for causes of failures is for those who have some.
-                return check(backend, files, diagnose=False)
-
-            what = f"check {name}, {count:,} vectors"
-            add(what, "bare loop of calls", paired(run, bare_loop(backend, files), rounds))
-    add("conformance --help", "import numpy", start_up())
-    Console().print(table)
-
-
-if __name__ == "__main__":
-    main()
+def _result(tests: list[unittest.TestCase]) -> unittest.TestResult:
+    return unittest.TextTestRunner(io.StringIO()).run(unittest.TestSuite(tests))

@@ -114,7 +114,11 @@ def check(
             return report
         from conformance.faults.explained import explained  # noqa: PLC0415 - only for failures
 
-        return explained(report, sources, progress=progress)
+        try:
+            return explained(report, sources, progress=progress)
+        except KeyboardInterrupt:
+            note = "the search for likely causes was interrupted"
+            raise Interrupted(replace(report, notes=(*report.notes, note))) from None
 
 
 @contextmanager

@@ -6,12 +6,15 @@ already. Another one is a few lines in `executor_named`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED as FIRST
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from conformance.errors import ConformanceError, UsageError
@@ -24,6 +27,8 @@ _TRIES = 3
 _AHEAD = 64
 """Tasks handed over at a time: results wait in memory until they are taken."""
 _SECONDS = 10
+_GRACE = 1.0
+"""Seconds that a process has to end what it has started."""
 
 
 def executor_named(name: str, jobs: int = 1) -> Machines:
@@ -43,13 +48,34 @@ def executor_named(name: str, jobs: int = 1) -> Machines:
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
+    others = set(active_children())
     # Fresh interpreters: a fork would copy the locks of threads that it does not copy.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_parent) as pool:
         try:
             yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            _end(set(active_children()) - others)  # a task may take minutes
             raise
+
+
+def _end(processes: Iterable[BaseProcess]) -> None:
+    """End processes, by force if they go on with another task."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join(_GRACE)
+        process.kill()
+        process.join(_GRACE)
+
+
+def _leave_interrupts_to_parent() -> None:
+    """Make a process end in an orderly way when the parent says so, not with a Ctrl-C of its own.
+
+    Programs that a task has started are ended by the exception.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 
 
 @contextmanager

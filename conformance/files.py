@@ -23,20 +23,28 @@ def writing(target: Target) -> Iterator[BinaryIO]:
     if not isinstance(target, str | os.PathLike):
         yield target
         return
-    path = Path(os.path.realpath(target))
-    # A pipe or a device has no half-written state, and must not be replaced by a file.
-    regular = path.is_file() or not path.exists()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part") if regular else path
+    try:
+        path = Path(os.path.realpath(target))
+        # A pipe or a device has no half-written state, and must not be replaced by a file.
+        regular = path.is_file() or not path.exists()
+    except OSError as error:  # a name that is too long, a directory that is gone
+        raise _failure(target, error) from None
+    # As much of the name as any system has room for beside the rest.
+    part = path.with_name(f".{path.name[:32]}.{os.getpid()}.part") if regular else path
     try:
         with part.open("wb") as stream:
             yield stream
         if regular:
             part.replace(path)
     except OSError as error:
-        raise UsageError(f"{os.fspath(target)}: cannot be written: {error.strerror}") from None
+        raise _failure(target, error) from None
     finally:
         if regular:
             part.unlink(missing_ok=True)
+
+
+def _failure(target: str | os.PathLike[str], error: OSError) -> UsageError:
+    return UsageError(f"{os.fspath(target)}: cannot be written: {error.strerror}")
 
 
 def write_text(text: str, target: Target) -> None:

@@ -159,10 +159,10 @@ class VectorItem(_Item):
 
 
 class ReadingsItem(_Item):
-    """The test of all vectors together: each clause has one reading, or an attribute splits it."""
+    """The test of all vectors together: something was computed, by one reading of each clause."""
 
     def runtest(self) -> None:
-        """Find the readings that the vectors run so far follow."""
+        """Find what was computed, and the readings that the vectors run so far follow."""
         run = self._run
         if run.distributed:
             pytest.skip("no worker of pytest-xdist sees all vectors: run without -n for readings")
@@ -179,7 +179,8 @@ class ReadingsItem(_Item):
             for clause in inconsistent
             if clause in run.announced
         ]
-        problems = [
+        problems = [merged.vacuous] if merged.vacuous else []
+        problems += [
             f"{clause} is {said}"
             for clause, said in inconsistent.items()
             if clause not in run.announced

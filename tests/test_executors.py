@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,27 @@ class TestCompleted:
         """It is said, and not tried for ever."""
         with pytest.raises(ConformanceError, match="workers died 3 times in a row; 2 tasks"):
             list(completed(executor_named("process", 1), dies, [1, 2]))
+
+
+def _hangs(task):
+    """Open a pipe for writing, which waits for its reader, and hang."""
+    with Path(task).open("w"):
+        threading.Event().wait()
+
+
+def test_an_interrupt_waits_for_no_task(tmp_path):
+    """Neither for those that run nor for those that are handed over; no process is left."""
+    others = set(active_children())
+    pipes = [tmp_path / str(number) for number in range(6)]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    with pytest.raises(KeyboardInterrupt), executor_named("process", 1)() as executor:  # noqa: PT012
+        for pipe in pipes:
+            executor.submit(_hangs, pipe)
+        with pipes[0].open() as running:  # which waits until the task runs
+            raise KeyboardInterrupt
+    assert running.closed
+    assert set(active_children()) <= others
 
 
 @pytest.mark.parametrize(

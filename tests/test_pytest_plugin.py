@@ -34,6 +34,13 @@ def partial(operator, inputs, attributes):
         raise NotImplementedError("no ceil")
     return right(operator, inputs, attributes)
 
+def unsupported(operator, inputs, attributes):
+    raise NotImplementedError("nothing yet")
+
+def valid_unsupported(operator, inputs, attributes):
+    right(operator, inputs, attributes)
+    raise NotImplementedError("nothing yet")
+
 def crashing(operator, inputs, attributes):
     if attributes.get("rounding_type") == "ceil":
         print("here it comes", flush=True)
@@ -201,6 +208,13 @@ class TestOutcomes:
         result = suite("hanging", "--conformance-timeout", "0.2", isolated=True)
         result.assert_outcomes(failed=1, passed=5)
         result.stdout.fnmatch_lines(["timed-out: no answer within 0.2 s"])
+
+    def test_a_session_that_computed_nothing_fails_the_last_test(self, suite):
+        """Skipped tests are no pass, nor are they with the refusal of what is invalid."""
+        for backend in ("unsupported", "valid_unsupported"):
+            result = suite(backend)
+            assert result.parseoutcomes()["failed"] == 1
+            result.stdout.fnmatch_lines(["nothing was *"])
 
     def test_readings_that_no_attribute_separates_fail_the_last_test(self, suite, pytester):
         """Each vector alone conforms."""

@@ -37,7 +37,10 @@ def words_of(command: str) -> tuple[str, ...]:
     program = words[0]
     if shutil.which(program):
         return words
-    path = Path(program).absolute()
+    try:
+        path = Path(program).absolute()
+    except FileNotFoundError:
+        raise UsageError(f"{name}: not found, and the current directory is gone") from None
     if "/" not in program:
         hint = f"; for the one in this directory write ./{program}" if path.exists() else ""
         raise UsageError(f"{name}: no such program on the PATH{hint}")

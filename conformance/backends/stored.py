@@ -29,6 +29,8 @@ class Stored:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not os.fspath(path):
+            raise UsageError("results: give an HDF5 file or a folder of results, results:PATH")
         self.path = Path(path)
         there = False
         with suppress(OSError):

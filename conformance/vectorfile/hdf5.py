@@ -1,12 +1,15 @@
 """A stranger's HDF5 file as plain columns: everything is checked before it is allocated.
 
-libhdf5 is asked for structure and for the stored bytes of chunks only. Chunks are inflated here,
-with a limit, because its filter pipeline grows a buffer for as long as a chunk goes on.
+libhdf5 is asked for structure only, once: which columns there are and where their chunks lie. The
+chunks are read and inflated here, with a limit, because its filter pipeline grows a buffer for as
+long as a chunk goes on; and because it keeps more than a megabyte for each file that is open.
 """
 
 from __future__ import annotations
 
+import os
 import stat
+import weakref
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +24,7 @@ from conformance.errors import VectorFileError
 from conformance.vectorfile import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from conformance.dtypes import DType
@@ -53,12 +56,15 @@ def _guard(path: Path) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Column:
-    """One dataset that was found sound, and its last decoded chunk."""
+    """One dataset that was found sound, and its last decoded chunk.
 
-    dataset: Any
+    `places` are the offset in the file and the size of each chunk, in bytes.
+    """
+
     dtype: DType
     length: int
     chunk: int = 0
+    places: tuple[tuple[int, int], ...] = ()
     shuffled: bool = False
     deflated: bool = False
     number: int = -1
@@ -76,13 +82,17 @@ class ColumnFile:
         self.path = path
         self._resident: dict[str, Array] = {}
         self._columns: dict[str, _Column] = {}
-        self._file: Any = None
         with _guard(path):
-            stored = self._check_signature()
-            self._file = h5py.File(path, "r", locking="best-effort")
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise self.fail("not a regular file")
+            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            self._closing = weakref.finalize(self, os.close, self._descriptor)
             try:
-                self.attributes = self._read_attributes()
-                self._find_columns(stored)
+                self._check_signature()
+                with h5py.File(path, "r", locking="best-effort") as file:
+                    self.attributes = self._read_attributes(file.id)
+                    self._find_columns(file, status.st_size)
             except BaseException:
                 self.close()
                 raise
@@ -92,14 +102,11 @@ class ColumnFile:
     @property
     def readable(self) -> bool:
         """Whether columns can be read."""
-        return self._file is not None or bool(self._resident)
+        return self._closing.alive or bool(self._resident)
 
     def close(self) -> None:
         """Close the file; columns that were loaded stay readable."""
-        if self._file is not None:
-            with self.guard():
-                self._file.close()
-            self._file = None
+        self._closing()
 
     def fail(self, what: str) -> VectorFileError:
         """Return an error that names the file."""
@@ -113,7 +120,13 @@ class ColumnFile:
         """Read every column into memory and close the file. The caller has looked at `size`."""
         for name in self.lengths:
             self._resident[name] = self.read(name)
+        self.forget()
         self.close()
+
+    def forget(self) -> None:
+        """Free the last decoded chunks: of many open files they are most of the memory."""
+        for column in self._columns.values():
+            column.number, column.block = -1, None
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> Array:
         """Return elements start to stop of a column, read-only, as stored; absent means empty."""
@@ -157,9 +170,7 @@ class ColumnFile:
             return column.block
         nbytes = column.chunk * column.dtype.itemsize
         with self.guard():
-            mask, raw = column.dataset.id.read_direct_chunk((number * column.chunk,))
-            if mask:
-                raise self.fail(f"{name}: a chunk skips a filter")
+            raw = self._stored(*column.places[number])
             if column.deflated:
                 inflate = zlib.decompressobj()
                 raw = inflate.decompress(raw, nbytes + 1)
@@ -180,18 +191,20 @@ class ColumnFile:
         column.block = column.block[:last]
         return column.block
 
-    def _check_signature(self) -> int:
-        """Return the size of the file in bytes if it starts like HDF5."""
-        status = self.path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise self.fail("not a regular file")
-        with self.path.open("rb") as file:
-            if file.read(len(_SIGNATURE)) != _SIGNATURE:
-                raise self.fail("not an HDF5 file")
-        return status.st_size
+    def _stored(self, offset: int, size: int) -> bytes:
+        """Return bytes of the file."""
+        if not self._closing.alive:
+            raise self.fail("it is closed")
+        if hasattr(os, "pread"):  # a process forked from this one has the same place in the file
+            return os.pread(self._descriptor, size, offset)
+        os.lseek(self._descriptor, offset, os.SEEK_SET)
+        return os.read(self._descriptor, size)
 
-    def _read_attributes(self) -> dict[str, Any]:
-        root = self._file.id
+    def _check_signature(self) -> None:
+        if self._stored(0, len(_SIGNATURE)) != _SIGNATURE:
+            raise self.fail("not an HDF5 file")
+
+    def _read_attributes(self, root: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name in (*_STRINGS, *_INTEGERS):
             key = name.encode()
@@ -231,13 +244,13 @@ class ColumnFile:
         attribute.read(text)
         return bytes(text[()]).decode()
 
-    def _find_columns(self, stored: int) -> None:
-        for name, dataset in self._walk(self._file, ""):
+    def _find_columns(self, file: Any, stored: int) -> None:
+        for name, dataset in self._walk(file, ""):
             if name not in layout.COLUMNS:
                 raise self.fail(f"unexpected dataset {name!r}")
-            column, held = self._check_column(name, dataset, stored)
+            column = self._check_column(name, dataset, stored)
             self._columns[name] = column
-            stored -= held
+            stored -= sum(size for _, size in column.places)
         if missing := layout.REQUIRED.keys() - self._columns.keys():
             raise self.fail(f"column {min(missing)} is missing")
 
@@ -256,8 +269,8 @@ class ColumnFile:
             else:
                 raise self.fail(f"unexpected object {path!r}")
 
-    def _check_column(self, name: str, dataset: Any, stored: int) -> tuple[_Column, int]:
-        """Return a column fit to be read, and the bytes it holds in the file."""
+    def _check_column(self, name: str, dataset: Any, stored: int) -> _Column:
+        """Return a column fit to be read; it may hold up to `stored` bytes of the file."""
         dtype, identity = layout.COLUMNS[name], dataset.id
         if identity.get_type() != h5py.h5t.py_create(dtype):
             raise self.fail(f"{name} is not of type {dtype.name}")
@@ -272,7 +285,7 @@ class ColumnFile:
         if creation.get_external_count() or creation.get_layout() == h5py.h5d.VIRTUAL:
             raise self.fail(f"{name} is stored in another file")
         if length == 0:
-            return _Column(dataset, dtype, 0), 0
+            return _Column(dtype, 0)
         if not chunked:
             raise self.fail(f"{name} is not stored in chunks")
         if length * dtype.itemsize > _MAX_RATIO * stored:
@@ -284,25 +297,34 @@ class ColumnFile:
         filters = tuple(creation.get_filter(index)[0] for index in range(count))
         if filters not in _PIPELINES:
             raise self.fail(f"{name} has filters other than shuffle and deflate")
-        held = self._check_chunks(name, identity, -(-length // chunk), chunk * dtype.itemsize)
-        if held > stored:
-            raise self.fail(f"{name} claims more bytes than the file has")
-        return _Column(
-            dataset, dtype, length, chunk, _SHUFFLE in filters, _DEFLATE in filters
-        ), held
+        places = self._check_chunks(name, identity, -(-length // chunk), chunk)
+        self._check_sizes(name, [size for _, size in places], chunk * dtype.itemsize, stored)
+        return _Column(dtype, length, chunk, places, _SHUFFLE in filters, _DEFLATE in filters)
 
-    def _check_chunks(self, name: str, identity: Any, count: int, nbytes: int) -> int:
-        """Return the bytes stored; every chunk must be there and none larger than it may be."""
+    def _check_sizes(self, name: str, sizes: Sequence[int], nbytes: int, stored: int) -> None:
+        """Check the stored sizes of chunks of `nbytes` each, of which the file has `stored`."""
+        if max(sizes) > nbytes + nbytes // 64 + 64:
+            raise self.fail(f"{name} has a chunk of {max(sizes)} bytes for {nbytes}")
+        if sum(sizes) > stored:
+            raise self.fail(f"{name} claims more bytes than the file has")
+
+    def _check_chunks(
+        self, name: str, identity: Any, count: int, chunk: int
+    ) -> tuple[tuple[int, int], ...]:
+        """Return where chunks lie and their sizes; each must be there, with all its filters."""
         if identity.get_num_chunks() != count:
             raise self.fail(f"{name} lacks chunks")
-        total, largest = 0, 0
+        found: dict[int, tuple[int, int]] = {}
+        masks = 0
 
         def note(info: Any) -> None:
-            nonlocal total, largest
-            total += info.size
-            largest = max(largest, info.size)
+            nonlocal masks
+            masks |= info.filter_mask
+            found[info.chunk_offset[0] // chunk] = (info.byte_offset, info.size)
 
         identity.chunk_iter(note)
-        if largest > nbytes + nbytes // 64 + 64:
-            raise self.fail(f"{name} has a chunk of {largest} bytes for {nbytes}")
-        return total
+        if masks:
+            raise self.fail(f"{name}: a chunk skips a filter")
+        if found.keys() != set(range(count)):
+            raise self.fail(f"{name} lacks chunks")
+        return tuple(found[number] for number in range(count))

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from conformance.vector import Array
     from conformance.vectorfile.hdf5 import ColumnFile
 
+ROW = 2048
+"""Bytes a vector takes in memory besides its elements, about."""
 _STEP = 1 << 15  # rows looked at together
-_ROW = 2048  # bytes a vector takes in memory besides its elements, about
 
 
 def check_index(columns: ColumnFile) -> Ints:
@@ -56,10 +57,10 @@ def check_index(columns: ColumnFile) -> Ints:
         columns, "vectors/first_expected", (0, layout.MAX_OUTCOMES), arrays["expected_arrays"]
     )
     _check_outcomes(columns, first_outcome, first_expected)
-    ends = np.arange(vectors + 1, dtype=np.int64) * _ROW
+    ends = np.arange(vectors + 1, dtype=np.int64) * ROW
     ends += _check_arrays(columns, "input_arrays")[first_input]
     ends += _check_arrays(columns, "expected_arrays")[first_expected]
-    if (np.diff(ends) > layout.MAX_VECTOR + _ROW).any():
+    if (np.diff(ends) > layout.MAX_VECTOR + ROW).any():
         raise columns.fail(f"a vector takes more than {layout.MAX_VECTOR} bytes")
     return ends
 

@@ -12,7 +12,7 @@ import numpy as np
 from conformance.batch import Batch, vector_at
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5 import ColumnFile
-from conformance.vectorfile.index import check_index
+from conformance.vectorfile.index import ROW, check_index
 from conformance.vectorfile.rows import Arrays, Rows
 from conformance.vectorfile.texts import Texts
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.batch import Ints
     from conformance.vector import Array, Vector
 
-_RESIDENT = 1 << 26  # bytes of columns, and
+_RESIDENT = 1 << 26  # bytes of columns and vectors, and
 _RESIDENT_TEXT = 1 << 23  # bytes of text, up to which a file is read whole when it is opened
 _STEP = 4096  # vectors whose texts are looked at together
 _BATCH = 1 << 26
@@ -51,8 +51,9 @@ class VectorFile:
             with columns.guard():
                 self.header = layout.header_of(columns.attributes["header"])
             most = min(resident, _RESIDENT)
-            small = columns.size <= most and columns.lengths["text/bytes"] <= _RESIDENT_TEXT
-            self.resident = columns.size if small else 0
+            nbytes = columns.size + ROW * columns.lengths["vectors/id"]
+            small = nbytes <= most and columns.lengths["text/bytes"] <= _RESIDENT_TEXT
+            self.resident = nbytes if small else 0
             if small:
                 columns.load()
             self._ends = check_index(columns)
@@ -61,6 +62,7 @@ class VectorFile:
             if self._texts:
                 self._texts.check()
             self.id_hashes = self._hashes()
+            columns.forget()
         except BaseException:
             self.close()
             raise
@@ -157,7 +159,9 @@ class VectorFile:
             whole = stop - start == len(self)
             if whole and self.resident and self._whole is None:
                 self._whole = self._batch(numbers)
-            yield self._whole if whole and self._whole else self._batch(numbers[start:stop])
+            batch = self._whole if whole and self._whole else self._batch(numbers[start:stop])
+            self._columns.forget()
+            yield batch
             start = stop
 
     def _column(self, name: str) -> Iterator[str]:

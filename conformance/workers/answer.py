@@ -21,6 +21,8 @@ SMALL = 1 << 16
 
 _MAX_TEXT = 300
 _MAX_NAME = 100
+_TEXTS = 4096
+"""Texts remembered: what a backend does not support it says thousands of times."""
 _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _NATIVE = {dtype_of(name): name for name in _KNOWN}
 
@@ -67,7 +69,7 @@ def one_line(error: BaseException) -> str:
     return _described(_plain_name(type(error), "__name__"), text)
 
 
-@lru_cache(maxsize=256)  # what a backend does not support it says thousands of times
+@lru_cache(maxsize=_TEXTS)
 def shortened(text: str, most: int = _MAX_TEXT) -> str:
     """Return a text as one printable line of at most `most` characters."""
     text = printable(" ".join(text[: 4 * most].split()))
@@ -84,7 +86,7 @@ def printable(text: str, *, keep: str = "") -> str:
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_TEXTS)
 def _described(name: str, text: str) -> str:
     text = shortened(text)
     return f"{name}: {text}" if text else name

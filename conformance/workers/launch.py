@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.backends import load_backend
 from conformance.errors import UsageError
 from conformance.workers.answer import shortened
 
@@ -43,6 +44,8 @@ def python_worker(backend: str | Callable[..., Any]) -> Launch:
     )
     command = (sys.executable, "-c", start)
     if isinstance(backend, str):
+        if not backend:
+            load_backend(backend)  # which says what would do
         return Launch((*command, backend), name=f"backend {backend!r}")
     from conformance.workers.sending import sent  # noqa: PLC0415 - only for callables
 

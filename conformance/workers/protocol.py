@@ -243,7 +243,7 @@ def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int | Non
         return _output(value, limit, data=found.get("data") is not False)
     if type(value) is not str:
         raise ProtocolError(f'"{key}" must be a string')
-    return Answer(_TEXTS[key], text=shortened(value, _MAX_TEXT)), None
+    return Answer(_TEXTS[key], text=shortened(value, _MAX_TEXT) or "no reason given"), None
 
 
 def _output(found: object, limit: int, *, data: bool) -> tuple[Answer, int | None]:

@@ -1,0 +1,107 @@
+"""Making vectors and putting them in files, beside ONNX's generator of its pooling tests.
+
+What ONNX's command does is done here with its own functions, for its pooling cases alone: run
+their exports, then write a model and a file for each tensor. A case of ONNX has one expected
+output; a vector has one for each reading, with what its error bounds need.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.paired import Effort, Row, Run, measured
+from benchmarks.scale import Content, write
+from conformance.generate import generate
+
+PART = 36
+OPERATORS = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
+
+
+def rows(effort: Effort) -> Iterator[Row]:
+    """Yield rows of time and of size."""
+    with tempfile.TemporaryDirectory() as folder:
+        theirs, cases = onnx_generator(Path(folder, "onnx"))
+        theirs()
+        against = f"ONNX generator, {cases} cases"
+        names = OPERATORS[-1:] if effort.quick else OPERATORS
+        for name in names:
+            content = Content(name, PART)
+            path = Path(folder, f"{name}.h5")
+            vectors = write(path, content)
+            yield measured(
+                f"{name}, a part of the exhaustive tier, {vectors:,} vectors",
+                against,
+                partial(write, path, content),
+                theirs,
+                effort.rounds(3),
+                units=(vectors, cases),
+                each="vector",
+            )
+            yield size(f"{name}, bytes of a vector", against, path, vectors, folder, cases)
+        if not effort.quick:
+            yield standard(Path(folder), against, theirs, cases)
+
+
+def standard(folder: Path, against: str, theirs: Run, cases: int) -> Row:
+    """Measure the standard tier of an operator, with the search for its covering arrays."""
+    from conformance.vectorfile import VectorFile  # noqa: PLC0415
+
+    ours = partial(generate, folder / "standard", operators=["MaxPool-1"])
+    (path,) = ours()
+    with VectorFile(path) as file:
+        count = len(file)
+    return measured(
+        f"MaxPool-1, the standard tier, {count:,} vectors",
+        against,
+        ours,
+        theirs,
+        1,
+        units=(count, cases),
+        each="vector",
+    )
+
+
+def size(what: str, against: str, path: Path, vectors: int, folder: str, cases: int) -> Row:
+    """Compare bytes on the disk."""
+    ours = path.stat().st_size / vectors
+    theirs = sum(p.stat().st_size for p in Path(folder, "onnx").rglob("*.*") if p.is_file()) / cases
+    return Row(what, against, f"{ours:,.0f} B", f"{theirs:,.0f} B", f"{ours / theirs:.2g}")
+
+
+def onnx_generator(folder: Path) -> tuple[Run, int]:
+    """Return what makes and writes ONNX's pooling cases, and their number."""
+    from onnx import numpy_helper  # noqa: PLC0415 - an engine that may be missing
+    from onnx.backend.test.case import node as nodes  # noqa: PLC0415
+    from onnx.backend.test.case.node import averagepool, maxpool  # noqa: PLC0415
+
+    exports = [
+        getattr(module, name)
+        for module, name in ((averagepool, "AveragePool"), (maxpool, "MaxPool"))
+    ]
+    # Where its exports leave what they made.
+    made, names = nodes._NodeTestCases, nodes._existing_names  # noqa: SLF001
+
+    def run() -> None:
+        made.clear()
+        names.clear()
+        for each in exports:
+            for name in dir(each):
+                if name.startswith("export"):
+                    np.random.seed(0)  # noqa: NPY002 - as ONNX does
+                    getattr(each, name)()
+        for case in made:
+            place = folder / case.name / "test_data_set_0"
+            place.mkdir(parents=True, exist_ok=True)
+            (place.parent / "model.onnx").write_bytes(case.model.SerializeToString())
+            for kind, arrays in zip(("input", "output"), case.data_sets[0], strict=True):
+                for index, array in enumerate(arrays):
+                    tensor = numpy_helper.from_array(array, f"{kind}_{index}")
+                    (place / f"{kind}_{index}.pb").write_bytes(tensor.SerializeToString())
+
+    run()
+    return run, len(made)
