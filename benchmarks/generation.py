@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.paired import Effort, Row, Run, measured
 from benchmarks.scale import Content, write
 from conformance.generate import generate
+from conformance.vectorfile import VectorFile
 
 PART = 36
 OPERATORS = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
@@ -25,32 +26,35 @@ OPERATORS = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
 def rows(effort: Effort) -> Iterator[Row]:
     """Yield rows of time and of size."""
     with tempfile.TemporaryDirectory() as folder:
-        theirs, cases = onnx_generator(Path(folder, "onnx"))
-        theirs()
+        theirs, cases, elements = onnx_generator(Path(folder, "onnx"))
         against = f"ONNX generator, {cases} cases"
-        names = OPERATORS[-1:] if effort.quick else OPERATORS
-        for name in names:
-            content = Content(name, PART)
+        stored = sum(
+            each.stat().st_size for each in Path(folder, "onnx").rglob("*") if each.is_file()
+        )
+        for name in OPERATORS[-1:] if effort.quick else OPERATORS:
             path = Path(folder, f"{name}.h5")
-            vectors = write(path, content)
+            ours = partial(write, path, Content(name, PART))
+            count = ours()
             yield measured(
-                f"{name}, a part of the exhaustive tier, {vectors:,} vectors",
+                f"{name}, a part of the exhaustive tier, {count:,} vectors",
                 against,
-                partial(write, path, content),
+                ours,
                 theirs,
                 effort.rounds(3),
-                units=(vectors, cases),
+                units=(count, cases),
                 each="vector",
             )
-            yield size(f"{name}, bytes of a vector", against, path, vectors, folder, cases)
+            with VectorFile(path) as file:
+                inputs = sum(array.size for each in file for array in each.case.inputs)
+            size = path.stat().st_size
+            yield bytes_of("a vector", name, against, size / count, stored / cases)
+            yield bytes_of("an input element", name, against, size / inputs, stored / elements)
         if not effort.quick:
             yield standard(Path(folder), against, theirs, cases)
 
 
 def standard(folder: Path, against: str, theirs: Run, cases: int) -> Row:
     """Measure the standard tier of an operator, with the search for its covering arrays."""
-    from conformance.vectorfile import VectorFile  # noqa: PLC0415
-
     ours = partial(generate, folder / "standard", operators=["MaxPool-1"])
     (path,) = ours()
     with VectorFile(path) as file:
@@ -66,15 +70,14 @@ def standard(folder: Path, against: str, theirs: Run, cases: int) -> Row:
     )
 
 
-def size(what: str, against: str, path: Path, vectors: int, folder: str, cases: int) -> Row:
+def bytes_of(unit: str, name: str, against: str, ours: float, theirs: float) -> Row:
     """Compare bytes on the disk."""
-    ours = path.stat().st_size / vectors
-    theirs = sum(p.stat().st_size for p in Path(folder, "onnx").rglob("*.*") if p.is_file()) / cases
-    return Row(what, against, f"{ours:,.0f} B", f"{theirs:,.0f} B", f"{ours / theirs:.2g}")
+    texts = f"{ours:,.3g} B", f"{theirs:,.0f} B" if theirs >= 100 else f"{theirs:.3g} B"
+    return Row(f"{name}, bytes of {unit}", against, *texts, f"{ours / theirs:.2g}")
 
 
-def onnx_generator(folder: Path) -> tuple[Run, int]:
-    """Return what makes and writes ONNX's pooling cases, and their number."""
+def onnx_generator(folder: Path) -> tuple[Run, int, int]:
+    """Return what makes and writes ONNX's pooling cases, their number, and their input elements."""
     from onnx import numpy_helper  # noqa: PLC0415 - an engine that may be missing
     from onnx.backend.test.case import node as nodes  # noqa: PLC0415
     from onnx.backend.test.case.node import averagepool, maxpool  # noqa: PLC0415
@@ -104,4 +107,4 @@ def onnx_generator(folder: Path) -> tuple[Run, int]:
                     (place / f"{kind}_{index}.pb").write_bytes(tensor.SerializeToString())
 
     run()
-    return run, len(made)
+    return run, len(made), sum(array.size for case in made for array in case.data_sets[0][0])
