@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from types import TracebackType
@@ -178,14 +179,14 @@ class _Job:
             return None
         return Answer(UNSUPPORTED, text=f"the program does not list {operator} of {dtype}")
 
-    def message(self, program: Program, index: int) -> bytes:
-        """Return what asks a program for a vector, as its next call."""
+    def ask(self, program: Program, index: int) -> None:
+        """Begin a call for a vector."""
         batch = self.batch
         given = batch.attributes[index]
         text = self._texts.get(id(given))
         if text is None:
             text = self._texts[id(given)] = attributes_text(given)
-        return program.message(batch.operator, batch.inputs[index], text, limit=self.limits[index])
+        program.send(batch.operator, batch.inputs[index], text, limit=self.limits[index])
 
     def put(self, index: int, answer: Answer, printed: str) -> None:
         """Keep the answer to a vector, unless the run was stopped meanwhile."""
@@ -290,24 +291,37 @@ class _Slot(threading.Thread):
     def _work(self, job: _Job) -> None:
         if self._failure is not None:
             raise self._failure
-        program, index, message = self._program, job.take(), b""
-        while index is not None:
-            if program is None or not program.alive:
-                program, message = self._start_again(job), b""
-            answer = job.refusal(program, index)
-            following, ahead = None, b""
-            if answer is None:
-                program.send(message or job.message(program, index), self._starts.timeout)
-                # While it works: what it is asked next.
-                following = job.take()
-                if following is not None:
-                    ahead = job.message(program, following)
-                answer = program.receive(job.limits[index])
-                if answer.kind not in {CRASHED, TIMED_OUT}:
-                    self._starts.answered()
-                elif not job.stopped:
-                    self._starts.failed(program, answer)
-            else:
-                following = job.take()
+        program = self._program
+        asked: deque[int] = deque()  # and not answered
+        again: deque[int] = deque()  # asked of a program that then ended
+        while (program := self._ask(job, program, asked, again)) is not None:
+            index = asked.popleft()
+            answer = program.receive(job.limits[index], self._starts.timeout)
+            if answer.kind not in {CRASHED, TIMED_OUT}:
+                self._starts.answered()
+            elif not job.stopped:
+                self._starts.failed(program, answer)
             job.put(index, answer, program.printed)
-            index, message = following, ahead
+            if not program.alive:
+                again.extend(asked)
+                asked.clear()
+
+    def _ask(
+        self, job: _Job, program: Program | None, asked: deque[int], again: deque[int]
+    ) -> Program | None:
+        """Ask for as many vectors as a program takes at once; None if there are no more.
+
+        One that works ahead has the next call while it works, and never waits for it.
+        """
+        while len(asked) <= (program is not None and program.works_ahead):
+            index = again.popleft() if again else job.take()
+            if index is None or job.stopped:
+                break
+            if program is None or not program.alive:
+                program = self._start_again(job)
+            if (refusal := job.refusal(program, index)) is not None:
+                job.put(index, refusal, "")
+                continue
+            job.ask(program, index)
+            asked.append(index)
+        return program if asked else None

@@ -69,11 +69,14 @@ class Program:
             os.set_blocking(fd, False)
             self._poller.register(fd, select.POLLIN)
         os.set_blocking(self._in, False)
-        self._number = 0
+        self._number = 0  # of the next call
+        self._awaited = 0  # of the call whose answer comes next
         self._unsent = memoryview(b"")
         self._waits_to_write = False
         self._received = bytearray()
         self._tail = b""
+        self._mark = b""  # ends what was printed for the call that is awaited
+        self._before_mark: bytes | None = None
         self._heard_all = False
         self._killed = False
         self._interrupted = False
@@ -90,11 +93,15 @@ class Program:
         return not (self._killed or self._interrupted)
 
     @property
+    def works_ahead(self) -> bool:
+        """Whether a call may be begun before the last is answered."""
+        return self.welcome is not None and self.welcome.ahead
+
+    @property
     def printed(self) -> str:
-        """What the program wrote to standard error since the last call began: its end."""
-        if not self._tail:
-            return ""
-        return printable(self._tail.decode(errors="replace")[-_PRINTED:], keep="\n\t")
+        """What the program wrote to standard error for the call received last: its end."""
+        text = self._tail if self._before_mark is None else self._before_mark
+        return printable(text.decode(errors="replace")[-_PRINTED:], keep="\n\t") if text else ""
 
     def greet(self, timeout: float | None = None) -> Welcome:
         """Shake hands; UsageError if the program does not.
@@ -102,7 +109,8 @@ class Program:
         `timeout` is that of a call, in seconds; the handshake has `START_LIMIT` at least.
         """
         try:
-            self._begin(self._launch.payload + protocol.hello(), max(START_LIMIT, timeout or 0.0))
+            self._allow(max(START_LIMIT, timeout or 0.0))
+            self._unsent = memoryview(self._launch.payload + protocol.hello())
             self._write()
             self.welcome = protocol.read_welcome(self._line())
             self._check_end()
@@ -129,43 +137,53 @@ class Program:
         elements has no data. `timeout` is in seconds. `greet` comes first. Raises UsageError for
         attributes that cannot be written.
         """
-        self.send(self.message(operator, inputs, attributes, limit=limit), timeout)
-        return self.receive(limit)
+        self.send(operator, inputs, attributes, limit=limit)
+        return self.receive(limit, timeout)
 
-    def message(
+    def send(
         self,
         operator: str,
         inputs: Sequence[Array],
         attributes: Mapping[str, Any] | str,
         *,
         limit: int = SMALL,
-    ) -> bytes:
-        """Return the message that asks for a case, as the next call; see `call`.
+    ) -> None:
+        """Begin a call; see `call`. Its answer is the next one that is received.
 
-        It can be made while the call before it is under way.
+        Where the program works ahead, one more call may be begun before that.
         """
         assert self.welcome is not None
-        return protocol.write_call(
+        message = protocol.write_call(
             self._number, operator, inputs, attributes, limit if self.welcome.limited else None
         )
-
-    def send(self, message: bytes, timeout: float | None) -> None:
-        """Begin a call; its time begins."""
         self._number += 1
-        self._tail = b""
-        self._begin(message, timeout)
-
-    def receive(self, limit: int) -> Answer:
-        """Return the answer to the call that was sent; see `call`."""
-        try:
+        self._unsent = memoryview(bytes(self._unsent) + message)
+        with suppress(_Lost, ProtocolError):  # seen again, and said, when the answer is awaited
             self._write()
-            answer, size = protocol.read_answer(self._line(), self._number - 1, limit)
+
+    def receive(self, limit: int, timeout: float | None = None) -> Answer:
+        """Return the answer to the call sent first of those without; its time begins here."""
+        assert self.welcome is not None
+        number = self._awaited
+        self._awaited += 1
+        if self._before_mark is None:
+            self._tail = b""
+        self._before_mark = None
+        try:
+            self._mark = protocol.mark(number) if self.works_ahead else b""
+            self._seek_mark()
+            self._allow(timeout)
+            self._write()
+            answer, size = protocol.read_answer(self._line(), number, limit)
             if size == protocol.TOO_MANY:
                 self.kill()
             elif size is not None:
                 data = protocol.native(self._take(size), answer.dtype)
                 answer = Answer(answer.kind, answer.dtype, answer.shape, data)
-            self._check_end()
+            if self._mark:
+                self._drain()  # the mark was written before the answer
+            if self._awaited == self._number:
+                self._check_end()
         except ProtocolError as error:
             self.kill()
             return Answer(CRASHED, text=f"protocol: {error}")
@@ -209,13 +227,10 @@ class Program:
 
     # Messages ---------------------------------------------------------------------------------
 
-    def _begin(self, message: bytes, timeout: float | None) -> None:
-        """Hand over as much of a message as the pipe takes."""
+    def _allow(self, timeout: float | None) -> None:
+        """Give the program some seconds from now."""
         self._timeout = timeout
         self._deadline = None if timeout is None else monotonic() + timeout
-        self._unsent = memoryview(message)
-        with suppress(_Lost, ProtocolError):  # seen again, and said, when the answer is awaited
-            self._write()
 
     def _line(self) -> bytes:
         """Return the first line of the answer, without its line feed."""
@@ -295,13 +310,22 @@ class Program:
             self._poller.unregister(self._err)
             self._heard_all = True
         if chunk:
-            self._tail = (self._tail + chunk)[-_KEPT:]
+            self._tail += chunk
+            self._seek_mark()
+            self._tail = self._tail[-_KEPT:]
         return bool(chunk)
 
+    def _seek_mark(self) -> None:
+        """Part what was printed for this call from what is printed for the next already."""
+        if self._mark and self._mark in self._tail:
+            before, _, self._tail = self._tail.partition(self._mark)
+            self._before_mark, self._mark = before[-_KEPT:], b""
+
     def _drain(self) -> None:
-        """Take in the rest of what was printed, as much as a pipe holds."""
+        """Take in the rest of what was printed: to the mark, or as much as a pipe holds."""
+        marked = bool(self._mark)
         for _ in range(_PIPE // _CHUNK):
-            if self._heard_all or not self._listen():
+            if self._heard_all or (marked and not self._mark) or not self._listen():
                 break
 
     def _ended(self) -> NoReturn:

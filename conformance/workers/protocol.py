@@ -59,12 +59,14 @@ class Welcome:
     """A program's side of the handshake.
 
     `supports` maps operators to the element types of their first input ("*" is all), None if the
-    program wants to be asked for everything. `limited` says that it wants a `limit` in calls.
+    program wants to be asked for everything. `limited` says that it wants a `limit` in calls, and
+    `ahead` that it takes a call before it has answered the last, and marks what it prints.
     """
 
     name: str
     supports: Mapping[str, frozenset[str]] | None = None
     limited: bool = False
+    ahead: bool = False
 
     def offers(self, operator: str, dtype: str) -> bool:
         """Say whether the program is to be asked for an operator on an element type."""
@@ -177,7 +179,8 @@ def read_welcome(line: bytes) -> Welcome:
         raise ProtocolError('the first line has no "name", a string')
     if supports is not None:
         supports = _supports(supports)
-    return Welcome(shortened(name), supports, found.get("limited") is True)
+    limited, ahead = (found.get(key) is True for key in ("limited", "ahead"))
+    return Welcome(shortened(name), supports, limited, ahead)
 
 
 def _supports(found: object) -> Mapping[str, frozenset[str]]:
@@ -295,6 +298,7 @@ def write_welcome(
     supports: Mapping[str, Sequence[str]] | None = None,
     *,
     limited: bool = False,
+    ahead: bool = False,
 ) -> bytes:
     """Return a program's side of the handshake; see `Welcome`."""
     message: dict[str, Any] = {"version": VERSION, "name": name}
@@ -302,7 +306,14 @@ def write_welcome(
         message["supports"] = {operator: list(names) for operator, names in supports.items()}
     if limited:
         message["limited"] = True
+    if ahead:
+        message["ahead"] = True
     return _line(message)
+
+
+def mark(number: int) -> bytes:
+    """Return what ends all that a program printed for a call, where it works ahead."""
+    return b"\0%d\0" % number
 
 
 def write_refusal(text: str) -> bytes:

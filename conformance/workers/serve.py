@@ -61,7 +61,7 @@ def _serve(channel: _Channel, arguments: list[str]) -> NoReturn:
         channel.write(protocol.write_refusal(f"{what}: importing it raised {one_line(error)}"))
         _end("")
     del sent
-    channel.write(protocol.write_welcome(name or "python", limited=True))
+    channel.write(protocol.write_welcome(name or "python", limited=True, ahead=True))
     with suppress(Exception):  # fd 2 may be gone
         faulthandler.enable()
     process, depth = os.getpid(), sys.getrecursionlimit()
@@ -72,6 +72,7 @@ def _serve(channel: _Channel, arguments: list[str]) -> NoReturn:
             os._exit(0)
         sys.setrecursionlimit(depth)
         _flush()
+        channel.mark(call.number)
         channel.write(protocol.write_answer(call.number, answer))
 
 
@@ -92,11 +93,12 @@ def _flush() -> None:
 
 
 class _Channel:
-    """The two pipes to the harness, and what was read too early from one."""
+    """The pipes to the harness, and what was read too early from one."""
 
-    def __init__(self, source: int, sink: int) -> None:
+    def __init__(self, source: int, sink: int, printed: int) -> None:
         self.source = source
         self._sink = sink
+        self._printed = printed
         self._early = bytearray()
 
     def line(self) -> bytes:
@@ -119,9 +121,11 @@ class _Channel:
 
     def write(self, message: bytes) -> None:
         """Write all of a message."""
-        rest = memoryview(message)
-        while rest:
-            rest = rest[os.write(self._sink, rest) :]
+        _write(self._sink, message)
+
+    def mark(self, number: int) -> None:
+        """Say where what was printed for a call ends."""
+        _write(self._printed, protocol.mark(number))
 
     def _read(self) -> None:
         chunk = os.read(self.source, _CHUNK)
@@ -131,17 +135,24 @@ class _Channel:
         self._early += chunk
 
 
-def _take_pipes() -> tuple[int, int]:
+def _write(descriptor: int, message: bytes) -> None:
+    rest = memoryview(message)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _take_pipes() -> tuple[int, int, int]:
     """Move the protocol away from standard input and output, and return its descriptors.
 
-    What the backend reads is empty then, and what it prints goes to standard error.
+    What the backend reads is empty then, and what it prints goes to standard error. The third is
+    that one again: the backend may close its own.
     """
-    source, sink = os.dup(0), os.dup(1)
+    source, sink, printed = os.dup(0), os.dup(1), os.dup(2)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     os.dup2(2, 1)
-    return source, sink
+    return source, sink, printed
 
 
 def _die_with_parent(source: int) -> None:

@@ -193,3 +193,49 @@ def test_an_impossible_limit():
     """A limit that the system does not know is refused."""
     with pytest.raises(UsageError, match=r"^a limit of .* bytes of memory cannot be set: "):
         Program(Launch(("cat",)), memory=1 << 200)
+
+
+def printing(operator, inputs, attributes):
+    """Print before and after in both streams, as much as the first element says."""
+    print("out", "x" * int(inputs[0].flat[0]))  # noqa: T201 - what is tested
+    os.write(2, b"err %d\n" % inputs[0].flat[0])
+    return inputs[0]
+
+
+class TestAhead:
+    """A worker of ours takes one more call before it has answered the last."""
+
+    @pytest.fixture
+    def worker(self):
+        """Return a worker that prints, started; it is killed in the end."""
+        running = Program(python_worker(printing))
+        running.greet()
+        yield running
+        running.kill()
+
+    def test_answers_come_in_the_order_of_the_calls(self, worker):
+        """Each with its own data."""
+        arrays = [np.full((1, 1, 2), number, np.float32) for number in range(20)]
+        worker.send("AvgPool-1", [arrays[0]], {})
+        for this, following in zip(arrays, [*arrays[1:], None], strict=True):
+            if following is not None:
+                worker.send("AvgPool-1", [following], {})
+            assert worker.receive(9, 20).data == this.tobytes()
+
+    @pytest.mark.parametrize("sizes", [(3, 0, 5), (70_000, 3, 70_000, 200_000, 1)])
+    def test_what_is_printed_stands_beside_its_call(self, worker, sizes):
+        """Also where the next call has printed already, and where it is more than is kept."""
+        arrays = [np.full((1, 1, 1), size, np.float32) for size in sizes]
+        worker.send("AvgPool-1", [arrays[0]], {})
+        for size, following in zip(sizes, [*arrays[1:], None], strict=True):
+            if following is not None:
+                worker.send("AvgPool-1", [following], {})
+            worker.receive(9, 20)
+            assert worker.printed == f"out {'x' * size}\nerr {size}\n"[-4000:]
+
+    def test_inputs_larger_than_a_pipe_are_sent_while_it_works(self, worker):
+        """Neither side waits for the other."""
+        arrays = [np.full((1, 64, 32, 32), number, np.float32) for number in (1, 2)]
+        for array in arrays:
+            worker.send("AvgPool-1", [array], {})
+        assert [worker.receive(1 << 20, 20).data for _ in arrays] == [a.tobytes() for a in arrays]
