@@ -113,13 +113,13 @@ class Run:
     def _again(self, source: Source, firsts: Sequence[First]) -> None:
         """Call some vectors of a source again."""
         for first in firsts:
-            for batch in source.batches(np.array(list(first.answers), np.int64)):
+            for batch, vectors in first.batches(source):
                 started = perf_counter()
-                again = self._repeats.answers(batch)
+                again = self._repeats.answers(batch, vectors)
                 self.found.seconds += perf_counter() - started
-                if vectors := self._repeats.differing(batch, again, first):
+                if differing := self._repeats.differing(batch, vectors, again, first):
                     judged = judge(batch, again, self._pins, AccuracyTally())
-                    self._repeats.refute(batch, vectors, judged, first)
+                    self._repeats.refute(batch, differing, judged, first)
 
     def _count_failures(self, batch: Batch, part: Part) -> None:
         if self._most == inf:

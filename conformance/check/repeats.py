@@ -6,9 +6,11 @@ called once more in another order, so that each comes after other shapes and att
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+
+import numpy as np
 
 from conformance.batch import Batch
 from conformance.check.explain import Explanation
@@ -16,6 +18,7 @@ from conformance.check.judge import CONFORMS, Judged
 from conformance.check.report import Repeatability
 from conformance.check.results import Part
 from conformance.check.runner import ARRAY, NO_ARRAY, RAISED, Answers, Runner
+from conformance.check.sources import Source
 
 _SEED = 20
 
@@ -48,6 +51,14 @@ class First:
             {n: _answer(answers, v) for n, v in zip(numbers, sample, strict=True)},
         )
 
+    def batches(self, source: Source) -> Iterator[tuple[Batch, Sequence[int]]]:
+        """Yield batches with these vectors, and which of theirs they are."""
+        if self.part.whole is not None:
+            yield self.part.whole, list(self.indices.values())
+            return
+        for batch in source.batches(np.array(list(self.answers), np.int64)):
+            yield batch, range(len(batch))
+
 
 class Repeats:
     """Calls vectors again, and keeps what came of it."""
@@ -58,21 +69,23 @@ class Repeats:
         self._differing: list[str] = []
         self._failing: list[str] = []
 
-    def answers(self, batch: Batch) -> Answers:
-        """Return second answers to a batch of sampled vectors, called in another order."""
-        order = list(range(len(batch)))
+    def answers(self, batch: Batch, vectors: Sequence[int]) -> Answers:
+        """Return second answers to some vectors of a batch, called in another order."""
+        order = list(vectors)
         Random(_SEED).shuffle(order)  # noqa: S311 - no secret: the same order each time
         again = Answers.none_yet(len(batch))
         self._runner.run(batch, again, lambda _: None, order)
-        self._sampled += len(batch)
+        self._sampled += len(order)
         return again
 
-    def differing(self, batch: Batch, again: Answers, first: First) -> list[int]:
-        """Return the vectors of a batch whose second answer is another, and remember them."""
+    def differing(
+        self, batch: Batch, vectors: Sequence[int], again: Answers, first: First
+    ) -> list[int]:
+        """Return the vectors whose second answer is another, and remember them."""
         found = [
             vector
-            for vector, number in enumerate(batch.numbers.tolist())
-            if first.answers[number] != _answer(again, vector)
+            for vector in vectors
+            if first.answers[int(batch.numbers[vector])] != _answer(again, vector)
         ]
         self._differing += [batch.ids[vector] for vector in found]
         return found

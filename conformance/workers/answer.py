@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of, is_known, name_of
+from conformance.errors import Unsupported
 
 NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = range(8)
 """Kinds of answers. MISSING: its output was to be stored and is not."""
@@ -23,6 +24,10 @@ _MAX_TEXT = 300
 _MAX_NAME = 100
 _TEXTS = 4096
 """Texts remembered: what a backend does not support it says thousands of times."""
+_USUAL = {
+    id(kind): kind.__name__
+    for kind in (Unsupported, NotImplementedError, RuntimeError, TypeError, ValueError)
+}
 _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _NATIVE = {dtype_of(name): name for name in _KNOWN}
 
@@ -43,30 +48,34 @@ def answer_returned(output: object, limit: int) -> Answer:
     Only numpy.ndarray itself is an array: what a subclass does when looked at is its own affair.
     """
     if type(output) is not np.ndarray:
-        return Answer(NO_ARRAY, text=_type_name(type(output)))
+        return Answer(NO_ARRAY, "", (), None, _type_name(type(output)))
     name = _NATIVE.get(output.dtype) or _dtype_name(output.dtype)
     data = None
     if output.size <= limit and name in _KNOWN:
         if not output.dtype.isnative:
             output = output.astype(output.dtype.newbyteorder("="))
         data = output.tobytes()
-    return Answer(ARRAY, name, output.shape, data)
+    return Answer(ARRAY, name, output.shape, data, "")
 
 
 def answer_raised(error: BaseException) -> Answer:
     """Return the answer that an exception is."""
     # Not isinstance, which asks the exception for its __class__.
     unsupported = issubclass(type(error), NotImplementedError)
-    return Answer(UNSUPPORTED if unsupported else RAISED, text=one_line(error))
+    return Answer(UNSUPPORTED if unsupported else RAISED, "", (), None, one_line(error))
 
 
 def one_line(error: BaseException) -> str:
     """Return an exception as one short line, even if its text cannot be made."""
     try:
-        text = str.__getitem__(str(error), slice(0, 4 * _MAX_TEXT))
+        text = str(error)
+        if type(text) is not str or len(text) > 4 * _MAX_TEXT:
+            text = str.__getitem__(text, slice(0, 4 * _MAX_TEXT))
     except BaseException:  # noqa: BLE001 - a backend's exception may be as broken as the backend
         text = "(its text could not be made)"
-    return _described(_plain_name(type(error), "__name__"), text)
+    # By identity: to look a type up is to ask its metaclass for a hash.
+    name = _USUAL.get(id(type(error))) or _plain_name(type(error), "__name__")
+    return _described(name, text)
 
 
 @lru_cache(maxsize=_TEXTS)
