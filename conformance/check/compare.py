@@ -5,7 +5,6 @@ Equal bits are right under every reading, and most are; only the others are look
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +119,8 @@ class Comparison:
     """Per row of the expected table: how the output of its vector compares.
 
     `comparable` says that the output has the type and shape; `wrong[:, arithmetic]` counts the
-    elements that do not conform, `undefined` those for which any value does.
+    elements that do not conform, where an outcome of the row has that arithmetic, and `undefined`
+    those for which any value does.
     """
 
     comparable: Bools
@@ -139,7 +139,9 @@ def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
     wrong = np.zeros((count, ARITHMETICS), np.int64)
     undefined = np.zeros(count, np.int64)
     codes = arithmetic_of(batch)
-    arithmetics = np.flatnonzero(np.bincount(codes[batch.outcome_expected >= 0])).tolist()
+    valued = batch.outcome_expected >= 0
+    asked = np.zeros((count, ARITHMETICS), np.bool_)
+    asked[batch.outcome_expected[valued], codes[valued]] = True
     names = np.array(batch.expected_dtype)
     axes = np.array([arrays[0].ndim - 2 if arrays else 0 for arrays in batch.inputs], np.int64)
     columns = []
@@ -154,25 +156,28 @@ def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
         same, looked, got = _outputs(batch, answers, name, rows, answered, undefined)
         comparable[rows[same]] = True
         column = _column(batch, name, rows, looked, got, axes, average=average)
-        wrong[rows] = _wrong(column, arithmetics)
+        wrong[rows] = _wrong(column, asked[rows])
         columns.append(column)
     return Comparison(comparable, wrong, undefined, tuple(columns))
 
 
-def _wrong(column: Column, arithmetics: Sequence[int]) -> Ints:
-    """Return the elements of each row that do not conform, under each arithmetic."""
-    counts = np.zeros((len(column.rows), ARITHMETICS), np.int64)
+def _wrong(column: Column, asked: Bools) -> Ints:
+    """Return the elements of each row that do not conform, under each arithmetic asked of it."""
     row, near = column.row, column.near
-    if near is not None:
-        # The other arithmetics accept whatever the first one does.
-        strict = np.flatnonzero(~near.right(0))
-        if not strict.size:
-            return counts
-        row, near = row[strict], near.at(strict)
-    for arithmetic in arithmetics:
-        bad = row if near is None or not arithmetic else row[~near.right(arithmetic)]
-        counts[:, arithmetic] = np.bincount(bad, minlength=len(column.rows))
-    return counts
+    if near is None:
+        counts = np.bincount(row, minlength=len(column.rows))
+        return np.repeat(counts[:, None], ARITHMETICS, axis=1)
+    found = np.zeros((len(column.rows), ARITHMETICS), np.int64)
+    # The other arithmetics accept whatever the first one does.
+    strict = np.flatnonzero(~near.right(0))
+    row, near = row[strict], near.at(strict)
+    found[:, 0] = np.bincount(row, minlength=len(column.rows))
+    for arithmetic in range(1, ARITHMETICS):
+        of = np.flatnonzero(asked[row, arithmetic])
+        if of.size:
+            bad = row[of][~near.at(of).right(arithmetic)]
+            found[:, arithmetic] = np.bincount(bad, minlength=len(column.rows))
+    return found
 
 
 def arithmetic_of(batch: Batch) -> Ints:

@@ -125,7 +125,7 @@ def judge(
         detail = explain_pins(batch, vector, unpinned[vector], pins)
         if excused[vector]:
             detail = explain_excused(before.detail, unpinned[vector], batch.clauses[vector])
-        explanations[vector] = replace(before, detail=detail)
+        explanations[vector] = before._replace(detail=detail)
 
     followed = _followed_rows(batch, compared, fits & allowed)
     if average:

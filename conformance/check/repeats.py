@@ -7,7 +7,7 @@ called once more in another order, so that each comes after other shapes and att
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
@@ -99,8 +99,8 @@ class Repeats:
                 self._failing.append(batch.ids[vector])
                 before.verdict[index] = second.verdict[vector]
                 why = second.explanations.get(vector, Explanation("no longer conforms"))
-                before.explanations[index] = replace(
-                    why, detail=f"conforms at first, but not when called again: {why.detail}"
+                before.explanations[index] = why._replace(
+                    detail=f"conforms at first, but not when called again: {why.detail}"
                 )
 
     def report(self) -> Repeatability:
