@@ -231,7 +231,6 @@ class TestParts:
         assert got.exit_code == 1
         assert verdict(got).startswith("DOES NOT CONFORM, INCOMPLETE: 1 mismatch")
 
-
     def test_a_run_that_had_nothing_left_is_complete(self, check):
         """The last failure that is allowed may be that of the last vector."""
         got = check("upper", "--max-failures", 1)
