@@ -19,6 +19,7 @@ from conformance.dtypes import name_of
 from conformance.vector import Array
 
 _NOT_EXPLAINED = Explanation("")
+_DEFAULTS = {"auto_pad": "explicit", "rounding_type": "floor"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,19 +123,18 @@ def separator(
     attribute: str, operator: str, dtype: str, axes: int, given: Mapping[str, Any]
 ) -> str:
     """Return the value of one of `readings.ATTRIBUTES` for a vector."""
+    if attribute == "operator":
+        return operator
+    if attribute == "dtype":
+        return dtype
+    if attribute == "axes":
+        return str(axes)
     if attribute == "exclude_pad":
         if operator == "MaxPool-1":
             return "no divisor"
         include = given.get("include_padding_in_avg_computation", False)
         return str(given.get("exclude_pad", not include)).lower()
-    defaults = {
-        "operator": operator,
-        "dtype": dtype,
-        "axes": str(axes),
-        "auto_pad": "explicit",
-        "rounding_type": "floor",
-    }
-    return str(given.get(attribute, defaults[attribute]))
+    return str(given.get(attribute, _DEFAULTS[attribute]))
 
 
 class Results(Sequence[Result]):
