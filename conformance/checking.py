@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from conformance.backends import load_backend
-from conformance.backends.external import External
+from conformance.backends.external import External, launch_of
 from conformance.backends.stored import Stored
 from conformance.check import Interrupted, checker
 from conformance.check.expected import ExpectedFailures
@@ -21,7 +21,6 @@ from conformance.check.spread import Spread
 from conformance.check.stored import LookedUp
 from conformance.errors import UsageError
 from conformance.executors import Machines
-from conformance.workers import python_worker
 
 Progress = checker.Progress
 
@@ -143,8 +142,7 @@ def runner_of(
             raise UsageError(f"the backend is {type(backend).__name__}, not callable")
         yield InProcess(backend)
         return
-    launch = backend.launch if isinstance(backend, External) else python_worker(backend)
-    with Isolated(launch, timeout=timeout, memory=memory, jobs=jobs) as workers:
+    with Isolated(launch_of(backend), timeout=timeout, memory=memory, jobs=jobs) as workers:
         yield workers
 
 

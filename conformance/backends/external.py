@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,7 +16,7 @@ from conformance.dtypes import dtype_of, is_known, name_of
 from conformance.errors import Unsupported, UsageError
 from conformance.vector import Array
 from conformance.workers.answer import ARRAY, UNSUPPORTED, shortened
-from conformance.workers.launch import Launch
+from conformance.workers.launch import Launch, python_worker
 from conformance.workers.program import Program
 
 _LIMIT = 1 << 28
@@ -50,6 +50,13 @@ def words_of(command: str) -> tuple[str, ...]:
 
 def _name(command: str) -> str:
     return f"exec:{shortened(command, 200)}"
+
+
+def launch_of(backend: Callable[..., Any] | str) -> Launch:
+    """Return how to start a backend apart: a program as it is, all else in a worker of ours."""
+    if isinstance(backend, str) and backend.startswith("exec:"):
+        backend = External(backend.removeprefix("exec:"))
+    return backend.launch if isinstance(backend, External) else python_worker(backend)
 
 
 class External:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.backends import load_backend
-from conformance.backends.external import External
+from conformance.backends.external import launch_of
 from conformance.batch import Ints
 from conformance.check.going import Run
 from conformance.check.isolated import Isolated
@@ -17,7 +16,6 @@ from conformance.check.sources import InMemory, Selection
 from conformance.errors import UsageError
 from conformance.executors import Machines, completed
 from conformance.vectorfile import VectorFile
-from conformance.workers import python_worker
 
 _VECTORS = 8192
 """Vectors in a task: enough that starting a worker for them does not matter."""
@@ -83,10 +81,8 @@ class Spread:
 
 def perform(task: Task) -> Portion:
     """Run a task, on the machine that this is."""
-    backend = load_backend(task.backend) if task.backend.startswith("exec:") else task.backend
-    launch = backend.launch if isinstance(backend, External) else python_worker(backend)
     with (
-        Isolated(launch, timeout=task.timeout, memory=task.memory) as runner,
+        Isolated(launch_of(task.backend), timeout=task.timeout, memory=task.memory) as runner,
         tempfile.TemporaryDirectory() as folder,
     ):
         path = Path(folder, "vectors.h5")

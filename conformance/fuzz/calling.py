@@ -10,14 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from conformance.backends import load_backend
-from conformance.backends.external import External
+from conformance.backends.external import External, launch_of
 from conformance.backends.stored import Stored
 from conformance.batch import Batch
 from conformance.check.checker import name_of
 from conformance.check.isolated import Isolated
 from conformance.check.runner import CRASHED, TIMED_OUT, Answers, Backend, InProcess, Runner
 from conformance.errors import UsageError
-from conformance.workers import Launch, python_worker
+from conformance.workers import Launch
 
 _PATIENCE = 20.0  # times what slow answers took
 _LEAST = 0.5  # seconds: a machine may be busy
@@ -46,10 +46,7 @@ class Called:
         self._hurried: Runner | None = None
         self._harmless: Batch | None = None
         if apart or isinstance(backend, External):
-            if isinstance(backend, External):
-                self._launch = backend.launch
-            else:
-                self._launch = python_worker(backend)
+            self._launch = launch_of(backend)
             self._patient = self._worker(timeout)
         elif callable(backend):
             self._patient = InProcess(backend)
