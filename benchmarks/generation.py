@@ -33,8 +33,8 @@ def rows(effort: Effort) -> Iterator[Row]:
         )
         for name in OPERATORS[-1:] if effort.quick else OPERATORS:
             path = Path(folder, f"{name}.h5")
-            ours = partial(write, path, Content(name, PART))
-            count = ours()
+            part = Content.whole(name, PART)
+            ours, count = partial(write, path, part), part.count
             yield measured(
                 f"{name}, a part of the exhaustive tier, {count:,} vectors",
                 against,

@@ -1,8 +1,8 @@
 """Time and memory of making and checking a thousand vectors to a million.
 
-Each size runs in a fresh process, which says how much memory it took at most. The vectors are
-whole parts of the exhaustive tier, spread evenly over the product, a file each. A million is what
-`generate(..., tier="exhaustive")` makes.
+Each size runs in a fresh process, which says how much memory it took at most. A million is what
+`generate(..., tier="exhaustive")` makes; smaller sizes are even samples of it, with as many vectors
+of each operator in proportion and in files of the same size.
 """
 
 from __future__ import annotations
@@ -14,36 +14,50 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+import h5py
 
 from benchmarks.paired import Effort, Row, shown
 from conformance import check
 from conformance.generate import generate
 from conformance.operators import vector_of
-from conformance.sweep.exhaustive import exhaustive, parts
+from conformance.sweep.exhaustive import blueprints, parts
+from conformance.sweep.model import build
 from conformance.vectorfile import VectorWriter
 
 SMALLEST = 1_000
 LARGEST = 100_000
 MILLION = 1_000_000
-_NGRAPH, _AVG = "nGraph-AvgPool", "AvgPool-1"
-_SHARES = {10_000: {_NGRAPH: 2, _AVG: 1}, 100_000: {_NGRAPH: 20, _AVG: 10}}
-"""Parts of the exhaustive tier that make a size: 1,000 vectors each, and 8,000."""
+LENGTHS = {
+    "nGraph-AvgPool": 1_000,
+    "AvgPool-1": 8_000,
+    "MaxPool-1": 4_000,
+    "AdaptiveAvgPool-8": 6_144,
+}
+"""Vectors in a part of the product of each operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What one file holds: a part, counted from 1, of the exhaustive tier of an operator."""
+    """What one file holds: `count` vectors, evenly spread, of a part, counted from 1."""
 
     operator: str
     part: int
+    count: int
 
     @property
     def name(self) -> str:
         """The name of its file."""
         return f"{self.operator}-{self.part:03}.h5"
+
+    @classmethod
+    def whole(cls, operator: str, part: int) -> Content:
+        """Return a part with all its vectors."""
+        return cls(operator, part, LENGTHS[operator])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,42 +142,58 @@ def peak() -> int:
 
 def contents(size: int) -> list[Content]:
     """Return the files that make a size."""
-    return [
-        Content(operator, 1 + (2 * index + 1) * parts(operator) // (2 * count))
-        for operator, count in _SHARES.get(size, {_NGRAPH: size // SMALLEST}).items()
-        for index in range(count)
-    ]
+    share = size / sum(parts(operator) * length for operator, length in LENGTHS.items())
+    found = []
+    for operator, length in LENGTHS.items():
+        count = round(share * parts(operator) * length)
+        files = math.ceil(count / length)
+        found += [
+            Content(operator, 1 + (2 * index + 1) * parts(operator) // (2 * files), count // files)
+            for index in range(files)
+        ]
+    return found
 
 
-def write(path: Path, content: Content) -> int:
-    """Write a file and return how many vectors are in it."""
+def write(path: Path, content: Content) -> None:
+    """Write a file."""
+    # Odd, so that no element type or attribute is passed over.
+    step = (LENGTHS[content.operator] // content.count - 1) | 1
+    plans = islice(blueprints(content.operator, content.part), 0, step * content.count, step)
     with VectorWriter(path, content.operator, header={"part": content.part}) as writer:
-        for case in exhaustive(content.operator, 0, content.part):
-            writer.add(vector_of(case))
-    return len(writer)
+        for plan in plans:
+            writer.add(vector_of(build(plan, seed=0, tier="exhaustive")))
 
 
-def make(folder: Path, size: int) -> int:
-    """Write the files of a size and return how many vectors are in them."""
+def make(folder: Path, size: int) -> None:
+    """Write the files of a size."""
     if size >= MILLION:
-        generate(folder, tier="exhaustive", resume=True)
-        return size
+        generate(folder, tier="exhaustive")
+        return
     folder.mkdir(exist_ok=True)
-    return sum(write(folder / each.name, each) for each in contents(size))
+    for each in contents(size):
+        write(folder / each.name, each)
 
 
-def look(folder: Path) -> int:
-    """Check all vectors of a folder and return how many there were."""
+def look(folder: Path) -> None:
+    """Check all vectors of a folder."""
     report: Any = check("numpy", folder, tier="exhaustive", diagnose=False)
     assert report.ok
-    return len(report.results)
+
+
+def vectors(folder: Path) -> int:
+    """Return how many vectors are in the files of a folder."""
+    return sum(int(h5py.File(path)["/"].attrs["vectors"]) for path in folder.iterdir())
 
 
 def main(work: str, folder: str, size: str) -> None:
     """Do the work of a process; print the number of vectors, the seconds and the peak."""
     started = perf_counter()
-    count = make(Path(folder), int(size)) if work == "generate" else look(Path(folder))
-    print(count, perf_counter() - started, peak())
+    if work == "generate":
+        make(Path(folder), int(size))
+    else:
+        look(Path(folder))
+    took = perf_counter() - started
+    print(vectors(Path(folder)), took, peak())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from contextlib import contextmanager
@@ -230,6 +231,16 @@ class TestCheck:
         for left, right in zip(one.results, many.results, strict=True):
             assert (left.verdict, left.detail) == (right.verdict, right.detail)
             assert str(left.worst) == str(right.worst)  # NaN is not NaN
+
+    def test_a_file_is_read_when_its_task_leaves(self, tmp_path):
+        """Files of tasks that wait take no memory; one that has arrived needs no disk."""
+        path = tmp_path / "file"
+        path.write_bytes(b"old")
+        waiting = spread.Carried(path)
+        path.write_bytes(b"new")
+        arrived = pickle.loads(pickle.dumps(waiting))
+        path.unlink()
+        assert arrived.read() == b"new"
 
     @pytest.mark.parametrize(
         ("options", "message"),

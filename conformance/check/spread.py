@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from conformance.backends.external import launch_of
 from conformance.batch import Ints
 from conformance.check.going import Run
-from conformance.check.isolated import Isolated
+from conformance.check.kept import Wanted, kept
 from conformance.check.portion import Portion
 from conformance.check.sources import InMemory, Selection
 from conformance.errors import UsageError
@@ -18,22 +19,35 @@ from conformance.executors import Machines, completed
 from conformance.vectorfile import VectorFile
 
 _VECTORS = 8192
-"""Vectors in a task: enough that starting a worker for them does not matter."""
+"""Vectors in a task, at most: a machine that dies has not done much in vain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A file that travels with a task: a machine may have no disk in common with this one.
+
+    It is read when the task leaves, so that files of tasks that wait take no memory.
+    """
+
+    path: Path
+    content: bytes | None = None
+
+    def read(self) -> bytes:
+        """Return what is in the file, wherever this is."""
+        return self.path.read_bytes() if self.content is None else self.content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Carried, (self.path, self.read())
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Vectors of a file, and the worker that a machine is to start for them.
-
-    The file travels with the task: a machine may have no disk in common with this one.
-    """
+    """Vectors of a file, and the worker that a machine is to ask for them."""
 
     index: int
-    backend: str
-    timeout: float | None
-    memory: int | None
+    worker: Wanted
     pins: Mapping[str, str]
-    content: bytes
+    file: Carried
     numbers: Ints
     again: Ints
 
@@ -52,7 +66,8 @@ class Spread:
     ) -> tuple[Portion, bool]:
         """Run what is selected; also says whether the user interrupted it."""
         parts = [part for each in selections for part in each.portions(_VECTORS)]
-        tasks = [self._task(index, part, pins) for index, part in enumerate(parts)]
+        worker = Wanted(secrets.token_hex(8), self.backend, self.timeout, self.memory)
+        tasks = [_task(index, part, worker, pins) for index, part in enumerate(parts)]
         portions: dict[int, Portion] = {}
         done, interrupted = 0, False
         try:
@@ -70,23 +85,19 @@ class Spread:
             found.add(portion)
         return found, interrupted
 
-    def _task(self, index: int, part: Selection, pins: Mapping[str, str]) -> Task:
-        if isinstance(part.source, InMemory):
-            raise UsageError("vectors in memory cannot be run elsewhere: give a vector file")
-        content = Path(part.source.path).read_bytes()
-        return Task(
-            index, self.backend, self.timeout, self.memory, pins, content, part.numbers, part.again
-        )
+
+def _task(index: int, part: Selection, worker: Wanted, pins: Mapping[str, str]) -> Task:
+    if isinstance(part.source, InMemory):
+        raise UsageError("vectors in memory cannot be run elsewhere: give a vector file")
+    file = Carried(Path(part.source.path))
+    return Task(index, worker, pins, file, part.numbers, part.again)
 
 
 def perform(task: Task) -> Portion:
     """Run a task, on the machine that this is."""
-    with (
-        Isolated(launch_of(task.backend), timeout=task.timeout, memory=task.memory) as runner,
-        tempfile.TemporaryDirectory() as folder,
-    ):
+    with kept(task.worker) as runner, tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "vectors.h5")
-        path.write_bytes(task.content)
+        path.write_bytes(task.file.read())
         with VectorFile(path) as file:
             run = Run(runner, task.pins)
             run.all([Selection(file, task.numbers, task.again)])

@@ -31,10 +31,14 @@ def parts(operator: str) -> int:
 
 
 def exhaustive(operator: str, seed: int, part: int) -> Iterator[Case]:
-    """Yield one part, counted from 1; each element type, while data patterns take turns."""
-    plans = _adaptive(part) if operator == "AdaptiveAvgPool-8" else _pooling(operator, part)
-    for plan in plans:
+    """Yield the cases of one part, counted from 1."""
+    for plan in blueprints(operator, part):
         yield build(plan, seed=seed, tier="exhaustive")
+
+
+def blueprints(operator: str, part: int) -> Iterator[Blueprint]:
+    """Yield one part without data: each element type, while data patterns take turns."""
+    return _adaptive(part) if operator == "AdaptiveAvgPool-8" else _pooling(operator, part)
 
 
 def _adaptive(part: int) -> Iterator[Blueprint]:
