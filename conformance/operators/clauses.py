@@ -7,7 +7,9 @@ elements or whole cases for which any value conforms. docs/clauses.md says the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
 
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause, Reading, StepWrap
@@ -32,5 +34,11 @@ def under(operator: Operator, readings: Mapping[str, str]) -> steps.Pipeline:
     for clause in DISPUTED:
         if clause.name in readings and operator.name in clause.operators:
             for step, wrap in clause.reading(readings[clause.name]).replaces.items():
-                pipeline = pipeline.replace(**{step: wrap(getattr(pipeline, step))})
+                pipeline = pipeline.replace(**{step: _wrapped(wrap, getattr(pipeline, step))})
     return pipeline
+
+
+@cache
+def _wrapped(wrap: StepWrap, step: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace a step, by one function however often: equal steps of two pipelines are one."""
+    return wrap(step)

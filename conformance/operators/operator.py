@@ -15,7 +15,7 @@ from conformance.operators.pipeline import Params, Pipeline
 from conformance.vector import Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Operator:
     """An operator as its document defines it.
 

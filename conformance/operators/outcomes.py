@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
@@ -70,8 +70,19 @@ def undefined_as_a_whole(operator: Operator, params: steps.Params, data: Array) 
     return None
 
 
+@cache
 def _names(clause: str) -> tuple[str, ...]:
     return tuple(reading.name for reading in CLAUSES[clause].readings)
+
+
+@cache
+def _geometries(operator: Operator) -> tuple[list[str], dict[tuple[str, ...], steps.Pipeline]]:
+    """Return the geometric clauses of an operator and its pipeline for each choice of readings."""
+    names = [name for name in GEOMETRIC if operator.name in CLAUSES[name].operators]
+    return names, {
+        choice: under(operator, dict(zip(names, choice, strict=True)))
+        for choice in product(*map(_names, names))
+    }
 
 
 @lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
@@ -79,13 +90,8 @@ def _plans(
     operator: Operator, params: steps.Params
 ) -> tuple[list[tuple[Combination, Plan]], Clauses]:
     """Return one plan per combination of the geometric clauses that touch the case."""
-    if not (params.ceil or params.same):
-        return [({}, operator.pipeline.plan(params))], {}
-    candidates = [name for name in GEOMETRIC if operator.name in CLAUSES[name].operators]
-    every = {
-        choice: under(operator, dict(zip(candidates, choice, strict=True))).plan(params)
-        for choice in product(*(_names(name) for name in candidates))
-    }
+    candidates, pipelines = _geometries(operator)
+    every = dict(zip(pipelines, steps.plans(pipelines.values(), params), strict=True))
     touching = [
         name
         for i, name in enumerate(candidates)

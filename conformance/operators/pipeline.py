@@ -10,7 +10,7 @@ fault by one that it forbids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -128,6 +128,30 @@ class Pipeline:
     def replace(self, **steps: Callable[..., Any]) -> Pipeline:
         """Return a pipeline with some steps replaced."""
         return replace(self, **steps)
+
+
+def plans(pipelines: Iterable[Pipeline], params: Params) -> list[Plan]:
+    """Return the plan of each pipeline: one object where the steps that differ find the same.
+
+    A step runs once for all pipelines that share it, and what it is given.
+    """
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def once(step: Callable[..., Any], *given: Any) -> Any:
+        # Windows and divisors have no value to be found by; those that are known stay alive.
+        key = (step, *[each if isinstance(each, tuple) else id(each) for each in given])
+        if key not in known:
+            known[key] = step(*given)
+        return known[key]
+
+    found = []
+    for pipeline in pipelines:
+        pads = once(pipeline.pads, params)
+        extent = once(pipeline.extent, params, pads)
+        windows = once(pipeline.windows, params, pads, extent)
+        divisor = once(pipeline.divide, params, pads, windows)
+        found.append(once(Plan, params, pads, extent, windows, divisor))
+    return found
 
 
 # Steps of the documents, in the default reading of each clause.

@@ -17,60 +17,36 @@ import numpy.typing as npt
 from conformance.vector import Array
 
 Ranges = Sequence[npt.NDArray[np.int64]]
-Parts = tuple[Array, ...]
-Combine = Callable[[Parts, Parts], Parts]
+Combine = Callable[[Array, Array], object]
 
 
 def fold(data: Array, lo: Ranges, hi: Ranges, ufunc: np.ufunc, identity: Any) -> Array:
-    """Fold `data` of shape (L, d1..dr) over boxes into shape (L, o1..or).
+    """Fold `data` of shape (..., d1..dr) over boxes into shape (..., o1..or).
 
     `ufunc` is associative up to rounding; boxes without a cell give `identity`.
     """
-
-    def combine(accumulated: Parts, tap: Parts) -> Parts:
-        ufunc(accumulated[0], tap[0], out=accumulated[0])
-        return accumulated
-
-    return fold_parts((data,), lo, hi, combine, identity)[0]
+    return fold_with(data, lo, hi, lambda folded, tap: ufunc(folded, tap, out=folded), identity)
 
 
-def fold_parts(parts: Parts, lo: Ranges, hi: Ranges, combine: Combine, identity: Any) -> Parts:
-    """Fold several arrays of one shape together: `combine(accumulated, tap)` sees all of them."""
-    for axis, (begin, end) in enumerate(zip(lo, hi, strict=True), start=1):
-        runs = _runs(begin, end)
-        parts = _fold_axis(parts, axis, runs, combine=combine, identity=identity)
-    return parts
+def fold_with(data: Array, lo: Ranges, hi: Ranges, combine: Combine, identity: Any) -> Array:
+    """Fold as `fold` does; `combine(folded, tap)` changes `folded`, of the shape of `tap`."""
+    first = data.ndim - len(lo)
+    for axis, (begin, end) in enumerate(zip(lo, hi, strict=True), start=first):
+        data = _fold_axis(data, axis, _runs(begin, end), combine, identity)
+    return data
 
 
 def _fold_axis(
-    parts: Parts,
-    axis: int,
-    runs: Sequence[_Run],
-    *,
-    combine: Combine,
-    identity: Any,
-) -> Parts:
+    data: Array, axis: int, runs: Sequence[_Run], combine: Combine, identity: Any
+) -> Array:
     count = runs[-1].last if runs else 0
-    shape = (*parts[0].shape[:axis], count, *parts[0].shape[axis + 1 :])
-    result = tuple(np.full(shape, identity, part.dtype) for part in parts)
+    result = np.empty((*data.shape[:axis], count, *data.shape[axis + 1 :]), data.dtype)
     before = (slice(None),) * axis
     for run in runs:
-        if run.taps <= 0:
-            continue
-        target = (*before, slice(run.first, run.last))
-        views = tuple(part[target] for part in result)
-        accumulated = views
-        for tap in range(run.taps):
-            where = (*before, run.cells(tap))
-            cells = tuple(part[where] for part in parts)
-            if tap:
-                accumulated = combine(accumulated, cells)
-            else:
-                for view, values in zip(views, cells, strict=True):
-                    view[...] = values
-        if accumulated is not views:
-            for view, values in zip(views, accumulated, strict=True):
-                view[...] = values
+        folded = result[(*before, slice(run.first, run.last))]
+        folded[...] = data[(*before, run.cells(0))] if run.taps > 0 else identity
+        for tap in range(1, run.taps):
+            combine(folded, data[(*before, run.cells(tap))])
     return result
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import FloatFormat, float_format, name_of
-from conformance.reference.fold import Parts, Ranges, fold, fold_parts
+from conformance.reference.fold import Ranges, fold, fold_with
 from conformance.reference.rounding import (
     Doubles,
     narrow,
@@ -141,13 +141,15 @@ def _mean_in_pairs(
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Return means and whether each is certain; the sums are held in two doubles."""
 
-    def add(accumulated: Parts, tap: Parts) -> Parts:
-        total, error, magnitude = accumulated
+    def add(folded: Array, tap: Array) -> None:
+        total, error, magnitude = folded
         next_total, rest = two_sum(total, tap[0])
-        return next_total, error + (tap[1] + rest), magnitude + tap[2]
+        error += tap[1] + rest
+        magnitude += tap[2]
+        total[...] = next_total
 
-    parts = (values, np.zeros_like(values), np.abs(values))
-    high, low, magnitude = fold_parts(parts, lo, hi, add, 0.0)
+    parts = np.stack([values, np.zeros_like(values), np.abs(values)])
+    high, low, magnitude = fold_with(parts, lo, hi, add, 0.0)
     taps = _most_cells(lo, hi)
     sum_error = 4 * taps * taps * _U * _U * magnitude
     high, low = two_sum(high, low)

@@ -35,13 +35,12 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
     planes = data.shape[0] * data.shape[1]
     values = np.abs(widen(np.ascontiguousarray(data).reshape(planes, *data.shape[2:])))
     values[~np.isfinite(values)] = 0.0
-    addends = fold((values != 0.0).astype(np.float64), lo, hi, np.add, 0.0)
     n = np.maximum(divisor, 1)
-    # m additions, a scaling and a division: at most m + 2 relative errors of 2**-53 each; the
-    # step to the next double covers a quotient that underflows.
-    inflation = 1.0 + (addends + 3.0) * 2.0**-52
     with np.errstate(over="ignore"):
-        total = fold(values, lo, hi, np.add, 0.0)
+        addends, total = fold(np.stack([values != 0.0, values]), lo, hi, np.add, 0.0)
+        # m additions, a scaling and a division: at most m + 2 relative errors of 2**-53 each; the
+        # step to the next double covers a quotient that underflows.
+        inflation = 1.0 + (addends + 3.0) * 2.0**-52
         magnitude = np.where(total > 0.0, np.nextafter(total / n * inflation, np.inf), 0.0)
     overflown = ~np.isfinite(magnitude)
     if overflown.any():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.reference.fold import _runs, fold, fold_parts
+from conformance.reference.fold import _runs, fold, fold_with
 
 
 @st.composite
@@ -58,14 +58,15 @@ def test_a_fold_equals_plain_loops(case, ufunc, identity):
 
 
 @given(case=boxes())
-def test_parts_are_folded_together(case):
-    """A combination may use every part and may return new arrays."""
+def test_stacked_arrays_are_folded_together(case):
+    """A combination sees all of them, and may treat each in its own way."""
     data, lo, hi = case
 
-    def combine(accumulated, tap):
-        return accumulated[0] + tap[0], np.maximum(accumulated[1], tap[1])
+    def combine(folded, tap):
+        folded[0] += tap[0]
+        np.maximum(folded[1], tap[1], out=folded[1])
 
-    total, largest = fold_parts((data, -data), lo, hi, combine, 0.0)
+    total, largest = fold_with(np.stack([data, -data]), lo, hi, combine, 0.0)
     np.testing.assert_array_equal(total, by_loops(data, lo, hi, np.add, 0.0))
     np.testing.assert_array_equal(largest, by_loops(-data, lo, hi, np.maximum, 0.0))
 
