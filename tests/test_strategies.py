@@ -82,8 +82,12 @@ def test_the_plainest_case_is_as_small_as_can_be(operator):
                                              strict=True)), (1, 1, 1)),
         (lambda c: c.attributes.get("auto_pad") == "valid", (1, 1, 1)),
         (lambda c: max(c.inputs[0].shape[2:]) > 40, (1, 1, 41)),
+        (lambda c: max(c.inputs[0].shape[2:]) > 126, (1, 1, 127)),
+        (lambda c: max(c.attributes["kernel"]) > 255, (1, 1, 256)),
+        (lambda c: c.inputs[0].shape[0] > 256, (257, 1, 1)),
     ],
-    ids=["axes", "channels", "batch", "kernel", "stride", "pad", "auto_pad", "size"],
+    ids=["axes", "channels", "batch", "kernel", "stride", "pad", "auto_pad", "size", "long",
+         "large kernel", "large batch"],
 )  # fmt: skip
 def test_one_thing_asked_for_leaves_the_rest_small(condition, shape):
     """What does not matter shrinks to nothing, whatever it is that matters."""
@@ -121,6 +125,8 @@ def test_every_mix_starts_from_zeros(mix):
         ("integers", lambda x: (x == -8).any()),
         ("special", np.isnan),
         ("special", np.isinf),
+        ("special", lambda x: x == np.finfo(np.float32).max),
+        ("special", lambda x: x == -np.finfo(np.float32).max),
         ("extremes", lambda x: (x != 0) & (np.abs(x) < np.finfo(np.float32).tiny)),
         ("extremes", lambda x: np.abs(x) > 1e38),
         ("any", lambda x: (x != 0) & (np.abs(x) < 1e-30)),
@@ -152,6 +158,41 @@ def test_wrong_arguments_are_refused_at_once(wrong, said):
     """Before anything is drawn, and with what is allowed."""
     with pytest.raises(UsageError, match=said):
         wrong()
+
+
+@given(cases("MaxPool-1", mixes=["special"]))
+@settings(max_examples=50)
+def test_types_that_cannot_hold_a_mix_are_left_out(case):
+    """Infinities and NaN are asked for: no case is of integers."""
+    assert case.inputs[0].dtype.name in FLOATS
+
+
+def test_a_maximum_may_be_below_zero():
+    """Data with no number above zero come up, whatever else they are."""
+    found = smallest(arrays("float32", (1, 1, 4), mixes=["normals"]), lambda x: (x < 0).all())
+    assert (found < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "shown"),
+    [
+        (cases("MaxPool-1"), "x=Case(id='MaxPool-1/float32/1x1x1/k1-s1-b0-e0/"),
+        (invalid_cases("AdaptiveAvgPool-8"), "x=Case(id='AdaptiveAvgPool-8/float32/1x1x1/"),
+        (attributes("MaxPool-1", axes=1), "x={'kernel': [1],"),
+        (arrays("float32", (1, 1, 1)), "x=array([[[0.]]], dtype=float32)"),
+    ],
+)
+def test_a_failing_example_is_shown_as_what_it_is(strategy, shown):
+    """Not as the calls and draws that it was made of."""
+
+    @given(x=strategy)
+    @settings(database=None, max_examples=5)
+    def fails(x):
+        raise ValueError(type(x))
+
+    with pytest.raises(ValueError, match="class") as caught:
+        fails()
+    assert shown in "\n".join(caught.value.__notes__)
 
 
 def test_cases_of_any_operator_are_of_all():

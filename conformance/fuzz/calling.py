@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from time import perf_counter
 from types import TracebackType
 from typing import Self
 
-from conformance.backends import load_backend
-from conformance.backends.external import External, launch_of
-from conformance.backends.stored import Stored
 from conformance.batch import Batch
 from conformance.check.checker import name_of
 from conformance.check.isolated import Isolated
-from conformance.check.runner import CRASHED, TIMED_OUT, Answers, Backend, InProcess, Runner
+from conformance.check.runner import CRASHED, TIMED_OUT, Answers, Backend, Runner
+from conformance.check.stored import LookedUp
+from conformance.checking import runner_of
 from conformance.errors import UsageError
-from conformance.workers import Launch
 
 _PATIENCE = 20.0  # times what slow answers took
 _LEAST = 0.5  # seconds: a machine may be busy
@@ -33,26 +30,17 @@ class Called:
         self, backend: Backend | str, timeout: float | None, memory: int | None, *, apart: bool
     ) -> None:
         self.name = backend if isinstance(backend, str) else name_of(backend)
-        if isinstance(backend, str) and (not apart or backend.startswith(("exec:", "results:"))):
-            backend = load_backend(backend)
-        if isinstance(backend, Stored):
-            raise UsageError(f"{self.name}: stored results answer no new cases; give a backend")
-        self._stack = ExitStack()
-        self._runner: Runner
-        self._patient: Runner
-        self._timeout, self._memory = timeout, memory
-        self._launch: Launch | None = None
+        self._backend = backend
+        self._timeout, self._memory, self._apart = timeout, memory, apart
         self._took: deque[float] = deque(maxlen=200)
-        self._hurried: Runner | None = None
         self._harmless: Batch | None = None
-        if apart or isinstance(backend, External):
-            self._launch = launch_of(backend)
-            self._patient = self._worker(timeout)
-        elif callable(backend):
-            self._patient = InProcess(backend)
-        else:
-            raise UsageError(f"the backend is {type(backend).__name__}, not callable")
-        self._runner = self._patient
+        self._hurried: Runner | None = None
+        with ExitStack() as stack:
+            self._stack = stack
+            self._patient = self._runner = self._called(timeout)
+            if isinstance(self._patient, LookedUp):
+                raise UsageError(f"{self.name}: stored results answer no new cases; give a backend")
+            self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -75,27 +63,25 @@ class Called:
 
     def hurry(self) -> None:
         """Wait no longer than answers have taken so far, with room to spare."""
-        # The slowest few waited for a worker to start.
+        # The slowest few waited for a worker to start again.
         usual = sorted(self._took)[: max(1, len(self._took) * 9 // 10)]
         timeout = max(_LEAST, _PATIENCE * max(usual, default=0.0))
         harmless = self._harmless
         if harmless is not None and self._timeout is not None and timeout < self._timeout:
             if self._hurried is None:
-                self._hurried = self._worker(timeout)
+                self._hurried = self._called(timeout)
                 # A worker that never answered would be taken for one that does not work.
                 self._hurried.run(harmless, Answers.none_yet(len(harmless)), lambda _done: None)
             self._runner = self._hurried
 
-    @contextmanager
-    def unhurried(self) -> Iterator[None]:
-        """Be patient again at the end."""
-        try:
-            yield
-        finally:
-            self._runner = self._patient
+    def take_time(self) -> None:
+        """Be as patient as at first."""
+        self._runner = self._patient
 
-    def _worker(self, timeout: float | None) -> Isolated:
-        assert self._launch is not None
-        return self._stack.enter_context(
-            Isolated(self._launch, timeout=timeout, memory=self._memory)
-        )
+    def _called(self, timeout: float | None) -> Runner:
+        """Return what calls the backend, with so many seconds for each answer."""
+        calling = runner_of(self._backend, timeout, self._memory, 1, apart=self._apart)
+        runner = self._stack.enter_context(calling)
+        if isinstance(runner, Isolated):
+            runner.ready()  # an engine's start is not the time of its answers
+        return runner

@@ -73,9 +73,9 @@ class Examiner:
             self._known[case.id] = self._examined(case)
         return self._known[case.id]
 
-    def fails_again(self, failure: Failure) -> bool:
-        """Run a failing vector once more; say whether it fails still."""
-        return self._answered(failure.vector).result.verdict in FAILURES
+    def again(self, failure: Failure) -> Failure | None:
+        """Run a failing vector once more; return how it fails now, None if it does not."""
+        return self._answered(failure.vector).failure
 
     def refuted(self) -> list[Failure]:
         """Return the exceptions that only a reading not followed would excuse, smallest first."""
@@ -107,26 +107,24 @@ class Examiner:
         result = answered.result
         self.counts[result.verdict] += 1
         self.by_operator.setdefault(case.operator, Counter())[result.verdict] += 1
-        if result.verdict in FAILURES:
-            return Failure(vector, result, output_of(answered.answers, 0))
         if result.verdict == "conforms":
             self.votes.add(vector, answered.judged)
             kept = self._conforming.setdefault(case.operator, [])
             if len(kept) < _SAMPLE:
                 kept.append(vector)
-        return None
+        return answered.failure
 
     def _answered(self, vector: Vector) -> _Answered:
         batch, answers = batch_of([vector]), Answers.none_yet(1)
         self.called.run(batch, answers)
-        with np.errstate(all="ignore"):  # the errors of answers that are far off overflow
-            return _Answered(batch, answers, judge(batch, answers, {}, AccuracyTally()))
+        return _Answered(vector, batch, answers, judge(batch, answers, {}, AccuracyTally()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answered:
     """A batch of one vector, the answer to it, and the verdict."""
 
+    vector: Vector
     batch: Batch
     answers: Answers
     judged: Judged
@@ -134,6 +132,13 @@ class _Answered:
     @property
     def result(self) -> Result:
         return result_at(self.batch, 0, self.judged, 0)
+
+    @property
+    def failure(self) -> Failure | None:
+        result = self.result
+        if result.verdict not in FAILURES:
+            return None
+        return Failure(self.vector, result, output_of(self.answers, 0))
 
 
 def is_judgeable(vector: Vector) -> bool:

@@ -1,12 +1,13 @@
-"""The search itself: rounds of drawing cases, each ending with one cause shrunk or with nothing."""
+"""The search itself: cases drawn one by one, and a cause shrunk where one fails."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -16,13 +17,14 @@ from hypothesis import HealthCheck, Phase, Verbosity, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from conformance.check.runner import Backend
+from conformance.check.runner import Backend, Stopped
 from conformance.errors import UsageError
 from conformance.fuzz.calling import Called
 from conformance.fuzz.causes import Cause, Causes
 from conformance.fuzz.examine import Examiner, Failure
 from conformance.fuzz.memory import Memory
 from conformance.fuzz.polish import polished
+from conformance.fuzz.readings import size_of
 from conformance.fuzz.report import Finding, FuzzReport
 from conformance.operators import OPERATORS, operator_named
 from conformance.strategies import cases, invalid_cases
@@ -31,11 +33,12 @@ from conformance.vector import Case
 Progress = Callable[[str, int, int], None]
 
 SECONDS = 60.0
-_FIRST, _LARGEST = 100, 1600  # cases of a round
+_FIRST, _LARGEST = 100, 1600  # cases of one operator in a row
 _SHRINKING = 120.0  # seconds for one failure
 _FEW = 60  # cases that conform, to tell causes by
-_KEPT = 400  # failures of a round kept to find their cause
-_TURNS = 8  # one in so many cases breaks a rule
+_KEPT = 400  # failures on the way to the smallest, kept to find their cause
+_USUAL, _BROKEN = 18, 4  # cases that break a rule for so many usual ones, and for one large
+_LARGE = 1 << 17  # elements: positions that need more than 16 bits
 
 
 _OPTIONS = settings(
@@ -70,8 +73,8 @@ def fuzz(
     `memory` are as for `check`: without a worker, a crash ends the search and this process.
     `progress(what, done, total)` is called now and then.
 
-    Raises UsageError for an argument that is wrong. A KeyboardInterrupt ends the search, and the
-    report says so.
+    Raises UsageError for an argument that is wrong. A KeyboardInterrupt ends the search, and so
+    does a backend that cannot be started again after a crash: the report says so.
     """
     names = list(dict.fromkeys(operators or OPERATORS))
     for each in names:
@@ -92,10 +95,6 @@ def fuzz(
         return search.report(names, name or called.name)
 
 
-class _TimeIsUp(BaseException):
-    """Ends a round of Hypothesis, which would take an Exception for a failure."""
-
-
 class _Enough(BaseException):
     """Ends a look at some cases, since it would take too long."""
 
@@ -109,13 +108,18 @@ class _Broken(BaseException):
 
 
 @dataclass(slots=True, eq=False)
-class _Round:
-    """One round: what failed in it, and when the first failure came."""
+class _Shrinking:
+    """A drawn case and, if it fails, what else failed on the way to the smallest.
+
+    `readings` are those followed as far as was known when it failed.
+    """
 
     kind: tuple[str, ...] | None = None
+    readings: Mapping[str, str] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     began_shrinking: float = 0.0
     polishing: bool = False
+    cut_short: bool = False
 
 
 class _Search:
@@ -138,9 +142,10 @@ class _Search:
         self._memory = memory
         self._progress = progress
         self._started = perf_counter()
+        self._numbers = dict.fromkeys(OPERATORS, 0)
         self._drawn = self._shrinking = self._avoided = 0
         self._paused = 0.0
-        self._steady: dict[str, bool] = {}
+        self._states: dict[str, tuple[bool, bool]] = {}
         self._strategies = {name: _strategy(name) for name in OPERATORS}
 
     def report(self, names: Sequence[str], name: str) -> FuzzReport:
@@ -148,10 +153,12 @@ class _Search:
         stopped = ""
         try:
             self._all(names)
-        except _TimeIsUp:
-            pass
         except _Broken as broken:
-            raise broken.error from None
+            if not isinstance(broken.error, Stopped):
+                raise broken.error from None
+            stopped = str(broken.error)
+        except Stopped as stop:
+            stopped = str(stop)
         except KeyboardInterrupt:
             stopped = "interrupted"
         if not stopped and len(self._causes.found) >= self._max_causes:
@@ -189,76 +196,96 @@ class _Search:
                     self._again(case)
         left = list(names)
         for turn in count():
-            size = min(_FIRST << turn, _LARGEST)
             for operator in left:
-                self._operator(operator, size, turn)
-                if len(self._causes.found) >= self._max_causes or self._is_over():
-                    return
+                for _ in range(min(_FIRST << turn, _LARGEST)):
+                    if len(self._causes.found) >= self._max_causes or self._is_over():
+                        return
+                    self._next(operator)
             left = [name for name in left if self._is_supported(name)] or left
-
-    def _operator(self, operator: str, size: int, turn: int) -> None:
-        """Draw so many cases of an operator, and go on after each cause found."""
-        for again in count():
-            if self._max_examples is not None:
-                size = min(size, self._max_examples - self._drawn)
-            if size <= 0 or len(self._causes.found) >= self._max_causes:
-                return
-            drawn = self._drawn
-            random = Random(f"{self._seed}/{operator}/{turn}/{again}")  # noqa: S311 - no secrets
-            if not self._round(operator, size, random):
-                # Cases that came before were drawn again: they count all the same.
-                self._drawn = max(self._drawn, drawn + size)
-                return
-            size -= self._drawn - drawn
 
     def _again(self, case: Case) -> None:
         """Try a case that failed before."""
         failure = None if self._causes.is_deadly(case) else self._examiner.examine(case)
-        if failure is not None and not self._causes.explain(failure, {}):
-            self._add(failure, [])
+        if failure is None or self._causes.explain(failure, {}):
+            return
+        # A search that was cut short, or an older version, may not have made it the smallest.
+        this = _Shrinking(failure.kind, {}, [failure], perf_counter())
+        with self._adding_what_is_left(this):
+            smallest = polished(case, partial(self._fails_anew, case.operator, this))
+            self._add(self._examiner.examine(smallest) or failure, this)
 
-    def _round(self, operator: str, size: int, random: Random) -> bool:
-        """Look for one cause; say whether there was a failure that none known explains."""
-        this = _Round()
-        readings = self._examiner.votes.followed() if self._causes.found else {}
+    def _next(self, operator: str) -> None:
+        """Draw a case; if it fails, and no cause known explains it, find the cause."""
+        this = _Shrinking()
+        number = self._numbers[operator]
+        self._numbers[operator] += 1
+        self._drawn += 1
+        with self._adding_what_is_left(this):
+            fails = partial(self._fails_anew, operator, this)
+            found = self._draw(operator, number, fails, Phase.generate, Phase.shrink)
+            if found is not None:
+                this.polishing = True
+                failure = self._examiner.examine(polished(found, fails))
+                assert failure is not None
+                self._add(failure, this)
 
-        def fails(case: Case) -> bool:
+    def _draw(
+        self, operator: str, number: int, fails: Callable[[Case], bool], *phases: Phase
+    ) -> Case | None:
+        """Return what is found from the case of a number on; None if it does not fail.
+
+        One case at a time: of many in a row, Hypothesis draws most as mutants of each other.
+        """
+
+        def condition(case: Case | None) -> bool:
             try:
-                return self._fails_anew(operator, case, this, readings)
+                return case is not None and fails(case)
             except Exception as error:
                 raise _Broken(error) from error
 
-        phases = (Phase.generate, Phase.shrink)
-        options = settings(_OPTIONS, max_examples=size, phases=phases)
+        # The first example is always the simplest, nothing.
+        options = settings(_OPTIONS, max_examples=2, phases=phases)
+        random = Random(f"{self._seed}/{operator}/{number}")  # noqa: S311 - no secrets
         try:
-            with self._examiner.called.unhurried():
-                found = find(self._strategies[operator], fails, settings=options, random=random)
-                this.polishing = True
-                found = polished(found, fails)
+            return find(self._strategies[operator], condition, settings=options, random=random)
         except NoSuchExample:
-            return False
+            return None
+
+    @contextmanager
+    def _adding_what_is_left(self, this: _Shrinking) -> Iterator[None]:
+        """Add the smallest failure so far of a round that is interrupted.
+
+        What follows the first failure does not count as time of the search.
+        """
+        try:
+            yield
+        except (KeyboardInterrupt, Stopped, _Broken):
+            if this.failures:
+                this.cut_short = True
+                smallest = min(this.failures, key=lambda each: size_of(each.vector))
+                self._add(smallest, this, calling=False)
+            raise
         finally:
+            self._examiner.called.take_time()
             if this.kind is not None:
                 self._paused += perf_counter() - this.began_shrinking
-        failure = self._examiner.examine(found)
-        assert failure is not None
-        self._add(failure, this.failures)
-        return True
 
-    def _fails_anew(
-        self, operator: str, case: Case, this: _Round, readings: Mapping[str, str]
-    ) -> bool:
-        """Say whether a case fails as the others of a round do, of no cause known before it."""
-        self._tick(operator, this)
-        if not self._examiner.knows(case) and self._is_late(this):
-            return False
-        if not self._examiner.knows(case) and self._causes.is_deadly(case):
-            self._avoided += 1
-            return False
+    def _fails_anew(self, operator: str, this: _Shrinking, case: Case) -> bool:
+        """Say whether a case fails as the one drawn does, and of no cause known before it."""
+        self._tell(operator, this)
+        if not self._examiner.knows(case):
+            if self._is_late(this):
+                return False
+            if self._causes.is_deadly(case):
+                self._avoided += 1
+                return False
+            self._shrinking += this.kind is not None
         failure = self._examiner.examine(case)
         if failure is None or (this.kind is not None and failure.kind != this.kind):
             return False
-        if self._causes.explain(failure, readings):
+        if this.kind is None and self._causes.found:
+            this.readings = self._examiner.votes.followed()
+        if self._causes.explain(failure, this.readings):
             return False
         if this.kind is None:
             this.kind, this.began_shrinking = failure.kind, perf_counter()
@@ -268,18 +295,24 @@ class _Search:
             this.failures.append(failure)
         return True
 
-    def _add(self, failure: Failure, others: Sequence[Failure]) -> None:
-        began = perf_counter()
-        operator = failure.vector.case.operator
-        if len(self._examiner.conforming(operator)) < _FEW:
-            others = [*others, *self._gather(operator)]
-        self._steady[failure.vector.case.id] = self._examiner.fails_again(failure)
+    def _add(self, failure: Failure, this: _Shrinking, *, calling: bool = True) -> None:
+        """Add the cause of the smallest failure of a round; `calling` the backend may help."""
+        operator, others = failure.vector.case.operator, this.failures
+        steady = True
+        if calling:
+            self._examiner.called.take_time()
+            if len(self._examiner.conforming(operator)) < _FEW:
+                others = [*others, *self._gather(operator)]
+            # In a hurry, what is slow was taken for a hang: the first failure had its time.
+            tries = (self._examiner.again(each) for each in (failure, *this.failures[:1]))
+            again = next(filter(None, tries), None)
+            failure, steady = again or failure, again is not None
+        self._states[failure.vector.case.id] = (steady, not this.cut_short)
         conforming = self._examiner.conforming(operator)
         self._causes.add(failure, others, conforming, self._examiner.votes.followed())
-        self._paused += perf_counter() - began
 
     def _gather(self, operator: str) -> list[Failure]:
-        """Draw some cases, to see what conforms; return those that do not."""
+        """Look at the next cases, to see what conforms; return those that do not."""
         found: list[Failure] = []
 
         def look(case: Case) -> bool:
@@ -289,32 +322,27 @@ class _Search:
             found.extend([] if failure is None else [failure])
             return False
 
-        options = settings(_OPTIONS, max_examples=_FEW, phases=(Phase.generate,))
-        with suppress(NoSuchExample, _Enough):
-            find(self._strategies[operator], look, settings=options, random=Random(self._seed))  # noqa: S311
+        with suppress(_Enough):
+            for number in range(self._numbers[operator], self._numbers[operator] + _FEW):
+                self._draw(operator, number, look, Phase.generate)
         return found
 
-    def _tick(self, operator: str, this: _Round) -> None:
-        """Count a case, end a round that is out of time, and tell how far the search is."""
-        if this.kind is not None:
-            self._shrinking += 1
-            what = f"{operator}: shrinking a failure"
-        else:
-            if self._is_over():
-                raise _TimeIsUp
-            self._drawn += 1
-            what = operator
+    def _tell(self, operator: str, this: _Shrinking) -> None:
+        """Tell how far the search is."""
         if self._progress is not None and self._examiner.run % 16 == 0:
+            what = operator if this.kind is None else f"{operator}: shrinking a failure"
             self._progress(what, self._drawn, self._max_examples or 0)
 
     @staticmethod
-    def _is_late(this: _Round) -> bool:
+    def _is_late(this: _Shrinking) -> bool:
         """Say whether a failure is not to be made smaller any more."""
         if this.kind is None:
             return False
         # Hypothesis would wait for a hundred hangs; the last steps alone need few.
         hung = this.kind[1] == "timed-out" and not this.polishing
-        return hung or perf_counter() - this.began_shrinking > _SHRINKING
+        if perf_counter() - this.began_shrinking > _SHRINKING:
+            this.cut_short = True
+        return hung or this.cut_short
 
     def _is_over(self) -> bool:
         if self._max_examples is not None and self._drawn >= self._max_examples:
@@ -341,17 +369,14 @@ class _Search:
         return self._examiner.refute(case) is not None
 
     def _finding(self, cause: Cause) -> Finding:
-        return Finding(
-            vector=cause.failure.vector,
-            result=cause.failure.result,
-            diagnosis=cause.diagnosis,
-            steady=self._steady[cause.failure.vector.case.id],
-        )
+        failure = cause.failure
+        steady, smallest = self._states[failure.vector.case.id]
+        return Finding(failure.vector, failure.result, cause.diagnosis, steady, smallest)
 
 
-def _strategy(operator: str) -> st.SearchStrategy[Case]:
-    """Return valid cases, and a few that break a rule."""
-    valid, broken = cases(operator), invalid_cases(operator)
-    return st.sampled_from(range(_TURNS)).flatmap(
-        lambda turn: broken if turn == _TURNS - 1 else valid
-    )
+def _strategy(operator: str) -> st.SearchStrategy[Case | None]:
+    """Return valid cases, and a few that are large or break a rule; the simplest is nothing."""
+    usual = cases(operator)
+    large = cases(operator, max_elements=_LARGE, mixes=["integers"])  # for their positions
+    kinds = [st.none(), *[usual] * _USUAL, large, *[invalid_cases(operator)] * _BROKEN]
+    return st.sampled_from(range(len(kinds))).flatmap(kinds.__getitem__)

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.check.combinations import CLAUSE_NAMES, Packed, combinations_in
 from conformance.check.judge import Judged
-from conformance.check.readings import ATTRIBUTES, readings_followed, refuted
+from conformance.check.readings import ATTRIBUTES, settled
 from conformance.check.report import ClauseReport
 from conformance.check.results import separator
 from conformance.dtypes import name_of
@@ -40,33 +40,31 @@ class Votes:
         touched = judged.touched[0]
         if not touched.any():
             return
-        case, accepted, excused = vector.case, judged.accepted[0], bool(judged.excused[0])
-        data = case.inputs[0]
-        values = tuple(
-            separator(name, case.operator, name_of(data.dtype), data.ndim - 2, case.attributes)
-            for name in ATTRIBUTES
-        )
-        key = (accepted.tobytes(), touched.tobytes(), excused, values)
+        vote = _vote(vector, judged)
+        key = (vote.accepted.tobytes(), touched.tobytes(), vote.excused, vote.values)
         known = self._votes.get(key)
-        if known is None or _size(vector) < _size(known.vector):
-            self._votes[key] = _Vote(vector, accepted, touched, excused, values)
+        if known is None or size_of(vector) < size_of(known.vector):
+            self._votes[key] = vote
 
     def reports(self) -> tuple[ClauseReport, ...]:
         """Return a report for each clause that touches a case; they count kinds of cases."""
-        return _reports([vote for vote in self._votes.values() if not vote.excused])
+        return _settled(self._voting)[1]
 
     def refuted(self) -> list[Vector]:
         """Return cases whose exception is right only under a reading that others rule out."""
         votes = list(self._votes.values())
-        wrong = _refuted(votes)
+        wrong, _ = _settled(votes)
         return [vote.vector for vote, each in zip(votes, wrong, strict=True) if each]
 
     def refute(self, vector: Vector, judged: Judged) -> bool:
         """Say whether the exception that answers a conforming vector is such a one."""
         if not (judged.excused[0] and judged.touched[0].any()):
             return False
-        mine = _Vote(vector, judged.accepted[0], judged.touched[0], excused=True, values=())
-        return _refuted([*self._votes.values(), mine])[-1]
+        return _settled([*self._voting, _vote(vector, judged)])[0][-1]
+
+    @property
+    def _voting(self) -> list[_Vote]:
+        return [vote for vote in self._votes.values() if not vote.excused]
 
     def followed(self) -> dict[str, str]:
         """Return the readings that are settled."""
@@ -87,32 +85,36 @@ class Votes:
             if len(needed) == 1:
                 reading = needed.pop()
                 known = smallest.get(reading)
-                if known is None or _size(vote.vector) < _size(known):
+                if known is None or size_of(vote.vector) < size_of(known):
                     smallest[reading] = vote.vector
         return tuple(smallest.values())
 
 
-def _reports(votes: list[_Vote]) -> tuple[ClauseReport, ...]:
-    if not votes:
-        return ()
-    return readings_followed(
-        np.array([vote.accepted for vote in votes]),
-        np.array([vote.touched for vote in votes]),
-        lambda name: [vote.values[ATTRIBUTES.index(name)] for vote in votes],
+def _vote(vector: Vector, judged: Judged) -> _Vote:
+    """Return the vote of a vector, the only one of what was judged."""
+    case = vector.case
+    data = case.inputs[0]
+    values = tuple(
+        separator(name, case.operator, name_of(data.dtype), data.ndim - 2, case.attributes)
+        for name in ATTRIBUTES
     )
+    return _Vote(vector, judged.accepted[0], judged.touched[0], bool(judged.excused[0]), values)
 
 
-def _refuted(votes: list[_Vote]) -> list[bool]:
+def _settled(votes: list[_Vote]) -> tuple[list[bool], tuple[ClauseReport, ...]]:
+    """Return which votes are exceptions that the readings refute, and the readings."""
     if not votes:
-        return []
-    found: list[bool] = refuted(
+        return [], ()
+    wrong, reports = settled(
         np.array([vote.accepted for vote in votes]),
         np.array([vote.touched for vote in votes]),
         np.array([vote.excused for vote in votes]),
-    ).tolist()
-    return found
+        lambda name: [vote.values[ATTRIBUTES.index(name)] for vote in votes],
+    )
+    return wrong.tolist(), reports
 
 
-def _size(vector: Vector) -> tuple[int, int]:
+def size_of(vector: Vector) -> tuple[int, int]:
+    """Return what is less for a smaller or plainer vector."""
     case = vector.case
     return prod(case.inputs[0].shape), len(case.id)

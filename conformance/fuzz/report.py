@@ -17,13 +17,15 @@ class Finding:
 
     `result` is the verdict on it. `diagnosis` is the likely cause, held against other failures met
     on the way; None where nothing in the catalogue of faults reproduces it. `steady` is False if
-    the backend did not fail when it was called again.
+    the backend did not fail when it was called again, `smallest` is False if there may be a smaller
+    vector: the search was interrupted before it was found, or it would have taken too long.
     """
 
     vector: Vector
     result: Result
     diagnosis: Diagnosis | None
     steady: bool
+    smallest: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,6 +72,9 @@ def _finding(number: int, finding: Finding, repro: Repro | None) -> RenderableTy
     if not finding.steady:
         said = "It did not fail when it was called again: answers vary, or depend on earlier calls."
         parts.append(_indented(Text(said, "bold yellow")))
+    if not finding.smallest:
+        said = "It was being made smaller when time was up: the smallest so far."
+        parts.append(_indented(Text(said, "yellow")))
     if repro is not None:
         lines = ("# to see it again", repro(finding), "# end")
         parts += [Text(line, no_wrap=True, overflow="ignore") for line in lines]

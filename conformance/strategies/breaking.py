@@ -15,6 +15,9 @@ from conformance.vector import Array, Case
 Broken = tuple[dict[str, Any], tuple[Array, ...], str]
 Way = Callable[[Case], st.SearchStrategy[Broken]]
 
+_BELOW = (1, 1, 2, 5)
+"""How far below the least a number is: a kernel of 0 as often as one below it."""
+
 
 def ways(operator: Operator) -> list[Way]:
     """Return what breaks one rule each: attributes, inputs and the rule in words."""
@@ -27,7 +30,7 @@ def ways(operator: Operator) -> list[Way]:
         if attribute.required:
             found.append(_left_out(attribute))
     if len(operator.input_names) > 1:
-        found += [_negative_size, _size_too_long, _size_of_floats]
+        found += [_negative_size, _size_too_long, _size_of_floats, _data_of_integers]
     found.append(_two_dimensions)
     if operator.axes[1] is not None:
         found.append(_too_many_dimensions(operator, operator.axes[1] + 1))
@@ -51,7 +54,7 @@ def _too_small(attribute: Attribute) -> Way:
             value = [*numbers[:place], low, *numbers[place + 1 :]]
             return _changed(case, attribute, value, f"{low} is too small")
 
-        return st.builds(broken, st.integers(0, len(numbers) - 1), st.integers(1, 4))
+        return st.builds(broken, st.integers(0, len(numbers) - 1), st.sampled_from(_BELOW))
 
     return way
 
@@ -97,7 +100,7 @@ def _negative_size(case: Case) -> st.SearchStrategy[Broken]:
         why = f"output_size: {-below} is too small"
         return dict(case.attributes), (case.inputs[0], changed), why
 
-    return st.builds(broken, st.integers(0, len(size) - 1), st.integers(1, 4))
+    return st.builds(broken, st.integers(0, len(size) - 1), st.sampled_from(_BELOW))
 
 
 def _size_too_long(case: Case) -> st.SearchStrategy[Broken]:
@@ -110,6 +113,11 @@ def _size_too_long(case: Case) -> st.SearchStrategy[Broken]:
 def _size_of_floats(case: Case) -> st.SearchStrategy[Broken]:
     size = case.inputs[1].astype(np.float32)
     return st.just((dict(case.attributes), (case.inputs[0], size), "output_size: floating point"))
+
+
+def _data_of_integers(case: Case) -> st.SearchStrategy[Broken]:
+    inputs = (case.inputs[0].astype(np.int32), *case.inputs[1:])
+    return st.just((dict(case.attributes), inputs, "data: integers"))
 
 
 def _too_many_dimensions(operator: Operator, axes: int) -> Way:

@@ -14,15 +14,19 @@ from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
 from conformance.operators.operator import Operator
 from conformance.strategies import breaking
-from conformance.strategies.data import WHOLE, Filler, fillers, known_dtype, mix_of
+from conformance.strategies.data import WHOLE, Filler, fillers, known_dtype, mix_of, shown
 from conformance.strategies.geometry import (
     Axis,
+    Stretch,
     axes_of,
+    axes_within,
     listed,
     pairs_of,
+    pairs_within,
     planes,
     planes_within,
     sizes_of,
+    stretches,
 )
 from conformance.sweep.model import case_of
 from conformance.vector import Array, Case
@@ -76,12 +80,15 @@ def cases(
     names = _dtypes(found, dtypes)
     limits = _axes(found, axes)
     # Types that hold fewer mixes come with their own.
-    groups = [[n for n in names if n in FLOATS], [n for n in names if n not in FLOATS]]
+    floats, others = ([n for n in names if (n in FLOATS) is kind] for kind in (True, False))
+    groups = [floats, floats, others]
+    wanted = [(group, _held(mixes, group)) for group in groups if group]
+    # Of types that nobody asked for, those that hold no such mix are left out.
+    held = [each for each in wanted if each[1] != []] if dtypes is None else []
     return st.one_of(
         [
-            _cases(found, group, limits, mix_of(group, _held(mixes, group)), max_elements)
-            for group in groups
-            if group
+            _cases(found, group, limits, mix_of(group, known or mixes), max_elements)
+            for group, known in held or wanted
         ]
     )
 
@@ -100,7 +107,8 @@ def attributes(operator: str, axes: Axes = None) -> st.SearchStrategy[dict[str, 
     limits = _axes(found, axes)
     if len(found.input_names) > 1:
         return st.just({})
-    return _windows(found, limits, MAX_ELEMENTS, _AUTO_PADS).map(lambda asked: asked.attributes)
+    asked = _windows(found, limits, MAX_ELEMENTS, _AUTO_PADS)
+    return shown(asked.map(lambda asked: asked.attributes))
 
 
 def invalid_cases(operator: str, *, axes: Axes = None) -> st.SearchStrategy[Case]:
@@ -114,7 +122,7 @@ def invalid_cases(operator: str, *, axes: Axes = None) -> st.SearchStrategy[Case
                 my_pool(case.inputs[0], **case.attributes)
     """
     found = operator_named(operator)
-    return _invalid(found, _axes(found, axes))
+    return shown(_invalid(found, _axes(found, axes)))
 
 
 # Every draw is independent of the others, so that strategies are made once and not per example.
@@ -133,12 +141,12 @@ def _cases(
     drawn = st.tuples(st.sampled_from(dtypes), asked, planes(), mixes, fillers())
 
     def case(drawn: tuple[str, _Asked, tuple[int, int], str, Filler]) -> Case:
-        dtype, asked, (batch, channels), mix, fill = drawn
-        batch, channels = planes_within((batch, channels), room // max(1, asked.cells))
-        data = fill(mix, dtype, (batch, channels, *asked.sizes))
+        dtype, asked, counts, mix, fill = drawn
+        counts = planes_within(counts, asked.stretch, room // max(1, asked.cells))
+        data = fill(mix, dtype, (*counts, *asked.sizes))
         return case_of(operator.name, asked.attributes, (data, *asked.rest), pattern=mix)
 
-    return drawn.map(case)
+    return shown(drawn.map(case))
 
 
 class _Asked(NamedTuple):
@@ -147,17 +155,24 @@ class _Asked(NamedTuple):
     attributes: dict[str, Any]
     sizes: list[int]
     cells: int
+    stretch: Stretch
     rest: tuple[Array, ...] = ()
 
 
+def _room_of_plane(room: int, stretch: Stretch) -> int:
+    return room // max(1, stretch.of("batch", "channels"))
+
+
 def _sizes(limits: tuple[int, int], room: int) -> st.SearchStrategy[_Asked]:
-    def asked(drawn: tuple[list[tuple[int, int]], str]) -> _Asked:
-        pairs, size_type = drawn
+    def asked(drawn: tuple[list[tuple[int, int]], str, Stretch]) -> _Asked:
+        pairs, size_type, stretch = drawn
+        pairs = pairs_within(pairs, stretch, _room_of_plane(room, stretch))
         sizes, outputs = [d for d, _ in pairs], [o for _, o in pairs]
         cells = max(prod(sizes), prod(outputs))
-        return _Asked({}, sizes, cells, (np.array(outputs, size_type),))
+        return _Asked({}, sizes, cells, stretch, (np.array(outputs, size_type),))
 
-    return st.tuples(pairs_of(*limits, room), st.sampled_from(("int64", "int32"))).map(asked)
+    types, long = st.sampled_from(("int64", "int32")), stretches(("size", "output", "both"), room)
+    return st.tuples(pairs_of(*limits), types, long).map(asked)
 
 
 def _windows(
@@ -178,8 +193,10 @@ def _windows(
     # not make the draws more.
     spelled = st.fixed_dictionaries({key: st.booleans() for key in optional})
 
-    def asked(drawn: tuple[dict[str, Any], list[Axis], dict[str, bool]]) -> _Asked:
-        chosen, axes, spelled = drawn
+    def asked(drawn: tuple[dict[str, Any], list[Axis], dict[str, bool], Stretch]) -> _Asked:
+        chosen, axes, spelled, stretch = drawn
+        room_of_plane = _room_of_plane(room, stretch)
+        axes = axes_within(axes, stretch, room_of_plane)
         lists = listed(axes)
         if "window_shape" in declared:
             lists = {_NGRAPH[key]: value for key, value in lists.items()}
@@ -189,11 +206,12 @@ def _windows(
             default = [declared[key].fill] * len(axes) if default is None else default
             if given[key] == default and not spelled[key]:
                 del given[key]
-        sizes = sizes_of(axes, chosen.get("auto_pad", "explicit"), room)
+        sizes = sizes_of(axes, chosen.get("auto_pad", "explicit"), room_of_plane)
         padded = prod(d + a.begin + a.end for d, a in zip(sizes, axes, strict=True))
-        return _Asked(given, sizes, padded)
+        return _Asked(given, sizes, padded, stretch)
 
-    return st.tuples(chosen, axes_of(*limits, room), spelled).map(asked)
+    long = stretches(("size", "kernel"), room)
+    return st.tuples(chosen, axes_of(*limits), spelled, long).map(asked)
 
 
 def _invalid(operator: Operator, limits: tuple[int, int]) -> st.SearchStrategy[Case]:
@@ -212,10 +230,10 @@ def _invalid(operator: Operator, limits: tuple[int, int]) -> st.SearchStrategy[C
 
 
 def _held(mixes: Sequence[str] | None, group: Sequence[str]) -> Sequence[str] | None:
-    """Return the mixes asked for that a group of types knows; all of them if it knows none."""
+    """Return the mixes asked for that a group of types may know; None if all are."""
     if mixes is None or all(name in FLOATS for name in group):
         return mixes
-    return [mix for mix in mixes if mix in WHOLE] or mixes
+    return [mix for mix in mixes if mix in WHOLE]
 
 
 def _dtypes(operator: Operator, asked: Dtypes) -> list[str]:

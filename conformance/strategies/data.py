@@ -9,7 +9,9 @@ nothing, which is zeros.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +31,14 @@ from conformance.errors import UsageError
 from conformance.reference.rounding import narrow
 from conformance.vector import Array
 
+_T = TypeVar("_T")
 Doubles = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.uint8]  # of shape (cells, _WIDTH + 1)
 
 _WIDTH = 10
 _PLACES = 13
 _BLOCK = 48
+_SIGNS = ("any",) * 4 + ("negative",)  # a maximum below 0 needs a whole window below it
 _SMALL = np.array([*range(9), *range(-1, -9, -1)], np.float64)
 
 
@@ -54,8 +58,9 @@ def _normals(codes: Codes, fmt: FloatFormat) -> Doubles:
 
 
 def _special(codes: Codes, fmt: FloatFormat) -> Doubles:
-    """Infinities, NaN, both zeros and tiny numbers among small integers."""
-    odd = [np.nan, np.inf, -np.inf, -0.0, fmt.smallest_normal, fmt.smallest, -fmt.smallest]
+    """Infinities, NaN, both zeros, the largest and tiny numbers among small integers."""
+    ends = [fmt.largest, -fmt.largest, fmt.smallest_normal, fmt.smallest, -fmt.smallest]
+    odd = [np.nan, np.inf, -np.inf, -0.0, *ends]
     plain = [0.0, 1.0, -1.0, 2.0, -3.0, 0.0, 1.0, -1.0]
     table = np.array([*plain[:4], *odd, *plain[4:]])
     values = table[codes[:, 0] % len(table)]
@@ -114,7 +119,7 @@ _FLOATING: dict[str, Callable[[Codes, FloatFormat], Doubles]] = {
     "extremes": _extremes,
     "any": _any,
 }
-_OFTEN = {"integers": 4, "impulses": 2, "normals": 4, "special": 2, "any": 2}
+_OFTEN = {"integers": 4, "impulses": 2, "normals": 4, "special": 4, "any": 2}
 
 MIXES = tuple(_FLOATING)
 """What data may hold, the plainest first; integer types know the mixes in `WHOLE`."""
@@ -134,9 +139,17 @@ def arrays(
         def test_nan_stays(data): ...
     """
     name = known_dtype(dtype)
-    return st.tuples(mix_of([name], mixes), fillers()).map(
-        lambda drawn: drawn[1](drawn[0], name, tuple(shape))
-    )
+    drawn = st.tuples(mix_of([name], mixes), fillers())
+    return shown(drawn.map(lambda drawn: drawn[1](drawn[0], name, tuple(shape))))
+
+
+@st.composite
+def shown(draw: st.DrawFn, strategy: st.SearchStrategy[_T]) -> _T:
+    """Return a strategy whose failing examples are shown as what they are.
+
+    What a function made of others, Hypothesis shows as a call of it; a copy it knows nothing of.
+    """
+    return copy(draw(strategy))
 
 
 Filler = Callable[[str, str, tuple[int, ...]], Array]
@@ -144,7 +157,8 @@ Filler = Callable[[str, str, tuple[int, ...]], Array]
 
 def fillers() -> st.SearchStrategy[Filler]:
     """Return a strategy for what fills arrays: `filler(mix, name of the type, shape)`."""
-    return st.tuples(st.booleans(), st.binary(max_size=_BLOCK)).map(lambda drawn: _filler(*drawn))
+    drawn = (st.booleans(), st.sampled_from(_SIGNS), st.binary(max_size=_BLOCK))
+    return st.tuples(*drawn).map(lambda drawn: _filler(*drawn))
 
 
 def mix_of(dtypes: Sequence[str], mixes: Sequence[str] | None) -> st.SearchStrategy[str]:
@@ -152,8 +166,12 @@ def mix_of(dtypes: Sequence[str], mixes: Sequence[str] | None) -> st.SearchStrat
     can = [mix for mix in MIXES if mix in WHOLE or all(name in FLOATS for name in dtypes)]
     chosen = can if mixes is None else [mix for mix in MIXES if mix in mixes]
     unknown = [] if mixes is None else [mix for mix in mixes if mix not in can]
-    if unknown or not chosen:
-        raise UsageError(f"unknown mix {unknown or list(mixes or ())}; there are {', '.join(can)}")
+    if unknown:
+        raise UsageError(
+            f"unknown mix {unknown[0]!r} of {', '.join(dtypes)}; there are {', '.join(can)}"
+        )
+    if not chosen:
+        raise UsageError("mixes is empty: it chooses nothing; None chooses everything")
     return st.sampled_from([mix for mix in chosen for _ in range(_OFTEN.get(mix, 1))])
 
 
@@ -167,13 +185,16 @@ def known_dtype(dtype: str | DType) -> str:
     raise UsageError(f"unknown element type {dtype!r}; there are {', '.join((*FLOATS, *INTEGERS))}")
 
 
-def _filler(rising: bool, block: bytes) -> Filler:  # noqa: FBT001 - drawn, never written
+def _filler(rising: bool, sign: str, block: bytes) -> Filler:  # noqa: FBT001 - drawn
     def fill(mix: str, name: str, shape: tuple[int, ...]) -> Array:
         codes = _codes(block, prod(shape), rising=rising)
         if name in FLOATS:
             values = narrow(_FLOATING[mix](codes, float_format(name)), name)
         else:
             values = _whole(mix, codes, dtype_of(name))
+        if sign == "negative" and values.dtype.kind != "u":
+            with np.errstate(invalid="ignore"):  # NaN
+                values = np.where(values > 0, -values, values)
         return values.reshape(shape)
 
     return fill

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 _T = TypeVar("_T")
 
 LARGEST = 40
-"""Kernels, strides, and sizes beyond the smallest possible go up to this."""
+"""Kernels, strides, and sizes beyond the smallest possible go up to this, but for a `Stretch`."""
 
 
 def _ladder(*runs: tuple[Iterable[int], int]) -> tuple[int, ...]:
@@ -33,10 +33,37 @@ _PADS = _ladder((range(1), 14), (range(1, 4), 4), (range(4, 9), 1), ((11, 16, 20
 _AXES = _ladder((range(1, 3), 3), (range(3, 4), 2), (range(4, 9), 1))
 _CHANNELS = _ladder(
     (range(1, 4), 8),
-    (range(4, 10), 1),
-    ((11, 12, 15, 16, 17, 24, 31, 32, 33, 40, 48, 64, 65, 128, 255, 256, 257, 264), 1),
+    (range(4, 8), 1),
+    ((8, 8, 9, 11, 12, 15, 16, 16, 17, 24, 31, 32, 32, 33, 40, 48), 1),  # layouts in blocks
+    ((64, 65, 128, 255, 256, 257, 264), 1),
 )
 _BATCHES = _ladder((range(1, 2), 10), (range(2, 4), 3), ((4, 5, 16, 17, 33), 1))
+# From where ladders end to where narrow integers and loops over blocks do.
+_FAR = (LARGEST + 1, *(2**n + more for n in (6, 7, 8, 10, 15, 16) for more in (-1, 0, 1)))
+_RARELY = 40
+_LARGEST_KERNEL = 1 << 16  # as far as faults are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What is longer than any ladder goes, "" for nothing; `place` counts axes from the last."""
+
+    what: str
+    length: int
+    place: int
+
+    def of(self, *whats: str) -> int:
+        """Return the length if it is that of one of these, else 0."""
+        return self.length if self.what in whats else 0
+
+
+def stretches(whats: Sequence[str], room: int) -> st.SearchStrategy[Stretch]:
+    """Return a strategy for at most one long thing: seldom any, but where there is much room."""
+    lengths = [n for n in _FAR if n <= room] or [1]
+    whats = ("",) * (_RARELY if room < _FAR[-1] else 1) + (*whats, "batch", "channels")
+    return st.builds(
+        Stretch, st.sampled_from(whats), st.sampled_from(lengths), st.sampled_from(range(3))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +92,24 @@ class Axis:
         return self.kernel if auto_pad == "valid" else 1
 
 
-def axes_of(fewest: int, most: int, room: int) -> st.SearchStrategy[list[Axis]]:
-    """Return a strategy for axes of which each may have `room` ** (1 / axes) cells."""
+def axes_of(fewest: int, most: int) -> st.SearchStrategy[list[Axis]]:
+    """Return a strategy for axes of any kernel, stride, pads and size."""
     numbers = (_LENGTHS, _STRIDES, _PADS, _PADS, (0, *_LENGTHS))
     one = st.tuples(*map(st.sampled_from, numbers)).map(lambda drawn: Axis(*drawn))
+    return _last_of(one, fewest, most)
 
-    def within(axes: Sequence[Axis]) -> list[Axis]:
-        side = _side(room, len(axes))
-        return [axis.within(side, max(1, side // 2)) for axis in axes]
 
-    return _last_of(one, fewest, most).map(within)
+def axes_within(axes: Sequence[Axis], stretch: Stretch, room: int) -> list[Axis]:
+    """Return axes of which the windows have `room` cells, one of them stretched perhaps."""
+    length = stretch.of("kernel", "size")
+    side = _side(room // max(1, length), len(axes) - bool(length))
+    found = [axis.within(side, max(1, side // 2)) for axis in axes]
+    if length:
+        place = -1 - stretch.place % len(axes)
+        kernel = min(length, _LARGEST_KERNEL)
+        long = {"kernel": kernel} if stretch.of("kernel") else {"extra": length - 1}
+        found[place] = replace(found[place], **long)
+    return found
 
 
 def _side(room: int, axes: int) -> int:
@@ -82,15 +117,29 @@ def _side(room: int, axes: int) -> int:
     return max(side for side in range(1, LARGEST + 1) if side == 1 or side**axes <= room)
 
 
-def pairs_of(fewest: int, most: int, room: int) -> st.SearchStrategy[list[tuple[int, int]]]:
-    """Return a strategy for axes of input and output sizes, of at most `room` cells each."""
+def pairs_of(fewest: int, most: int) -> st.SearchStrategy[list[tuple[int, int]]]:
+    """Return a strategy for axes of input and output sizes."""
     one = st.tuples(st.sampled_from(_LENGTHS), st.sampled_from(_LENGTHS))
+    return _last_of(one, fewest, most)
 
-    def within(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        side = _side(room, len(pairs))
-        return [(min(d, side), min(o, side)) for d, o in pairs]
 
-    return _last_of(one, fewest, most).map(within)
+def pairs_within(
+    pairs: Sequence[tuple[int, int]], stretch: Stretch, room: int
+) -> list[tuple[int, int]]:
+    """Return axes with `room` cells of input and of output, one of them stretched perhaps."""
+    length = stretch.of("size", "output", "both")
+    side = _side(room // max(1, length), len(pairs) - bool(length))
+    found = [(min(d, side), min(o, side)) for d, o in pairs]
+    if length:
+        place = -1 - stretch.place % len(pairs)
+        d, o = found[place]
+        # Both are no multiples of each other, as a rule.
+        found[place] = {
+            "size": (length, o),
+            "output": (d, length),
+            "both": (length, length // 2 + o),
+        }[stretch.what]
+    return found
 
 
 def _last_of(one: st.SearchStrategy[_T], fewest: int, most: int) -> st.SearchStrategy[list[_T]]:
@@ -109,9 +158,9 @@ def sizes_of(axes: Sequence[Axis], auto_pad: str, room: int) -> list[int]:
     """Return the size of each axis, of at most `room` cells together."""
     least = [axis.least(auto_pad) for axis in axes]
     sizes = [low + axis.extra for low, axis in zip(least, axes, strict=True)]
-    for i, low in enumerate(least):
+    for i in sorted(range(len(sizes)), key=sizes.__getitem__):
         if prod(sizes) > room:
-            sizes[i] = max(low, room // prod(sizes[:i] + sizes[i + 1 :]))
+            sizes[i] = max(least[i], room // prod(sizes[:i] + sizes[i + 1 :]))
     return sizes
 
 
@@ -120,10 +169,12 @@ def planes() -> st.SearchStrategy[tuple[int, int]]:
     return st.tuples(st.sampled_from(_BATCHES), st.sampled_from(_CHANNELS))
 
 
-def planes_within(planes: tuple[int, int], room: int) -> tuple[int, int]:
-    """Return batches and channels, of at most `room` planes."""
-    channels = max(1, min(planes[1], room))
-    return max(1, min(planes[0], room // channels)), channels
+def planes_within(planes: tuple[int, int], stretch: Stretch, room: int) -> tuple[int, int]:
+    """Return batches and channels, of at most `room` planes; one of both stretched perhaps."""
+    batch, channels = stretch.of("batch") or planes[0], stretch.of("channels") or planes[1]
+    more = max(1, min(room, max(batch, channels)))
+    fewer = max(1, min(room // more, batch, channels))
+    return (more, fewer) if batch > channels else (fewer, more)
 
 
 def listed(axes: Sequence[Axis]) -> dict[str, list[int]]:

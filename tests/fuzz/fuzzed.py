@@ -20,6 +20,14 @@ def crashes(operator, inputs, attributes):
     return right(operator, inputs, attributes)
 
 
+def gone(operator, inputs, attributes):
+    """Answer for few channels; otherwise die and leave nothing to start again."""
+    if inputs[0].shape[1] > 8:
+        Path(os.environ["FUZZED"]).unlink()
+        os._exit(7)
+    return right(operator, inputs, attributes)
+
+
 def hangs(operator, inputs, attributes):
     """Wait for ever for data of two or more batches."""
     if inputs[0].shape[0] > 1:

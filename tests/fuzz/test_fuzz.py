@@ -62,7 +62,7 @@ def test_a_hang_is_found_and_made_small_in_the_worker():
     """A backend that hangs for some shapes is left with the smallest; others are not waited for."""
     report = fuzz(f"{HERE}:hangs", operators=["MaxPool-1"], max_examples=50, seed=4, timeout=1.0)
     (finding,) = report.findings
-    assert finding.result.verdict == "timed-out"
+    assert (finding.result.verdict, finding.result.detail) == ("timed-out", "no answer within 1 s")
     assert finding.vector.case.inputs[0].shape == (2, 1, 1)
     assert report.avoided > 0
 
@@ -80,7 +80,7 @@ def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
     def backend(operator, inputs, attributes):
         got = evaluate(operator, inputs, attributes)
         if attributes.get("auto_pad") == "valid" or inputs[0].dtype == np.float16:
-            return got + got.dtype.type(17)
+            return np.full_like(got, 17)
         return got
 
     report = fuzz(backend, operators=["MaxPool-1"], max_examples=500, seed=1)
@@ -88,6 +88,51 @@ def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
         (f.vector.case.attributes.get("auto_pad", ""), f.result.dtype) for f in report.findings
     )
     assert needs == [("", "float16"), ("valid", "float32")]
+
+
+def test_what_needs_several_axes_alike_is_one_cause():
+    """A kernel of 5x1 is no other cause than one of 6x6."""
+
+    def backend(operator, inputs, attributes):
+        got = evaluate(operator, inputs, attributes)
+        wrong = inputs[0].ndim == 4 and max(attributes["kernel"]) > 4
+        return np.full_like(got, 17) if wrong else got
+
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=400, seed=1)
+    assert [max(f.vector.case.attributes["kernel"]) for f in report.findings] == [5]
+
+
+def test_cases_are_seldom_drawn_twice():
+    """What is drawn is run, for most."""
+    report = fuzz(faulty(), operators=["AdaptiveAvgPool-8"], max_examples=200, seed=1)
+    assert report.examples == 200
+    assert report.counts.total() > 190
+
+
+def test_an_interrupt_leaves_the_smallest_failure_so_far():
+    """Ctrl-C while a failure shrinks does not lose it."""
+    calls = []
+
+    def backend(operator, inputs, attributes):
+        calls.append(inputs[0].shape[1] > 1)
+        if sum(calls) == 5:
+            raise KeyboardInterrupt
+        return evaluate(operator, inputs, attributes)[:, :1]
+
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=100, seed=1)
+    (finding,) = report.findings
+    assert (report.stopped, finding.smallest) == ("interrupted", False)
+    assert finding.result.verdict == "mismatch"
+
+
+def test_a_backend_that_cannot_start_again_ends_the_search(tmp_path, monkeypatch):
+    """The crash that came before is a finding still."""
+    path = tmp_path / "gone.py"
+    path.write_text(HERE.read_text())
+    monkeypatch.setenv("FUZZED", str(path))
+    report = fuzz(f"{path}:gone", operators=["MaxPool-1"], max_examples=50, seed=1, isolate=True)
+    assert "gone.py" in report.stopped
+    assert [finding.result.detail for finding in report.findings] == ["exit status 7"]
 
 
 def test_the_same_seed_finds_the_same():

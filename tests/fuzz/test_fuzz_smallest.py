@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz
+from conformance.fuzz.polish import polished
+from conformance.sweep.model import case_of
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,8 @@ FOUND = [
              "an output of 1x2 from one cell comes out as 2x1", size=[1, 2]),
     Smallest("strides-ignored", "MaxPool-1", (2,), {"strides": [2]}, [0, 0],
              "two windows instead of one"),
-    Smallest("windows-stride-ignored", "MaxPool-1", (3,), {"strides": [2]}, [1, 2, 3],
-             "the first two windows that are apart"),
+    Smallest("windows-stride-ignored", "MaxPool-1", (1,), {"strides": [2], "pads_begin": [2]},
+             NOTHING, "the second window is moved off the only cell"),
     # Pads show in the extent, with a kernel of 1 and one cell.
     Smallest("pads-begin-ignored", "AvgPool-1", (1,), {"pads_begin": [1]}, NOTHING,
              "one window less"),
@@ -129,6 +132,30 @@ def test_the_smallest_case_of_a_fault_is_found(each):
     assert case.inputs[0].dtype.name == each.dtype
     assert case.inputs[0].ravel().tolist() == each.data, each.why
     assert [array.tolist() for array in case.inputs[1:]] == ([each.size] if each.size else [])
+
+
+def test_a_smaller_case_is_one_that_the_document_defines():
+    """A kernel does not outgrow the data, though the backend would fail there as well."""
+    ones = np.ones((1, 1, 9), np.float32)
+    given = {"kernel": [7], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    case = case_of("MaxPool-1", given, (ones,), pattern="ones")
+    small = polished(case, lambda each: each.attributes["kernel"][0] > 4)
+    assert (small.attributes["kernel"], small.inputs[0].shape) == ([5], (1, 1, 5))
+
+
+def test_what_is_long_gets_shorter_in_few_steps():
+    """Half of the way to the smallest each time, not one by one."""
+    tried = []
+    zeros = np.zeros((1, 1, 65537), np.float32)
+    given = {"kernel": [1], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    case = case_of("MaxPool-1", given, (zeros,), pattern="zeros")
+
+    def fails(each):
+        tried.append(each)
+        return each.inputs[0].shape[2] > 300
+
+    assert polished(case, fails).inputs[0].shape == (1, 1, 301)
+    assert len(tried) < 200
 
 
 def _plain(operator, axes):
