@@ -1,29 +1,34 @@
-"""What `pytest --conformance-backend` collects: an item per vector, and one for the readings."""
+"""What `pytest --conformance-backend` collects: an item per vector."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance.check.expected import INCONSISTENT, ExpectedFailures, consistent
+from conformance.check.expected import INCONSISTENT, ExpectedFailures
 from conformance.check.isolated import Isolated
-from conformance.check.report import Report, Result, Verdict
+from conformance.check.report import Result
 from conformance.check.runner import Runner
 from conformance.checking import runner_of
 from conformance.errors import ConformanceError, UsageError
-from conformance.report import sentences
-from conformance.report.merge import merge
+from conformance.report.encoding import result_fields
 from conformance.testing import DoesNotConform, VectorTest, selected
 from conformance.vectorfile import open_vectors
 
 NAME = "conformance"
 READINGS = "readings"
+RESULT = "conformance"
+"""The attribute of a report of pytest that holds what came of a vector, as JSON.
+
+A worker of pytest-xdist sends its reports at once, so that one that crashes later loses none.
+"""
 _TIMEOUT = 60.0
 
 
@@ -36,21 +41,25 @@ def usage_errors() -> Iterator[None]:
         raise pytest.UsageError(str(error)) from error
 
 
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is a worker of pytest-xdist, which reports to another process."""
+    return hasattr(config, "workerinput")
+
+
 class VectorTests:
     """The tests of a backend in a session, registered as a plugin of pytest.
 
     `options` are those that were given, by name without `--conformance-`. Raises
-    pytest.UsageError where one is wrong or the backend cannot be loaded.
+    pytest.UsageError where one is wrong.
     """
 
     def __init__(self, config: pytest.Config, options: Mapping[str, Any]) -> None:
         self.backend: str = options["backend"]
-        self.results: list[Result] = []
-        self.distributed = hasattr(config, "workerinput")
-        stack = ExitStack()
-        config.add_cleanup(stack.close)
+        self._calling = _calling(options)
+        self._stack = ExitStack()
+        config.add_cleanup(self._stack.close)
         with usage_errors():
-            files = stack.enter_context(open_vectors(options.get("vectors")))
+            files = self._stack.enter_context(open_vectors(options.get("vectors")))
             path = options.get("expected_failures")
             expected = ExpectedFailures.read(path) if path else None
             self.tests = selected(
@@ -67,26 +76,15 @@ class VectorTests:
                 if each.word == INCONSISTENT
             }
             self.all_vectors = sum(map(len, files))
-            self._named = _named(config, {test.id for test in self.tests} | {READINGS})
-            self.runner = None if config.option.collectonly else _runner(options, stack)
-        if not self.distributed and getattr(config.option, "dist", "no") != "no":
-            stack.close()  # the backend was seen to load: the workers of pytest-xdist run it
+            self._named = _named(config, {test.id for test in self.tests})
 
-    def report(self) -> Report:
-        """Return the vectors that were run so far as the report of a shard."""
-        counts: dict[str, Counter[Verdict]] = {}
-        for result in self.results:
-            counts.setdefault(result.operator, Counter())[result.verdict] += 1
-        return Report(
-            backend=self.backend,
-            vectors=(),
-            results=self.results,
-            counts=sum(counts.values(), Counter()),
-            counts_by_operator=counts,
-            required=self.tests[0].pins,
-            not_run=self.all_vectors - len(self.results),
-            shard="1/1",
-        )
+    @cached_property
+    def runner(self) -> Runner:
+        """What calls the backend, started for the first vector; raises UsageError if it cannot."""
+        runner = self._stack.enter_context(self._calling())
+        if isinstance(runner, Isolated):
+            runner.ready()
+        return runner
 
     @pytest.hookimpl(tryfirst=True)  # before what deselects, by -k for example
     def pytest_collection_modifyitems(
@@ -96,6 +94,32 @@ class VectorTests:
         collector = Vectors.from_parent(session, name=NAME, nodeid=NAME, run=self)
         found = session.genitems(collector)
         items += [item for item in found if not self._named or item.name in self._named]
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Try the backend once where workers of pytest-xdist will run it: their errors say less."""
+        option = session.config.option
+        if getattr(option, "dist", "no") != "no" and not is_worker(session.config):
+            with usage_errors():
+                _ = self.runner
+            self._stack.close()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Start the backend before the first test, so that one that cannot be is wrong usage."""
+        option = session.config.option
+        wanted = any(isinstance(item, VectorItem) for item in session.items)
+        if wanted and not option.collectonly and not is_worker(session.config):
+            with usage_errors():
+                _ = self.runner
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Let the report of a test tell what came of its vector."""
+        report = yield
+        if call.when == "call" and isinstance(item, VectorItem) and item.result is not None:
+            setattr(report, RESULT, json.dumps(result_fields(item.result)))
+        return report
 
 
 class Vectors(pytest.Collector):
@@ -112,17 +136,10 @@ class Vectors(pytest.Collector):
             yield VectorItem.from_parent(
                 self, name=test.id, nodeid=nodeid, run=self._run, test=test
             )
-        yield ReadingsItem.from_parent(
-            self, name=READINGS, nodeid=f"{NAME}::{READINGS}", run=self._run
-        )
 
 
-class _Item(pytest.Item):
+class Item(pytest.Item):
     """An item whose failures are texts for people, without a traceback."""
-
-    def __init__(self, *, run: VectorTests, **others: Any) -> None:
-        super().__init__(**others)
-        self._run = run
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return where the test is: nowhere in a file, so that its name says it all."""
@@ -135,79 +152,28 @@ class _Item(pytest.Item):
         return super().repr_failure(excinfo, *args)
 
 
-class VectorItem(_Item):
-    """The test of one vector."""
+class VectorItem(Item):
+    """The test of one vector; `result` is what came of it, None before."""
 
-    def __init__(self, *, test: VectorTest, **others: Any) -> None:
+    def __init__(self, *, run: VectorTests, test: VectorTest, **others: Any) -> None:
         super().__init__(**others)
+        self.result: Result | None = None
+        self._run = run
         self._test = test
 
     def runtest(self) -> None:
         """Run the vector and judge the answer."""
         run = self._run
-        assert run.runner is not None
         try:
             report = self._test.report(run.runner, run.backend)
         except UsageError as error:
-            self.session.shouldstop = str(error)  # the backend does not work at all
+            self.session.shouldstop = str(error)  # no other vector would fare better
             raise
         (result,) = report.results
-        run.results.append(replace(result, output=None))
+        self.result = replace(result, printed="")
         if result.printed:
             self.add_report_section("call", "backend", result.printed)
         self._test.conclude(report, backend=run.backend)
-
-
-class ReadingsItem(_Item):
-    """The test of all vectors together: something was computed, by one reading of each clause."""
-
-    def runtest(self) -> None:
-        """Find what was computed, and the readings that the vectors run so far follow."""
-        run = self._run
-        if run.distributed:
-            pytest.skip("no worker of pytest-xdist sees all vectors: run without -n for readings")
-        if not run.results:
-            pytest.skip("no vector was run")
-        merged = merge({"the session": run.report()})
-        inconsistent = {
-            each.clause: sentences.followed(each)[0]
-            for each in merged.readings
-            if each.status == INCONSISTENT
-        }
-        known = [
-            f"{clause}: {run.announced[clause]}"
-            for clause in inconsistent
-            if clause in run.announced
-        ]
-        problems = [merged.vacuous] if merged.vacuous else []
-        problems += [
-            f"{clause} is {said}"
-            for clause, said in inconsistent.items()
-            if clause not in run.announced
-        ]
-        problems += [
-            f"{clause} passed unexpectedly: announced as {INCONSISTENT}: {reason}"
-            for clause, reason in run.announced.items()
-            if clause in consistent(merged)
-        ]
-        announced = {test.id for test in run.tests if "error" in test.expected}
-        first = {result.id: result for result in run.results}
-        for after in merged.results:
-            before = first[after.id]
-            refuted = before.verdict == "conforms" and after.verdict == "error"
-            if refuted and before.id not in announced:
-                problems.append(
-                    f"{after.id} raised what only another reading excuses: {after.detail}"
-                )
-            if before.excused and not refuted and before.id in announced and not merged.not_run:
-                problems.append(
-                    f"{after.id} passed unexpectedly: the readings excuse {after.detail}"
-                )
-        if known and not problems:
-            pytest.xfail("; ".join(known))
-            problems = known  # under --runxfail, which makes nothing of the line above
-        if problems:
-            raise DoesNotConform("\n".join(problems))
 
 
 def _pin(text: str) -> tuple[str, str]:
@@ -219,11 +185,18 @@ def _pin(text: str) -> tuple[str, str]:
 
 def _named(config: pytest.Config, known: set[str]) -> set[str]:
     """Take ids of our tests out of the arguments, where pytest would look for files."""
-    prefix = f"{NAME}::"
-    named = {arg.removeprefix(prefix) for arg in config.args if arg.startswith(prefix)}
-    if missing := sorted(named - known):
-        raise UsageError(f"no test {prefix}{missing[0]}: no such vector is among those to run")
-    others = [arg for arg in config.args if not arg.startswith(prefix)]
+    named, others = set(), []
+    for arg in config.args:
+        where, _, vector_id = arg.partition("::")
+        # From below its root directory pytest shows an id as ../conformance::ID.
+        if vector_id and Path(where).name == NAME:
+            named.add(vector_id)
+        else:
+            others.append(arg)
+    if missing := sorted(named - known - {READINGS}):
+        raise UsageError(f"no test {NAME}::{missing[0]}: no such vector is among those to run")
+    if READINGS in named:  # those of all vectors
+        named = set()
     if NAME in others and not Path(NAME).exists():
         others.remove(NAME)
         named = set()
@@ -231,13 +204,12 @@ def _named(config: pytest.Config, known: set[str]) -> set[str]:
     return named
 
 
-def _runner(options: Mapping[str, Any], stack: ExitStack) -> Runner:
-    """Return what calls the backend, closed with the stack; raises UsageError if it cannot."""
-    name, here = options["backend"], options.get("in_process", False)
+def _calling(options: Mapping[str, Any]) -> Callable[[], AbstractContextManager[Runner]]:
+    """Return what starts and stops the backend; raises pytest.UsageError for a wrong option."""
+    here = options.get("in_process", False)
     if here and "timeout" in options:
-        raise UsageError("--conformance-timeout is for workers: not with --conformance-in-process")
+        raise pytest.UsageError(
+            "--conformance-timeout is for workers: not with --conformance-in-process"
+        )
     timeout = None if here else options.get("timeout", _TIMEOUT)
-    runner = stack.enter_context(runner_of(name, timeout, None, 1, apart=not here))
-    if isinstance(runner, Isolated):
-        runner.ready()
-    return runner
+    return partial(runner_of, options["backend"], timeout, None, 1, apart=not here)

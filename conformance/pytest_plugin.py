@@ -67,6 +67,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if "backend" not in given:
         option = f"--conformance-{next(iter(given)).replace('_', '-')}"
         raise pytest.UsageError(f"{option} needs --conformance-backend")
-    from conformance.pytest_items import VectorTests  # noqa: PLC0415 - it imports numpy
+    from conformance.pytest_items import VectorTests, is_worker  # noqa: PLC0415 - it imports numpy
+    from conformance.pytest_readings import Readings  # noqa: PLC0415
 
-    config.pluginmanager.register(VectorTests(config, given), "conformance-vectors")
+    tests = VectorTests(config, given)
+    config.pluginmanager.register(tests, "conformance-vectors")
+    if not is_worker(config):
+        config.pluginmanager.register(Readings(tests), "conformance-readings")

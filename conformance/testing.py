@@ -56,9 +56,10 @@ def vectors(
 ) -> pytest.MarkDecorator:
     """Return a decorator that runs a test once for each vector, its argument `vector`.
 
-    The id of the vector is that of the test. Without operators all there are; `path` is a vector
-    file or a directory of them, None the suite this package ships; the others are as in
-    `conformance.check`. Raises UsageError where they are wrong or choose nothing.
+    The id of the vector is that of the test. Each vector is judged alone: whether readings are
+    consistent is not. Without operators all there are; `path` is a vector file or a directory of
+    them, None the suite this package ships; the others are as in `conformance.check`. Raises
+    UsageError where they are wrong or choose nothing.
     """
     tests = selected(
         _opened(None if path is None else Path(path).resolve()),
@@ -142,8 +143,14 @@ class VectorTest:
         self.conclude(report, cause=raised)
 
     def report(self, runner: Runner, name: str) -> Report:
-        """Run the vector alone and return the report, of at most one result."""
-        return run(_Once(runner), [self.vector], name=name, require=self.pins)
+        """Run the vector alone and return the report, of one result.
+
+        Raises UsageError if the backend does not work, or no longer.
+        """
+        report = run(_Once(runner), [self.vector], name=name, require=self.pins)
+        if not report.results:
+            raise UsageError(report.stopped)
+        return report
 
     def conclude(
         self, report: Report, *, backend: str = "", cause: BaseException | None = None

@@ -53,16 +53,35 @@ def hanging(operator, inputs, attributes):
         threading.Event().wait()
     return right(operator, inputs, attributes)
 
+def lost(operator, inputs, attributes):
+    if attributes.get("rounding_type") == "ceil":
+        open("lost", "w").close()
+        os.abort()
+    return right(operator, inputs, attributes)
+
+if os.path.exists("lost"):
+    del lost
+
+controllers = right
+if "PYTEST_XDIST_WORKER" in os.environ:
+    del controllers
+
 def refusing(operator, inputs, attributes):
-    if inputs[0].size == 8:
+    if inputs[0].size % 8 == 0:
         raise ValueError("eight cells")
     return right(operator, inputs, attributes)
 
 def by_size(operator, inputs, attributes):
     chosen = {"same-output-size": "same-as-input"} if inputs[0].size == 7 else {}
     return evaluate(operator, inputs, attributes, chosen)
+
+def by_size_until_crash(operator, inputs, attributes):
+    if inputs[0].size == 9:
+        os.abort()
+    return by_size(operator, inputs, attributes)
 """
 CASES = ["plain", "lower", "ceil", "empty-window", "stride-zero"]
+DIVIDED = "same-output-size=divided"
 LOWER = "conformance::AvgPool-1/lower"
 
 
@@ -85,11 +104,19 @@ def suite(pytester):
     return run
 
 
+@pytest.fixture
+def sizes(pytester):
+    """Write three vectors that a disputed clause touches, and return the path."""
+    same = pool(auto_pad="same_upper")
+    made = [vector(ramp(1, 1, n), same, id=f"AvgPool-1/of{n}") for n in (5, 7, 9)]
+    return write(pytester.path / "sizes.h5", made)
+
+
 class TestItems:
     """A test for each vector, named by its id."""
 
     def test_every_vector_is_a_test(self, suite):
-        """And the readings are one, the last."""
+        """And the readings of all are one, the last."""
         result = suite("right", "-v")
         result.assert_outcomes(passed=6)
         found = [line.split()[0] for line in result.outlines if line.startswith("conformance::")]
@@ -99,17 +126,27 @@ class TestItems:
     def test_they_are_collected_without_a_backend_that_works(self, suite):
         """--collect-only starts nothing."""
         result = suite("nothing", "--collect-only", "-q")
-        assert [line for line in result.outlines if "::" in line] == [
-            *(f"conformance::AvgPool-1/{name}" for name in CASES),
-            "conformance::readings",
-        ]
+        found = [line for line in result.outlines if "::" in line]
+        assert found == [f"conformance::AvgPool-1/{name}" for name in CASES]
+
+    def test_no_backend_is_started_where_no_vector_is_left(self, suite):
+        """Nor has one to work then."""
+        result = suite("nothing", "-k", "no_vector")
+        result.assert_outcomes(deselected=5)
+        assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
     def test_k_selects_by_id(self, suite):
         """As for any test."""
-        suite("right", "-k", "lower or stride").assert_outcomes(passed=2, deselected=4)
+        suite("right", "-k", "lower or stride").assert_outcomes(passed=2, deselected=3)
 
     @pytest.mark.parametrize(
-        ("argument", "passed"), [("conformance::AvgPool-1/plain", 1), ("conformance", 6)]
+        ("argument", "passed"),
+        [
+            ("conformance::AvgPool-1/plain", 1),
+            ("../conformance::AvgPool-1/plain", 1),
+            ("conformance::readings", 6),
+            ("conformance", 6),
+        ],
     )
     def test_an_argument_names_one_or_all(self, suite, pytester, argument, passed):
         """Then no test file is looked at."""
@@ -126,7 +163,7 @@ class TestItems:
     def test_lf_runs_what_failed(self, suite):
         """The names are the same in the next run."""
         suite("upper").assert_outcomes(failed=1, passed=5)
-        suite("upper", "--lf").assert_outcomes(failed=1, deselected=5)
+        suite("upper", "--lf").assert_outcomes(failed=1, deselected=4)
 
     def test_x_stops_at_the_first_failure(self, suite):
         """Which is the second vector."""
@@ -139,18 +176,6 @@ class TestItems:
         assert text.count('classname="conformance"') == 6
         assert 'name="AvgPool-1/lower"' in text
         assert "mismatch: " in text
-
-    def test_xdist_shares_them(self, suite, pytester, monkeypatch):
-        """Every worker collects the same; none of them sees all readings."""
-        pytest.importorskip("xdist")
-        # The environment says that we are a worker ourselves.
-        for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
-            monkeypatch.delenv(name, raising=False)
-        command = (sys.executable, "-m", "pytest", *PLUGIN, "-n", "2", "-rs")
-        backend = ("--conformance-backend", "backends.py:upper", "--conformance-in-process")
-        result = pytester.run(*command, *backend, "--conformance-vectors", "AvgPool-1.h5")
-        result.assert_outcomes(failed=1, passed=4, skipped=1)
-        result.stdout.fnmatch_lines(["SKIPPED*no worker of pytest-xdist sees all vectors*"])
 
 
 class TestOutcomes:
@@ -209,6 +234,17 @@ class TestOutcomes:
         result.assert_outcomes(failed=1, passed=5)
         result.stdout.fnmatch_lines(["timed-out: no answer within 0.2 s"])
 
+    def test_a_backend_that_is_lost_stops_the_session(self, suite):
+        """It answered, crashed, and cannot be loaded again."""
+        result = suite("lost", isolated=True)
+        assert result.ret == pytest.ExitCode.INTERRUPTED
+        result.assert_outcomes(failed=2, passed=2)
+        result.stdout.fnmatch_lines(["backend 'backends.py:lost': * no 'lost'*"])
+
+
+class TestReadings:
+    """The last test, which judges the vectors of the session together."""
+
     def test_a_session_that_computed_nothing_fails_the_last_test(self, suite):
         """Skipped tests are no pass, nor are they with the refusal of what is invalid."""
         for backend in ("unsupported", "valid_unsupported"):
@@ -216,21 +252,18 @@ class TestOutcomes:
             assert result.parseoutcomes()["failed"] == 1
             result.stdout.fnmatch_lines(["nothing was *"])
 
-    def test_readings_that_no_attribute_separates_fail_the_last_test(self, suite, pytester):
+    def test_readings_that_no_attribute_separates_fail_the_last_test(self, suite, pytester, sizes):
         """Each vector alone conforms."""
-        same = pool(auto_pad="same_upper")
-        made = [vector(ramp(1, 1, n), same, id=f"AvgPool-1/of{n}") for n in (5, 7, 9)]
-        path = write(pytester.path / "sizes.h5", made)
-        result = suite("by_size", vectors=path)
+        result = suite("by_size", vectors=sizes)
         result.assert_outcomes(failed=1, passed=3)
         said = "same-output-size is INCONSISTENT: divided 2, same-as-input 1, of 3 vectors"
         result.stdout.fnmatch_lines(["_* conformance::readings _*", said])
         expected = pytester.path / "expected"
         expected.write_text("inconsistent same-output-size # 3: known\n")
         known = ("--conformance-expected-failures", expected)
-        suite("by_size", *known, vectors=path).assert_outcomes(xfailed=1, passed=3)
-        suite("by_size", *known, "--runxfail", vectors=path).assert_outcomes(failed=1, passed=3)
-        result = suite("right", *known, vectors=path)
+        suite("by_size", *known, vectors=sizes).assert_outcomes(xfailed=1, passed=3)
+        suite("by_size", *known, "--runxfail", vectors=sizes).assert_outcomes(failed=1, passed=3)
+        result = suite("right", *known, vectors=sizes)
         result.assert_outcomes(failed=1, passed=3)
         result.stdout.fnmatch_lines(["same-output-size passed unexpectedly: *3: known"])
 
@@ -253,6 +286,91 @@ class TestOutcomes:
         known = ("--conformance-expected-failures", expected)
         suite("refusing", *known, vectors=path).assert_outcomes(passed=3)
         suite("right", *known, vectors=path).assert_outcomes(failed=1, passed=2)
+
+    @pytest.mark.parametrize("arguments", [(), ("-k", "of5 or of7")])
+    def test_their_order_makes_no_difference(self, suite, pytester, sizes, arguments):
+        """Nor do those that are left out, as long as two of those that are run disagree."""
+        pytester.makeconftest("def pytest_collection_modifyitems(items): items.reverse()")
+        result = suite("by_size", *arguments, vectors=sizes)
+        assert result.parseoutcomes()["failed"] == 1
+        result.stdout.fnmatch_lines(["same-output-size is INCONSISTENT: *"])
+
+    def test_a_part_of_the_vectors_is_not_said_to_be_consistent(self, suite, sizes):
+        """It does not show that the whole is."""
+        suite("by_size", "-k", "of5 or of9", vectors=sizes).assert_outcomes(passed=2, deselected=1)
+
+    def test_a_session_that_was_stopped_is_not_judged(self, suite, sizes):
+        """It has failed."""
+        result = suite("by_size", "-x", "--conformance-require", DIVIDED, vectors=sizes)
+        result.assert_outcomes(failed=1, passed=1)
+
+    def test_lf_runs_all_vectors_again(self, suite, sizes):
+        """Where their readings alone have failed, until they pass."""
+        for backend, failed, passed in (("by_size", 1, 3), ("by_size", 1, 3), ("right", 0, 4)):
+            result = suite(backend, "--lf", vectors=sizes)
+            result.assert_outcomes(failed=failed, passed=passed)
+
+    def test_many_errors_are_shown_in_part(self, suite, pytester):
+        """The first ten, and how many there are."""
+        excused = pool(auto_pad="same_upper", kernel=[1], strides=[2])
+        made = [vector(ramp(n, 1, 8), excused, id=f"AvgPool-1/of{n}") for n in range(1, 14)]
+        made += [vector(ramp(1, 1, 5), pool(auto_pad="same_upper"), id="AvgPool-1/telling")]
+        result = suite("refusing", vectors=write(pytester.path / "many.h5", made))
+        result.assert_outcomes(failed=1, passed=14)
+        told = [line for line in result.outlines if "raised what only another" in line]
+        assert len(told) == 11  # with the line of the summary
+        result.stdout.fnmatch_lines(["and 3 more such vectors"])
+
+
+class TestDistributed:
+    """The same with pytest-xdist, whose workers run the tests."""
+
+    @pytest.fixture
+    def distributed(self, suite, pytester, monkeypatch):
+        """Return what runs pytest with two workers, which call the backend themselves."""
+        pytest.importorskip("xdist")
+        # The environment says that we are a worker ourselves.
+        for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
+            monkeypatch.delenv(name, raising=False)
+
+        def run(backend, vectors, *arguments):
+            command = (sys.executable, "-m", "pytest", *PLUGIN, "-n", "2", *arguments)
+            given = ("--conformance-backend", f"backends.py:{backend}", "--conformance-in-process")
+            return pytester.run(*command, *given, "--conformance-vectors", str(vectors))
+
+        return run
+
+    def test_a_failure_is_one(self, distributed):
+        """And the readings of all vectors are judged."""
+        distributed("upper", "AvgPool-1.h5").assert_outcomes(failed=1, passed=5)
+
+    @pytest.mark.parametrize("dist", ["load", "loadscope", "worksteal"])
+    def test_inconsistent_readings_fail(self, distributed, sizes, dist):
+        """Whoever ran which vector."""
+        result = distributed("by_size", sizes, "--dist", dist)
+        result.assert_outcomes(failed=1, passed=3)
+        said = "same-output-size is INCONSISTENT: divided 2, same-as-input 1, of 3 vectors"
+        result.stdout.fnmatch_lines(["_* conformance::readings _*", said])
+        assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+    def test_a_worker_that_crashes_takes_no_reading_with_it(self, distributed, sizes):
+        """What it reported before counts."""
+        result = distributed("by_size_until_crash", sizes)
+        result.assert_outcomes(failed=2, passed=2)
+        said = "same-output-size is INCONSISTENT: divided 1, same-as-input 1, of 2 vectors"
+        result.stdout.fnmatch_lines([said])
+
+    def test_a_backend_that_cannot_be_loaded(self, distributed, sizes):
+        """Is wrong usage, in one line."""
+        result = distributed("nothing", sizes)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["ERROR: backend 'backends.py:nothing': * no 'nothing'*"])
+
+    def test_a_backend_that_no_worker_can_load(self, distributed, sizes):
+        """The tests say why."""
+        result = distributed("controllers", sizes)
+        assert result.ret == pytest.ExitCode.INTERRUPTED
+        result.stdout.fnmatch_lines(["backend 'backends.py:controllers': * no 'controllers'*"])
 
 
 class TestExpected:
