@@ -15,6 +15,7 @@ from conformance.models.fixed import CELLS, Fixed, fewer_planes, unsound
 from conformance.operators import OPERATORS
 from conformance.operators.windows import ceil_div
 from conformance.sweep.model import Blueprint
+from conformance.sweep.neighbours import one_off
 from conformance.sweep.patterns import INTEGER_PATTERNS
 
 _PLANE = 1 << 14
@@ -144,9 +145,5 @@ def _one_off(values: list[int], least: int) -> Iterator[tuple[str, list[int]]]:
         every = [max(least, value + step) for value in values]
         if every != values:
             yield f"{step:+d}", every
-        for axis, value in enumerate(values):
-            if len(values) > 1 and value + step >= least:
-                yield (
-                    f"{step:+d} on axis {axis}",
-                    [value + step if i == axis else other for i, other in enumerate(values)],
-                )
+        for axis, changed in one_off(values, step, least) if len(values) > 1 else ():
+            yield f"{step:+d} on axis {axis}", changed

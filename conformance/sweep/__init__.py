@@ -12,6 +12,7 @@ from conformance.sweep.adaptive import adaptive_sweep
 from conformance.sweep.examples import examples
 from conformance.sweep.invalid import invalid
 from conformance.sweep.model import Covered, Progress, Sweep, build
+from conformance.sweep.neighbours import neighbours
 from conformance.sweep.pooling import ngraph_sweep, openvino_sweep
 from conformance.sweep.special import special
 from conformance.vector import TIERS, Case, Tier
@@ -64,8 +65,9 @@ def collect(
             case
             for case in chain(
                 (case for case in examples(seed) if case.operator == operator),
-                _swept(sweep, arrays, seed),
+                _swept(sweep, arrays, tier, seed),
                 special(operator, seed),
+                neighbours(operator, seed),
                 invalid(operator),
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
@@ -74,16 +76,18 @@ def collect(
     )
 
 
-def _swept(sweep: Sweep, arrays: list[Covered], seed: int) -> Iterator[Case]:
-    turn = 0
+def _swept(sweep: Sweep, arrays: list[Covered], tier: Tier, seed: int) -> Iterator[Case]:
+    first = 0
     for array in arrays:
         left = _SMOKE_ROWS[sweep.operator][array.name]
-        for row in array.rows:
+        for turn, row in enumerate(array.rows, first):
+            if tier == "smoke" and not left:
+                break
             plan = sweep.concrete(row, turn)
             smoke = left > 0 and prod(plan.shape) <= _SMOKE_CELLS
             yield build(plan, seed=seed, tier="smoke" if smoke else "standard")
             left -= smoke
-            turn += 1
+        first += len(array.rows)
 
 
 def _unique(cases: Iterator[Case]) -> Iterator[Case]:

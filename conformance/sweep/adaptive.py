@@ -17,12 +17,12 @@ Sizes = tuple[int, int]  # input d, output o
 # rounded up; the last is longer than any vector.
 _HARD = ("5-3", "10-3", "11-7", "14-13", "21-19", "191-3")
 _RELATIONS: dict[str, tuple[Sizes, ...]] = {
-    "divides": ((4, 2), (6, 3), (6, 2), (8, 4), (9, 3), (15, 5)),
-    "rest": ((5, 2), (7, 3), (7, 5), (8, 3), (9, 4), (13, 5)),
+    "divides": ((4, 2), (6, 3), (6, 2), (8, 4), (9, 3), (15, 5), (16, 8)),
+    "rest": ((5, 2), (7, 3), (7, 5), (8, 3), (9, 4), (13, 5), (17, 8)),
     "identity": ((2, 2), (3, 3), (5, 5), (1, 1), (7, 7)),
     "one": ((2, 1), (3, 1), (5, 1), (9, 1)),
-    "grow-multiple": ((2, 4), (3, 6), (1, 3), (2, 6)),
-    "grow": ((2, 3), (3, 5), (5, 7), (4, 9), (7, 17)),
+    "grow-multiple": ((2, 4), (3, 6), (1, 3), (2, 6), (4, 8)),
+    "grow": ((2, 3), (3, 5), (5, 7), (4, 9), (7, 17), (5, 16)),
     **{pair: ((int(pair.split("-")[0]), int(pair.split("-")[1])),) for pair in _HARD},
 }
 _OTHERS: dict[str, tuple[Sizes, ...]] = {
@@ -41,7 +41,7 @@ def adaptive_sweep() -> Sweep:
         "relation": tuple(_RELATIONS),
         "others": ("none", *_OTHERS),
         "batch": (1, 2, 3),
-        "channels": (1, 5, 17, 33, 48),
+        "channels": (1, 5, 16, 17, 33, 48),
         "pattern": AVERAGE_PATTERNS,
     }
     constraints = [

@@ -73,17 +73,26 @@ def candidates(
     mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
 ) -> tuple[Axis, ...]:
     """Return axes that satisfy all levels; `width` None asks for any small number of windows."""
-    found = []
+    return tuple(dict.fromkeys(_candidates(mode, kernel, stride, pads, fit, width)))
+
+
+@cache
+def feasible(mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None) -> bool:
+    """Whether some axis satisfies all levels: the first one found says so."""
+    return any(True for _ in _candidates(mode, kernel, stride, pads, fit, width))
+
+
+def _candidates(
+    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
+) -> Iterator[Axis]:
     for k, d in _kernels(kernel):
         for s in _strides(stride, k):
             for begin, end in _pads(pads, k, s):
                 given = (begin, end) if mode == "explicit" else (0, 0)
                 for size in _sizes(k, d, s, given, mode, width):
                     axis = Axis(size, k, s, begin, end)
-                    if not _allowed(axis, kernel, mode, width) or fit_of(axis, mode) != fit:
-                        continue
-                    found.append(axis)
-    return tuple(dict.fromkeys(found))
+                    if _allowed(axis, kernel, mode, width) and fit_of(axis, mode) == fit:
+                        yield axis
 
 
 @cache
@@ -100,6 +109,21 @@ def plain(mode: str, width: str | None, *, padded: bool) -> tuple[Axis, ...]:
         for kernel, stride, pads, fit in levels
         for axis in candidates(mode, kernel, stride, pads, fit, width)
         if axis.k <= 3 and axis.s <= 3
+    )
+
+
+@cache
+def alike(mode: str, width: str | None, k: int, s: int | None, *, padded: bool) -> tuple[Axis, ...]:
+    """Return axes of one kernel and, unless None, stride, to stand beside another of the same."""
+    return tuple(
+        dict.fromkeys(
+            Axis(size, k, stride, begin, end)
+            for stride in ((1, 2, 3) if s is None else (s,))
+            for pads in (("begin", "end", "end-larger", "none") if padded else ("none",))
+            for begin, end in _pads(pads, k, stride)
+            for given in ((begin, end) if mode == "explicit" else (0, 0),)
+            for size in _sizes(k, None, stride, given, mode, width)
+        )
     )
 
 

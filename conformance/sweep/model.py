@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Sweep:
     geometry: Model | None = None
 
     def arrays(self, strength: int, seed: int, progress: Progress | None = None) -> list[Covered]:
-        """Return the covering arrays with what they cover."""
+        """Return the covering arrays."""
         wanted = [("all factors", self.model, strength)]
         if self.geometry is not None:
             wanted.append(("geometry", self.geometry, strength + 1))
@@ -62,18 +63,23 @@ class Sweep:
         for name, model, t in wanted:
             step = None if progress is None else _named(progress, f"{self.operator}: {name}")
             rows = covering_array(model, strength=t, seed=seed, progress=step)
-            found.append(Covered(name, t, rows, coverage(model, rows, strength=t)))
+            found.append(Covered(name, t, rows, model))
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Covered:
-    """A covering array: its rows, its strength t, and how many t-way interactions it covers."""
+    """A covering array of a model: its rows, and its strength t."""
 
     name: str
     strength: int
     rows: list[Row]
-    coverage: Coverage
+    model: Model
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How many t-way interactions it covers; counted when it is asked for."""
+        return coverage(self.model, self.rows, strength=self.strength)
 
 
 def _named(progress: Progress, name: str) -> Callable[[int, int], None]:

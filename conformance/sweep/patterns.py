@@ -118,7 +118,9 @@ def cancellation(c: Canvas) -> Doubles:
 
 def spikes(c: Canvas) -> Doubles:
     """Rare huge values before long runs of small ones: running sums never recover."""
-    return np.where(c.chosen(29), 2.0 ** min(c.fmt.precision + 3, 13), c.integers(1, 3) / 4.0)
+    # Huge for sums kept in doubles too, where the type has such numbers.
+    huge = 2.0 ** (60 if c.fmt.largest > 2.0**100 else 13)
+    return np.where(c.chosen(29), huge, c.integers(1, 3) / 4.0)
 
 
 def sign_changes(c: Canvas) -> Doubles:
@@ -224,7 +226,7 @@ MAXIMUM_PATTERNS = tuple(
     for name in _PATTERNS
     if name not in {"ones", "cancellation", "spikes", "sign-changes", "ties", "overflow"}
 )
-INTEGER_PATTERNS = ("index", "negative", "integers", "zeros", "extremes")
+INTEGER_PATTERNS = ("index", "negative", "integers", "zeros", "extremes", "lowest")
 SPARSE_PATTERNS = ("impulses", "zeros", "all-minus-infinity")
 """Patterns whose bound stays meaningful with hundreds of cells in a window of bfloat16."""
 
@@ -268,14 +270,22 @@ def _whole_numbers(pattern: str, dtype: DType, c: Canvas) -> Array:
     ends: Any = np.iinfo(dtype)
     if pattern == "extremes":
         near = [ends.max, ends.max - 1, ends.min, ends.min + 1, ends.max // 2, ends.max // 2 + 1]
-        return np.array(near, dtype)[(c.bits % np.uint64(6)).astype(np.int64)]
+        return _picked(np.array(near, dtype), c.bits % np.uint64(6))
     if pattern == "negative":
         # Of unsigned numbers, those that a signed comparison takes for negative.
         top = ends.max if ends.min == 0 else -1
         return (top - (c.bits % np.uint64(50)).astype(np.int64).astype(object)).astype(dtype)
     if pattern == "zeros":
         return np.zeros(c.shape, dtype)
+    if pattern == "lowest":
+        # Few windows hold more than the lowest number of all.
+        return _picked(np.array([ends.min, ends.min + 1], dtype), c.bits % np.uint64(16) == 0)
     if pattern == "integers":
         return c.integers(0 if ends.min == 0 else -8, 8).astype(dtype)
     cells = np.arange(prod(c.shape)).reshape(c.shape) % min(int(ends.max), 2**15)
     return cells.astype(dtype)
+
+
+def _picked(numbers: Array, places: npt.NDArray[Any]) -> Array:
+    found: Array = numbers[places.astype(np.int64)]
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from itertools import islice
 from math import prod
 from typing import Any
@@ -20,10 +19,15 @@ from conformance.sweep.patterns import (
     SPARSE_PATTERNS,
 )
 
-CHANNELS = (1, 3, 5, 17, 33, 48, 264)
+CHANNELS = (1, 3, 5, 16, 17, 33, 48, 264)
+_ALIKE = ("nothing", "kernel", "kernel-and-stride")
+"""What the axes share. Numbers that differ tell axes apart; equal ones take the fast ways of
+kernels, those of a square window."""
+_SHARED_VOLUME = 100
+"""Cells of a window of equal axes, at most: the bound of more says nothing in half types."""
 _INTEGERS = ("int8", "uint8", "int32", "int64")
 # Of the levels of width, the largest for many channels, by number.
-_WIDEST = {17: 3, 33: 2, 48: 1, 264: 1}
+_WIDEST = {16: 3, 17: 3, 33: 2, 48: 1, 264: 1}
 
 
 def openvino_sweep(operator: str) -> Sweep:
@@ -94,6 +98,7 @@ _FEW_LEVELS: dict[str, tuple[Any, ...]] = {
     "above": ("given",),
     "include": (True, False),
     "axes": (1, 2),
+    "alike": ("nothing", "kernel-and-stride"),
     "dtype": ("float32",),
     "width": ("2-3",),
     "batch": (1,),
@@ -116,6 +121,7 @@ def _geometry_factors() -> dict[str, tuple[Any, ...]]:
         "pads": geometry.PADS,
         "fit": geometry.FITS,
         "width": geometry.WIDTHS,
+        "alike": _ALIKE,
         "batch": (1, 2, 3),
         "channels": CHANNELS,
     }
@@ -127,25 +133,27 @@ def _mode(auto_pad: str) -> str:
     return "valid" if auto_pad == "valid" else "same"
 
 
-@cache
-def _feasible(mode: str, kernel: str, stride: str, pads: str, fit: str) -> bool:
-    return bool(geometry.candidates(mode, kernel, stride, pads, fit, None))
-
-
 def _geometry_constraints(auto_pad: str | None) -> list[Constraint]:
     names = ("kernel", "stride", "pads", "fit")
 
     def some_numbers(*levels: str) -> bool:
         mode, rest = (_mode(levels[0]), levels[1:]) if auto_pad else ("explicit", levels)
         kernel, stride, pads, fit = rest
-        return _feasible(mode, kernel, stride, pads, fit)
+        return geometry.feasible(mode, kernel, stride, pads, fit, None)
 
     def some_numbers_with_width(*levels: Any) -> bool:
         axes, width, *others = levels
         mode, others = (_mode(others[0]), others[1:]) if auto_pad else ("explicit", others)
         kernel, stride, pads, fit = others
         # With several axes, the width is that of the last and the other levels another's.
-        return axes > 1 or bool(geometry.candidates(mode, kernel, stride, pads, fit, width))
+        return axes > 1 or geometry.feasible(mode, kernel, stride, pads, fit, width)
+
+    def some_equal_numbers(*levels: Any) -> bool:
+        axes, alike, *others = levels
+        mode, others = (_mode(others[0]), others[1:]) if auto_pad else ("explicit", others)
+        if alike == "nothing" or axes == 1:
+            return bool(alike == "nothing")
+        return bool(_focused(geometry.candidates(mode, *others, None), axes, alike))
 
     mode_name = (auto_pad,) if auto_pad else ()
     return [
@@ -154,6 +162,11 @@ def _geometry_constraints(auto_pad: str | None) -> list[Constraint]:
             ("axes", "width", *mode_name, *names),
             some_numbers_with_width,
             "no numbers satisfy these levels with that many windows",
+        ),
+        Constraint(
+            ("axes", "alike", *mode_name, *names),
+            some_equal_numbers,
+            "one axis is like no other, and windows of equal axes soon hold too many cells",
         ),
         *_size_constraints(),
     ]
@@ -228,22 +241,48 @@ def numbers(
     plain axes further.
     """
     level = {name: str(value) for name, value in row.items()}
-    axes, width = int(level["axes"]), level["width"]
+    axes, width, alike = int(level["axes"]), level["width"], level["alike"]
     levels = (mode, level["kernel"], level["stride"], level["pads"], level["fit"])
-    on_last = geometry.candidates(*levels, width)
+    on_last = _focused(geometry.candidates(*levels, width), axes, alike)
     focus = turn % axes if on_last else turn % (axes - 1)
-    options = on_last if focus == axes - 1 else geometry.candidates(*levels, None)
+    options = on_last
+    if focus < axes - 1:
+        options = _focused(geometry.candidates(*levels, None), axes, alike)
     # Of the numbers that fit, the smaller do: the suite is shipped.
     share = 8 if axes > 2 or int(level["channels"]) > 5 else 3
-    options = tuple(sorted(options, key=lambda axis: axis.d)[: max(1, len(options) // share)])
+    options = _smaller(options, share)
     chosen: dict[int, Axis] = {focus: options[turn * 7919 % len(options)]}
     for i in range(axes):
         if i != focus:
             padded = level["pads"] != "none"
-            others = geometry.plain(mode, width if i == axes - 1 else None, padded=padded)
+            on_its_own = width if i == axes - 1 else None
+            others = _beside(chosen[focus], alike, mode, on_its_own, padded=padded)
             fitting = [axis for axis in others if suits(axis)]
+            if alike != "nothing":
+                fitting = list(_smaller(fitting, share))
             chosen[i] = _most_distinct(fitting, list(chosen.values()), turn + i)
     return [chosen[i] for i in range(axes)]
+
+
+def _focused(options: Sequence[Axis], axes: int, alike: str) -> Sequence[Axis]:
+    """Return what the axis that a row is about may be, if all axes share its kernel."""
+    if alike == "nothing":
+        return options
+    return [axis for axis in options if axis.k**axes <= _SHARED_VOLUME]
+
+
+def _beside(
+    focus: Axis, alike: str, mode: str, width: str | None, *, padded: bool
+) -> Sequence[Axis]:
+    """Return what may stand beside the axis that a row is about."""
+    if alike == "nothing":
+        return geometry.plain(mode, width, padded=padded)
+    stride = focus.s if alike == "kernel-and-stride" else None
+    return geometry.alike(mode, width, focus.k, stride, padded=padded)
+
+
+def _smaller(options: Sequence[Axis], share: int) -> Sequence[Axis]:
+    return sorted(options, key=lambda axis: axis.d)[: max(1, len(options) // share)]
 
 
 def _most_distinct(options: list[Axis], taken: list[Axis], turn: int) -> Axis:

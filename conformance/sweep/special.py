@@ -29,6 +29,7 @@ _LONG: dict[str, _Numbers] = {
     "more than 256 in a batch": ((259, 2, 4, 3), (3, 2), (2, 1), (1, 0), (0, 1)),
     "more than 1,024 channels": ((2, 1031, 5), (3,), (2,), (1,), (1,)),
     "more than 255 cells in a window": ((1, 2, 20, 21), (17, 16), (1, 2), (2, 0), (0, 1)),
+    "more than 65,536 cells in a window": ((1, 1, 257, 260), (257, 259), (1, 1), (0, 0), (0, 0)),
 }  # fmt: skip
 
 _IN_SMOKE = (
@@ -91,8 +92,16 @@ _LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[adaptive.Sizes]]] = {
     "264 channels": ((1, 264), [(5, 3), (3, 2)]),
     "global": ((1, 8), [(7, 1), (7, 1)]),
     "more than 255 cells in a window": ((1, 2), [(300, 1)]),
+    "more than 65,536 cells in a window": ((1, 1), [(257, 1), (260, 1)]),
+    "more than 65,536 channels": ((1, 65539), [(2, 1)]),
+    "17 channels of a volume": ((1, 17), [(3, 2), (4, 3), (2, 3)]),
     "2 to 83": ((1, 2), [(2, 83)]),
     "three hard pairs": ((1, 2), [(11, 7), (14, 13), (5, 3)]),
+    # Where i d / o is right in doubles only if the product comes before the division.
+    **{
+        f"{d} to {o}, hard in doubles": ((1, 2), [(d, o)])
+        for d, o in ((30, 22), (14, 50), (7, 49), (22, 22), (6, 10), (14, 6))
+    },
 }
 
 
@@ -124,7 +133,7 @@ def special(operator: str, seed: int) -> Iterator[Case]:
 def _integer_maxima(seed: int) -> Iterator[Case]:
     numbers = _COMMON["stem of ResNet"]
     attributes = next(_attributes("MaxPool-1", numbers))
-    for dtype, pattern in product(INTEGERS, ("extremes", "negative")):
+    for dtype, pattern in product(INTEGERS, ("extremes", "negative", "lowest")):
         yield _case("MaxPool-1", attributes, numbers, dtype, pattern, seed, f"type {dtype}")
 
 

@@ -16,6 +16,7 @@ from conformance.sweep.examples import examples
 from conformance.sweep.exhaustive import exhaustive, parts
 from conformance.sweep.invalid import invalid
 from conformance.sweep.model import ABSENT
+from conformance.sweep.neighbours import neighbours
 from conformance.sweep.special import special
 
 WINDOWED = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
@@ -132,6 +133,67 @@ def test_windows_of_every_kind_occur(operator, what, holds):
     assert any(holds(*axis) for case in valid(operator) for axis in axes_of(case)), what
 
 
+def squares(operator):
+    """Return the cases with equal kernels above one, and equal strides, on two axes or more."""
+    for case in valid(operator):
+        numbers = axes_of(case)
+        if len(numbers) > 1 and numbers[0][1] > 1 and len({axis[1:3] for axis in numbers}) == 1:
+            yield case, numbers
+
+
+@pytest.mark.parametrize("operator", WINDOWED)
+@pytest.mark.parametrize(
+    ("what", "holds"),
+    [
+        ("float64", lambda case, axes: name_of(case.inputs[0].dtype) == "float64"),
+        ("bfloat16", lambda case, axes: name_of(case.inputs[0].dtype) == "bfloat16"),
+        ("batches", lambda case, axes: case.inputs[0].shape[0] > 1),
+        ("channels above 16", lambda case, axes: case.inputs[0].shape[1] > 16),
+        ("three axes", lambda case, axes: len(axes) == 3),
+        ("kernel 2", lambda case, axes: axes[0][1] == 2),
+        ("kernel 3", lambda case, axes: axes[0][1] == 3),
+        ("kernel 4", lambda case, axes: axes[0][1] == 4),
+        ("kernel above 4", lambda case, axes: axes[0][1] > 4),
+        ("stride 1", lambda case, axes: axes[0][2] == 1),
+        ("stride 2", lambda case, axes: axes[0][2] == 2),
+        ("stride above the kernel", lambda case, axes: axes[0][2] > axes[0][1]),
+        ("kernel above an input", lambda case, axes: any(k > d for d, k, *_ in axes)),
+        ("pads at one end", lambda case, axes: any(b != e for *_, b, e in axes)),
+        ("pads on some axes", lambda case, axes: 0 < sum(b > 0 for *_, b, e in axes) < len(axes)),
+    ],
+)
+def test_square_windows_of_every_kind_occur(operator, what, holds):
+    """The fast ways of kernels are for equal axes: what is tested elsewhere is tested there."""
+    assert any(holds(case, axes) for case, axes in squares(operator)), what
+
+
+@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
+def test_square_windows_meet_every_auto_pad(operator):
+    """Absent too."""
+    seen = {case.attributes.get("auto_pad") for case, _ in squares(operator)}
+    assert seen == {None, "explicit", "same_upper", "same_lower", "valid"}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_neighbours_differ_in_one_thing(operator):
+    """From some case before them: attributes, shape, output size, types. A base may be one too."""
+
+    def things(case):
+        given = {name: str(value) for name, value in case.attributes.items()}
+        arrays = dict(enumerate(case.inputs[0].shape)) | {"types": [a.dtype for a in case.inputs]}
+        return given | arrays | {"size": [a.tolist() for a in case.inputs[1:]]}
+
+    seen, differences = [], []
+    for case in neighbours(operator, 0):
+        found = things(case)
+        differences.append(
+            min((sum(found[n] != other[n] for n in found) for other in seen), default=0)
+        )
+        seen.append(found)
+    assert set(differences) == {0, 1}
+    assert differences.count(1) >= 8
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("lanes", [4, 8, 16, 32])
 def test_widths_and_channels_leave_remainders_of_every_vector_width(operator, lanes):
@@ -159,6 +221,20 @@ def test_some_cases_have_more_than_65536_positions(operator):
     )
 
 
+@pytest.mark.parametrize("operator", ["AvgPool-1", "nGraph-AvgPool", "AdaptiveAvgPool-8"])
+def test_some_window_holds_more_cells_than_16_bits_count(operator):
+    """A divisor kept in 16 bits is wrong there."""
+    for case in special(operator, 0):
+        if operator == "AdaptiveAvgPool-8":
+            pairs = zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
+            cells = prod(d // o for d, o in pairs if o)
+        else:
+            cells = prod(min(d, k) for d, k, *_ in axes_of(case)) if case.inputs[0].size else 0
+        if cells > 65536:
+            return
+    pytest.fail("no such case")
+
+
 @pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
 def test_automatic_pads_meet_non_zero_given_pads(operator):
     """same_* and valid come with explicit pads that must be ignored."""
@@ -180,7 +256,8 @@ def test_every_optional_attribute_is_absent_somewhere(operator):
 
 
 @pytest.mark.parametrize(
-    "pair", [(5, 3), (10, 3), (11, 7), (14, 13), (21, 19), (191, 3), (3, 5), (5, 5), (7, 1)]
+    "pair",
+    [(5, 3), (10, 3), (11, 7), (14, 13), (21, 19), (191, 3), (3, 5), (5, 5), (7, 1), (30, 22)],
 )
 def test_adaptive_sizes_that_break_index_arithmetic_occur(pair):
     """Sizes that do not divide, grow, stay, or shrink to one."""
