@@ -28,7 +28,8 @@ class AccuracyTally:
         """Count the rows with an `arithmetic` (one per row of the column, -1 to leave it out).
 
         Only elements that are defined and expected to be finite count. An infinity allowed in
-        place of one is not correctly rounded, and has no error to speak of.
+        place of one is not correctly rounded, and has no error to speak of. Where large cells
+        cancel, an error that is allowed may be more spacings than a double holds: inf of them.
         """
         near = column.near
         if near is None or not (arithmetic >= 0).any():

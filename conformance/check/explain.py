@@ -132,8 +132,7 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
         bounds = np.zeros(got.size)
         expected = of.values.astype(np.float64)
         errors = np.abs(got.astype(np.float64) - expected)
-    with np.errstate(invalid="ignore", over="ignore"):
-        ulps = errors / spacing(expected, name)
+    ulps = errors / spacing(expected, name)
     # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
     ulps[~np.isfinite(ulps)] = np.inf
     worst, first = int(np.where(wrong, ulps, -1.0).argmax()), int(wrong.argmax())

@@ -84,6 +84,7 @@ class Judged:
         self.verdict[index] = ERROR
 
 
+@np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
 def judge(
     batch: Batch, answers: Answers, pins: Mapping[str, str], accuracy: AccuracyTally
 ) -> Judged:

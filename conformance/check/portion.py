@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from conformance.batch import Ints
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.combinations import Packed
-from conformance.check.judge import CONFORMS, Bools
-from conformance.check.readings import readings_followed, refuted
+from conformance.check.judge import CONFORMS
+from conformance.check.readings import settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
@@ -61,19 +59,19 @@ class Portion:
         An exception that only another reading would excuse is an error from here on.
         """
         voters = self._voters()
-        excused = _joined([part.judged.excused[each] for part, each in voters])
-        if excused.any():
-            wrong = refuted(*_columns(voters), excused)
-            for (part, each), no in zip(voters, np.split(wrong, _ends(voters)), strict=True):
-                for vector in each[no].tolist():
-                    part.judged.refute(vector)
-            voters = self._voters()
-        if not len(excused):
+        if not any(len(each) for _, each in voters):
             return ()
-        return readings_followed(
-            *_columns(voters),
+        wrong, reports = settled(
+            np.concatenate([part.judged.accepted[each] for part, each in voters]),
+            np.concatenate([part.judged.touched[each] for part, each in voters]),
+            np.concatenate([part.judged.excused[each] for part, each in voters]),
             lambda name: [value for part, each in voters for value in part.values(each, name)],
         )
+        ends = np.cumsum([len(each) for _, each in voters])[:-1]
+        for (part, each), no in zip(voters, np.split(wrong, ends), strict=True):
+            for vector in each[no].tolist():
+                part.judged.refute(vector)
+        return reports
 
     def counts(self) -> dict[str, Counter[Verdict]]:
         """Return how many vectors of each operator got each verdict."""
@@ -101,19 +99,3 @@ class Portion:
             )
             for part in self.parts
         ]
-
-
-def _columns(voters: Sequence[tuple[Part, Ints]]) -> tuple[Packed, Bools]:
-    return (
-        np.concatenate([part.judged.accepted[each] for part, each in voters]),
-        np.concatenate([part.judged.touched[each] for part, each in voters]),
-    )
-
-
-def _joined(columns: Sequence[Bools]) -> Bools:
-    return np.concatenate([np.zeros(0, np.bool_), *columns])
-
-
-def _ends(voters: Sequence[tuple[Part, Ints]]) -> Ints:
-    """Return where each part's voters end, but for the last."""
-    return np.cumsum([len(each) for _, each in voters])[:-1]

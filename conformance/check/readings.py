@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cache
+from itertools import combinations, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -39,18 +40,43 @@ _NESTED = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in NESTED]
 _PLAIN = [axis for axis in range(len(SHAPE)) if axis not in _NESTED]
 
 
-def refuted(accepted: Packed, touched: Bools, excused: Bools) -> Bools:
-    """Say which vectors are excused by a reading that the other vectors rule out.
+def settled(
+    accepted: Packed, touched: Bools, excused: Bools, values: Values
+) -> tuple[Bools, tuple[ClauseReport, ...]]:
+    """Return which exceptions the readings refute, and a report for each clause that votes.
 
-    Rows as in `readings_followed`; `excused` are answers that conform only because some element
-    is undefined under some reading: exceptions. They have no say in which reading is followed.
+    Rows and `values` as in `readings_followed`. `excused` are answers that conform only because
+    some element is undefined under some reading: exceptions, which have no say in the readings.
     """
-    found = np.zeros(len(excused), np.bool_)
-    if excused.any() and not excused.all():
-        votes = _Votes.of(accepted[~excused], touched[~excused])
-        _, common = votes.fewest_varying()[0]
-        found[excused] = ~(accepted[excused] & pack(common)).any(axis=1)
-    return found
+    values = cache(values)
+    vote = ~excused
+    wrong = refuted(accepted, touched, excused, values)
+    if not vote.any():
+        return wrong, ()
+    reports = readings_followed(
+        accepted[vote], touched[vote], lambda name: list(compress(values(name), vote))
+    )
+    return wrong, reports
+
+
+def refuted(accepted: Packed, touched: Bools, excused: Bools, values: Values) -> Bools:
+    """Say which exceptions no explanation of the other vectors excuses; all as in `settled`.
+
+    One attribute may split each clause, and only exceptions may show one side of a split. So an
+    exception is not refuted if, for some two attributes, the vectors that are like it in both
+    leave it an excuse.
+    """
+    wrong = excused.copy()
+    for alike in ((), *combinations(ATTRIBUTES, 2)):
+        if not wrong.any():
+            break
+        group = _group([values(name) for name in alike], len(wrong))
+        for each in np.unique(group[wrong]):
+            mine = np.flatnonzero(wrong & (group == each))
+            others = ~excused & (group == each)
+            common = _Votes.of(accepted[others], touched[others]).possible()
+            wrong[mine] = ~(accepted[mine, None] & common).any(axis=(1, 2))
+    return wrong
 
 
 def readings_followed(accepted: Packed, touched: Bools, values: Values) -> tuple[ClauseReport, ...]:
@@ -97,6 +123,10 @@ class _Votes:
             if found:
                 break
         return found
+
+    def possible(self) -> Packed:
+        """Return what is common under each of the smallest sets of axes that must vary, packed."""
+        return np.array([pack(common) for _, common in self.fewest_varying()])
 
     def _common(self, varying: Sequence[int]) -> Sets:
         """Return what explains every vector if some clauses, by axis, may vary."""
@@ -189,6 +219,15 @@ def _grouped(values: Sequence[str], mine: Ints, possible: Bools) -> tuple[list[s
     agreed = np.ones((len(names), possible.shape[1]), np.bool_)
     np.logical_and.at(agreed, group, possible)
     return names.tolist(), group, agreed
+
+
+def _group(columns: Sequence[Sequence[str]], rows: int) -> Ints:
+    """Return a number for each row, the same for rows alike in every column."""
+    group = np.zeros(rows, np.intp)
+    for column in columns:
+        _, value = np.unique(np.array(column, str), return_inverse=True)
+        _, group = np.unique(group * rows + value, return_inverse=True)
+    return group
 
 
 def _freed(sets: Sets, axis: int) -> Sets:

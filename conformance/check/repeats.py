@@ -98,6 +98,7 @@ class Repeats:
             if before.verdict[index] == CONFORMS != second.verdict[vector]:
                 self._failing.append(batch.ids[vector])
                 before.verdict[index] = second.verdict[vector]
+                before.excused[index] = False
                 why = second.explanations.get(vector, Explanation("no longer conforms"))
                 before.explanations[index] = why._replace(
                     detail=f"conforms at first, but not when called again: {why.detail}"

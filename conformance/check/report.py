@@ -58,7 +58,8 @@ class Result:
     touch the vector, under which the answer conforms; `({},)` if none touches it and () if it
     does not conform. `excused` is set where the answer is an exception that conforms only because
     some element is undefined, to the combinations under which it is: it has no say in which
-    readings are followed, and is an error where these rule the combinations out.
+    readings are followed, and is an error where these, however attributes may split them, rule
+    the combinations out.
     `clauses` is that of `Vector`. `dtype` and `shapes` are of the inputs,
     `dtype` that of the first. `output` is what the backend returned, kept for the first
     mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be found. `printed`
@@ -100,7 +101,8 @@ class ClauseReport:
     ("operator", "dtype", "axes", "auto_pad", ...), `values` maps each of its values to the
     reading followed there ("either" where nothing separates). inconsistent: no single attribute
     does; the run is not ok. `counts` gives per reading the conforming vectors that only this
-    reading explains. `touched` counts the conforming vectors the clause touches.
+    reading explains. `touched` counts the conforming vectors the clause touches. Excused exceptions
+    (`Result.excused`) are in neither.
 
     The second reading of accumulator and of subnormals accepts all that the first does. There,
     `followed` is the strictest that explains every vector, split says that element types differ
@@ -134,8 +136,9 @@ class UndefinedReport:
 class Accuracy:
     """How close the averages of conforming vectors are, over defined finite elements of a type.
 
-    `correctly_rounded` is a share, `worst_ulp` in spacings at the expected value, `worst_of_bound`
-    the largest error as a share of the error allowed.
+    `correctly_rounded` is a share, `worst_ulp` in spacings at the expected value (inf beyond the
+    largest double, where large cells cancel), `worst_of_bound` the largest error as a share of the
+    error allowed.
     """
 
     dtype: str
@@ -255,13 +258,17 @@ class Report:
     def vacuous(self) -> str:
         """Why the run says nothing of what the backend computes; "" if it says something.
 
-        A backend that refuses what is invalid, and supports nothing else, has computed nothing.
+        A backend that refuses what is invalid, and all else too, whether it says `Unsupported` or
+        some element is undefined, has computed nothing.
         """
         if not any(n for verdict, n in self.counts.items() if verdict != "unsupported"):
             return "nothing was run"
-        if not self.counts["unsupported"] or any(self.counts[verdict] for verdict in FAILURES):
+        if any(self.counts[verdict] for verdict in FAILURES):
             return ""
-        # The exceptions among the answers that conform have a text.
-        if any(each.verdict == "conforms" and not each.detail for each in self.results):
-            return ""
-        return "nothing was computed"
+        left = self.counts["unsupported"] > 0
+        for each in self.results:
+            # The exceptions among the answers that conform have a text.
+            if each.verdict == "conforms" and not each.detail:
+                return ""
+            left |= bool(each.excused)
+        return "nothing was computed" if left else ""

@@ -28,19 +28,13 @@ def explained(
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. Outputs that the report did not keep, and answers that were
-    no arrays, are not diagnosed; nor are failures that were expected.
+    no arrays, are not diagnosed; nor are failures that were expected, and operators of which no
+    call returned: a backend that cannot be called has no cause in what it was asked for.
     """
-    failing: dict[str, dict[str, Result]] = {}
-    right: dict[str, list[str]] = {}
-    for result in report.results:
-        if result.expected:
-            continue
-        if result.verdict == "error" or (
-            result.verdict == "mismatch" and result.output is not None
-        ):
-            failing.setdefault(result.operator, {})[result.id] = result
-        elif result.verdict == "conforms":
-            right.setdefault(result.operator, []).append(result.id)
+    failing, right, silent = _sorted(report)
+    if silent:
+        note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
+        report = replace(report, notes=(*report.notes, note))
     if not failing:
         return report
     mismatches: list[Mismatch] = []
@@ -62,7 +56,34 @@ def explained(
                 conforming += _read(source, ids[::step])
     readings = _readings(report.readings)
     diagnoses = diagnose(mismatches, conforming, readings, progress=progress)
-    return replace(report, diagnoses=tuple(diagnoses))
+    notes = report.notes
+    if diagnoses and diagnoses[0].total < len(mismatches):
+        searched = f"{diagnoses[0].total:,} of {len(mismatches):,} failures"
+        notes += (f"likely causes were searched for {searched}, of all kinds",)
+    return replace(report, diagnoses=tuple(diagnoses), notes=notes)
+
+
+def _sorted(
+    report: Report,
+) -> tuple[dict[str, dict[str, Result]], dict[str, list[str]], list[str]]:
+    """Return what failed and what conforms, by operator, and the operators that never returned."""
+    failing: dict[str, dict[str, Result]] = {}
+    right: dict[str, list[str]] = {}
+    returned: set[str] = set()
+    for result in report.results:
+        # The exceptions among the answers that conform have a text.
+        if result.verdict == "mismatch" or (result.verdict == "conforms" and not result.detail):
+            returned.add(result.operator)
+        if result.expected:
+            continue
+        if result.verdict == "error" or (
+            result.verdict == "mismatch" and result.output is not None
+        ):
+            failing.setdefault(result.operator, {})[result.id] = result
+        elif result.verdict == "conforms":
+            right.setdefault(result.operator, []).append(result.id)
+    silent = sorted(failing.keys() - returned)
+    return {name: failing[name] for name in failing.keys() & returned}, right, silent
 
 
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:

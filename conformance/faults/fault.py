@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ from conformance.vector import Array
 
 STEPS = ("validate", "resolve", "pads", "extent", "windows", "gather", "divide", "reduce")
 """Every step a fault may replace, in the order they run."""
+_LARGEST = 1 << 16
+"""Kernel, stride and pad of a case that a fault is tried on: a stranger may choose any."""
+_MOST_WINDOWS = 1 << 24
+"""Windows of a channel, likewise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,15 +82,19 @@ class FaultyOperator:
             return self.pipeline.values(inputs[0], plan)
 
     def plan(self, params: Params) -> Plan:
-        """Lay out the windows; InvalidCase where there is nothing to pool."""
+        """Lay out the windows; InvalidCase where there is nothing to pool, or far too much."""
         if 0 in params.sizes:
             raise InvalidCase(f"a spatial size of 0 has no windows: {params.sizes}")
-        if params.kernel and min(rooms(params, self.pipeline.pads(params))) < 0:
+        given = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
+        if max(given, default=0) > _LARGEST:
+            raise InvalidCase(f"a number above {_LARGEST}")
+        pads = self.pipeline.pads(params)
+        if params.kernel and min(rooms(params, pads)) < 0:
             raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
-        plan = self.pipeline.plan(params)
-        if min(plan.extent) < 1:
-            raise InvalidCase(f"nothing to pool: an output extent of {plan.extent}")
-        return plan
+        extent = self.pipeline.extent(params, pads)
+        if min(extent) < 1 or prod(extent) > _MOST_WINDOWS:
+            raise InvalidCase(f"nothing to pool: an output extent of {extent}")
+        return self.pipeline.plan(params)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 from conformance.check.combinations import CLAUSE_NAMES, Packed, Sets, pack, set_of
 from conformance.check.expected import INCONSISTENT, consistent
 from conformance.check.explain import explain_excused
-from conformance.check.readings import readings_followed, refuted
+from conformance.check.readings import settled
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
@@ -176,16 +176,12 @@ def _settled(
     touched = np.array([[name in each.clauses for name in CLAUSE_NAMES] for each in voters])
     accepted = _accepted(voters, pins)
     excused = np.array([bool(each.excused) for each in voters])
-    wrong = refuted(accepted, touched, excused)
+    wrong, readings = settled(
+        accepted, touched, excused, lambda name: [_value(each, name) for each in voters]
+    )
     for row in np.flatnonzero(excused).tolist():
         judged = _refuted if wrong[row] else _excused
         results[votes[row]] = judged(voters[row], accepted[row])
-    left = [voter for voter, no in zip(voters, wrong.tolist(), strict=True) if not no]
-    if not left:
-        return tuple(results), ()
-    readings = readings_followed(
-        accepted[~wrong], touched[~wrong], lambda name: [_value(each, name) for each in left]
-    )
     return tuple(results), readings
 
 

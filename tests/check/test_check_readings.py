@@ -23,7 +23,7 @@ from conformance.check.combinations import (
     set_of,
     unpack,
 )
-from conformance.check.readings import ATTRIBUTES, readings_followed, refuted
+from conformance.check.readings import ATTRIBUTES, readings_followed, settled
 from conformance.errors import VectorFileError
 
 NAN = np.nan
@@ -346,11 +346,97 @@ class TestVotes:
             if name not in NESTED and each.status == "followed":
                 assert each.followed in {named(truth)[name], *(named(o)[name] for o in others)}
 
-    def test_nobody_is_refuted_by_the_excused(self):
-        """Exceptions alone rule nothing out."""
-        packed, touched = votes([{self.a: self.a1}], [{self.a: self.a2}])
-        assert refuted(packed, touched, np.array([True, True])).tolist() == [False, False]
-        assert refuted(packed, touched, np.array([False, True])).tolist() == [False, True]
+
+class TestExceptions:
+    """Exceptions that only an undefined element excuses: they have no say, and may be refuted."""
+
+    a, b = TestVotes.a, TestVotes.b
+    (a1, a2), (b1, b2) = (READING_NAMES[CLAUSE_NAMES.index(name)] for name in (a, b))
+
+    def settled(self, *vectors, excused, **attributes):
+        """Return which vectors are refuted, and the report of each clause by name.
+
+        `excused` and the attributes have a letter for each vector, x for excused ones.
+        """
+        marked = np.array([letter == "x" for letter in excused])
+        wrong, reports = settled(
+            *votes(*vectors),
+            marked,
+            lambda name: list(attributes.get(name, "-" * len(vectors))),
+        )
+        return wrong.tolist(), {each.clause: each for each in reports}
+
+    def test_alone_they_are_not_refuted_and_show_nothing(self):
+        """Exceptions rule nothing out."""
+        found = self.settled([{self.a: self.a1}], [{self.a: self.a2}], excused="xx")
+        assert found == ([False, False], {})
+
+    def test_what_others_rule_out_refutes_them(self):
+        """An exception that is right only under a reading not followed has no excuse."""
+        wrong, _ = self.settled([{self.a: self.a1}], [{self.a: self.a2}], excused=".x")
+        assert wrong == [False, True]
+
+    def test_they_do_not_settle_a_clause(self):
+        """A split is seen although an exception, under the default of another clause, denies it."""
+        wrong, found = self.settled(
+            [{self.a: self.a1}],
+            [{self.a: self.a2}],
+            [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
+            excused="..x",
+            dtype="pqq",
+        )
+        assert not any(wrong)
+        assert found[self.a].values == {"p": self.a1, "q": self.a2}
+
+    def test_they_may_be_all_there_is_of_one_side_of_a_split(self):
+        """Where no other vector has its element type, one may follow another reading there."""
+        wrong, _ = self.settled([{self.a: self.a1}], [{self.a: self.a2}], excused=".x", dtype="pq")
+        assert wrong == [False, False]
+
+    def test_two_clauses_may_be_split_by_two_attributes(self):
+        """An exception may need both splits for its excuse, where neither alone would do."""
+        others = [{self.a: self.a1, self.b: self.b1}], [{self.a: self.a2, self.b: self.b1}]
+        wrong, _ = self.settled(
+            *others,
+            [{self.a: self.a1, self.b: self.b2}],
+            [{self.a: self.a2, self.b: self.b2}],
+            excused="...x",
+            dtype="pqpq",
+            axes="1122",
+        )
+        assert not any(wrong)
+
+    @given(st.data())
+    def test_what_a_split_backend_may_refuse_is_not_refuted(self, data):
+        """If each clause is split by one of two attributes, no exception right then is wrong."""
+        by = data.draw(st.tuples(*(st.sampled_from(["dtype", "axes"]) for _ in SHAPE)))
+        index = st.tuples(*(st.integers(0, n - 1) for n in SHAPE))
+        readings = {letter: data.draw(index) for letter in "pq12"}
+        rows = data.draw(
+            st.lists(
+                st.tuples(st.sampled_from("pq"), st.sampled_from("12"), st.booleans(), index),
+                min_size=1,
+                max_size=6,
+            )
+        )
+
+        def truth(dtype, axes):
+            return [
+                readings[dtype if name == "dtype" else axes][clause]
+                for clause, name in enumerate(by)
+            ]
+
+        def named(numbers):
+            every = zip(CLAUSE_NAMES, READING_NAMES, numbers, strict=True)
+            return {clause: names[number] for clause, names, number in every}
+
+        wrong, _ = self.settled(
+            *([named(truth(dtype, axes)), named(other)] for dtype, axes, _, other in rows),
+            excused=["x" if excused else "." for _, _, excused, _ in rows],
+            dtype=[dtype for dtype, *_ in rows],
+            axes=[axes for _, axes, *_ in rows],
+        )
+        assert not any(wrong)
 
 
 class TestSets:

@@ -84,6 +84,21 @@ def test_exceptions_only_the_second_time_are_errors():
     assert "RuntimeError: out of slots" in report.results[0].detail
 
 
+def test_what_fails_the_second_time_has_no_excuse():
+    """An exception that conforms for an undefined element says nothing for a wrong answer."""
+    calls = itertools.count()
+
+    def backend(operator, inputs, attributes):
+        if next(calls):
+            return inputs[0]
+        raise ValueError("empty window")
+
+    data = ramp(1, 1, 8)
+    vectors = [vector(data, pool("AvgPool-1", auto_pad="same_upper", kernel=[1]))]
+    (result,) = check(backend, vectors).results
+    assert (result.verdict, result.excused) == ("mismatch", ())
+
+
 def test_an_interrupt_in_the_second_calls_leaves_an_incomplete_report():
     """All verdicts are there, but the run is not complete."""
     calls = itertools.count()

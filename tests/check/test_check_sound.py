@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sound import SOUND, Sound
 
+from conformance import load_backend
 from conformance.check import check
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.operators import vector_of
@@ -154,6 +155,44 @@ def test_warnings_of_a_backend_stay_its_own():
 
     with pytest.warns(UserWarning, match="untested"):
         assert ran(warning).ok
+
+
+class TestStrictCallers:
+    """A caller to whom every warning, and every step over the range of numbers, is an error."""
+
+    @pytest.fixture(autouse=True)
+    def _strict(self):
+        with np.errstate(all="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+
+    def test_it_makes_no_difference_to_the_smoke_tier(self):
+        """Every vector of the smoke tier is judged."""
+        report = check(load_backend("numpy"), tier="smoke")
+        assert report.ok
+        assert report.counts["conforms"] == len(report.results) > 0
+
+    def test_it_makes_no_difference_where_huge_cells_cancel(self):
+        """What is allowed may be more spacings than a double holds: they are inf, the share not."""
+        big = float(np.finfo(np.float64).max)
+        data = np.array([[[big, 1e290, -big, -1e290]]])
+
+        def forward(operator, inputs, attributes):
+            with np.errstate(all="ignore"):
+                return np.array([[[sum(inputs[0].ravel().tolist()) / 4]]])
+
+        report = ran(forward, vector(data, pool(kernel=[4])))
+        (accuracy,) = report.accuracy
+        assert report.ok
+        assert accuracy.worst_ulp == np.inf
+        assert 0 < accuracy.worst_of_bound <= 1
+
+    def test_it_makes_no_difference_to_an_answer_that_is_far_off(self):
+        """A mismatch as large as can be is explained like any other."""
+        data = np.full((1, 1, 2), -1.7e308)
+        (result,) = ran(lambda *case: -right(*case), vector(data)).results
+        assert result.verdict == "mismatch"
+        assert result.worst.error == np.inf
 
 
 def test_judging_warns_of_nothing():

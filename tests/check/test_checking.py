@@ -49,6 +49,18 @@ class TestNothingComputed:
         """Nothing was to be computed."""
         assert check(refusing, [INVALID]).ok
 
+    def test_exceptions_that_are_all_excused_are_no_conformance(self):
+        """Whoever refuses every vector for an element that is undefined has computed nothing."""
+
+        def raising(operator, inputs, attributes):
+            raise ValueError("no")
+
+        undefined = vector(ramp(1, 1, 8), pool(auto_pad="same_upper", kernel=[1]), id="undefined")
+        report = check(raising, [undefined, INVALID])
+        assert report.counts == {"conforms": 2}
+        assert report.problems == ("nothing was computed",)
+        assert check(raising, [INVALID]).ok
+
     def test_a_refusal_without_words_is_none_the_less_one(self):
         """A program may leave its reason empty: that is told apart from an output."""
         answer, size = read_answer(b'{"call": 0, "error": ""}', 0, SMALL)

@@ -1,0 +1,39 @@
+"""Faults tried on cases of a stranger, whose numbers need not mean anything."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from fakes import pool, ramp, vector
+
+from conformance.faults import CATALOGUE
+from conformance.faults.trial import Suspect, Trial, right_operator
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        pool(kernel=[2**16], pads_begin=[2**16], pads_end=[2**16], strides=[1]),
+        pool(strides=[10**30]),
+        pool(pads_begin=[10**12]),
+        pool(kernel=[10**9], pads_begin=[10**9], pads_end=[10**9], strides=[10**9]),
+        pool(kernel=[2**62], pads_begin=[2**62], pads_end=[2**62]),
+        pool(kernel=[2**70], pads_begin=[2**70]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
+def test_no_fault_takes_memory_for_them(operator, attributes):
+    """Each is tried on them, or is not; none raises."""
+    case = replace(vector(ramp(1, 1, 6), operator=operator).case, attributes=attributes)
+    tracemalloc.start()
+    try:
+        for fault in CATALOGUE:
+            if operator in fault.operators:
+                suspect = Suspect((fault,), operator)
+                suspect.answer(Trial(case, right_operator(operator, None)))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    finally:
+        tracemalloc.stop()
