@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,6 +41,31 @@ def writing(target: Target) -> Iterator[BinaryIO]:
     finally:
         if regular:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_for(directory: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a directory for files, made if it is not there.
+
+    If the block fails, what was made goes again, as far as it is empty: nobody finds a directory
+    without the files it was for. Raises UsageError, naming it, if it cannot be made.
+    """
+    folder = Path(directory)
+    made: list[Path] = []
+    try:
+        try:
+            made = [each for each in (folder, *folder.parents) if not each.exists()]
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise UsageError(f"cannot write to {folder}: it is not a directory") from None
+        except OSError as error:
+            raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+        yield folder
+    except BaseException:
+        with suppress(OSError):  # it holds something, or was never made
+            for each in made:
+                each.rmdir()
+        raise
 
 
 def _failure(target: str | os.PathLike[str], error: OSError) -> UsageError:

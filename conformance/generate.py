@@ -11,7 +11,7 @@ from typing import Any
 from conformance import __version__
 from conformance.errors import UsageError, VectorFileError
 from conformance.executors import Machines, completed
-from conformance.files import writing
+from conformance.files import folder_for, writing
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.sweep import collect
 from conformance.sweep.exhaustive import exhaustive, parts
@@ -84,21 +84,21 @@ def generate(
         raise UsageError(f"strength {strength}: must be {STRENGTHS[0]} to {STRENGTHS[-1]}")
     if seed < 0:
         raise UsageError(f"seed {seed}: must be 0 or more")
-    folder = folder_for(directory)
-    portions = list(_portions(names, tier, strength, seed))
-    missing = [each for each in portions if not (resume and _finished(folder, each))]
-    done = len(portions) - len(missing)
-    if executor is None:
-        for portion in missing:
-            _write(folder / portion.name, portion, progress)
-            done += 1
-            _tell(progress, done, len(portions))
-    else:
-        for portion, content in completed(executor, _made, missing):
-            with writing(folder / portion.name) as stream:
-                stream.write(content)
-            done += 1
-            _tell(progress, done, len(portions))
+    with folder_for(directory) as folder:
+        portions = list(_portions(names, tier, strength, seed))
+        missing = [each for each in portions if not (resume and _finished(folder, each))]
+        done = len(portions) - len(missing)
+        if executor is None:
+            for portion in missing:
+                _write(folder / portion.name, portion, progress)
+                done += 1
+                _tell(progress, done, len(portions))
+        else:
+            for portion, content in completed(executor, _made, missing):
+                with writing(folder / portion.name) as stream:
+                    stream.write(content)
+                done += 1
+                _tell(progress, done, len(portions))
     return [folder / portion.name for portion in portions]
 
 
@@ -135,16 +135,6 @@ def _made(portion: Portion) -> bytes:
         path = Path(folder, portion.name)
         _write(path, portion, None)
         return path.read_bytes()
-
-
-def folder_for(directory: str | Path) -> Path:
-    """Make a directory for vector files; UsageError if that fails."""
-    folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
-    return folder
 
 
 def _shown(array: Covered) -> dict[str, int]:

@@ -15,6 +15,8 @@ from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.vector import Array, Case, Outcome, Vector
 from conformance.vectorfile import VectorFile
 
+_LARGEST = 1 << 40  # of an attribute: positions of windows have 64 bits
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -79,13 +81,17 @@ def misshapen(vector: Vector) -> str:
 
 
 def _shapes_of(case: Case) -> set[tuple[int, ...]]:
-    """Return the output shapes under all readings; none for an invalid or undefined case."""
+    """Return the output shapes under all readings; none for an invalid or undefined case.
+
+    None either where a number is too large for positions to be computed.
+    """
     operator = operator_named(case.operator)
     try:
         params = operator.validate(case.inputs, case.attributes)
     except InvalidCase:
         return set()
-    if undefined_as_a_whole(operator, params, case.inputs[0]):
+    numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
+    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.inputs[0]):
         return set()
     names = [name for name in GEOMETRIC if operator.name in CLAUSES[name].operators]
     choices = [[reading.name for reading in CLAUSES[name].readings] for name in names]

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fakes import pool, ramp, vector
 from samples import PLAIN, case, cases, write, write_cases
 
 from conformance.cli import main
 from conformance.cli.common import TIERS
 from conformance.operators import CLAUSES, vector_of
 from conformance.vector import TIERS as ALL_TIERS
+from conformance.vectorfile import VectorWriter
 
 COMMANDS = [
     "generate",
@@ -174,14 +176,16 @@ class TestProgram:
         ),
         ("check numpy {v} --profile zzz", 2, "no profile 'zzz'; there are openvino, onnx, torch"),
         ("check numpy {v} --max-shown -1", 2, "-1 is not in the range x>=0"),
-        ("verify", 2, "Missing argument 'VECTORS'"),
         ("verify {f}/gone", 2, "{f}/gone: no such file or directory"),
         ("verify {f}/text.h5", 3, "{f}/text.h5/a.h5: not an HDF5 file"),
         ("list {f}/gone", 2, "{f}/gone: no such file or directory"),
         ("list {v} --select zzz", 2, "select 'zzz' matches no vector"),
         ("list {v} --operator zzz", 2, "unknown operator 'zzz'"),
         ("show {f}/gone a", 2, "{f}/gone: no such file or directory"),
-        ("show {v}", 2, "Missing argument 'CASE'"),
+        ("show", 2, "Missing argument '[VECTORS] CASE'"),
+        ("show {v}", 2, "{v}: which vector of it? see conformance list {v} --ids"),
+        ("show {v} plain more", 2, "3 arguments; give the vectors, or none, and one id"),
+        ("report {f}", 2, "{f}: a directory; give a report that --json wrote"),
         (
             "show {v} AvgPool-1/lowr",
             2,
@@ -199,6 +203,7 @@ class TestProgram:
         ("generate {f}/new --strength 9", 2, "strength 9: must be 1 to 4"),
         ("generate {f}/new --seed -1", 2, "-1 is not in the range x>=0"),
         ("generate {f}/backends.py", 2, "cannot write to {f}/backends.py"),
+        ("generate {f}/new --like {f}/gone.xml", 2, "{f}/gone.xml: no such file; give the model's"),
     ],
 )
 def test_wrong_arguments_are_one_line_on_standard_error(folder, arguments, code, message):
@@ -336,6 +341,31 @@ class TestGenerateAndVerify:
             got = run(*command)
             assert got.exit_code == 3
             assert "attributes give output shape" in got.output
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        pool(strides=[10**30]),
+        pool(pads_begin=[2**40], strides=[1]),
+        pool(kernel=[2**62], pads_begin=[2**62]),
+    ],
+    ids=str,
+)
+def test_numbers_that_fit_into_no_memory_are_no_bug(tmp_path, attributes):
+    """A stranger's file may hold any; each command says what it found, in bounded memory."""
+    path, made = tmp_path / "a.h5", vector(ramp(1, 1, 6))
+    with VectorWriter(path, "AvgPool-1", header={}) as file:
+        file.add(replace(made, case=replace(made.case, attributes=attributes)))
+    (tmp_path / "zeros.py").write_text(
+        "import numpy\ndef backend(*case):\n    return numpy.zeros((1, 1, 3), numpy.float32)\n"
+    )
+    page = ("--html", tmp_path / "page.html")
+    checked = run("check", tmp_path / "zeros.py:backend", path, "--in-process", *page)
+    assert (checked.exit_code, checked.stderr) == (1, "")
+    for code, *words in ((3, "verify", path), (3, "show", path, "*"), (0, "strength", path)):
+        got = run(*words)
+        assert (got.exit_code, got.stderr.count("\n")) == (code, code // 3)
 
 
 class TestList:

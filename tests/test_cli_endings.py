@@ -87,6 +87,21 @@ class TestSignals:
         assert (process.returncode, said) == (130, "error: interrupted\n")
         assert jsonl.read(tmp_path / "report").stopped == "interrupted"
 
+    def test_a_killed_job_leaves_no_process(self, folder, tmp_path):
+        """Nobody has time to end the program, which hangs and ignores signals."""
+        reached = tmp_path / "reached"
+        os.mkfifo(reached)
+        with (
+            subprocess.Popen(
+                command("check", f"exec:{sys.executable} hanging.py", "AvgPool-1.h5"),
+                cwd=folder,
+                env={**os.environ, "REACHED": str(reached), "PYTHONPATH": str(ROOT)},
+            ) as process,
+            reached.open() as program,  # which waits until the program opens it
+        ):
+            process.kill()
+            assert program.read() == ""  # which waits until the program is gone
+
 
 class TestStreams:
     """Standard output as it may be."""

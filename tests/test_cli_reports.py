@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from xml.etree import ElementTree as ET
@@ -199,7 +200,7 @@ class TestOptions:
         @report_options
         def make(word, outputs):
             """Say a word."""
-            outputs.check()
+            outputs.check([])
             write_reports(real(), outputs)
             click.echo(f"{word} {outputs.to_stdout}")
 
@@ -213,4 +214,58 @@ class TestOptions:
         """Before a run that takes minutes."""
         monkeypatch.setattr("os.access", lambda *_: False)
         with pytest.raises(UsageError, match="permission denied"):
-            check_writable([tmp_path / "r"])
+            check_writable([tmp_path / "r"], [])
+
+
+class TestInputs:
+    """A file that a command reads is none that it writes: one slip would cost a run of hours."""
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "merge shard1.json shard2.json --json shard1.json",
+            "merge shard1.json shard2.json --html ./shard2.json",
+            "merge shard1.json shard2.json --junit link",
+            "report right.json --markdown right.json",
+            "report right.json --vectors AvgPool-1.h5 --html AvgPool-1.h5",
+            "check numpy AvgPool-1.h5 --json AvgPool-1.h5",
+            "check numpy . --junit AvgPool-1.h5",
+            "check numpy . --write-expected-failures AvgPool-1.h5",
+            "check numpy . --expected-failures known --json known",
+            "check results:stored . --json stored",
+            "check backend.py:backend . --markdown backend.py",
+            "check 'exec:./program --model model' . --json model",
+            "compare numpy AvgPool-1.h5 --json AvgPool-1.h5",
+            "compare numpy results:stored . --markdown stored",
+        ],
+    )
+    def test_it_is_not_written_over(self, folder, monkeypatch, words):
+        """One line says so, whatever the path is written like, and everything stays."""
+        monkeypatch.chdir(folder)
+        for name in ("stored", "known", "backend.py", "program", "model"):
+            (folder / name).touch()
+        (folder / "link").unlink(missing_ok=True)
+        (folder / "link").symlink_to("shard2.json")
+        before = {each: each.read_bytes() for each in folder.iterdir()}
+        got = run(*shlex.split(words))
+        assert (got.exit_code, got.stdout, got.stderr.count("\n")) == (2, "", 1)
+        assert got.stderr.startswith(f"error: cannot write {shlex.split(words)[-1]}: ")
+        assert "this command reads it; name another file" in got.stderr
+        assert {each: each.read_bytes() for each in folder.iterdir()} == before
+
+    def test_known_failures_may_be_brought_up_to_date(self, folder, monkeypatch, tmp_path):
+        """The one file that is read to be written again."""
+        monkeypatch.chdir(folder)
+        known = tmp_path / "known"
+        known.touch()
+        got = run(
+            *("check", "numpy", "AvgPool-1.h5", "--in-process"),
+            *("--expected-failures", known, "--write-expected-failures", known),
+        )
+        assert got.exit_code == 0
+
+    def test_a_report_may_lie_beside_the_vectors(self, folder, monkeypatch):
+        """And be written over the next time."""
+        monkeypatch.chdir(folder)
+        for _ in range(2):
+            assert run("check", "numpy", ".", "--in-process", "--json", "again").exit_code == 0

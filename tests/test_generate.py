@@ -112,3 +112,37 @@ def test_an_interrupted_generation_leaves_no_file(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         generate(tmp_path, operators=["MaxPool-1"], tier="smoke", strength=1, progress=stop)
     assert list(tmp_path.iterdir()) == []
+
+
+def nowhere():
+    """Open no executor, as where no scheduler answers."""
+    raise UsageError("no scheduler answers there")
+
+
+def test_a_generation_that_fails_leaves_no_folder(tmp_path):
+    """Neither the one it was to fill nor those above it that were not there."""
+    with pytest.raises(UsageError, match="no scheduler"):
+        generate(tmp_path / "new" / "vectors", tier="smoke", executor=nowhere)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_stays(tmp_path):
+    """Also where it is empty."""
+    (tmp_path / "vectors").mkdir()
+    with pytest.raises(UsageError, match="no scheduler"):
+        generate(tmp_path / "vectors", tier="smoke", executor=nowhere)
+    assert [each.name for each in tmp_path.iterdir()] == ["vectors"]
+
+
+def test_files_that_were_finished_stay(tmp_path):
+    """A later generation goes on from them, with `resume`."""
+
+    def stop(what, done, total):
+        if what.startswith("nGraph"):
+            raise KeyboardInterrupt
+
+    operators = ["AdaptiveAvgPool-8", "nGraph-AvgPool"]
+    folder = tmp_path / "vectors"
+    with pytest.raises(KeyboardInterrupt):
+        generate(folder, operators=operators, tier="smoke", strength=1, progress=stop)
+    assert [each.name for each in folder.iterdir()] == ["AdaptiveAvgPool-8.h5"]

@@ -219,10 +219,7 @@ class _Job:
 
 
 class _Slot(threading.Thread):
-    """A thread with a program of its own, started as soon as the thread is.
-
-    The thread lives as long as the program: Linux ends a worker with the thread that started it.
-    """
+    """A thread with a program of its own, started as soon as the thread is and ended with it."""
 
     def __init__(self, starts: _Starts) -> None:
         super().__init__(name="conformance worker", daemon=True)

@@ -23,6 +23,7 @@ from conformance.cli.pins import readings_option
 from conformance.cli.reports import (
     Outputs,
     check_writable,
+    files_of,
     report_options,
     repro_of,
     write_reports,
@@ -102,12 +103,13 @@ def check_backend(
         if not workers.pop("isolate"):
             raise UsageError("--executor is for workers: not with --in-process")
         machines = executor_named(executor, workers.pop("jobs"))
-    outputs.check()
-    if expected_out is not None:
-        check_writable([*outputs.paths, expected_out])
-        if expected_out.exists():
-            ExpectedFailures.read(expected_out)  # what is no such file is not written over
     with opened(vectors) as files:
+        read = [*(str(file.path) for file in files), *files_of(backend)]
+        outputs.check([*read, *([expected] if expected else [])])
+        if expected_out is not None:
+            check_writable([*outputs.paths, expected_out], read)
+            if expected_out.exists():
+                ExpectedFailures.read(expected_out)  # what is no such file is not written over
         stopped = False
         with progress_bar() as step:
             try:

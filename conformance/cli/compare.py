@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from conformance.cli.common import (
     tier_option,
     write,
 )
-from conformance.cli.reports import check_writable
+from conformance.cli.reports import check_writable, files_of
 from conformance.cli.workers import worker_options
 from conformance.errors import UsageError
 
@@ -57,8 +58,9 @@ def compare_backends(
     files = list(filter(None, (markdown, html, json)))
     if "-" in files:
         raise UsageError("- is not possible: the comparison is printed anyway; give a file")
-    check_writable(files)
     with opened(path) as vectors, progress_bar() as progress:
+        read = chain((str(file.path) for file in vectors), *map(files_of, backends))
+        check_writable(files, read)
         stopped = False
         try:
             found = compare(

@@ -133,7 +133,8 @@ def _complain(what: str, code: int) -> int:
 def _with_hint(error: click.ClickException) -> str:
     text = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        return f"{text.rstrip('.')}; see {error.ctx.command_path} --help"
+        text = text if text.endswith("?") else f"{text.rstrip('.')};"
+        return f"{text} see {error.ctx.command_path} --help"
     return text
 
 

@@ -34,7 +34,7 @@ def merge_reports(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) ->
     from conformance.report.console import render
     from conformance.report.merge import merge
 
-    outputs.check()
+    outputs.check(shards)
     for path in shards:
         if shards.count(path) > 1:
             raise UsageError(f"{path} is given twice")

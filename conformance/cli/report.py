@@ -42,9 +42,10 @@ def render_report(saved: Path, vectors: Path | None, outputs: Outputs, max_shown
     from conformance.report import jsonl
     from conformance.report.console import render
 
-    outputs.check()
+    outputs.check([saved])
     report = jsonl.read(saved)
     with _vectors_of(report, vectors) as files:
+        outputs.check(file.path for file in files or ())
         repro = repro_of(files, report.backend) if files else None
         write_reports(report, outputs, vectors=files, repro=repro)
         if not outputs.paths:

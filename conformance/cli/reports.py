@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -42,12 +44,15 @@ class Outputs:
         """Whether standard output is taken: nothing else may be printed there."""
         return _STDOUT in self.paths
 
-    def check(self) -> None:
-        """Raise UsageError if some file cannot be written: before a run, not after it."""
+    def check(self, read: Iterable[str | os.PathLike[str]]) -> None:
+        """Raise UsageError if some file cannot be written: before a run, not after it.
+
+        `read` are the files that the command reads.
+        """
         for option, path in (("--junit", self.junit), ("--html", self.html)):
             if path == _STDOUT:
                 raise UsageError(f"{option} - is not possible: give a file; - is for --json")
-        check_writable(self.paths)
+        check_writable(self.paths, read)
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,8 +76,14 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def check_writable(paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise UsageError unless each path can become a file, and no two are the same."""
+def check_writable(
+    paths: Iterable[str | os.PathLike[str]], read: Iterable[str | os.PathLike[str]]
+) -> None:
+    """Raise UsageError unless each path can become a file, no two are the same, and none is read.
+
+    `read` are the files that the command reads; there may be none at such a path.
+    """
+    inputs = [os.fspath(each) for each in read]
     seen: set[str] = set()
     for given in paths:
         path = os.fspath(given)
@@ -82,18 +93,38 @@ def check_writable(paths: Iterable[str | os.PathLike[str]]) -> None:
                 raise UsageError(f"{path} is given for two reports")
             seen.add(where)
             if path != _STDOUT:
-                _check_place(path, Path(where))
+                _check_place(path, Path(where), inputs)
         except OSError as error:  # a name that is too long, a directory that is gone
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _check_place(path: str, where: Path) -> None:
+def _check_place(path: str, where: Path, inputs: Iterable[str]) -> None:
     if not where.parent.is_dir():
         raise UsageError(f"cannot write {path}: there is no directory {where.parent}")
     if where.is_dir():
         raise UsageError(f"cannot write {path}: it is a directory")
+    # A terminal, say, may be both read and written.
+    if where.is_file() and any(_same(where, each) for each in inputs):
+        raise UsageError(f"cannot write {path}: this command reads it; name another file")
     if not os.access(where if where.exists() else where.parent, os.W_OK):
         raise UsageError(f"cannot write {path}: permission denied")
+
+
+def _same(where: Path, other: str) -> bool:
+    with suppress(OSError, ValueError):
+        return where.samefile(other)
+    return False
+
+
+def files_of(backend: str) -> Sequence[str]:
+    """Return what may be paths in the name of a backend: of results, Python, a program."""
+    kind, _, rest = backend.partition(":")
+    if kind == "results":
+        return (rest,)
+    if kind == "exec":
+        with suppress(ValueError):  # an open quote: said when the backend is loaded
+            return shlex.split(rest)
+    return (backend.rpartition(":")[0],)
 
 
 def write_reports(

@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415 - `conformance --help` must not wait for numpy
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import takewhile
@@ -29,8 +30,7 @@ def _integers(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 
 
 @click.command("show")
-@click.argument("vectors", type=click.Path(path_type=Path))
-@click.argument("case")
+@click.argument("words", metavar="[VECTORS] CASE", nargs=-1, required=True)
 @click.option(
     "--output",
     metavar="I,J",
@@ -45,20 +45,25 @@ def _integers(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 )
 @readings_option("--reading", "readings", "Draw the answer under this reading; repeatable.")
 def show_vector(
-    vectors: Path,
-    case: str,
+    words: tuple[str, ...],
     output: tuple[int, ...],
     plane: tuple[int, ...],
     readings: dict[str, str],
 ) -> None:
     """Draw one vector: windows, padding, overhang.
 
-    CASE is an id, the beginning of one, or a pattern such as '*same_lower*' that one id matches.
+    VECTORS is a file or a directory, the shipped suite by default. CASE is an id, a part of one,
+    or a pattern such as '*same_lower*' that one id matches.
     """
     from conformance.report.drawing import draw
     from conformance.verify import misshapen
 
-    with opened(vectors) as files:
+    *places, case = words
+    if len(places) > 1:
+        raise UsageError(f"{len(words)} arguments; give the vectors, or none, and one id")
+    if not places and os.path.lexists(case):  # Path.exists raises where a name is too long
+        raise UsageError(f"{case}: which vector of it? see conformance list {case} --ids")
+    with opened(Path(places[0]) if places else None) as files:
         file, number = _find(files, case)
         vector = file.vector(number)
     if what := misshapen(vector):

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.common import opened, printable, progress_bar
+from conformance.cli.common import opened, printable, progress_bar, vectors_argument
 from conformance.errors import VectorFileError
 
 _MAX_SHOWN = 20
 
 
 @click.command("verify")
-@click.argument("vectors", type=click.Path(path_type=Path))
-def verify_vectors(vectors: Path) -> None:
+@vectors_argument
+def verify_vectors(vectors: Path | None) -> None:
     """Recompute what vector files hold.
 
-    Checks digest, structure and every expected value of VECTORS. Exits 3 if anything differs.
+    Checks digest, structure and every expected value of VECTORS, a file or a directory, the
+    shipped suite by default. Exits 3 if anything differs.
     """
     from conformance.report.values import count
     from conformance.verify import verify
@@ -32,8 +33,9 @@ def verify_vectors(vectors: Path) -> None:
                     if found <= _MAX_SHOWN:
                         click.echo(printable(f"{file.path}: {difference.id}: {difference.what}"))
             checked += len(file)
-            click.echo(f"{file.path}: {len(file):,} vectors recomputed, digest {file.digest}")
+            whole = f"{count(len(file), 'vector')} recomputed, digest {file.digest}"
+            click.echo(f"{file.path}: {whole}")
     if found:
         what = f"{count(found, 'difference')} in {count(checked, 'vector')}"
-        raise VectorFileError(f"{vectors}: {what}")
+        raise VectorFileError(f"{vectors or 'the shipped suite'}: {what}")
     click.echo(f"VERIFIED: {checked:,} of {checked:,} vectors are what the documents say")

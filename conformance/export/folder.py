@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from conformance.errors import UsageError
+from conformance.files import folder_for
 
 
 @contextmanager
@@ -23,12 +24,14 @@ def finished(path: Path) -> Iterator[Path]:
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise UsageError(f"{path}: there is something already; give a new or an empty folder")
-        part.mkdir(parents=True)
-        yield part
-        if whole.exists():
-            whole.rmdir()  # not every system replaces an empty folder
-        part.rename(whole)
+        with folder_for(whole.parent):
+            try:
+                part.mkdir()
+                yield part
+                if whole.exists():
+                    whole.rmdir()  # not every system replaces an empty folder
+                part.rename(whole)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance import __version__
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
-from conformance.generate import folder_for
+from conformance.files import folder_for
 from conformance.models.fixed import Fixed, fixed
 from conformance.models.layer import Model, NotExpressible, Skipped, printable
 from conformance.models.neighbours import cases
@@ -73,20 +73,20 @@ def generate_like(
     names = [o for o in operators or OPERATORS if any(each.layer.operator == o for each in found)]
     if not names:
         raise UsageError(_nothing(read, skipped, operators))
-    folder = folder_for(directory)
     meaningless, paths = 0, []
-    for name in names:
-        header = {
-            "package": __version__,
-            "tier": tier,
-            "seed": seed,
-            "like": [printable(model.name) for model in read[:_NAMES]],
-        }
-        layers = [each for each in found if each.layer.operator == name]
-        path = folder / f"{name}.h5"
-        with VectorWriter(path, name, header=header) as writer:
-            meaningless += _write(writer, layers, tier, seed, progress)
-        paths.append(path)
+    with folder_for(directory) as folder:
+        for name in names:
+            header = {
+                "package": __version__,
+                "tier": tier,
+                "seed": seed,
+                "like": [printable(model.name) for model in read[:_NAMES]],
+            }
+            layers = [each for each in found if each.layer.operator == name]
+            path = folder / f"{name}.h5"
+            with VectorWriter(path, name, header=header) as writer:
+                meaningless += _write(writer, layers, tier, seed, progress)
+            paths.append(path)
     return Likeness(
         paths, [each for each in found if each.layer.operator in names], skipped, meaningless
     )

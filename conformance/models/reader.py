@@ -25,5 +25,7 @@ def read_model(path: str | Path) -> Model:
             first = stream.read(1)
         is_onnx = path.suffix.lower() == ".onnx" or first == _ONNX
         return read_onnx(path) if is_onnx else read_ir(path)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; give the model's .xml or .onnx file") from None
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -27,6 +28,26 @@ def render(comparison: Comparison, *, width: int = 80) -> RenderableType:
     parts += _causes(comparison)
     spaced = [each for part in parts for each in (part, Text())]
     return Group(Text(say.heading(comparison)), Text(), *spaced[:-1])
+
+
+class _Items:
+    """A list that goes on in the next line between its items, not within one that fits."""
+
+    def __init__(self, items: Sequence[str], mark: str) -> None:
+        self._items = [*(f"{item}{mark}" for item in items[:-1]), *items[-1:]]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        line = ""
+        for item in self._items:
+            if line and cell_len(line) + 1 + cell_len(item) > options.max_width:
+                yield Text(line)
+                line = item
+            else:
+                line = f"{line} {item}" if line else item
+        yield Text(line)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, Text(" ".join(self._items)))
 
 
 def _table(*headers: str) -> Table:
@@ -117,7 +138,7 @@ def _readings(comparison: Comparison) -> Iterator[RenderableType]:
             table.add_column(no_wrap=True)
             for reading, names in who.items():
                 style = "bold red" if reading == "inconsistent" else ""
-                table.add_row(Text(f"    {reading}", style), Text(", ".join(names)))
+                table.add_row(Text(f"    {reading}", style), _Items(names, ","))
             lines += [Text(f"  {name}"), table]
     if lines:
         yield _titled("Readings followed", *lines)
@@ -131,7 +152,7 @@ def _undefined(comparison: Comparison) -> Iterator[RenderableType]:
         for each in comparison.ran:
             for clause in each.undefined:
                 if clause.clause == name:
-                    table.add_row(f"    {each.backend}", say.behaviour(clause.counts))
+                    table.add_row(f"    {each.backend}", _Items(say.behaviour(clause.counts), ","))
         if table.row_count:
             lines += [Text(f"  {name}"), table]
     if lines:
@@ -158,7 +179,12 @@ def _causes(comparison: Comparison) -> Iterator[RenderableType]:
     for each in comparison.ran:
         wrong = say.failures(each)
         if wrong:
-            lines.append(Text.assemble("  ", (each.backend, "bold"), f"  {wrong}"))
-            lines += [Padding(Text(cause, "cyan"), (0, 0, 0, 4)) for cause in say.causes(each)]
+            lines.append(Text(f"  {each.backend}", "bold"))
+            lines.append(_below(_Items(wrong, ";")))
+            lines += [_below(Text(cause, "cyan")) for cause in say.causes(each)]
     if lines:
         yield _titled("Failures and their likely causes", *lines)
+
+
+def _below(content: RenderableType) -> Padding:
+    return Padding(content, (0, 0, 0, 4))

@@ -128,7 +128,7 @@ def _undefined(comparison: Comparison) -> Table:
     rows = []
     for name in CLAUSES:
         found = [
-            {c.clause: say.behaviour(c.counts) for c in each.undefined}.get(name, "")
+            ", ".join({c.clause: say.behaviour(c.counts) for c in each.undefined}.get(name, []))
             for each in comparison.ran
         ]
         if any(found):
@@ -176,7 +176,7 @@ def _causes(comparison: Comparison) -> Table:
     for each in comparison.ran:
         wrong = say.failures(each)
         if wrong:
-            rows.append((Cell(each.backend), Cell(wrong, "bad")))
+            rows.append((Cell(each.backend), Cell("; ".join(wrong), "bad")))
             rows += [(Cell(""), Cell(cause)) for cause in say.causes(each)]
     title = "Failures and their likely causes"
     return Table(title, "", ("backend", "failures, and what reproduces them"), tuple(rows))

@@ -92,18 +92,18 @@ def reading(clause: ClauseReport | None) -> str:
     return "; ".join(parts)
 
 
-def behaviour(counts: Mapping[str, int]) -> str:
+def behaviour(counts: Mapping[str, int]) -> list[str]:
     """Return what a backend did where nothing is defined, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name} {number:,}" for name, number in ordered)
+    return [f"{name} {number:,}" for name, number in ordered]
 
 
-def failures(backend: Compared) -> str:
-    """Return what went wrong by operator, "" if nothing did."""
-    return "; ".join(
+def failures(backend: Compared) -> list[str]:
+    """Return what went wrong, an item for each operator."""
+    return [
         f"{operator}: " + ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
         for operator, counts in backend.failures().items()
-    )
+    ]
 
 
 def causes(backend: Compared) -> list[str]:

@@ -63,11 +63,8 @@ def _line(text: str, style: str = "") -> Text:
     return Text(text, style, no_wrap=True, overflow="ignore")
 
 
-def _table(*headers: str, title: str = "") -> Table:
+def _table(*headers: str) -> Table:
     table = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
         header_style="dim",
         box=None,
         pad_edge=False,
@@ -122,13 +119,13 @@ def _left_out(report: Report) -> RenderableType | None:
 def _readings(report: Report) -> RenderableType | None:
     if not report.readings:
         return None
-    table = _table(title="Readings followed")
+    table = _table()
     for clause in report.readings:
         name = Text(f"  {clause.clause}")
         if clause.clause in report.required:
             name.append(" (required)", "dim")
         table.add_row(name, _followed(clause))
-    return Group(table, *_element_type(report))
+    return Group(Text("Readings followed", "bold"), table, *_element_type(report))
 
 
 def _followed(clause: ClauseReport) -> Text:
@@ -182,17 +179,17 @@ def _causes(report: Report) -> RenderableType | None:
 def _undefined(report: Report) -> RenderableType | None:
     if not report.undefined:
         return None
-    table = _table(title="Where the documents define nothing")
+    table = _table()
     for each in report.undefined:
         table.add_row(f"  {each.clause}", Text(sentences.behaviours(each)))
-    return table
+    return Group(Text("Where the documents define nothing", "bold"), table)
 
 
 def _accuracy(report: Report) -> RenderableType | None:
     if not report.accuracy:
         return None
     headers = ("  dtype", "elements", "correctly rounded", "worst ulp", "worst / bound")
-    table = _table(*headers, title="Accuracy of averages that conform")
+    table = _table(*headers)
     for each in report.accuracy:
         table.add_row(
             f"  {each.dtype}",
@@ -201,7 +198,7 @@ def _accuracy(report: Report) -> RenderableType | None:
             f"{each.worst_ulp:.3g}",
             f"{each.worst_of_bound:.3g}",
         )
-    return table
+    return Group(Text("Accuracy of averages that conform", "bold"), table)
 
 
 def _failures(report: Report, repro: Repro | None, max_shown: int) -> Iterator[RenderableType]:
@@ -222,7 +219,7 @@ def _failure(group: FailureGroup, repro: Repro | None) -> RenderableType:
         title.append(f"\n  {telling}", "dim")
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")  # what a backend printed may hold long paths
     for name, value in sentences.facts(example):
         table.add_row(name, Text(value, "red" if name == "what" else ""))
     parts: list[RenderableType] = [title, _line(f"  {example.id}", "bold"), _indented(table)]

@@ -82,7 +82,7 @@ def read(path: str | os.PathLike[str]) -> Report:
     """Return a report that `write` wrote, with its results as a tuple.
 
     Raises ReportFileError, one line that names the file and the line in it, if it is cut off,
-    broken or not such a report, and UsageError if there is no such file.
+    broken or not such a report, and UsageError if there is no such file or it is a directory.
     """
     path = Path(path)
     try:
@@ -90,6 +90,8 @@ def read(path: str | os.PathLike[str]) -> Report:
             return _Reading(path, stream).report()
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; give a report that --json wrote") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path}: a directory; give a report that --json wrote") from None
     except OSError as error:
         raise ReportFileError(f"{path}: cannot be read: {error.strerror}") from None
 

@@ -42,6 +42,8 @@ def summary(file: VectorFile, numbers: Sequence[int] | None = None) -> Renderabl
     title = Text.assemble(
         (file.operator, "bold"),
         f"  {number:,}{of_all} vectors, {words.size(file.path.stat().st_size)}, {file.path}",
+        no_wrap=True,  # so that the path can be copied
+        overflow="ignore",
     )
     digest = Text(f"  digest {file.digest}", "dim", no_wrap=True, overflow="ignore")
     return Group(title, table, digest, Text())

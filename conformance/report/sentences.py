@@ -97,7 +97,8 @@ def followed(clause: ClauseReport) -> tuple[str, str]:
             readings = dict.fromkeys(clause.values.values())
             where = {r: [v for v, name in clause.values.items() if name == r] for r in readings}
             kinds = ", ".join(f"{r} for {words.list_of(v)}" for r, v in where.items())
-            return f"split by {clause.by}: {kinds}", ""
+            shown = ", ".join(f"{n:,} ({reading})" for reading, n in clause.counts.items())
+            return f"split by {clause.by}: {kinds}", f"shown by {shown} of {touched}" * bool(shown)
         case "inconsistent":
             counts = ", ".join(f"{reading} {n:,}" for reading, n in clause.counts.items())
             return f"INCONSISTENT: {counts}, of {touched}", ""
@@ -179,7 +180,8 @@ def unmet(expectations: Expectations) -> list[str]:
         said.append(f"{count} passed unexpectedly: {named(expectations.passed)}")
     if expectations.unmatched:
         count = words.count(len(expectations.unmatched), "line")
-        said.append(f"{count} that match nothing: {named(expectations.unmatched)}")
+        verb = "matches" if len(expectations.unmatched) == 1 else "match"
+        said.append(f"{count} that {verb} nothing: {named(expectations.unmatched)}")
     return said
 
 

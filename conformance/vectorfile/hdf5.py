@@ -12,7 +12,7 @@ import stat
 import weakref
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,8 @@ def _guard(path: Path) -> Iterator[None]:
 class _Column:
     """One dataset that was found sound, and its last decoded chunk.
 
-    `places` are the offset in the file and the size of each chunk, in bytes.
+    `places` are the offset in the file and the size of each chunk, in bytes; `seen` is a hash of
+    each chunk that was read, by number.
     """
 
     dtype: DType
@@ -69,6 +70,7 @@ class _Column:
     deflated: bool = False
     number: int = -1
     block: Array | None = None
+    seen: dict[int, int] = field(default_factory=dict)
 
 
 class ColumnFile:
@@ -171,6 +173,9 @@ class ColumnFile:
         nbytes = column.chunk * column.dtype.itemsize
         with self.guard():
             raw = self._stored(*column.places[number])
+            # What was checked once is what is read again: nobody writes to the file meanwhile.
+            if column.seen.setdefault(number, hash(raw)) != hash(raw):
+                raise self.fail(f"{name}: the file was changed while it was open")
             if column.deflated:
                 inflate = zlib.decompressobj()
                 raw = inflate.decompress(raw, nbytes + 1)
@@ -245,12 +250,14 @@ class ColumnFile:
         return bytes(text[()]).decode()
 
     def _find_columns(self, file: Any, stored: int) -> None:
+        chunks = layout.MAX_CHUNKS
         for name, dataset in self._walk(file, ""):
             if name not in layout.COLUMNS:
                 raise self.fail(f"unexpected dataset {name!r}")
-            column = self._check_column(name, dataset, stored)
+            column = self._check_column(name, dataset, stored, chunks)
             self._columns[name] = column
             stored -= sum(size for _, size in column.places)
+            chunks -= len(column.places)
         if missing := layout.REQUIRED.keys() - self._columns.keys():
             raise self.fail(f"column {min(missing)} is missing")
 
@@ -269,8 +276,8 @@ class ColumnFile:
             else:
                 raise self.fail(f"unexpected object {path!r}")
 
-    def _check_column(self, name: str, dataset: Any, stored: int) -> _Column:
-        """Return a column fit to be read; it may hold up to `stored` bytes of the file."""
+    def _check_column(self, name: str, dataset: Any, stored: int, chunks: int) -> _Column:
+        """Return a column fit to be read, of up to `stored` bytes of the file and `chunks`."""
         dtype, identity = layout.COLUMNS[name], dataset.id
         if identity.get_type() != h5py.h5t.py_create(dtype):
             raise self.fail(f"{name} is not of type {dtype.name}")
@@ -293,11 +300,14 @@ class ColumnFile:
         chunk = int(creation.get_chunk()[0])
         if chunk * dtype.itemsize > _MAX_CHUNK:
             raise self.fail(f"{name} has chunks above {_MAX_CHUNK} bytes")
+        needed = -(-length // chunk)
+        if needed > chunks:  # a chunk that was never written may take no room in the file
+            raise self.fail(f"more than {layout.MAX_CHUNKS} chunks, with those of {name}")
         count = min(creation.get_nfilters(), 3)
         filters = tuple(creation.get_filter(index)[0] for index in range(count))
         if filters not in _PIPELINES:
             raise self.fail(f"{name} has filters other than shuffle and deflate")
-        places = self._check_chunks(name, identity, -(-length // chunk), chunk)
+        places = self._check_chunks(name, identity, needed, chunk)
         self._check_sizes(name, [size for _, size in places], chunk * dtype.itemsize, stored)
         return _Column(dtype, length, chunk, places, _SHUFFLE in filters, _DEFLATE in filters)
 

@@ -71,6 +71,8 @@ MAX_EXTENT: Final = (1 << 31) - 1
 """Extent of one axis, and elements of one array."""
 MAX_VECTOR: Final = 1 << 30
 """Bytes of the arrays of one vector."""
+MAX_CHUNKS: Final = 1 << 17
+"""Chunks of all columns of a file."""
 MAX_INPUTS: Final = 16
 MAX_OUTCOMES: Final = 1024
 

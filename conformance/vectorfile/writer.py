@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 17  # bytes: small enough to read one vector of a big file, large enough to deflate
 _SPILL = 8 * _CHUNK  # bytes a column keeps in memory
+_ROOM = layout.MAX_CHUNKS * _CHUNK - 3 * layout.MAX_VECTOR  # with that of one vector more
 _KNOWN_TEXTS = 1 << 16  # texts remembered to be stored once
 
 
@@ -42,6 +43,11 @@ class _Column:
         self._waiting = bytearray()
         self._content = sha256()
         self._dataset: Any = None
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it takes in memory."""
+        return self.length * self._dtype.itemsize
 
     def append(self, values: Iterable[int] | Array) -> None:
         """Add elements at the end."""
@@ -167,10 +173,12 @@ class VectorWriter:
             self._append(batch, texts)
 
     def _check_room(self) -> None:
-        """Raise ValueError where a table might get longer than the format allows."""
-        for path in ("text/offset", "input_arrays/rank", "expected_arrays/rank", "outcomes/kind"):
-            if self._columns[path].length > layout.MAX_ROWS - 2 * layout.MAX_OUTCOMES:
-                raise ValueError("the file is full: write another one")
+        """Raise ValueError where there might be more than the format allows."""
+        tables = ("text/offset", "input_arrays/rank", "expected_arrays/rank", "outcomes/kind")
+        rows = max(self._columns[path].length for path in tables)
+        nbytes = sum(column.nbytes for column in self._columns.values())
+        if rows > layout.MAX_ROWS - 2 * layout.MAX_OUTCOMES or nbytes > _ROOM:
+            raise ValueError("the file is full: write another one")
 
     def _encode(self, batch: Batch) -> dict[str, list[str]]:
         """Return the texts of a batch of one vector; ValueError unless each reads back equal."""

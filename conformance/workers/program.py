@@ -21,6 +21,7 @@ from conformance.workers import protocol
 from conformance.workers.answer import CRASHED, SMALL, TIMED_OUT, Answer, printable, shortened
 from conformance.workers.launch import Launch
 from conformance.workers.protocol import MAX_LINE, ProtocolError, Welcome
+from conformance.workers.watch import Watch
 
 _CHUNK = 1 << 16
 _PIPE = 1 << 20
@@ -55,6 +56,7 @@ class Program:
         self.welcome: Welcome | None = None
         self._launch = launch
         self._process = _started(launch)
+        self._watch = Watch(self._process.pid)
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         assert stdin is not None
         assert stdout is not None
@@ -222,6 +224,7 @@ class Program:
         self._signal()
         with suppress(subprocess.TimeoutExpired):  # stuck in the kernel: no reason to be so too
             self._process.wait(_GRACE)
+        self._watch.end()
         for pipe in self._pipes:
             pipe.close()
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
-from select import poll
 from typing import Any, NoReturn
 
 from conformance.backends import load_backend
@@ -29,15 +26,13 @@ from conformance.workers.sending import received
 
 _CHUNK = 1 << 16
 _FAILED = 70  # EX_SOFTWARE
-_PR_SET_PDEATHSIG = 1
 _LINE_BUFFERED = 1
 
 
 def main() -> NoReturn:
     """Serve until the harness closes standard input."""
     channel = _Channel(*_take_pipes())
-    with suppress(Exception):  # comforts: a system without them has workers all the same
-        _die_with_parent(channel.source)
+    with suppress(Exception):  # a comfort: a system without it has workers all the same
         _print_by_line()
     try:
         _serve(channel, sys.argv[1:])
@@ -96,7 +91,7 @@ class _Channel:
     """The pipes to the harness, and what was read too early from one."""
 
     def __init__(self, source: int, sink: int, printed: int) -> None:
-        self.source = source
+        self._source = source
         self._sink = sink
         self._printed = printed
         self._early = bytearray()
@@ -128,7 +123,7 @@ class _Channel:
         _write(self._printed, protocol.mark(number))
 
     def _read(self) -> None:
-        chunk = os.read(self.source, _CHUNK)
+        chunk = os.read(self._source, _CHUNK)
         if not chunk:
             # Not sys.exit: threads of the backend, or its exit handlers, may never end.
             os._exit(0)
@@ -153,23 +148,6 @@ def _take_pipes() -> tuple[int, int, int]:
     os.close(empty)
     os.dup2(2, 1)
     return source, sink, printed
-
-
-def _die_with_parent(source: int) -> None:
-    """Make the end of the harness the end of this process, even in a call that hangs."""
-    if sys.platform == "linux":
-        # A call that hangs in C may never let another thread run: the kernel does it.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    else:
-        threading.Thread(target=_watch, args=(source,), daemon=True).start()
-
-
-def _watch(source: int) -> None:
-    """Kill this process and its group when nobody holds the other end of a pipe."""
-    poller = poll()
-    poller.register(source, 0)  # its hang-up alone
-    poller.poll()
-    os.killpg(0, signal.SIGKILL)
 
 
 def _print_by_line() -> None:

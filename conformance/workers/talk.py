@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from conformance.errors import UsageError
+from conformance.workers.watch import Watch
 
 _CHUNK = 1 << 16
 _MOST_UNREAD = 1 << 26
@@ -60,6 +61,7 @@ class Talk:
         except (OSError, ValueError) as error:
             what = getattr(error, "strerror", None) or error
             raise UsageError(f"cannot start {command[0]!r}: {what}") from None
+        self._watch = Watch(self._process.pid)
         assert self._process.stdin
         assert self._process.stdout
         assert self._process.stderr
@@ -146,6 +148,7 @@ class Talk:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._watch.end()
         self._selector.close()
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()

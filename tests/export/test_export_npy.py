@@ -131,13 +131,13 @@ class TestFolder:
     """A folder is complete or absent."""
 
     def test_an_interrupted_export_leaves_nothing(self, tmp_path):
-        """Not under another name either."""
+        """Not under another name either, nor a folder above it."""
 
         def stop(done, total):
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            export("npy", tmp_path / "e", VECTORS, progress=stop)
+            export("npy", tmp_path / "new" / "e", VECTORS, progress=stop)
         assert list(tmp_path.iterdir()) == []
 
     def test_progress_is_told(self, tmp_path):

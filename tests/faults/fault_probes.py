@@ -25,10 +25,12 @@ def all_probes() -> list[Vector]:
 
 
 def light_probes(*operators: str) -> list[Vector]:
-    """Return the invalid and half of the other small vectors of some operators, or of all."""
+    """Return half of the small vectors of some operators, or of all; all invalid ones, and ours."""
     chosen = [v for name in operators or OPERATORS for v in probes(name)]
     small = [vector for vector in chosen if weight(vector) <= 1500]
-    return [v for i, v in enumerate(small) if i % 2 or "invalid" in v.case.tags]
+    return [
+        v for i, v in enumerate(small) if i % 2 or "invalid" in v.case.tags or not v.case.pattern
+    ]
 
 
 def _more(operator: str) -> list[Case]:
@@ -74,6 +76,10 @@ def _more(operator: str) -> list[Case]:
             (_data((1, 11, 4)),),
         ),
     ]
+    if operator == "MaxPool-1":
+        cells = _data((1, 1, 11))
+        cells[..., ::5] = np.nan
+        found.append(Case("nan-up-to-the-tail", operator, one | {"kernel": [2]}, (cells,)))
     if operator == "AvgPool-1":
         found += [
             Case("integers", operator, one | flag, (_data((1, 1, 4)).astype(np.int32),)),

@@ -162,8 +162,9 @@ def test_what_a_fault_remembers_is_of_one_backend():
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_a_suspect_answers_as_a_faulty_backend_does(operator):
-    """The short cuts of a trial change no answer."""
-    vectors = [v for v in probes(operator) if v.case.inputs[0].size < 200][::29]
+    """The short cuts of a trial change no answer, but where any conforms."""
+    small = [v for v in probes(operator) if v.case.inputs[0].size < 200]
+    vectors = [v for v in small if v.outcomes[0].kind != "anything"][::29]
     right = right_operator(operator, None)
     trials = [Trial(vector.case, right) for vector in vectors]
     for fault in CATALOGUE:

@@ -210,15 +210,19 @@ class TestCommand:
         [
             (["--strength", "3"], "--strength is for the sweep"),
             (["--operator", "AvgPool-1"], "model.xml: no layer to make vectors of"),
-            (["--like", "none.onnx"], "none.onnx: cannot be read"),
+            (
+                ["--like", "none.onnx"],
+                "none.onnx: no such file; give the model's .xml or .onnx file",
+            ),
         ],
         ids=str,
     )
-    def test_wrong_usage_is_one_line(self, generate, model, options, said):
+    def test_wrong_usage_is_one_line(self, generate, model, tmp_path, options, said):
         """And nothing is written."""
         done = generate("--like", model, *options)
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
         assert said in done.stderr
+        assert not (tmp_path / "v").exists()
 
     def test_a_model_without_pooling(self, tmp_path):
         """It is no vector file's fault."""

@@ -145,6 +145,9 @@ def test_readings_are_reported_one_by_one():
         ClauseReport("b-clause", "either", touched=2),
         ClauseReport("c-clause", "split", by="dtype", values={"f": "one", "g": "two", "h": "one"}),
         ClauseReport("d-clause", "inconsistent", counts={"one": 3, "two": 1}, touched=4),
+        ClauseReport(
+            "e-clause", "split", by="dtype", values={"f": "x"}, counts={"x": 5, "y": 1}, touched=9
+        ),
     )
     report = made(result("a"), readings=readings, required={"a-clause": "one"})
     lines = [" ".join(line.split()) for line in text_of(report)]
@@ -152,7 +155,14 @@ def test_readings_are_reported_one_by_one():
     assert "b-clause either: nothing separates them in 2 vectors" in lines
     assert "c-clause split by dtype: one for f and h, two for g" in lines
     assert "d-clause INCONSISTENT: one 3, two 1, of 4 vectors" in lines
+    assert "e-clause split by dtype: x for f shown by 5 (x), 1 (y)" in " ".join(lines)
     assert lines[-1].startswith("DOES NOT CONFORM: inconsistent readings of d-clause")
+
+
+def test_a_heading_is_on_one_line_however_narrow_its_table():
+    """Of a table of two short columns."""
+    undefined = (UndefinedReport("a", {"nan": 1}),)
+    assert "Where the documents define nothing" in text_of(made(result("a"), undefined=undefined))
 
 
 def test_half_types_summed_in_their_own_type_are_a_warning():
@@ -233,6 +243,13 @@ def test_an_expected_failure_is_no_example():
     lines = text_of(made(known, result("b"), expectations=expected))
     assert lines[-1] == "CONFORMS: 1 of 2 vectors conform, 1 expected failure"
     assert not any("mismatch in" in line for line in lines)
+
+
+def test_no_part_of_a_long_path_that_a_backend_printed_is_hidden():
+    """It is folded."""
+    path = "/" + 100 * "p" + "/last.py"
+    wrong = replace(result("a"), verdict="crashed", detail="exit status 3", printed=path)
+    assert path in "".join("".join(text_of(made(wrong))).split())
 
 
 def test_what_a_backend_printed_is_beside_its_failure():

@@ -213,7 +213,7 @@ class TestFiles:
 
     def test_a_directory_is_no_report(self, tmp_path):
         """One line."""
-        with pytest.raises(ReportFileError, match="cannot be read: Is a directory"):
+        with pytest.raises(UsageError, match="a directory; give a report that --json wrote"):
             jsonl.read(tmp_path)
 
 

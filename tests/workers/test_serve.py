@@ -38,16 +38,3 @@ def test_nobody_there(sent, status, message):
     """Without a harness it ends, and says why."""
     ended = subprocess.run(SERVE, input=sent, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr.decode()) == (status, b"", message)
-
-
-def test_a_watch_where_the_system_keeps_none():
-    """Where the kernel does not end a worker with its harness, a thread does."""
-    watch = "from conformance.workers.serve import _watch; print(flush=True); _watch(0)"
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-c", watch], stdin=pipe, stdout=pipe, start_new_session=True
-    ) as watching:
-        watching.stdout.readline()
-        assert watching.poll() is None
-        watching.stdin.close()
-        assert watching.wait(10) == -9

@@ -21,6 +21,7 @@ from conformance.operators.pipeline import Plan
 from conformance.report import values as words
 from conformance.report.html.text import Own
 from conformance.vector import UNDEFINED, Array, Combination, Outcome, Vector
+from conformance.verify import misshapen
 
 LARGEST = 1 << 14
 """Elements of an array whose values a page holds; of larger ones it shows the geometry."""
@@ -39,13 +40,15 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     outcome, wrong, allowed = _nearest(vector, result, required, operator)
     if outcome is None or outcome.expected is None:
         return {"note": _without_windows(vector, operator)}
+    if misshapen(vector):
+        return {"note": "No drawing: the answers have not the shapes of the attributes."}
     combination = _chosen(outcome, required)
     try:
         params = operator.validate(vector.case.inputs, vector.case.attributes)
         plan = under(operator, combination).plan(params)
     except ConformanceError as error:
         return {"note": f"No drawing: {error}"}
-    if outcome.expected.shape[2:] != plan.extent:
+    if outcome.expected.shape[2:] != plan.extent:  # that of other readings
         return {"note": "No drawing: the answer has not the shape of its readings."}
     named = {k: v for k, v in combination.items() if k not in _ARITHMETIC}
     data, expected = vector.case.inputs[0], outcome.expected
