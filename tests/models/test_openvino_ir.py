@@ -185,5 +185,5 @@ class TestHostile:
         """A directory, and nothing."""
         with pytest.raises(UsageError, match=r"a directory; give the model's \.xml"):
             read_model(tmp_path)
-        with pytest.raises(UsageError, match="No such file"):
+        with pytest.raises(UsageError, match="no such file; give the model"):
             read_model(tmp_path / "none.xml")

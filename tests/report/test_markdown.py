@@ -197,7 +197,7 @@ def test_everything_a_report_has_is_said():
     assert "❌ NOT REPEATABLE: 1 of 9 vectors called again gave other bits: a." in text
     assert "failed as f says: 2 mismatch" in text
     assert "❌ 1 vector passed unexpectedly: a" in text
-    assert "❌ 1 line that match nothing: b*" in text
+    assert "❌ 1 line that matches nothing: b*" in text
 
 
 def test_a_giant_report_fits_and_says_what_is_left_out():
