@@ -12,6 +12,8 @@ TYPES = (
     *("int16", "uint16", "int32", "uint32", "int64", "uint64"),
 )
 
+if len(sys.argv) != 3:
+    sys.exit("usage: python read_vectors.py FILE NUMBER")
 with h5py.File(sys.argv[1]) as file:
     vector = int(sys.argv[2])
     text = file["vectors/id"][vector]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -11,3 +12,10 @@ settings.register_profile("unhurried", deadline=None)
 # The same examples every time, and how to repeat the one that failed.
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "unhurried")
+
+# Of a job in the background, or under nohup, these are ignored: by all that it starts, too.
+for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
+        normal = signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL
+        signal.signal(_number, normal)

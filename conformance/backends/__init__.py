@@ -78,7 +78,7 @@ class Builtin:
 
 
 _BUILTINS = (
-    Builtin("numpy", "numpy", "plain loops over output positions, the default readings"),
+    Builtin("numpy", "numpy", "plain loops over the windows of each axis, the default readings"),
     Builtin("torch", "torch", "the pooling functions of torch.nn.functional, on the CPU"),
     Builtin("openvino", "openvino", "OpenVINO's opset1 and opset8 pooling, on its CPU device"),
     Builtin("onnxruntime", "onnxruntime", "AveragePool and MaxPool of ONNX Runtime, on the CPU"),

@@ -1,4 +1,4 @@
-"""A backend of plain numpy: one loop over output positions, written to be read.
+"""A backend of plain numpy: one loop over the windows of each axis, written to be read.
 
 It follows the documents and the default reading of every disputed clause, and is independent of
 the reference that computes expected values: sums are float64 sums, rounded when stored.
@@ -7,10 +7,10 @@ Undefined averages are NaN, undefined maxima the lowest value.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -56,16 +56,14 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
 
 
 def _average(data: Array, axes: list[list[_Window]]) -> Array:
-    result = np.empty(data.shape[:2] + tuple(map(len, axes)), np.float64)
-    wide = data.astype(np.float64)
-    over_cells = tuple(range(2, data.ndim))
     with np.errstate(all="ignore"):
-        for place, cells, divisor in _places(axes):
-            total = wide[cells].sum(axis=over_cells)
-            result[place] = total / divisor if divisor else math.nan
-        # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
-        # below the bound
-        return result.astype(data.dtype)
+        total = _pooled(data.astype(np.float64), axes, np.add.reduce)
+        divisor = np.ones(())
+        for windows in axes:
+            divisor = np.multiply.outer(divisor, [window.divisor for window in windows])
+        # Nothing by nothing is NaN. float64 to bfloat16 rounds twice, through float32: 2**-24 of
+        # the result at most, far below the bound.
+        return (total / divisor).astype(data.dtype)
 
 
 def _maximum(data: Array, axes: list[list[_Window]]) -> Array:
@@ -73,20 +71,16 @@ def _maximum(data: Array, axes: list[list[_Window]]) -> Array:
     # float64 holds every floating-point type exactly, and numpy's maximum propagates its NaN
     values = data.astype(np.float64) if is_float else data
     lowest = -math.inf if is_float else np.iinfo(data.dtype).min
-    result = np.empty(data.shape[:2] + tuple(map(len, axes)), values.dtype)
-    over_cells = tuple(range(2, data.ndim))
-    for place, cells, _ in _places(axes):
-        result[place] = values[cells].max(axis=over_cells, initial=lowest)
-    return result.astype(data.dtype)
+    return _pooled(values, axes, partial(np.maximum.reduce, initial=lowest)).astype(data.dtype)
 
 
-def _places(axes: list[list[_Window]]) -> Iterator[tuple[Any, Any, int]]:
-    """Yield for every output position its index, the index of its cells, and its divisor."""
-    for numbered in itertools.product(*(list(enumerate(windows)) for windows in axes)):
-        windows = [window for _, window in numbered]
-        place = (..., *(i for i, _ in numbered))
-        cells = (..., *(slice(w.start, w.stop) for w in windows))
-        yield place, cells, math.prod(w.divisor for w in windows)
+def _pooled(values: Array, axes: list[list[_Window]], reduce: Callable[..., Array]) -> Array:
+    """Reduce the cells of every window, axis by axis: a window is a box."""
+    for axis, windows in enumerate(axes, 2):
+        before = (slice(None),) * axis
+        cells = [(*before, slice(window.start, window.stop)) for window in windows]
+        values = np.stack([reduce(values[each], axis=axis) for each in cells], axis)
+    return values
 
 
 # Windows --------------------------------------------------------------------------------------

@@ -92,6 +92,11 @@ def combinations_in(words: Packed, touched: Iterable[str]) -> tuple[dict[str, st
     return tuple(map(dict, _combinations_in(words.tobytes(), frozenset(touched))))
 
 
+def readings_in(words: Packed, clause: str) -> tuple[str, ...]:
+    """Return the readings of a clause that occur in a packed set."""
+    return tuple(choice[clause] for choice in combinations_in(words, [clause]))
+
+
 @lru_cache(maxsize=4096)
 def _combinations_in(words: bytes, touched: frozenset[str]) -> tuple[dict[str, str], ...]:
     axes = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in touched]

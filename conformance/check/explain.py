@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
-from conformance.check.combinations import Packed, combinations_in
+from conformance.check.combinations import CLAUSE_NAMES, READING_NAMES, Packed, readings_in
 from conformance.check.compare import Comparison, arithmetic_of, closeness, spacing
 from conformance.check.report import Worst
 from conformance.check.runner import MISSING, NO_ARRAY, Answers
@@ -63,10 +63,7 @@ def explain_mismatch(
 def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str, str]) -> str:
     """Say which pinned clauses an answer that would conform without pins decides otherwise."""
     touched = [clause for clause in pins if clause in batch.clauses[vector]]
-    followed = {
-        clause: [choice[clause] for choice in combinations_in(accepted, [clause])]
-        for clause in touched
-    }
+    followed = {clause: readings_in(accepted, clause) for clause in touched}
     against = [clause for clause in touched if pins[clause] not in followed[clause]]
     # Each pin may be possible alone and only all of them together be not.
     return "; ".join(
@@ -75,14 +72,12 @@ def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str,
     )
 
 
-def explain_excused(text: str, accepted: Packed, touched: Iterable[str]) -> str:
+def explain_excused(text: str, accepted: Packed, touched: Container[str]) -> str:
     """Say under which readings alone an exception, given by its text, would be right."""
-    found = combinations_in(accepted, touched)
-    every = combinations_in(~np.zeros_like(accepted), touched)
     only = [
-        f"{clause}={_either(choice[clause] for choice in found)}"
-        for clause in every[0]
-        if {choice[clause] for choice in found} != {choice[clause] for choice in every}
+        f"{clause}={_either(found)}"
+        for clause, every in zip(CLAUSE_NAMES, READING_NAMES, strict=True)
+        if clause in touched and (found := readings_in(accepted, clause)) != every
     ]
     return f"{text} (an exception is right only under {', '.join(only)})" if only else text
 

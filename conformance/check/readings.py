@@ -67,14 +67,17 @@ def refuted(accepted: Packed, touched: Bools, excused: Bools, values: Values) ->
     leave it an excuse.
     """
     wrong = excused.copy()
+    if not wrong.any():
+        return wrong
+    votes = _Votes.of(accepted, touched)
+    value = cache(lambda name: _grouping(values(name)))
     for alike in ((), *combinations(ATTRIBUTES, 2)):
-        if not wrong.any():
-            break
-        group = _group([values(name) for name in alike], len(wrong))
+        group = np.zeros(len(wrong), np.intp)
+        for name in alike:
+            group = group * len(wrong) + value(name)
         for each in np.unique(group[wrong]):
             mine = np.flatnonzero(wrong & (group == each))
-            others = ~excused & (group == each)
-            common = _Votes.of(accepted[others], touched[others]).possible()
+            common = votes.among(~excused & (group == each)).possible()
             wrong[mine] = ~(accepted[mine, None] & common).any(axis=(1, 2))
     return wrong
 
@@ -106,6 +109,11 @@ class _Votes:
     def of(cls, accepted: Packed, touched: Bools) -> _Votes:
         distinct, row = np.unique(accepted, axis=0, return_inverse=True)
         return cls(unpack(distinct), row.ravel(), touched)
+
+    def among(self, these: Bools) -> _Votes:
+        """Return the votes of some vectors alone."""
+        kept, row = np.unique(self.row[these], return_inverse=True)
+        return _Votes(self.sets[kept], row, self.touched[these])
 
     @property
     def concerned(self) -> list[int]:
@@ -221,12 +229,9 @@ def _grouped(values: Sequence[str], mine: Ints, possible: Bools) -> tuple[list[s
     return names.tolist(), group, agreed
 
 
-def _group(columns: Sequence[Sequence[str]], rows: int) -> Ints:
-    """Return a number for each row, the same for rows alike in every column."""
-    group = np.zeros(rows, np.intp)
-    for column in columns:
-        _, value = np.unique(np.array(column, str), return_inverse=True)
-        _, group = np.unique(group * rows + value, return_inverse=True)
+def _grouping(values: Sequence[str]) -> Ints:
+    """Return a number below their count for each of some values, the same for equal ones."""
+    _, group = np.unique(np.array(values, str), return_inverse=True)
     return group
 
 

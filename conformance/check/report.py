@@ -87,6 +87,11 @@ class Result:
     expected: str = ""
     excused: tuple[Mapping[str, str], ...] = ()
 
+    @property
+    def computed(self) -> bool:
+        """Whether what conforms is an array: exceptions among the right answers have a text."""
+        return self.verdict == "conforms" and not self.detail
+
 
 KEPT_OUTPUT = 1 << 25
 """Bytes of outputs of mismatches that a report keeps."""
@@ -242,9 +247,9 @@ class Report:
                 (len(self.expectations.passed), "passed unexpectedly"),
                 (len(self.expectations.unmatched), "expected but of no vector"),
             ):
-                found += [f"{count} {what}"] if count else []
+                found += [f"{count:,} {what}"] if count else []
         failures = {verdict: self.counts[verdict] - met.get(verdict, 0) for verdict in FAILURES}
-        found[:0] = [f"{count} {verdict}" for verdict, count in failures.items() if count]
+        found[:0] = [f"{count:,} {verdict}" for verdict, count in failures.items() if count]
         found += [
             f"inconsistent readings of {clause.clause}"
             for clause in self.readings
@@ -267,8 +272,7 @@ class Report:
             return ""
         left = self.counts["unsupported"] > 0
         for each in self.results:
-            # The exceptions among the answers that conform have a text.
-            if each.verdict == "conforms" and not each.detail:
+            if each.computed:
                 return ""
             left |= bool(each.excused)
         return "nothing was computed" if left else ""

@@ -71,8 +71,7 @@ def _sorted(
     right: dict[str, list[str]] = {}
     returned: set[str] = set()
     for result in report.results:
-        # The exceptions among the answers that conform have a text.
-        if result.verdict == "mismatch" or (result.verdict == "conforms" and not result.detail):
+        if result.verdict == "mismatch" or result.computed:
             returned.add(result.operator)
         if result.expected:
             continue

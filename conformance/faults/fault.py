@@ -94,7 +94,7 @@ class FaultyOperator:
         extent = self.pipeline.extent(params, pads)
         if min(extent) < 1 or prod(extent) > _MOST_WINDOWS:
             raise InvalidCase(f"nothing to pool: an output extent of {extent}")
-        return self.pipeline.plan(params)
+        return self.pipeline.laid_out(params, pads, extent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

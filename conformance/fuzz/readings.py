@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from conformance.check.combinations import CLAUSE_NAMES, Packed, combinations_in
+from conformance.check.combinations import CLAUSE_NAMES, Packed, readings_in
 from conformance.check.judge import Judged
 from conformance.check.readings import ATTRIBUTES, settled
 from conformance.check.report import ClauseReport
@@ -81,9 +81,9 @@ class Votes:
         for vote in self._votes.values():
             if vote.excused or not vote.touched[axis]:
                 continue
-            needed = {choice[clause] for choice in combinations_in(vote.accepted, [clause])}
+            needed = readings_in(vote.accepted, clause)
             if len(needed) == 1:
-                reading = needed.pop()
+                (reading,) = needed
                 known = smallest.get(reading)
                 if known is None or size_of(vote.vector) < size_of(known):
                     smallest[reading] = vote.vector

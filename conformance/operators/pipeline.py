@@ -113,7 +113,10 @@ class Pipeline:
     def plan(self, params: Params) -> Plan:
         """Run the geometry steps."""
         pads = self.pads(params)
-        extent = self.extent(params, pads)
+        return self.laid_out(params, pads, self.extent(params, pads))
+
+    def laid_out(self, params: Params, pads: Pads, extent: Extent) -> Plan:
+        """Run the geometry steps after `extent`: those that allocate as much as it says."""
         windows = self.windows(params, pads, extent)
         return Plan(params, pads, extent, windows, self.divide(params, pads, windows))
 

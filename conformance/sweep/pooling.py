@@ -134,37 +134,33 @@ def _mode(auto_pad: str) -> str:
 
 
 def _geometry_constraints(auto_pad: str | None) -> list[Constraint]:
-    names = ("kernel", "stride", "pads", "fit")
+    names = (*((auto_pad,) if auto_pad else ()), "kernel", "stride", "pads", "fit")
+
+    def of_an_axis(levels: Sequence[str]) -> tuple[str, ...]:
+        return (_mode(levels[0]), *levels[1:]) if auto_pad else ("explicit", *levels)
 
     def some_numbers(*levels: str) -> bool:
-        mode, rest = (_mode(levels[0]), levels[1:]) if auto_pad else ("explicit", levels)
-        kernel, stride, pads, fit = rest
-        return geometry.feasible(mode, kernel, stride, pads, fit, None)
+        return geometry.feasible(*of_an_axis(levels), None)
 
-    def some_numbers_with_width(*levels: Any) -> bool:
-        axes, width, *others = levels
-        mode, others = (_mode(others[0]), others[1:]) if auto_pad else ("explicit", others)
-        kernel, stride, pads, fit = others
+    def some_numbers_with_width(axes: int, width: str, *levels: str) -> bool:
         # With several axes, the width is that of the last and the other levels another's.
-        return axes > 1 or geometry.feasible(mode, kernel, stride, pads, fit, width)
+        return axes > 1 or geometry.feasible(*of_an_axis(levels), width)
 
-    def some_equal_numbers(*levels: Any) -> bool:
-        axes, alike, *others = levels
-        mode, others = (_mode(others[0]), others[1:]) if auto_pad else ("explicit", others)
-        if alike == "nothing" or axes == 1:
-            return bool(alike == "nothing")
-        return bool(_focused(geometry.candidates(mode, *others, None), axes, alike))
+    def some_equal_numbers(axes: int, alike: str, *levels: str) -> bool:
+        if alike == "nothing":
+            return True
+        options = geometry.candidates(*of_an_axis(levels), None)
+        return axes > 1 and bool(_focused(options, axes, alike))
 
-    mode_name = (auto_pad,) if auto_pad else ()
     return [
-        Constraint((*mode_name, *names), some_numbers, "no numbers satisfy these levels"),
+        Constraint(names, some_numbers, "no numbers satisfy these levels"),
         Constraint(
-            ("axes", "width", *mode_name, *names),
+            ("axes", "width", *names),
             some_numbers_with_width,
             "no numbers satisfy these levels with that many windows",
         ),
         Constraint(
-            ("axes", "alike", *mode_name, *names),
+            ("axes", "alike", *names),
             some_equal_numbers,
             "one axis is like no other, and windows of equal axes soon hold too many cells",
         ),
