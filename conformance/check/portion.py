@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from conformance.batch import Ints
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.judge import CONFORMS
-from conformance.check.readings import settled
+from conformance.check.readings import ATTRIBUTES, settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
@@ -61,11 +62,15 @@ class Portion:
         voters = self._voters()
         if not any(len(each) for _, each in voters):
             return ()
+        # All columns at once: files may have to be read again for them.
+        tables = cache(lambda: [part.values(each) for part, each in voters])
         wrong, reports = settled(
             np.concatenate([part.judged.accepted[each] for part, each in voters]),
             np.concatenate([part.judged.touched[each] for part, each in voters]),
             np.concatenate([part.judged.excused[each] for part, each in voters]),
-            lambda name: [value for part, each in voters for value in part.values(each, name)],
+            lambda name: [
+                value for columns in tables() for value in columns[ATTRIBUTES.index(name)]
+            ],
         )
         ends = np.cumsum([len(each) for _, each in voters])[:-1]
         for (part, each), no in zip(voters, np.split(wrong, ends), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, overload
 
 import numpy as np
@@ -13,13 +14,13 @@ from conformance.batch import Batch, Ints
 from conformance.check.combinations import CLAUSE_NAMES, combinations_in
 from conformance.check.explain import Explanation
 from conformance.check.judge import Judged
+from conformance.check.readings import ATTRIBUTES
 from conformance.check.report import VERDICTS, Result
 from conformance.check.sources import Source, reopened
 from conformance.dtypes import name_of
 from conformance.vector import Array
 
 _NOT_EXPLAINED = Explanation("")
-_DEFAULTS = {"auto_pad": "explicit", "rounding_type": "floor"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,14 +55,15 @@ class Part:
                 yield self._result(batch, row, index)
                 index += 1
 
-    def values(self, indices: Ints, attribute: str) -> list[str]:
-        """Return what may separate readings: the values of one of `readings.ATTRIBUTES`."""
-        return [
-            separator(attribute, batch.operator, _dtype(batch, row), axes, batch.attributes[row])
+    def values(self, indices: Ints) -> list[list[str]]:
+        """Return what may separate readings: a column for each of `readings.ATTRIBUTES`."""
+        rows = [
+            separators(batch.operator, _dtype(batch, row), axes, batch.attributes[row])
             for batch, rows in self._batches(indices)
             for row in rows
             for axes in [batch.inputs[row][0].ndim - 2 if batch.inputs[row] else 0]
         ]
+        return [[row[column] for row in rows] for column in range(len(ATTRIBUTES))]
 
     def _batches(self, indices: Ints) -> Iterator[tuple[Batch, Sequence[int]]]:
         """Yield batches, and which of their rows are the vectors with some indices, in order."""
@@ -119,22 +121,18 @@ def _dtype(batch: Batch, row: int) -> str:
     return name_of(inputs[0].dtype) if inputs else ""
 
 
-def separator(
-    attribute: str, operator: str, dtype: str, axes: int, given: Mapping[str, Any]
-) -> str:
-    """Return the value of one of `readings.ATTRIBUTES` for a vector."""
-    if attribute == "operator":
-        return operator
-    if attribute == "dtype":
-        return dtype
-    if attribute == "axes":
-        return str(axes)
-    if attribute == "exclude_pad":
-        if operator == "MaxPool-1":
-            return "no divisor"
+def separators(
+    operator: str, dtype: str, axes: int, given: Mapping[str, Any]
+) -> tuple[str, str, str, str, str, str]:
+    """Return the values of `readings.ATTRIBUTES` for a vector."""
+    exclude_pad = "no divisor"
+    if operator != "MaxPool-1":
         include = given.get("include_padding_in_avg_computation", False)
-        return str(given.get("exclude_pad", not include)).lower()
-    return str(given.get(attribute, _DEFAULTS[attribute]))
+        exclude_pad = str(given.get("exclude_pad", not include)).lower()
+    auto_pad = str(given.get("auto_pad", "explicit"))
+    rounding_type = str(given.get("rounding_type", "floor"))
+    # One object each, however many vectors of a file that is read again have it.
+    return operator, dtype, str(axes), intern(auto_pad), intern(rounding_type), intern(exclude_pad)
 
 
 class Results(Sequence[Result]):

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.batch import vector_at
+from conformance.check.readings import ATTRIBUTES
 from conformance.check.report import ClauseReport, Report, Result
-from conformance.check.results import separator
+from conformance.check.results import separators
 from conformance.check.sources import Source, Vectors, opened
 from conformance.dtypes import name_of
 from conformance.faults.acceptance import accepted
@@ -100,10 +101,10 @@ def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str
             reading = clause.followed
             if clause.by is not None and case.inputs:
                 data = case.inputs[0]
-                value = separator(
-                    clause.by, case.operator, name_of(data.dtype), data.ndim - 2, case.attributes
+                values = separators(
+                    case.operator, name_of(data.dtype), data.ndim - 2, case.attributes
                 )
-                reading = clause.values.get(value)
+                reading = clause.values.get(values[ATTRIBUTES.index(clause.by)])
             if reading is not None and reading != "either":
                 followed[clause.clause] = reading
         return followed

@@ -15,6 +15,9 @@ from conformance.operators import operator_named, vector_of
 from conformance.sweep.model import case_of
 from conformance.vector import Array, Case
 
+_SMALLEST = 3
+"""The smallest numbers that are tried one by one: halves alone may all be odd, say."""
+
 
 def polished(case: Case, fails: Callable[[Case], bool]) -> Case:
     """Return the first case, from one that fails down, of which no simpler one fails."""
@@ -44,6 +47,7 @@ def _simpler(case: Case) -> Iterator[Case]:
     yield from _with_fewer_axes(case)
     yield from _with_lower_attributes(case)
     yield from _with_smaller_inputs(case)
+    yield from _in_order(case)
     if data.dtype != np.float32:
         with np.errstate(all="ignore"):
             yield _case(case, case.attributes, (data.astype(np.float32), *rest))
@@ -86,9 +90,24 @@ def _with_smaller_inputs(case: Case) -> Iterator[Case]:
                 yield _case(case, case.attributes, (data, changed))
 
 
+def _in_order(case: Case) -> Iterator[Case]:
+    """Yield the case with the numbers of one attribute, or the sizes, in ascending order."""
+    data, rest = case.inputs[0], case.inputs[1:]
+    for attribute in operator_named(case.operator).attributes:
+        numbers = case.attributes.get(attribute.key, ()) if attribute.kind == "ints" else ()
+        if list(numbers) != sorted(numbers):
+            given = {**case.attributes, attribute.key: sorted(numbers)}
+            yield _case(case, given, case.inputs)
+    sizes = data.shape[2:]
+    if list(sizes) != sorted(sizes):
+        yield _case(case, case.attributes, (data.reshape(*data.shape[:2], *sorted(sizes)), *rest))
+
+
 def _lower(number: int, least: int) -> Iterator[int]:
-    """Yield the smallest number there may be, then half as far from the number each time."""
-    below = number - least
+    """Yield the smallest numbers there may be, then half as far from the number each time."""
+    few = min(number, least + _SMALLEST)
+    yield from range(least, few)
+    below = number - few
     while below > 0:
         yield number - below
         below //= 2

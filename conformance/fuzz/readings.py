@@ -11,7 +11,7 @@ from conformance.check.combinations import CLAUSE_NAMES, Packed, readings_in
 from conformance.check.judge import Judged
 from conformance.check.readings import ATTRIBUTES, settled
 from conformance.check.report import ClauseReport
-from conformance.check.results import separator
+from conformance.check.results import separators
 from conformance.dtypes import name_of
 from conformance.vector import Vector
 
@@ -94,10 +94,7 @@ def _vote(vector: Vector, judged: Judged) -> _Vote:
     """Return the vote of a vector, the only one of what was judged."""
     case = vector.case
     data = case.inputs[0]
-    values = tuple(
-        separator(name, case.operator, name_of(data.dtype), data.ndim - 2, case.attributes)
-        for name in ATTRIBUTES
-    )
+    values = separators(case.operator, name_of(data.dtype), data.ndim - 2, case.attributes)
     return _Vote(vector, judged.accepted[0], judged.touched[0], bool(judged.excused[0]), values)
 
 

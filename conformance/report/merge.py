@@ -16,7 +16,7 @@ import numpy as np
 from conformance.check.combinations import CLAUSE_NAMES, Packed, Sets, pack, set_of
 from conformance.check.expected import INCONSISTENT, consistent
 from conformance.check.explain import explain_excused
-from conformance.check.readings import settled
+from conformance.check.readings import ATTRIBUTES, settled
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
@@ -28,7 +28,7 @@ from conformance.check.report import (
     VectorsUsed,
     Verdict,
 )
-from conformance.check.results import separator
+from conformance.check.results import separators
 from conformance.errors import UsageError
 from conformance.operators import CLAUSES
 from conformance.report.values import list_of
@@ -176,8 +176,9 @@ def _settled(
     touched = np.array([[name in each.clauses for name in CLAUSE_NAMES] for each in voters])
     accepted = _accepted(voters, pins)
     excused = np.array([bool(each.excused) for each in voters])
+    values = [_values(each) for each in voters]
     wrong, readings = settled(
-        accepted, touched, excused, lambda name: [_value(each, name) for each in voters]
+        accepted, touched, excused, lambda name: [row[ATTRIBUTES.index(name)] for row in values]
     )
     for row in np.flatnonzero(excused).tolist():
         judged = _refuted if wrong[row] else _excused
@@ -207,9 +208,9 @@ def _accepted(voters: Iterable[Result], pins: Mapping[str, str]) -> Packed:
     return pack(np.array(found))
 
 
-def _value(result: Result, attribute: str) -> str:
+def _values(result: Result) -> tuple[str, ...]:
     axes = len(result.shapes[0]) - 2 if result.shapes else 0
-    return separator(attribute, result.operator, result.dtype, axes, result.attributes)
+    return separators(result.operator, result.dtype, axes, result.attributes)
 
 
 def _refuted(result: Result, accepted: Packed) -> Result:

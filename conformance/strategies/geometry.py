@@ -37,6 +37,8 @@ _CHANNELS = _ladder(
     ((8, 8, 9, 11, 12, 15, 16, 16, 17, 24, 31, 32, 32, 33, 40, 48), 1),  # layouts in blocks
     ((64, 65, 128, 255, 256, 257, 264), 1),
 )
+# What axes share with the last one: kernels have fast ways for square windows.
+_SHARED = ((), (), (), ("kernel", "stride"), ("kernel", "stride", "begin", "end", "extra"))
 _BATCHES = _ladder((range(1, 2), 10), (range(2, 4), 3), ((4, 5, 16, 17, 33), 1))
 # From where ladders end to where narrow integers and loops over blocks do.
 _FAR = (LARGEST + 1, *(2**n + more for n in (6, 7, 8, 10, 15, 16) for more in (-1, 0, 1)))
@@ -93,10 +95,16 @@ class Axis:
 
 
 def axes_of(fewest: int, most: int) -> st.SearchStrategy[list[Axis]]:
-    """Return a strategy for axes of any kernel, stride, pads and size."""
+    """Return a strategy for axes of any kernel, stride, pads and size, alike now and then."""
     numbers = (_LENGTHS, _STRIDES, _PADS, _PADS, (0, *_LENGTHS))
     one = st.tuples(*map(st.sampled_from, numbers)).map(lambda drawn: Axis(*drawn))
-    return _last_of(one, fewest, most)
+    return st.builds(_sharing, _last_of(one, fewest, most), st.sampled_from(_SHARED))
+
+
+def _sharing(axes: Sequence[Axis], names: Iterable[str]) -> list[Axis]:
+    """Return axes that have some numbers of the last one."""
+    shared = {name: getattr(axes[-1], name) for name in names}
+    return [replace(axis, **shared) for axis in axes]
 
 
 def axes_within(axes: Sequence[Axis], stretch: Stretch, room: int) -> list[Axis]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.vector import Vector
 
 
-_RESIDENT = 1 << 28  # bytes of all files together that are kept in memory, about
+_RESIDENT = 160 << 20  # bytes of all files together that are kept in memory, about
 
 
 class VectorSet(Sequence[VectorFile]):
