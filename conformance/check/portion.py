@@ -11,7 +11,7 @@ import numpy as np
 from conformance.batch import Ints
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.judge import CONFORMS
-from conformance.check.readings import ATTRIBUTES, settled
+from conformance.check.readings import ATTRIBUTES, Poll, settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
@@ -65,8 +65,9 @@ class Portion:
         # All columns at once: files may have to be read again for them.
         tables = cache(lambda: [part.values(each) for part, each in voters])
         wrong, reports = settled(
-            np.concatenate([part.judged.accepted[each] for part, each in voters]),
-            np.concatenate([part.judged.touched[each] for part, each in voters]),
+            Poll.of(
+                (part.judged.accepted[each], part.judged.touched[each]) for part, each in voters
+            ),
             np.concatenate([part.judged.excused[each] for part, each in voters]),
             lambda name: [
                 value for columns in tables() for value in columns[ATTRIBUTES.index(name)]

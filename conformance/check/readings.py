@@ -7,7 +7,7 @@ clauses that must vary are found; each is then either split by one attribute or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, compress
@@ -40,26 +40,22 @@ _NESTED = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in NESTED]
 _PLAIN = [axis for axis in range(len(SHAPE)) if axis not in _NESTED]
 
 
-def settled(
-    accepted: Packed, touched: Bools, excused: Bools, values: Values
-) -> tuple[Bools, tuple[ClauseReport, ...]]:
+def settled(poll: Poll, excused: Bools, values: Values) -> tuple[Bools, tuple[ClauseReport, ...]]:
     """Return which exceptions the readings refute, and a report for each clause that votes.
 
-    Rows and `values` as in `readings_followed`. `excused` are answers that conform only because
+    `values` as in `readings_followed`. `excused` are answers that conform only because
     some element is undefined under some reading: exceptions, which have no say in the readings.
     """
     values = cache(values)
     vote = ~excused
-    wrong = refuted(accepted, touched, excused, values)
+    wrong = refuted(poll, excused, values)
     if not vote.any():
         return wrong, ()
-    reports = readings_followed(
-        accepted[vote], touched[vote], lambda name: list(compress(values(name), vote))
-    )
+    reports = readings_followed(poll.among(vote), lambda name: list(compress(values(name), vote)))
     return wrong, reports
 
 
-def refuted(accepted: Packed, touched: Bools, excused: Bools, values: Values) -> Bools:
+def refuted(poll: Poll, excused: Bools, values: Values) -> Bools:
     """Say which exceptions no explanation of the other vectors excuses; all as in `settled`.
 
     One attribute may split each clause, and only exceptions may show one side of a split. So an
@@ -69,7 +65,6 @@ def refuted(accepted: Packed, touched: Bools, excused: Bools, values: Values) ->
     wrong = excused.copy()
     if not wrong.any():
         return wrong
-    votes = _Votes.of(accepted, touched)
     value = cache(lambda name: _grouping(values(name)))
     for alike in ((), *combinations(ATTRIBUTES, 2)):
         group = np.zeros(len(wrong), np.intp)
@@ -77,43 +72,62 @@ def refuted(accepted: Packed, touched: Bools, excused: Bools, values: Values) ->
             group = group * len(wrong) + value(name)
         for each in np.unique(group[wrong]):
             mine = np.flatnonzero(wrong & (group == each))
-            common = votes.among(~excused & (group == each)).possible()
-            wrong[mine] = ~(accepted[mine, None] & common).any(axis=(1, 2))
+            common = poll.among(~excused & (group == each)).possible()
+            wrong[mine] = ~(poll.packed[poll.row[mine], None] & common).any(axis=(1, 2))
     return wrong
 
 
-def readings_followed(accepted: Packed, touched: Bools, values: Values) -> tuple[ClauseReport, ...]:
+def readings_followed(poll: Poll, values: Values) -> tuple[ClauseReport, ...]:
     """Return a report for each clause that touches a vector.
 
-    One row for each conforming vector: `accepted` is the packed set of combinations that explain
-    it, never empty, and `touched` says for each clause whether it touches the vector.
     `values(attribute)` gives the value each vector has of one of `ATTRIBUTES`; it is asked only
     where readings differ.
     """
-    votes = _Votes.of(accepted, touched)
     # Several clauses may explain a difference: one that an attribute splits does it better.
-    found = [votes.reports(*each, values) for each in votes.fewest_varying()]
+    found = [poll.reports(*each, values) for each in poll.fewest_varying()]
     best = min(found, key=lambda each: sum(clause.status == "inconsistent" for clause in each))
     return tuple(sorted(best, key=lambda clause: CLAUSE_NAMES.index(clause.clause)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Votes:
-    """The distinct sets that explain vectors, which of them each has, and what touches it."""
+class Poll:
+    """What some conforming vectors say of readings, a row each.
 
+    `packed` are the distinct sets of combinations that explain a vector, none of them empty, and
+    `sets` the same unpacked; `row` says which each vector has, and `touched`, of shape
+    (vectors, clauses), which clauses touch it.
+    """
+
+    packed: Packed
     sets: Sets
     row: Ints
     touched: Bools
 
     @classmethod
-    def of(cls, accepted: Packed, touched: Bools) -> _Votes:
-        distinct, row = np.unique(accepted, axis=0, return_inverse=True)
-        return cls(unpack(distinct), row.ravel(), touched)
+    def of(cls, parts: Iterable[tuple[Packed, Bools]]) -> Poll:
+        """Take the packed set of each vector, and what touches it, part by part.
 
-    def among(self, these: Bools) -> _Votes:
-        """Return the votes of some vectors alone."""
+        Many vectors have few distinct sets: all of theirs are never there at once.
+        """
+        tables, rows, touched = [], [], []
+        known = 0
+        for accepted, mine in parts:
+            table, row = np.unique(accepted, axis=0, return_inverse=True)
+            tables.append(table)
+            rows.append(known + row.ravel())
+            touched.append(mine)
+            known += len(table)
+        packed, place = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+        return cls(
+            packed, unpack(packed), place.ravel()[np.concatenate(rows)], np.concatenate(touched)
+        )
+
+    def among(self, these: Bools) -> Poll:
+        """Return what some of the vectors say."""
+        if these.all():
+            return self  # a copy for a million vectors is felt
         kept, row = np.unique(self.row[these], return_inverse=True)
-        return _Votes(self.sets[kept], row, self.touched[these])
+        return Poll(self.packed[kept], self.sets[kept], row, self.touched[these])
 
     @property
     def concerned(self) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.check.combinations import CLAUSE_NAMES, Packed, readings_in
 from conformance.check.judge import Judged
-from conformance.check.readings import ATTRIBUTES, settled
+from conformance.check.readings import ATTRIBUTES, Poll, settled
 from conformance.check.report import ClauseReport
 from conformance.check.results import separators
 from conformance.dtypes import name_of
@@ -103,8 +103,7 @@ def _settled(votes: list[_Vote]) -> tuple[list[bool], tuple[ClauseReport, ...]]:
     if not votes:
         return [], ()
     wrong, reports = settled(
-        np.array([vote.accepted for vote in votes]),
-        np.array([vote.touched for vote in votes]),
+        Poll.of([(np.array([v.accepted for v in votes]), np.array([v.touched for v in votes]))]),
         np.array([vote.excused for vote in votes]),
         lambda name: [vote.values[ATTRIBUTES.index(name)] for vote in votes],
     )

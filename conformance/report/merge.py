@@ -16,7 +16,7 @@ import numpy as np
 from conformance.check.combinations import CLAUSE_NAMES, Packed, Sets, pack, set_of
 from conformance.check.expected import INCONSISTENT, consistent
 from conformance.check.explain import explain_excused
-from conformance.check.readings import ATTRIBUTES, settled
+from conformance.check.readings import ATTRIBUTES, Poll, settled
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
@@ -178,7 +178,9 @@ def _settled(
     excused = np.array([bool(each.excused) for each in voters])
     values = [_values(each) for each in voters]
     wrong, readings = settled(
-        accepted, touched, excused, lambda name: [row[ATTRIBUTES.index(name)] for row in values]
+        Poll.of([(accepted, touched)]),
+        excused,
+        lambda name: [row[ATTRIBUTES.index(name)] for row in values],
     )
     for row in np.flatnonzero(excused).tolist():
         judged = _refuted if wrong[row] else _excused

@@ -23,7 +23,7 @@ from conformance.check.combinations import (
     set_of,
     unpack,
 )
-from conformance.check.readings import readings_followed, settled
+from conformance.check.readings import Poll, readings_followed, settled
 from conformance.errors import VectorFileError
 
 NAN = np.nan
@@ -253,7 +253,8 @@ def votes(*vectors, touched=None):
     """Return what `readings_followed` takes for vectors given as lists of combinations."""
     packed = np.array([pack(set_of(each)) for each in vectors])
     names = [touched or {name for one in each for name in one} for each in vectors]
-    return packed, np.array([[name in mine for name in CLAUSE_NAMES] for mine in names])
+    clauses = np.array([[name in mine for name in CLAUSE_NAMES] for mine in names])
+    return Poll.of(zip(packed[:, None], clauses[:, None], strict=True))  # a part each
 
 
 class TestVotes:
@@ -265,7 +266,7 @@ class TestVotes:
     def found(self, *vectors, values=None):
         """Return the report of each clause by name."""
         values = values or (lambda attribute: [""] * len(vectors))
-        return {each.clause: each for each in readings_followed(*votes(*vectors), values)}
+        return {each.clause: each for each in readings_followed(votes(*vectors), values)}
 
     def test_one_clause_settles_another(self):
         """What two clauses explain together is settled by a vector of one of them."""
@@ -360,7 +361,7 @@ class TestExceptions:
         """
         marked = np.array([letter == "x" for letter in excused])
         wrong, reports = settled(
-            *votes(*vectors),
+            votes(*vectors),
             marked,
             lambda name: list(attributes.get(name, "-" * len(vectors))),
         )
