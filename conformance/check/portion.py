@@ -11,7 +11,7 @@ import numpy as np
 from conformance.batch import Ints
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.judge import CONFORMS
-from conformance.check.readings import ATTRIBUTES, Poll, settled
+from conformance.check.readings import Poll, settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
@@ -69,9 +69,7 @@ class Portion:
                 (part.judged.accepted[each], part.judged.touched[each]) for part, each in voters
             ),
             np.concatenate([part.judged.excused[each] for part, each in voters]),
-            lambda name: [
-                value for columns in tables() for value in columns[ATTRIBUTES.index(name)]
-            ],
+            lambda name: [value for columns in tables() for value in columns[name]],
         )
         ends = np.cumsum([len(each) for _, each in voters])[:-1]
         for (part, each), no in zip(voters, np.split(wrong, ends), strict=True):

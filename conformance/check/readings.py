@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, compress
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,19 @@ Ints = npt.NDArray[np.intp]
 Values = Callable[[str], Sequence[str]]
 Split = tuple[str, dict[str, str]]
 
-ATTRIBUTES = ("operator", "dtype", "axes", "auto_pad", "rounding_type", "exclude_pad")
-"""What may separate the readings of a backend: the usual ways to choose between kernels."""
+
+class Separators(NamedTuple):
+    """What may separate the readings of a backend: the usual ways to choose between kernels."""
+
+    operator: str
+    dtype: str
+    axes: str
+    auto_pad: str
+    rounding_type: str
+    exclude_pad: str
+
+
+ATTRIBUTES = Separators._fields
 EITHER = "either"
 
 _NESTED = [axis for axis, name in enumerate(CLAUSE_NAMES) if name in NESTED]
@@ -65,6 +77,7 @@ def refuted(poll: Poll, excused: Bools, values: Values) -> Bools:
     wrong = excused.copy()
     if not wrong.any():
         return wrong
+    packed = pack(poll.sets)
     value = cache(lambda name: _grouping(values(name)))
     for alike in ((), *combinations(ATTRIBUTES, 2)):
         group = np.zeros(len(wrong), np.intp)
@@ -73,7 +86,7 @@ def refuted(poll: Poll, excused: Bools, values: Values) -> Bools:
         for each in np.unique(group[wrong]):
             mine = np.flatnonzero(wrong & (group == each))
             common = poll.among(~excused & (group == each)).possible()
-            wrong[mine] = ~(poll.packed[poll.row[mine], None] & common).any(axis=(1, 2))
+            wrong[mine] = ~(packed[poll.row[mine], None] & common).any(axis=(1, 2))
     return wrong
 
 
@@ -93,12 +106,10 @@ def readings_followed(poll: Poll, values: Values) -> tuple[ClauseReport, ...]:
 class Poll:
     """What some conforming vectors say of readings, a row each.
 
-    `packed` are the distinct sets of combinations that explain a vector, none of them empty, and
-    `sets` the same unpacked; `row` says which each vector has, and `touched`, of shape
-    (vectors, clauses), which clauses touch it.
+    `sets` are the distinct sets of combinations that explain a vector, none of them empty; `row`
+    says which each vector has, and `touched`, of shape (vectors, clauses), which clauses touch it.
     """
 
-    packed: Packed
     sets: Sets
     row: Ints
     touched: Bools
@@ -117,17 +128,16 @@ class Poll:
             rows.append(known + row.ravel())
             touched.append(mine)
             known += len(table)
-        packed, place = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
-        return cls(
-            packed, unpack(packed), place.ravel()[np.concatenate(rows)], np.concatenate(touched)
-        )
+        distinct, place = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+        row = place.ravel()[np.concatenate(rows)]
+        return cls(unpack(distinct), row, np.concatenate(touched))
 
     def among(self, these: Bools) -> Poll:
         """Return what some of the vectors say."""
         if these.all():
             return self  # a copy for a million vectors is felt
         kept, row = np.unique(self.row[these], return_inverse=True)
-        return Poll(self.packed[kept], self.sets[kept], row, self.touched[these])
+        return Poll(self.sets[kept], row, self.touched[these])
 
     @property
     def concerned(self) -> list[int]:

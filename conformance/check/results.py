@@ -14,7 +14,7 @@ from conformance.batch import Batch, Ints
 from conformance.check.combinations import CLAUSE_NAMES, combinations_in
 from conformance.check.explain import Explanation
 from conformance.check.judge import Judged
-from conformance.check.readings import ATTRIBUTES
+from conformance.check.readings import ATTRIBUTES, Separators
 from conformance.check.report import VERDICTS, Result
 from conformance.check.sources import Source, reopened
 from conformance.dtypes import name_of
@@ -55,7 +55,7 @@ class Part:
                 yield self._result(batch, row, index)
                 index += 1
 
-    def values(self, indices: Ints) -> list[list[str]]:
+    def values(self, indices: Ints) -> dict[str, list[str]]:
         """Return what may separate readings: a column for each of `readings.ATTRIBUTES`."""
         rows = [
             separators(batch.operator, _dtype(batch, row), axes, batch.attributes[row])
@@ -63,7 +63,7 @@ class Part:
             for row in rows
             for axes in [batch.inputs[row][0].ndim - 2 if batch.inputs[row] else 0]
         ]
-        return [[row[column] for row in rows] for column in range(len(ATTRIBUTES))]
+        return {name: [getattr(row, name) for row in rows] for name in ATTRIBUTES}
 
     def _batches(self, indices: Ints) -> Iterator[tuple[Batch, Sequence[int]]]:
         """Yield batches, and which of their rows are the vectors with some indices, in order."""
@@ -121,10 +121,8 @@ def _dtype(batch: Batch, row: int) -> str:
     return name_of(inputs[0].dtype) if inputs else ""
 
 
-def separators(
-    operator: str, dtype: str, axes: int, given: Mapping[str, Any]
-) -> tuple[str, str, str, str, str, str]:
-    """Return the values of `readings.ATTRIBUTES` for a vector."""
+def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -> Separators:
+    """Return what may separate the readings of a vector from those of others."""
     exclude_pad = "no divisor"
     if operator != "MaxPool-1":
         include = given.get("include_padding_in_avg_computation", False)
@@ -132,7 +130,8 @@ def separators(
     auto_pad = str(given.get("auto_pad", "explicit"))
     rounding_type = str(given.get("rounding_type", "floor"))
     # One object each, however many vectors of a file that is read again have it.
-    return operator, dtype, str(axes), intern(auto_pad), intern(rounding_type), intern(exclude_pad)
+    own = map(intern, (auto_pad, rounding_type, exclude_pad))
+    return Separators(operator, dtype, str(axes), *own)
 
 
 class Results(Sequence[Result]):

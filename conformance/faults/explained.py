@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.batch import vector_at
-from conformance.check.readings import ATTRIBUTES
 from conformance.check.report import ClauseReport, Report, Result
 from conformance.check.results import separators
 from conformance.check.sources import Source, Vectors, opened
@@ -104,7 +103,7 @@ def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str
                 values = separators(
                     case.operator, name_of(data.dtype), data.ndim - 2, case.attributes
                 )
-                reading = clause.values.get(values[ATTRIBUTES.index(clause.by)])
+                reading = clause.values.get(getattr(values, clause.by))
             if reading is not None and reading != "either":
                 followed[clause.clause] = reading
         return followed

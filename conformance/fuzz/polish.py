@@ -6,12 +6,13 @@ the middle, it may stop early.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from conformance.operators import operator_named, vector_of
+from conformance.operators.attributes import Attribute
 from conformance.sweep.model import case_of
 from conformance.vector import Array, Case
 
@@ -69,7 +70,7 @@ def _with_lower_attributes(case: Case) -> Iterator[Case]:
     for attribute in operator_named(case.operator).attributes:
         if not attribute.required and attribute.key in given:
             yield _case(case, {k: v for k, v in given.items() if k != attribute.key}, case.inputs)
-        numbers = given.get(attribute.key, ()) if attribute.kind == "ints" else ()
+        numbers = _numbers(case, attribute)
         for place, number in enumerate(numbers):
             for lower in _lower(number, attribute.least):
                 changed = [*numbers[:place], lower, *numbers[place + 1 :]]
@@ -94,13 +95,21 @@ def _in_order(case: Case) -> Iterator[Case]:
     """Yield the case with the numbers of one attribute, or the sizes, in ascending order."""
     data, rest = case.inputs[0], case.inputs[1:]
     for attribute in operator_named(case.operator).attributes:
-        numbers = case.attributes.get(attribute.key, ()) if attribute.kind == "ints" else ()
+        numbers = _numbers(case, attribute)
         if list(numbers) != sorted(numbers):
             given = {**case.attributes, attribute.key: sorted(numbers)}
             yield _case(case, given, case.inputs)
     sizes = data.shape[2:]
     if list(sizes) != sorted(sizes):
         yield _case(case, case.attributes, (data.reshape(*data.shape[:2], *sorted(sizes)), *rest))
+
+
+def _numbers(case: Case, attribute: Attribute) -> Sequence[int]:
+    """Return the numbers of an attribute, none where it is absent or holds something else."""
+    if attribute.kind != "ints":
+        return ()
+    numbers: Sequence[int] = case.attributes.get(attribute.key, ())
+    return numbers
 
 
 def _lower(number: int, least: int) -> Iterator[int]:

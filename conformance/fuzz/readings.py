@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.check.combinations import CLAUSE_NAMES, Packed, readings_in
 from conformance.check.judge import Judged
-from conformance.check.readings import ATTRIBUTES, Poll, settled
+from conformance.check.readings import Poll, Separators, settled
 from conformance.check.report import ClauseReport
 from conformance.check.results import separators
 from conformance.dtypes import name_of
@@ -26,7 +26,7 @@ class _Vote:
     accepted: Packed
     touched: np.ndarray[tuple[int], np.dtype[np.bool_]]
     excused: bool
-    values: tuple[str, ...]
+    values: Separators
 
 
 class Votes:
@@ -105,7 +105,7 @@ def _settled(votes: list[_Vote]) -> tuple[list[bool], tuple[ClauseReport, ...]]:
     wrong, reports = settled(
         Poll.of([(np.array([v.accepted for v in votes]), np.array([v.touched for v in votes]))]),
         np.array([vote.excused for vote in votes]),
-        lambda name: [vote.values[ATTRIBUTES.index(name)] for vote in votes],
+        lambda name: [getattr(vote.values, name) for vote in votes],
     )
     return wrong.tolist(), reports
 

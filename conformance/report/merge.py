@@ -16,7 +16,7 @@ import numpy as np
 from conformance.check.combinations import CLAUSE_NAMES, Packed, Sets, pack, set_of
 from conformance.check.expected import INCONSISTENT, consistent
 from conformance.check.explain import explain_excused
-from conformance.check.readings import ATTRIBUTES, Poll, settled
+from conformance.check.readings import Poll, Separators, settled
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
@@ -176,11 +176,10 @@ def _settled(
     touched = np.array([[name in each.clauses for name in CLAUSE_NAMES] for each in voters])
     accepted = _accepted(voters, pins)
     excused = np.array([bool(each.excused) for each in voters])
-    values = [_values(each) for each in voters]
     wrong, readings = settled(
         Poll.of([(accepted, touched)]),
         excused,
-        lambda name: [row[ATTRIBUTES.index(name)] for row in values],
+        lambda name: [getattr(_values(each), name) for each in voters],
     )
     for row in np.flatnonzero(excused).tolist():
         judged = _refuted if wrong[row] else _excused
@@ -210,7 +209,7 @@ def _accepted(voters: Iterable[Result], pins: Mapping[str, str]) -> Packed:
     return pack(np.array(found))
 
 
-def _values(result: Result) -> tuple[str, ...]:
+def _values(result: Result) -> Separators:
     axes = len(result.shapes[0]) - 2 if result.shapes else 0
     return separators(result.operator, result.dtype, axes, result.attributes)
 

@@ -149,8 +149,9 @@ def _geometry_constraints(auto_pad: str | None) -> list[Constraint]:
     def some_equal_numbers(axes: int, alike: str, *levels: str) -> bool:
         if alike == "nothing":
             return True
-        options = geometry.candidates(*of_an_axis(levels), None)
-        return axes > 1 and bool(_focused(options, axes, alike))
+        return axes > 1 and bool(
+            _focused(geometry.candidates(*of_an_axis(levels), None), axes, alike)
+        )
 
     return [
         Constraint(names, some_numbers, "no numbers satisfy these levels"),
