@@ -14,6 +14,7 @@ from conformance.vector import (
     UNDEFINED,
     Array,
     Case,
+    Expected,
     Outcome,
     OutcomeKind,
     Provenance,
@@ -214,10 +215,14 @@ def outcome_at(batch: Batch, row: int) -> Outcome:
     return Outcome(
         kind=kind,
         readings=readings,
-        expected=columns.values[part].reshape(batch.expected_shape[table]),
-        addends=columns.addends[part],
-        divisor=columns.divisor[part],
-        magnitude=columns.magnitude[part],
+        outputs=(
+            Expected(
+                columns.values[part].reshape(batch.expected_shape[table]),
+                columns.addends[part],
+                columns.divisor[part],
+                columns.magnitude[part],
+            ),
+        ),
         accumulator=accumulator,
         subnormals=subnormals,
     )

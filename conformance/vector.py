@@ -40,13 +40,26 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """What one output must be.
+
+    `values` is the correctly rounded output; per element, flat in C order, `addends` is the number
+    m of non-zero addends (UNDEFINED where any value conforms), `divisor` the divisor, and
+    `magnitude` M = sum|x| / divisor rounded up. What is no sum has addends 0, divisor 1,
+    magnitude 0: its bound is zero.
+    """
+
+    values: Array
+    addends: npt.NDArray[np.int32]
+    divisor: npt.NDArray[np.int32]
+    magnitude: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """One acceptable answer to a case.
 
-    values: `expected` is the correctly rounded output; per element, flat in C order, `addends`
-    is the number m of non-zero addends (UNDEFINED where any value conforms), `divisor` the
-    divisor, and `magnitude` M = sum|x| / divisor rounded up. A maximum has addends 0,
-    divisor 1, magnitude 0: its bound is zero.
+    values: `outputs` holds what is expected of each output of the operator, in its order.
     raises: an exception is the right answer. anything: the whole case is undefined.
     `accumulator` and `subnormals` say which arithmetic the bound must admit. `readings` are the
     combinations, over the clauses that touch the vector, under which this is the answer.
@@ -54,12 +67,30 @@ class Outcome:
 
     kind: OutcomeKind
     readings: tuple[Combination, ...] = ({},)
-    expected: Array | None = None
-    addends: npt.NDArray[np.int32] | None = None
-    divisor: npt.NDArray[np.int32] | None = None
-    magnitude: npt.NDArray[np.float64] | None = None
+    outputs: tuple[Expected, ...] = ()
     accumulator: str = "wider"
     subnormals: str = "kept"
+
+    @property
+    def expected(self) -> Array | None:
+        return self.outputs[0].values if self.outputs else None
+
+    @property
+    def addends(self) -> npt.NDArray[np.int32] | None:
+        return self.outputs[0].addends if self.outputs else None
+
+    @property
+    def divisor(self) -> npt.NDArray[np.int32] | None:
+        return self.outputs[0].divisor if self.outputs else None
+
+    @property
+    def magnitude(self) -> npt.NDArray[np.float64] | None:
+        return self.outputs[0].magnitude if self.outputs else None
+
+    @property
+    def first(self) -> Expected:
+        """What is expected of the first output; IndexError where no values are expected."""
+        return self.outputs[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.errors import InvalidCase
 from conformance.operators import CLAUSES, operator_named, vector_of
-from conformance.operators.clauses import GEOMETRIC, under
+from conformance.operators.clauses import disputed_of, under
 from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.vector import Array, Case, Outcome, Vector
 from conformance.vectorfile import VectorFile
@@ -93,7 +93,7 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
     if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.inputs[0]):
         return set()
-    names = [name for name in GEOMETRIC if operator.name in CLAUSES[name].operators]
+    names = [each.name for each in disputed_of(operator) if each.is_geometric]
     choices = [[reading.name for reading in CLAUSES[name].readings] for name in names]
     shapes = set()
     for choice in product(*choices):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance.operators import CLAUSES, OPERATORS, Clause
+from conformance.operators import CLAUSES, OPERATORS, Clause, concerned
 
 PAGE = Path(__file__).with_name("clauses.md")
 
@@ -53,7 +53,7 @@ def _clause(clause: Clause, label: str) -> Iterator[str]:
     yield f"- **The document** ({clause.document}, {clause.section}): {_cell(clause.says)}."
     yield f"- **{label}**: {_cell(clause.answer)}."
     yield f"- **Evidence**: {_cell(clause.evidence)}."
-    yield f"- **Concerns** {_operators(clause.operators)}.\n"
+    yield f"- **Concerns** {_operators(concerned(clause))}.\n"
     if clause.readings:
         yield "| reading | meaning | followed by |\n|---|---|---|"
         for number, reading in enumerate(clause.readings):

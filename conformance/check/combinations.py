@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from conformance.batch import distinct
 from conformance.errors import UsageError, VectorFileError
-from conformance.operators import CLAUSES, DISPUTED
+from conformance.operators import CLAUSES
+from conformance.operators.disputed import DISPUTED
 from conformance.vector import Combination
 
 Sets = npt.NDArray[np.bool_]

@@ -117,7 +117,7 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
     defined = of.addends != UNDEFINED
     if name in FLOATS:
         axes = np.array(batch.inputs[vector][0].ndim - 2)
-        average = operator_named(batch.operator).reduction == "average"
+        average = operator_named(batch.operator).reduction.sums
         near = closeness(got, of, axes, average=average)
         wrong = defined & ~near.right(arithmetic)
         bounds = near.bound(arithmetic)

@@ -93,7 +93,7 @@ def judge(
     `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
     were not run mean nothing.
     """
-    average = operator_named(batch.operator).reduction == "average"
+    average = operator_named(batch.operator).reduction.sums
     compared = compare(batch, answers, average=average)
     fits = _fitting(batch, answers, compared)
     table, which = packed_table(batch.outcome_readings)

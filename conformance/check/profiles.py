@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from conformance.check.combinations import check_pins
 from conformance.errors import UsageError
-from conformance.operators import DISPUTED
+from conformance.operators.disputed import DISPUTED
 
 _ENGINES = {"openvino": "OpenVINO", "onnx": "ONNX Runtime", "torch": "PyTorch"}
 

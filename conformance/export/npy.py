@@ -35,7 +35,7 @@ class NpyWriter:
         folder = self._folder / path
         folder.mkdir(parents=True)
         arrays = _Arrays(folder)
-        average = operator_named(case.operator).reduction == "average"
+        average = operator_named(case.operator).reduction.sums
         axes = case.inputs[0].ndim - 2
         content = {
             "format": FORMAT,

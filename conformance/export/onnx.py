@@ -133,7 +133,7 @@ def _pooling(vector: Vector) -> Windowed | None:
 
 def _tolerance(vector: Vector, outcomes: Sequence[Outcome]) -> tuple[float, float]:
     """Return rtol and atol that admit what the bounds admit, with as little more as they can."""
-    average = operator_named(vector.case.operator).reduction == "average"
+    average = operator_named(vector.case.operator).reduction.sums
     axes = vector.case.inputs[0].ndim - 2
     all_limits = [limits(each, axes, average=average) for each in outcomes]
     if any(each.mask.any() for each in all_limits):

@@ -17,13 +17,13 @@ from conformance.vector import UNDEFINED, Array, Outcome, Vector
 
 def accepting(vector: Vector, got: Array | None) -> list[Outcome]:
     """Return the outcomes under which an answer conforms; None stands for an exception."""
-    average = operator_named(vector.case.operator).reduction == "average"
+    average = operator_named(vector.case.operator).reduction.sums
     return [outcome for outcome in vector.outcomes if _accepts(outcome, got, average=average)]
 
 
 def accepted(vector: Vector, got: Array | None) -> bool:
     """Say whether an answer conforms under some outcome; None stands for an exception."""
-    average = operator_named(vector.case.operator).reduction == "average"
+    average = operator_named(vector.case.operator).reduction.sums
     return any(_accepts(outcome, got, average=average) for outcome in vector.outcomes)
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from conformance.faults.common import ADAPTIVE, AXIS_SLIPS, reading_other_cells
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Extent, Pads, Params, Windows
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Pads, Windows
 from conformance.operators.windows import Positions, ceil_div
 
 Blocks = Callable[[int, int, Positions], tuple[Any, Any]]  # d, o, indices -> starts, stops

@@ -16,7 +16,7 @@ from conformance.dtypes import dtype_of, name_of
 from conformance.faults.common import AVERAGES, INCLUDING, Seen, remember
 from conformance.faults.fault import Fault
 from conformance.faults.taps import taps_of
-from conformance.operators.clauses import StepWrap
+from conformance.operators.clause import StepWrap
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array

@@ -17,8 +17,9 @@ from conformance.faults.common import (
     reading_other_cells,
 )
 from conformance.faults.fault import Fault
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Gathered, Params, Windows
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Gathered, Windows
 from conformance.vector import Array
 
 Choose = Callable[[list[int], int, Params, int], list[int]]

@@ -22,8 +22,9 @@ from conformance.faults.common import (
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Divisor, Gathered, Pads, Params, Windows
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
 
 Divide = Callable[[Params, Pads, Windows], Divisor]

@@ -17,8 +17,9 @@ from conformance.faults.common import (
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Extent, Pads, Params
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Pads
 
 OneExtent = Callable[[int, int, int, int, int], int]  # d, k, s, begin, end -> windows
 
@@ -65,7 +66,7 @@ def _ceil_on(which: Callable[[int, int], bool]) -> StepWrap:
     def change(params: Params, pads: Pads, right: Extent) -> Extent:
         if params.same or not params.ceil:
             return right
-        down = steps.count_windows(replace(params, ceil=False), pads)
+        down = steps.count_windows(replace(params, rounding="floor"), pads)
         axes = len(right)
         return tuple(right[i] if which(i, axes) else down[i] for i in range(axes))
 

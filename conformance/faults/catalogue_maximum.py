@@ -11,8 +11,9 @@ from conformance.dtypes import name_of
 from conformance.faults.common import MAXIMUM, Seen, remember, result
 from conformance.faults.fault import Fault
 from conformance.faults.taps import Taps, taps_of
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Divisor, Gathered, maximum_of_cells
+from conformance.operators.clause import StepWrap
+from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.reduction import maximum_of_cells
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array

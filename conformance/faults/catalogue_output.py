@@ -17,8 +17,9 @@ from conformance.faults.common import (
     result,
 )
 from conformance.faults.fault import Fault
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Params, Windows
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows
 from conformance.vector import Array
 
 Reduce = Callable[[Gathered, Divisor], Array]

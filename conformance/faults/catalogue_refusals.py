@@ -19,8 +19,9 @@ from conformance.faults.common import (
     refusing,
 )
 from conformance.faults.fault import Fault
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Extent, Gathered, Pads, Params, Windows, rooms
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Gathered, Pads, Windows, rooms
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 

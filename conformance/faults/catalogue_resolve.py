@@ -16,7 +16,7 @@ from conformance.faults.common import (
     resolving,
 )
 from conformance.faults.fault import Fault
-from conformance.operators.pipeline import Params
+from conformance.operators.params import Params
 
 _BUGS = {
     "strides-reversed": ("strides_swapped",),
@@ -222,18 +222,23 @@ _ROUNDING: dict[str, tuple[str, Change]] = {
         "auto_pad ignored: pads always as given",
         changed("auto_pad", lambda _: "explicit"),
     ),
-    "ceil-ignored": ("ceil treated as floor", changed("ceil", lambda _: False)),
-    "floor-ignored": ("floor treated as ceil", changed("ceil", lambda _: True)),
-    "rounding-inverted": ("ceil and floor swapped", changed("ceil", lambda v: not v)),
+    "ceil-ignored": ("ceil treated as floor", changed("rounding", lambda _: "floor")),
+    "floor-ignored": ("floor treated as ceil", changed("rounding", lambda _: "ceil")),
+    "rounding-inverted": (
+        "ceil and floor swapped",
+        changed("rounding", lambda v: "floor" if v == "ceil" else "ceil"),
+    ),
     "ceil-ignored-with-valid": (
         "rounding_type ignored with auto_pad=valid",
-        lambda p: replace(p, ceil=p.ceil and p.auto_pad != "valid"),
+        lambda p: replace(p, rounding="floor" if p.auto_pad == "valid" else p.rounding),
     ),
     "ceil-ignored-without-pads": (
         "rounding_type ignored where there is no padding",
         lambda p: replace(
             p,
-            ceil=p.ceil and p.auto_pad == "explicit" and any(p.pads_begin + p.pads_end),
+            rounding=p.rounding
+            if p.auto_pad == "explicit" and any(p.pads_begin + p.pads_end)
+            else "floor",
         ),
     ),
 }

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from conformance.faults.common import AXIS_SLIPS, OPENVINO, Table, by_axis, changed, listed, seeing
 from conformance.faults.fault import Fault
 from conformance.operators import windows as axis
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Extent, Pads, Params
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Pads
 
 OnePads = Callable[[int, int, int, bool], tuple[int, int]]  # d, k, s, upper -> begin, end
 

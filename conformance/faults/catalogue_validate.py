@@ -16,8 +16,8 @@ from conformance.faults.common import (
     Refused,
 )
 from conformance.faults.fault import Fault
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Params
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
 from conformance.vector import Array
 
 Attributes = dict[str, Any]

@@ -19,8 +19,9 @@ from conformance.faults.common import (
     seeing_pads,
 )
 from conformance.faults.fault import Fault
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Pads, Params, Windows
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Pads, Windows
 
 
 def _clamped(params: Params, _pads: Pads, windows: Windows) -> Windows:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance.faults.fault import Fault
-from conformance.operators.clauses import StepWrap
-from conformance.operators.pipeline import Gathered, Pads, Params, Windows
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Gathered, Pads, Windows
 from conformance.vector import Array
 
 OPENVINO = ("AvgPool-1", "MaxPool-1")

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
-from conformance.operators.pipeline import Params
+from conformance.operators.params import Params
 from conformance.reference.rounding import widen
 from conformance.vector import Vector
 
@@ -78,7 +78,7 @@ def _features(vector: Vector) -> Iterator[str]:
     for attribute in operator.attributes:
         if attribute.key not in case.attributes:
             yield f"no {attribute.key}"
-        elif attribute.kind != "ints":
+        elif not attribute.is_list:
             yield f"{attribute.key}={str(case.attributes[attribute.key]).lower()}"
     try:
         params = operator.validate(case.inputs, case.attributes)

@@ -17,9 +17,11 @@ import numpy as np
 from conformance.errors import InvalidCase
 from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.operators import OPERATORS
-from conformance.operators.clauses import StepWrap, under
+from conformance.operators.clause import StepWrap
+from conformance.operators.clauses import under
 from conformance.operators.operator import Operator
-from conformance.operators.pipeline import Params, Pipeline, Plan, rooms
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Pipeline, Plan, rooms
 from conformance.vector import Array
 
 STEPS = ("validate", "resolve", "pads", "extent", "windows", "gather", "divide", "reduce")
@@ -79,7 +81,7 @@ class FaultyOperator:
         """Compute as the operator's document says but for the faults."""
         with np.errstate(all="ignore"):
             plan = self.plan(self.validate(inputs, attributes))
-            return self.pipeline.values(inputs[0], plan)
+            return self.pipeline.values(inputs[0], plan)[0]
 
     def plan(self, params: Params) -> Plan:
         """Lay out the windows; InvalidCase where there is nothing to pool, or far too much."""

@@ -14,7 +14,8 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.faults.acceptance import accepted
 from conformance.faults.fault import Fault
 from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
-from conformance.operators import CLAUSES, DISPUTED, operator_named
+from conformance.operators import CLAUSES, concerned, operator_named
+from conformance.operators.disputed import DISPUTED
 from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Combination, Vector
@@ -70,7 +71,7 @@ def _structural(vector: Vector) -> list[str]:
     return [
         clause.name
         for clause in DISPUTED
-        if vector.case.operator in clause.operators
+        if vector.case.operator in concerned(clause)
         and any(reading.replaces for reading in clause.readings)
     ]
 
@@ -154,7 +155,7 @@ def _match_values(exhibit: Exhibit, trial: Trial, answer: Array) -> Match:
     counted = ~_may_be_anything(ours, vector)
     if equal.all() or (counted.any() and equal[counted].all()):
         return "exact"
-    if operator_named(vector.case.operator).reduction == "maximum" or not counted.any():
+    if not operator_named(vector.case.operator).reduction.sums or not counted.any():
         return "no"
     return _but_for_rounding(exhibit, trial, answer, counted & ~equal)
 

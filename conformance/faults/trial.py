@@ -15,7 +15,8 @@ import numpy as np
 from conformance.errors import InvalidCase
 from conformance.faults.fault import Fault, FaultyOperator, faulty
 from conformance.operators.operator import Operator
-from conformance.operators.pipeline import Divisor, Gathered, Params, Plan
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Gathered, Plan
 from conformance.vector import Array, Case
 
 _GEOMETRY = frozenset({"resolve", "pads", "extent", "windows", "divide"})

@@ -148,7 +148,7 @@ def is_judgeable(vector: Vector) -> bool:
     returned, it would be neither a pass nor a failure.
     """
     case = vector.case
-    if operator_named(case.operator).reduction != "average" or not case.inputs:
+    if not operator_named(case.operator).reduction.sums or not case.inputs:
         return True
     data = case.inputs[0]
     if data.ndim < 3 or name_of(data.dtype) not in FLOATS:

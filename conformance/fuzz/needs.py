@@ -50,7 +50,7 @@ def _words(case: Case) -> Iterator[str]:
     yield from (tag for tag in case.tags if tag != "invalid")
     for attribute in operator_named(case.operator).attributes:
         value: Any = case.attributes.get(attribute.key)
-        if attribute.kind == "ints":
+        if attribute.is_list:
             if value and any(n > 0 for n in value) and attribute.least == 0:
                 yield f"some {attribute.key}"
         elif value not in (None, True if attribute.required else attribute.default):

@@ -106,7 +106,7 @@ def _in_order(case: Case) -> Iterator[Case]:
 
 def _numbers(case: Case, attribute: Attribute) -> Sequence[int]:
     """Return the numbers of an attribute, none where it is absent or holds something else."""
-    if attribute.kind != "ints":
+    if not attribute.is_list:
         return ()
     numbers: Sequence[int] = case.attributes.get(attribute.key, ())
     return numbers

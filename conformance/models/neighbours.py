@@ -42,7 +42,7 @@ class Near:
 
 def cases(layer: Fixed, *, neighbours: bool = True) -> Iterator[Near]:
     """Yield the plans of a layer's cases: the exact ones first."""
-    reduction = OPERATORS[layer.operator].reduction
+    reduction = OPERATORS[layer.operator].reduction.name
     small, cut = _small(layer), replace(layer, shape=layer.planes)
     is_large = prod(layer.shape[2:]) > _PLANE
     for number, pattern in enumerate(_patterns(_EXACT[reduction], layer.dtype)):
@@ -131,7 +131,7 @@ def _other_numbers(layer: Fixed) -> Iterator[tuple[str, Fixed]]:
 
 def _other_words(layer: Fixed) -> Iterator[tuple[str, Fixed]]:
     for attribute in OPERATORS[layer.operator].attributes:
-        choices = (True, False) if attribute.kind == "bool" else attribute.choices
+        choices = attribute.choices
         now = layer.attributes.get(attribute.key, attribute.default)
         for value in choices:
             if value != now:

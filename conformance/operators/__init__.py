@@ -11,37 +11,53 @@ from typing import Any
 import numpy as np
 
 from conformance.errors import InvalidCase, UsageError
-from conformance.operators.adaptive_avg_pool import ADAPTIVE_AVG_POOL
-from conformance.operators.avg_pool import AVG_POOL
-from conformance.operators.clauses import CLAUSES, DISPUTED, Clause, Reading, under
-from conformance.operators.max_pool import MAX_POOL
-from conformance.operators.ngraph_avg_pool import NGRAPH_AVG_POOL
-from conformance.operators.operator import Operator
+from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
+from conformance.operators.clause import Clause, Reading
+from conformance.operators.clauses import clauses_of, disputed_of, under
+from conformance.operators.needs import Needs
+from conformance.operators.operator import (
+    ALL_TYPES,
+    Example,
+    Operator,
+    Output,
+    adaptive,
+    sliding,
+)
 from conformance.operators.outcomes import answer, undefined_as_a_whole
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Pipeline
+from conformance.operators.reduction import AVERAGE, MAXIMUM, Reduction
+from conformance.operators.registry import CLAUSES, OPERATORS, concerned, operator_named
 from conformance.vector import Array, Case, Vector
 
 __all__ = [
+    "ALL_TYPES",
+    "AUTO_PADS",
+    "AVERAGE",
     "CLAUSES",
-    "DISPUTED",
+    "MAXIMUM",
     "OPERATORS",
+    "ROUNDINGS",
+    "Attribute",
     "Clause",
+    "Example",
+    "Needs",
     "Operator",
+    "Output",
+    "Params",
+    "Pipeline",
     "Reading",
+    "Reduction",
+    "adaptive",
+    "clauses_of",
+    "concerned",
+    "disputed_of",
     "evaluate",
     "operator_named",
+    "sliding",
+    "under",
     "vector_of",
 ]
-
-OPERATORS: dict[str, Operator] = {
-    operator.name: operator for operator in (AVG_POOL, MAX_POOL, ADAPTIVE_AVG_POOL, NGRAPH_AVG_POOL)
-}
-
-
-def operator_named(name: str) -> Operator:
-    """Return an operator by name; UsageError lists the names there are."""
-    if name not in OPERATORS:
-        raise UsageError(f"unknown operator {name!r}; there are {', '.join(OPERATORS)}")
-    return OPERATORS[name]
 
 
 def vector_of(case: Case) -> Vector:
@@ -54,10 +70,11 @@ def evaluate(
     inputs: Sequence[Array],
     attributes: Mapping[str, Any],
     readings: Mapping[str, str] | None = None,
-) -> Array:
+) -> Array | tuple[Array, ...]:
     """Compute an operator exactly: averages correctly rounded, maxima as they are.
 
-    `inputs[0]` has shape (N, C, d1..dr); the result (N, C, o1..or) has its type. `readings` maps
+    `inputs[0]` has shape (N, C, d1..dr); the result (N, C, o1..or) has its type. An operator with
+    several outputs gives a tuple. `readings` maps
     disputed clauses to readings, the default elsewhere. Undefined elements are NaN (averages),
     -inf or the lowest integer (maxima). Raises InvalidCase where attributes or inputs break a
     rule of the document or leave nothing to pool, UsageError for an unknown operator, clause or
@@ -65,7 +82,7 @@ def evaluate(
     """
     found = operator_named(operator)
     chosen = dict(readings or {})
-    disputed = {clause.name: clause for clause in DISPUTED}
+    disputed = {name: each for name, each in CLAUSES.items() if each.kind == "disputed"}
     for clause, reading in chosen.items():
         if clause not in disputed:
             raise UsageError(f"unknown disputed clause {clause!r}; there are {', '.join(disputed)}")
@@ -85,4 +102,5 @@ def evaluate(
             else f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows"
         )
     pipeline = under(found, chosen)
-    return pipeline.values(arrays[0], pipeline.plan(params))
+    values = pipeline.values(arrays[0], pipeline.plan(params))
+    return values if len(values) > 1 else values[0]

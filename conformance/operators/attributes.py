@@ -1,9 +1,13 @@
-"""Attributes as the documents list them, and the rules that make a set of them valid."""
+"""Attributes as a document lists them, what each means, and the rules that make a set valid.
+
+An attribute has a *role*: the field of `Params` that it sets. Documents name and spell attributes
+differently; roles are the vocabulary that everything outside of `operators` asks for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from conformance.errors import InvalidCase
@@ -11,23 +15,47 @@ from conformance.errors import InvalidCase
 REQUIRED = object()
 """Default of an attribute that has none."""
 
+Role = Literal[
+    "kernel",
+    "strides",
+    "pads_begin",
+    "pads_end",
+    "pads",
+    "rounding",
+    "auto_pad",
+    "include_pad",
+    "output",
+    "ignored",
+]
+"""Fields of `Params`; but "pads" lists all begins and then all ends, "ignored" changes nothing.
+
+"output", the output size of an adaptive operator, is the role of its second input.
+"""
+
+NUMBERS: tuple[Role, ...] = ("kernel", "strides", "pads_begin", "pads_end", "pads")
+"""Roles of attributes that list one integer per spatial axis (pads: two)."""
+WORDS: tuple[Role, ...] = ("rounding", "auto_pad", "include_pad")
+"""Roles of attributes with a few values, spelled by each document in its own way."""
+
+ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
+AUTO_PADS = {mode: mode for mode in ("explicit", "same_upper", "same_lower", "valid")}
+"""Values of OpenVINO's documents, which are those of `Params` too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute of a document: its key in a backend call, its kind, range and default.
+    """One attribute of a document: its key in a backend call, its role, range and default.
 
-    kind "ints" is a list of one integer per spatial axis, each at least `least`; "enum" a string
-    out of `choices`; "bool" a boolean; "ignored" anything. A default of None stands for a list of
-    `fill`.
+    A role in NUMBERS takes a list of integers, each at least `least`; its default is one integer
+    for all. A role in WORDS takes a key of `values`, which maps them to values of `Params`.
     """
 
     key: str
-    kind: Literal["ints", "enum", "bool", "ignored"]
+    role: Role
     section: str
     default: Any = REQUIRED
     least: int = 0
-    fill: int = 0
-    choices: tuple[str, ...] = ()
+    values: Mapping[Any, Any] = field(default_factory=dict)
 
     @property
     def required(self) -> bool:
@@ -35,27 +63,57 @@ class Attribute:
         return self.default is REQUIRED
 
     @property
+    def is_list(self) -> bool:
+        """Whether it lists integers for the spatial axes."""
+        return self.role in NUMBERS
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The values it may have; empty for a list of integers."""
+        return tuple(self.values)
+
+    @property
     def allowed(self) -> str:
         """What the attribute may hold, in words."""
-        if self.kind == "ints":
-            return f"a list of one integer >= {self.least} per spatial axis"
-        return " or ".join(self.choices) if self.kind == "enum" else "true or false"
+        if self.is_list:
+            return f"a list of {self._entries} >= {self.least} per spatial axis"
+        return " or ".join(_spelled(choice) for choice in self.choices)
+
+    @property
+    def _entries(self) -> str:
+        return "two integers" if self.role == "pads" else "one integer"
+
+    def length(self, axes: int) -> int:
+        """Return how many integers it lists for some spatial axes."""
+        return 2 * axes if self.role == "pads" else axes
 
     def check(self, value: Any, axes: int) -> Any:
         """Return the value in plain types; InvalidCase names the attribute, value and range."""
-        if self.kind == "ints":
-            plain = _integers(value)
-            if plain is not None and len(plain) == axes and all(v >= self.least for v in plain):
+        if self.role == "ignored":
+            return value
+        if self.is_list:
+            plain, length = _integers(value), self.length(axes)
+            if plain is not None and len(plain) == length and all(v >= self.least for v in plain):
                 return plain
             raise InvalidCase(
-                f"{self.key}={_shown(value)}: must be a list of {axes} "
-                f"integer{'s' * (axes != 1)} >= {self.least}, one per spatial axis"
+                f"{self.key}={_shown(value)}: must be a list of {length} "
+                f"integer{'s' * (length != 1)} >= {self.least}, "
+                f"{self._entries.split(' ', maxsplit=1)[0]} per spatial axis"
             )
-        if self.kind == "ignored" or (self.kind == "bool" and isinstance(value, bool)):
-            return value
-        if self.kind == "enum" and isinstance(value, str) and value in self.choices:
-            return value
+        for choice in self.choices:
+            if _is_same(value, choice):
+                return choice
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
+
+    def default_for(self, axes: int) -> Any:
+        """Return the default where there are so many spatial axes."""
+        return (self.default,) * self.length(axes) if self.is_list else self.default
+
+    def spelled(self, meaning: Any) -> Any:
+        """Return the document's value for one of `Params`; KeyError if it has none."""
+        if self.is_list:
+            return list(meaning)
+        return {known: value for value, known in self.values.items()}[meaning]
 
 
 def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int) -> dict[str, Any]:
@@ -71,11 +129,20 @@ def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int)
             result[attribute.key] = attribute.check(given[attribute.key], axes)
         elif attribute.required:
             raise InvalidCase(f"{attribute.key}: required; must be {attribute.allowed}")
-        elif attribute.default is None and attribute.kind == "ints":
-            result[attribute.key] = (attribute.fill,) * axes
         else:
-            result[attribute.key] = attribute.default
+            result[attribute.key] = attribute.default_for(axes)
     return result
+
+
+def _is_same(value: Any, choice: Any) -> bool:
+    """Say whether a value is a choice: true is not 1."""
+    if not isinstance(value, type(choice)) or isinstance(value, bool) != isinstance(choice, bool):
+        return False
+    return bool(value == choice)
+
+
+def _spelled(choice: Any) -> str:
+    return str(choice).lower() if isinstance(choice, bool) else str(choice)
 
 
 def _integers(value: Any) -> tuple[int, ...] | None:

@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
-from conformance.operators import pipeline as steps
 from conformance.operators.attributes import Attribute
-from conformance.operators.openvino_pooling import resolve, window_attributes
-from conformance.operators.operator import Operator
+from conformance.operators.openvino_pooling import CLAUSES, window_attributes
+from conformance.operators.operator import Example, Operator, Output, sliding
+from conformance.operators.reduction import AVERAGE
+
+# kernel, strides, pads_begin, pads_end, auto_pad, exclude_pad of examples 1 to 5.
+_EXAMPLES = (
+    ((2, 2), (2, 2), (0, 0), (1, 1), "same_upper", True),
+    ((5, 5), (2, 2), (0, 0), (1, 1), "same_upper", False),
+    ((5, 5), (3, 3), (1, 1), (1, 1), "explicit", True),
+    ((5, 5), (2, 2), (1, 1), (1, 1), "explicit", False),
+    ((5, 5), (2, 2), (1, 1), (1, 1), "valid", True),
+)
 
 AVG_POOL = Operator(
     name="AvgPool-1",
     document="OpenVINO AvgPool-1",
-    reduction="average",
-    attributes=window_attributes(Attribute("exclude_pad", "bool", "Attributes, exclude-pad")),
-    pipeline=steps.Pipeline(
-        resolve=resolve,
-        pads=steps.resolve_pads,
-        extent=steps.count_windows,
-        windows=steps.slide,
-        gather=steps.clip,
-        divide=steps.count_cells,
-        reduce=steps.mean_of_cells,
+    reduction=AVERAGE,
+    attributes=window_attributes(
+        Attribute(
+            "exclude_pad",
+            "include_pad",
+            "Attributes, exclude-pad",
+            values={True: False, False: True},
+        )
     ),
+    pipeline=sliding(AVERAGE),
+    outputs=(Output("output", comparison="bound"),),
+    clauses=CLAUSES,
+    examples=tuple(
+        Example(
+            f"AvgPool-1, Examples, {number}",
+            {
+                "auto_pad": auto_pad,
+                "exclude_pad": exclude,
+                "kernel": list(kernel),
+                "pads_begin": list(begin),
+                "pads_end": list(end),
+                "strides": list(strides),
+            },
+            ("printed: attributes, input shape, output shape", "derived: values"),
+            (1, 3, 32, 32),
+        )
+        for number, (kernel, strides, begin, end, auto_pad, exclude) in enumerate(_EXAMPLES, 1)
+    ),
+    smoke_rows=(38, 16),
 )

@@ -12,16 +12,26 @@ from functools import cache
 from typing import Any
 
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import Clause, Reading, StepWrap
+from conformance.operators.clause import Clause, StepWrap
 from conformance.operators.disputed import DISPUTED
 from conformance.operators.operator import Operator
 from conformance.operators.rulings import RULINGS, UNDEFINED
 
-__all__ = ["CLAUSES", "DISPUTED", "GEOMETRIC", "Clause", "Reading", "StepWrap", "under"]
+SHARED: tuple[Clause, ...] = (*DISPUTED, *UNDEFINED, *RULINGS)
+"""Clauses of several documents, each concerning the operators that have what it needs."""
 
-CLAUSES: dict[str, Clause] = {clause.name: clause for clause in (*DISPUTED, *UNDEFINED, *RULINGS)}
-GEOMETRIC = ("same-output-size", "same-with-ceil", "ceil-window-past-input", "overhang-divisor")
-"""The disputed clauses whose readings replace steps of the geometry."""
+
+@cache
+def clauses_of(operator: Operator) -> dict[str, Clause]:
+    """Return the clauses that concern an operator: the shared ones, then its document's own."""
+    shared = [clause for clause in SHARED if clause.needs.met_by(operator)]
+    return {clause.name: clause for clause in (*shared, *operator.clauses)}
+
+
+@cache
+def disputed_of(operator: Operator) -> tuple[Clause, ...]:
+    """Return the disputed clauses that concern an operator, in their order."""
+    return tuple(clause for clause in clauses_of(operator).values() if clause.kind == "disputed")
 
 
 def under(operator: Operator, readings: Mapping[str, str]) -> steps.Pipeline:
@@ -31,8 +41,8 @@ def under(operator: Operator, readings: Mapping[str, str]) -> steps.Pipeline:
     replace one step, the later in the list of clauses wraps the earlier.
     """
     pipeline = operator.pipeline
-    for clause in DISPUTED:
-        if clause.name in readings and operator.name in clause.operators:
+    for clause in disputed_of(operator):
+        if clause.name in readings:
             for step, wrap in clause.reading(readings[clause.name]).replaces.items():
                 pipeline = pipeline.replace(**{step: _wrapped(wrap, getattr(pipeline, step))})
     return pipeline

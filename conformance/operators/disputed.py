@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import ALL, AVERAGES, OPENVINO, Clause, Reading
-from conformance.operators.pipeline import Extent, Gathered, Pads, Params, Windows
+from conformance.operators.clause import Clause, Reading
+from conformance.operators.needs import Needs
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Gathered, Pads, Windows
 from conformance.reference import maximum_ignoring_nan
+from conformance.reference.rounding import widen
 from conformance.vector import Array
 
 
@@ -60,11 +65,16 @@ def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor]
     return lambda gathered, _divisor: maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
 
 
+def holds_nan(data: Array) -> bool:
+    """Say whether data hold a NaN."""
+    return data.dtype.kind not in "iu" and bool(np.isnan(widen(data)).any())
+
+
 DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="same-output-size",
         kind="disputed",
-        operators=OPENVINO,
+        needs=Needs(roles=("auto_pad",)),
         document="AvgPool-1",
         section="Attributes, auto_pad; Examples 1 and 2",
         says="same_* pads so that the input matches the output size; two examples with stride 2 "
@@ -86,7 +96,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="same-with-ceil",
         kind="disputed",
-        operators=OPENVINO,
+        needs=Needs(roles=("auto_pad", "rounding")),
         document="AvgPool-1",
         section="Attributes, rounding_type and auto_pad",
         says="nothing about rounding_type=ceil together with same_*",
@@ -109,7 +119,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="ceil-window-past-input",
         kind="disputed",
-        operators=OPENVINO,
+        needs=Needs(roles=("rounding",)),
         document="AvgPool-1",
         section="Attributes, rounding_type",
         says="nothing about a last window that ceil makes start at or beyond the end of the input",
@@ -128,7 +138,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="overhang-divisor",
         kind="disputed",
-        operators=("AvgPool-1",),
+        needs=Needs(roles=("rounding", "include_pad")),
         document="AvgPool-1",
         section="Attributes, exclude-pad and rounding_type",
         says="nothing about the cells of a window that lie beyond input and padding",
@@ -152,12 +162,13 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="nan-in-maximum",
         kind="disputed",
-        operators=("MaxPool-1",),
+        needs=Needs(reduction="maximum"),
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about NaN",
         answer="whether a NaN in a window is its maximum or no candidate",
         evidence="PyTorch and JAX propagate NaN; OpenVINO ignores it",
+        concerns=holds_nan,
         readings=(
             Reading("propagates", "a NaN in the window is the result", ("PyTorch", "JAX")),
             Reading(
@@ -165,13 +176,14 @@ DISPUTED: tuple[Clause, ...] = (
                 "the largest number; undefined for a window of NaN alone",
                 ("OpenVINO",),
                 {"reduce": _skip_nan},
+                nan_is_undefined=True,
             ),
         ),
     ),
     Clause(
         name="accumulator",
         kind="disputed",
-        operators=AVERAGES,
+        needs=Needs(reduction="average"),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about the type they are computed in",
@@ -189,7 +201,6 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="subnormals",
         kind="disputed",
-        operators=ALL,
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="nothing about subnormal numbers",
@@ -203,7 +214,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="pads-not-below-kernel",
         kind="disputed",
-        operators=(*OPENVINO, "nGraph-AvgPool"),
+        needs=Needs(roles=("kernel", "pads_begin")),
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
         says="pads start from 0, with no upper end",

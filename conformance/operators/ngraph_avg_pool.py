@@ -2,51 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from conformance.operators import pipeline as steps
 from conformance.operators.attributes import Attribute
-from conformance.operators.operator import ALL_TYPES, Operator
-from conformance.vector import Array
+from conformance.operators.clause import Clause
+from conformance.operators.operator import ALL_TYPES, Example, Operator, Output, sliding
+from conformance.operators.reduction import AVERAGE
 
-ATTRIBUTES = (
-    Attribute("window_shape", "ints", "Attributes, w", least=1),
-    Attribute("window_movement_strides", "ints", "Attributes, s", default=None, least=1, fill=1),
-    Attribute("padding_below", "ints", "Attributes, p", default=None),
-    Attribute("padding_above", "ints", "Attributes, q", default=None),
-    Attribute("include_padding_in_avg_computation", "bool", "Attributes, i", default=False),
+CLAUSES = (
+    Clause(
+        name="ngraph-index",
+        kind="ruling",
+        document="nGraph AvgPool",
+        section="Formal definition",
+        says="indexes T_in by padded coordinates, misprints the product's index, and defines "
+        "T_sum / T_div for i = false only",
+        answer="T_in at j - p; the product of w_i; i = true divides by that product",
+        evidence="the document's own example (1.0 and 0.25)",
+    ),
+    Clause(
+        name="ngraph-defaults",
+        kind="ruling",
+        document="nGraph AvgPool",
+        section="Attributes",
+        says="marks attributes optional without defaults; four attributes, then lists five",
+        answer="strides default to ones, paddings to zeros, include-padding to false",
+        evidence="the text",
+    ),
+    Clause(
+        name="printed-w-bound",
+        kind="ruling",
+        document="nGraph AvgPool",
+        section="Attributes, w",
+        says="w_i <= d_i",
+        answer="w_i <= p_i + d_i + q_i",
+        evidence="nGraph's own tests",
+    ),
 )
-
-
-def resolve(
-    attributes: Mapping[str, Any], sizes: tuple[int, ...], _inputs: Sequence[Array]
-) -> steps.Params:
-    """Translate complete attributes; this operator rounds down and pads explicitly."""
-    return steps.Params(
-        sizes=sizes,
-        kernel=attributes["window_shape"],
-        strides=attributes["window_movement_strides"],
-        pads_begin=attributes["padding_below"],
-        pads_end=attributes["padding_above"],
-        include_pad=attributes["include_padding_in_avg_computation"],
-    )
-
 
 NGRAPH_AVG_POOL = Operator(
     name="nGraph-AvgPool",
     document="nGraph AvgPool",
-    reduction="average",
-    attributes=ATTRIBUTES,
-    axes=(1, None),
-    dtypes=ALL_TYPES,
-    pipeline=steps.Pipeline(
-        resolve=resolve,
-        pads=steps.resolve_pads,
-        extent=steps.count_windows,
-        windows=steps.slide,
-        gather=steps.clip,
-        divide=steps.count_cells,
-        reduce=steps.mean_of_cells,
+    reduction=AVERAGE,
+    attributes=(
+        Attribute("window_shape", "kernel", "Attributes, w", least=1),
+        Attribute("window_movement_strides", "strides", "Attributes, s", default=1, least=1),
+        Attribute("padding_below", "pads_begin", "Attributes, p", default=0),
+        Attribute("padding_above", "pads_end", "Attributes, q", default=0),
+        Attribute(
+            "include_padding_in_avg_computation",
+            "include_pad",
+            "Attributes, i",
+            default=False,
+            values={True: True, False: False},
+        ),
     ),
+    pipeline=sliding(AVERAGE),
+    axes=(1, None),
+    outputs=(Output("output", comparison="bound"),),
+    dtypes=ALL_TYPES,
+    clauses=CLAUSES,
+    examples=tuple(
+        Example(
+            f"nGraph AvgPool, Example, i = {str(include).lower()}",
+            {
+                "window_shape": [2, 2],
+                "window_movement_strides": [1, 1],
+                "padding_below": [1, 1],
+                "include_padding_in_avg_computation": include,
+            },
+            ("printed: attributes, matrix corner, first result", "derived: other results"),
+            data=((1, 3, 5), (7, 11, 13), (17, 19, 23)),  # the visible corner of T_in
+            pattern="printed-matrix",
+        )
+        for include in (False, True)
+    ),
+    smoke_rows=(34, 1),
 )

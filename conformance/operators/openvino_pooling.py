@@ -1,52 +1,50 @@
-"""What AvgPool-1 and MaxPool-1 share: the attributes of OpenVINO's pooling documents."""
+"""What AvgPool-1 and MaxPool-1 share: the attributes and misprints of OpenVINO's documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from conformance.operators.attributes import Attribute
-from conformance.operators.pipeline import Params
-from conformance.vector import Array
+from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
+from conformance.operators.clause import Clause
 
 
 def window_attributes(*own: Attribute) -> tuple[Attribute, ...]:
     """Return the attributes of both documents, a document's own after the kernel."""
     return (
         # The documents' range starts at 0; a stride of 0 is no distance (ruling stride-zero).
-        Attribute("strides", "ints", "Attributes, strides", least=1),
-        Attribute("pads_begin", "ints", "Attributes, pads_begin"),
-        Attribute("pads_end", "ints", "Attributes, pads_end"),
-        Attribute("kernel", "ints", "Attributes, kernel", least=1),
+        Attribute("strides", "strides", "Attributes, strides", least=1),
+        Attribute("pads_begin", "pads_begin", "Attributes, pads_begin"),
+        Attribute("pads_end", "pads_end", "Attributes, pads_end"),
+        Attribute("kernel", "kernel", "Attributes, kernel", least=1),
         *own,
         Attribute(
             "rounding_type",
-            "enum",
+            "rounding",
             "Attributes, rounding_type",
             default="floor",
-            choices=("ceil", "floor"),
+            values=ROUNDINGS,
         ),
         Attribute(
-            "auto_pad",
-            "enum",
-            "Attributes, auto_pad",
-            default="explicit",
-            choices=("explicit", "same_upper", "same_lower", "valid"),
+            "auto_pad", "auto_pad", "Attributes, auto_pad", default="explicit", values=AUTO_PADS
         ),
     )
 
 
-def resolve(
-    attributes: Mapping[str, Any], sizes: tuple[int, ...], _inputs: Sequence[Array]
-) -> Params:
-    """Translate complete attributes; a document without exclude_pad has no divisor to choose."""
-    return Params(
-        sizes=sizes,
-        kernel=attributes["kernel"],
-        strides=attributes["strides"],
-        pads_begin=attributes["pads_begin"],
-        pads_end=attributes["pads_end"],
-        auto_pad=attributes["auto_pad"],
-        ceil=attributes["rounding_type"] == "ceil",
-        include_pad=not attributes.get("exclude_pad", True),
-    )
+CLAUSES = (
+    Clause(
+        name="output-extent-formula",
+        kind="ruling",
+        document="AvgPool-1",
+        section="Detailed description",
+        says="prints the division inside the wrong parentheses, and H for every axis",
+        answer="floor((d + begin + end - k) / s) + 1, each axis with its own size",
+        evidence="the document's examples 3, 4 and 5 (10, 15 and 14) fit only this",
+    ),
+    Clause(
+        name="stride-zero",
+        kind="ruling",
+        document="AvgPool-1",
+        section="Attributes, strides",
+        says="strides start from 0",
+        answer="a stride of 0 is invalid and must be rejected",
+        evidence="every engine rejects it",
+    ),
+)

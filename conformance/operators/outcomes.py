@@ -18,13 +18,15 @@ import numpy.typing as npt
 from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
-from conformance.operators.clauses import CLAUSES, DISPUTED, GEOMETRIC, under
-from conformance.operators.operator import Operator
+from conformance.operators.clause import Clause
+from conformance.operators.clauses import clauses_of, disputed_of, under
+from conformance.operators.operator import Operator, Output
+from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
 from conformance.reference import measures, overflow_allowed
 from conformance.reference.bound import gamma, is_meaningful
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Case, Combination, Outcome, Vector
+from conformance.vector import UNDEFINED, Array, Case, Combination, Expected, Outcome, Vector
 
 Clauses = dict[str, tuple[str, ...]]
 
@@ -43,108 +45,149 @@ def answer(operator: Operator, case: Case) -> Vector:
     clauses = dict(touching)
     tables = [(combination, _tables(operator, data, plan)) for combination, plan in plans]
     outcomes: list[Outcome] = []
-    for combination, (table, nan_clause) in tables:
-        clauses |= nan_clause
+    for combination, (table, of_values) in tables:
+        clauses |= of_values
         outcomes += [
             replace(outcome, readings=({**combination, **extra},)) for extra, outcome in table
         ]
     outcomes, arithmetic = _under_arithmetic(operator, data, outcomes)
     clauses |= arithmetic
-    if _any_pad_reaches_kernel(params):
-        clauses["pads-not-below-kernel"] = _names("pads-not-below-kernel")
-        outcomes = [_reading_too(o, {"pads-not-below-kernel": "accepted"}) for o in outcomes]
-        outcomes.append(Outcome("raises", ({"pads-not-below-kernel": "rejected"},)))
-    if any(_has_undefined(o) for o in outcomes) and _some_window_is_empty(p for _, p in plans):
-        clauses[f"all-padding-{operator.reduction}"] = ()
-    return Vector(case, tuple(_fill_products(outcomes, clauses)), clauses)
+    reaching = clauses_of(operator).get("pads-not-below-kernel")
+    if reaching is not None and _any_pad_reaches_kernel(params):
+        clauses[reaching.name] = _names(reaching)
+        outcomes = [_reading_too(o, {reaching.name: "accepted"}) for o in outcomes]
+        outcomes.append(Outcome("raises", ({reaching.name: "rejected"},)))
+    if any(map(has_undefined, outcomes)) and _some_window_is_empty(p for _, p in plans):
+        clauses[operator.reduction.undefined] = ()
+    return Vector(case, tuple(_fill_products(operator, outcomes, clauses)), clauses)
 
 
-def undefined_as_a_whole(operator: Operator, params: steps.Params, data: Array) -> str | None:
+def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str | None:
     """Return the clause that leaves a valid case without any defined element, if one does."""
     if 0 in data.shape or 0 in params.output:
         return "empty-dimension"
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"
-    if operator.reduction == "average" and data.dtype.kind in "iu":
-        return "integer-average"
+    integers = f"integer-{operator.reduction.name}"
+    if data.dtype.kind in "iu" and integers in clauses_of(operator):
+        return integers
     return None
 
 
-@cache
-def _names(clause: str) -> tuple[str, ...]:
-    return tuple(reading.name for reading in CLAUSES[clause].readings)
+def _names(clause: Clause) -> tuple[str, ...]:
+    return tuple(reading.name for reading in clause.readings)
 
 
 @cache
-def _geometries(operator: Operator) -> tuple[list[str], dict[tuple[str, ...], steps.Pipeline]]:
+def _geometries(operator: Operator) -> tuple[list[Clause], dict[tuple[str, ...], steps.Pipeline]]:
     """Return the geometric clauses of an operator and its pipeline for each choice of readings."""
-    names = [name for name in GEOMETRIC if operator.name in CLAUSES[name].operators]
-    return names, {
-        choice: under(operator, dict(zip(names, choice, strict=True)))
-        for choice in product(*map(_names, names))
+    clauses = [clause for clause in disputed_of(operator) if clause.is_geometric]
+    return clauses, {
+        choice: under(operator, _chosen(clauses, choice))
+        for choice in product(*map(_names, clauses))
     }
 
 
+def _chosen(clauses: Sequence[Clause], choice: Sequence[str]) -> dict[str, str]:
+    return {clause.name: reading for clause, reading in zip(clauses, choice, strict=True)}
+
+
 @lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
-def _plans(
-    operator: Operator, params: steps.Params
-) -> tuple[list[tuple[Combination, Plan]], Clauses]:
+def _plans(operator: Operator, params: Params) -> tuple[list[tuple[Combination, Plan]], Clauses]:
     """Return one plan per combination of the geometric clauses that touch the case."""
     candidates, pipelines = _geometries(operator)
     every = dict(zip(pipelines, steps.plans(pipelines.values(), params), strict=True))
     touching = [
-        name
-        for i, name in enumerate(candidates)
+        clause
+        for i, clause in enumerate(candidates)
         if any(
             plan.key != every[(*choice[:i], other, *choice[i + 1 :])].key
             for choice, plan in every.items()
-            for other in _names(name)
+            for other in _names(clause)
         )
     ]
     plans: list[tuple[Combination, Plan]] = []
     for choice, plan in every.items():
-        combination = dict(zip(candidates, choice, strict=True))
-        if all(combination[n] == CLAUSES[n].default for n in candidates if n not in touching):
-            plans.append(({name: combination[name] for name in touching}, plan))
-    return plans, {name: _names(name) for name in touching}
+        combination = _chosen(candidates, choice)
+        if all(combination[c.name] == c.default for c in candidates if c not in touching):
+            plans.append(({c.name: combination[c.name] for c in touching}, plan))
+    return plans, {clause.name: _names(clause) for clause in touching}
 
 
 def _tables(
     operator: Operator, data: Array, plan: Plan
 ) -> tuple[list[tuple[Combination, Outcome]], Clauses]:
-    """Return the values of one plan, under both readings of NaN if they differ."""
-    clause = "nan-in-maximum"
-    first = _values(operator.pipeline, operator, data, plan)
-    disputed = operator.name in CLAUSES[clause].operators and data.dtype.kind not in "iu"
-    if not disputed or not np.isnan(widen(data)).any():
-        return [({}, first)], {}
-    second = _values(under(operator, {clause: "ignored"}), operator, data, plan)
-    if _key(first) == _key(second):
-        return [({}, first)], {}
-    readings = _names(clause)
-    table: list[tuple[Combination, Outcome]] = [
-        ({clause: readings[0]}, first),
-        ({clause: readings[1]}, second),
+    """Return what one plan gives under readings of clauses about values, where they differ."""
+    candidates = [c for c in disputed_of(operator) if c.is_of_values and c.concerns(data)]
+    every = {
+        choice: _values(operator, candidates, choice, data, plan)
+        for choice in product(*map(_names, candidates))
+    }
+    keys = {choice: _key(outcome) for choice, outcome in every.items()}
+    touching = [
+        clause
+        for i, clause in enumerate(candidates)
+        if any(
+            key != keys[(*choice[:i], other, *choice[i + 1 :])]
+            for choice, key in keys.items()
+            for other in _names(clause)
+        )
     ]
-    return table, {clause: readings}
+    table: list[tuple[Combination, Outcome]] = []
+    for choice, outcome in every.items():
+        combination = _chosen(candidates, choice)
+        if all(combination[c.name] == c.default for c in candidates if c not in touching):
+            table.append(({c.name: combination[c.name] for c in touching}, outcome))
+    return table, {clause.name: _names(clause) for clause in touching}
 
 
-def _values(pipeline: steps.Pipeline, operator: Operator, data: Array, plan: Plan) -> Outcome:
+def _values(
+    operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], data: Array, plan: Plan
+) -> Outcome:
+    """Return the outputs of one plan under a choice of readings of some clauses about values."""
+    pipeline = under(operator, _chosen(clauses, choice))
     gathered = pipeline.gather(data, plan.params, plan.windows)
-    expected = pipeline.reduce(gathered, plan.divisor)
-    if operator.reduction == "average":
-        addends, divisor, magnitude = measures(data, gathered.lo, gathered.hi, plan.divisor)
-        addends[(divisor == 0)] = UNDEFINED
-        return Outcome("values", ({},), expected, addends, divisor, magnitude)
-    empty = steps.outer([b - a for a, b in zip(gathered.lo, gathered.hi, strict=True)]) == 0
-    undefined = np.broadcast_to(empty, expected.shape).copy()
-    if pipeline is not operator.pipeline:  # NaN is ignored: nothing is left of a window of NaN
-        undefined |= np.isnan(widen(expected))
-    size = expected.size
-    addends = np.where(undefined.ravel(), UNDEFINED, 0).astype(np.int32)
+    values = pipeline.outputs(gathered, plan.divisor)
+    of_nothing = _of_nothing(gathered)
+    read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
+    if any(reading.nan_is_undefined for reading in read):
+        of_nothing = of_nothing | np.isnan(widen(values[0]))
     return Outcome(
-        "values", ({},), expected, addends, np.ones(size, np.int32), np.zeros(size, np.float64)
+        "values",
+        ({},),
+        tuple(
+            _expected(output, array, gathered, plan, of_nothing)
+            for output, array in zip(operator.outputs, values, strict=True)
+        ),
     )
+
+
+def _expected(
+    output: Output,
+    values: Array,
+    gathered: steps.Gathered,
+    plan: Plan,
+    of_nothing: npt.NDArray[np.bool_],
+) -> Expected:
+    if output.comparison == "bound":
+        addends, divisor, magnitude = measures(
+            gathered.data, gathered.lo, gathered.hi, plan.divisor
+        )
+        addends[(divisor == 0)] = UNDEFINED
+        return Expected(values, addends, divisor, magnitude)
+    addends = np.zeros(values.size, np.int32)
+    if not output.always_defined:
+        addends[np.broadcast_to(of_nothing, values.shape).ravel()] = UNDEFINED
+    return Expected(
+        values, addends, np.ones(values.size, np.int32), np.zeros(values.size, np.float64)
+    )
+
+
+def _of_nothing(gathered: steps.Gathered) -> npt.NDArray[np.bool_]:
+    """Return which windows have no cells, of shape (o1..or)."""
+    lengths = [hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)]
+    none: npt.NDArray[np.bool_] = steps.outer(lengths) == 0
+    return none
 
 
 def _under_arithmetic(
@@ -156,11 +199,12 @@ def _under_arithmetic(
     """
     if data.dtype.kind in "iu":
         return outcomes, {}
+    concerning = clauses_of(operator)
     clauses: Clauses = {}
-    if operator.reduction == "average" and any(_sums_may_differ(data, o) for o in outcomes):
-        clauses["accumulator"] = _names("accumulator")
+    if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
+        clauses["accumulator"] = _names(concerning["accumulator"])
     if _subnormals_arise(operator, data, outcomes):
-        clauses["subnormals"] = _names("subnormals")
+        clauses["subnormals"] = _names(concerning["subnormals"])
     result = []
     for outcome in outcomes:
         for choice in product(*clauses.values()):
@@ -177,15 +221,12 @@ def _under_arithmetic(
 
 def _sums_may_differ(data: Array, outcome: Outcome) -> bool:
     """Say whether an element-type accumulator is held to another bound than a wider one."""
-    expected, addends, divisor = outcome.expected, outcome.addends, outcome.divisor
-    assert expected is not None
-    assert addends is not None
-    assert divisor is not None
-    assert outcome.magnitude is not None
-    name, axes = name_of(data.dtype), data.ndim - 2
+    expected, name, axes = outcome.first, name_of(data.dtype), data.ndim - 2
+    addends, magnitude = expected.addends, expected.magnitude
     if name in FLOATS[:2] and is_meaningful(int(addends.max(initial=0)), axes, name):
-        return bool((outcome.magnitude > 0).any())
-    return bool(overflow_allowed(expected.ravel(), addends, divisor, outcome.magnitude, axes).any())
+        return bool((magnitude > 0).any())
+    values = expected.values.ravel()
+    return bool(overflow_allowed(values, addends, expected.divisor, magnitude, axes).any())
 
 
 def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Outcome]) -> bool:
@@ -198,13 +239,12 @@ def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Outcom
     fmt = float_format(name_of(data.dtype))
     values = widen(data)
     values = np.abs(values[np.isfinite(values) & (values != 0)])
-    if operator.reduction == "maximum" or not values.size:
+    if not operator.reduction.sums or not values.size:
         return bool((values < fmt.smallest_normal).any())
     axes, quantum = data.ndim - 2, _quantum(values)
     last_bit = float(values.min()) * fmt.unit
     for outcome in outcomes:
-        assert outcome.divisor is not None
-        n = np.maximum(outcome.divisor, 1)
+        n = np.maximum(outcome.first.divisor, 1)
         least = fmt.smallest_normal
         if ((quantum / n <= least + _noise(outcome, axes, fmt)) & (last_bit / n <= least)).any():
             return True
@@ -212,10 +252,8 @@ def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Outcom
 
 
 def _noise(outcome: Outcome, axes: int, fmt: FloatFormat) -> npt.NDArray[np.float64]:
-    assert outcome.addends is not None
-    assert outcome.magnitude is not None
-    k = np.asarray(outcome.addends + 2.0 * axes, np.float64)
-    return gamma(k, fmt.unit) * outcome.magnitude
+    k = np.asarray(outcome.first.addends + 2.0 * axes, np.float64)
+    return gamma(k, fmt.unit) * outcome.first.magnitude
 
 
 def _quantum(values: npt.NDArray[np.float64]) -> float:
@@ -226,11 +264,12 @@ def _quantum(values: npt.NDArray[np.float64]) -> float:
     return float(np.ldexp(lowest.astype(np.float64), exponent - 53).min())
 
 
-def _has_undefined(outcome: Outcome) -> bool:
-    return outcome.addends is not None and bool((outcome.addends == UNDEFINED).any())
+def has_undefined(outcome: Outcome) -> bool:
+    """Say whether any value conforms in some element of some output."""
+    return any(bool((expected.addends == UNDEFINED).any()) for expected in outcome.outputs)
 
 
-def _any_pad_reaches_kernel(params: steps.Params) -> bool:
+def _any_pad_reaches_kernel(params: Params) -> bool:
     return params.auto_pad == "explicit" and any(
         max(begin, end) >= k
         for begin, end, k in zip(params.pads_begin, params.pads_end, params.kernel, strict=False)
@@ -253,9 +292,11 @@ def _reading_too(outcome: Outcome, extra: Combination) -> Outcome:
     return replace(outcome, readings=tuple({**c, **extra} for c in outcome.readings))
 
 
-def _fill_products(outcomes: list[Outcome], clauses: Mapping[str, Any]) -> list[Outcome]:
+def _fill_products(
+    operator: Operator, outcomes: list[Outcome], clauses: Mapping[str, Any]
+) -> list[Outcome]:
     """Complete partial combinations to products over all touching clauses; merge equal answers."""
-    disputed = [clause.name for clause in DISPUTED if clauses.get(clause.name)]
+    disputed = [clause.name for clause in disputed_of(operator) if clauses.get(clause.name)]
     merged: dict[Any, Outcome] = {}
     for outcome in outcomes:
         full: list[Combination] = []
@@ -270,18 +311,15 @@ def _fill_products(outcomes: list[Outcome], clauses: Mapping[str, Any]) -> list[
 
 
 def _key(outcome: Outcome) -> tuple[Any, ...]:
-    if outcome.expected is None:
-        return (outcome.kind,)
-    assert outcome.addends is not None
-    assert outcome.divisor is not None
-    assert outcome.magnitude is not None
-    defined: npt.NDArray[np.bool_] = outcome.addends != UNDEFINED
-    return (
-        outcome.expected.shape,
-        outcome.expected.ravel()[defined].tobytes(),
-        outcome.addends.tobytes(),
-        outcome.divisor.tobytes(),
-        outcome.magnitude.tobytes(),
-        outcome.accumulator,
-        outcome.subnormals,
-    )
+    """Equal for two outcomes exactly if they accept the same answers."""
+    parts: list[Any] = [outcome.kind, outcome.accumulator, outcome.subnormals]
+    for expected in outcome.outputs:
+        defined: npt.NDArray[np.bool_] = expected.addends != UNDEFINED
+        parts += [
+            expected.values.shape,
+            expected.values.ravel()[defined].tobytes(),
+            expected.addends.tobytes(),
+            expected.divisor.tobytes(),
+            expected.magnitude.tobytes(),
+        ]
+    return tuple(parts)

@@ -1,16 +1,16 @@
 """An operator as a pipeline of named steps, each a small pure function that can be replaced.
 
-    resolve -> pads -> extent -> windows -> gather -> divide -> reduce
+    resolve -> pads -> extent -> windows -> gather -> divide -> reduce -> further
 
-`resolve` turns attributes into one vocabulary; `pads`, `extent` and `windows` are geometry;
-`gather` says which cells each window reads; `divide` by what a sum is divided; `reduce` computes
-the values, dividing and rounding once. A reading replaces a step by one that a document allows, a
-fault by one that it forbids.
+`resolve` says what the attributes mean; `pads`, `extent` and `windows` are geometry; `gather` says
+which cells each window reads; `divide` by what a sum is divided; `reduce` computes the values of
+the first output, dividing and rounding once; `further` computes the other outputs. A reading
+replaces a step by one that a document allows, a fault by one that it forbids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,36 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.operators import windows as axis
-from conformance.reference import integer_mean, maximum, mean
+from conformance.operators.params import Params
 from conformance.reference.fold import Ranges
 from conformance.vector import Array
 
 Pads = tuple[tuple[int, int], ...]
 Extent = tuple[int, ...]
 Divisor = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Params:
-    """What is asked for, in one vocabulary for all documents; one entry per spatial axis.
-
-    `output` is the wanted output extent of an adaptive operator and empty otherwise.
-    """
-
-    sizes: tuple[int, ...]
-    kernel: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
-    pads_begin: tuple[int, ...] = ()
-    pads_end: tuple[int, ...] = ()
-    auto_pad: str = "explicit"
-    ceil: bool = False
-    include_pad: bool = False
-    output: tuple[int, ...] = ()
-
-    @property
-    def same(self) -> bool:
-        """Whether the pads follow from the wanted output size."""
-        return self.auto_pad in {"same_upper", "same_lower"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,19 +73,20 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """One function per step."""
+    """One function per step.
 
-    resolve: Callable[[Mapping[str, Any], tuple[int, ...], Sequence[Array]], Params]
+    `resolve` gets what the attributes say, and changes it where a document means more than that.
+    `further` gets the first output too, and returns the others in the document's order.
+    """
+
+    resolve: Callable[[Params], Params]
     pads: Callable[[Params], Pads]
     extent: Callable[[Params, Pads], Extent]
     windows: Callable[[Params, Pads, Extent], Windows]
     gather: Callable[[Array, Params, Windows], Gathered]
     divide: Callable[[Params, Pads, Windows], Divisor]
     reduce: Callable[[Gathered, Divisor], Array]
-
-    def params(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
-        """Resolve attributes for inputs whose first has shape (N, C, d1..dr)."""
-        return self.resolve(attributes, inputs[0].shape[2:], inputs)
+    further: Callable[[Gathered, Divisor, Array], tuple[Array, ...]]
 
     def plan(self, params: Params) -> Plan:
         """Run the geometry steps."""
@@ -120,13 +98,14 @@ class Pipeline:
         windows = self.windows(params, pads, extent)
         return Plan(params, pads, extent, windows, self.divide(params, pads, windows))
 
-    def values(self, data: Array, plan: Plan) -> Array:
-        """Run the steps that compute values; `data` has shape (N, C, d1..dr)."""
-        return self.reduce(self.gather(data, plan.params, plan.windows), plan.divisor)
+    def values(self, data: Array, plan: Plan) -> tuple[Array, ...]:
+        """Run the steps that compute outputs; `data` has shape (N, C, d1..dr)."""
+        return self.outputs(self.gather(data, plan.params, plan.windows), plan.divisor)
 
-    def run(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
-        """Run every step."""
-        return self.values(inputs[0], self.plan(self.params(inputs, attributes)))
+    def outputs(self, gathered: Gathered, divisor: Divisor) -> tuple[Array, ...]:
+        """Run the steps after `gather`."""
+        first = self.reduce(gathered, divisor)
+        return (first, *self.further(gathered, divisor, first))
 
     def replace(self, **steps: Callable[..., Any]) -> Pipeline:
         """Return a pipeline with some steps replaced."""
@@ -158,6 +137,11 @@ def plans(pipelines: Iterable[Pipeline], params: Params) -> list[Plan]:
 
 
 # Steps of the documents, in the default reading of each clause.
+
+
+def as_given(params: Params) -> Params:
+    """Take what the attributes say."""
+    return params
 
 
 def resolve_pads(params: Params) -> Pads:
@@ -230,21 +214,30 @@ def no_divisor(_params: Params, _pads: Pads, windows: Windows) -> Divisor:
     return np.ones([len(start) for start in windows.start], np.int64)
 
 
+def no_pads(params: Params) -> Pads:
+    """Pad nothing."""
+    return ((0, 0),) * len(params.sizes)
+
+
+def wanted_extent(params: Params, _pads: Pads) -> Extent:
+    """Return the output size asked for."""
+    return params.output
+
+
+def divide_axes(params: Params, _pads: Pads, extent: Extent) -> Windows:
+    """Divide each axis in exact integers: the blocks of an adaptive operator."""
+    ranges = [axis.adaptive(d, o) for d, o in zip(params.sizes, extent, strict=True)]
+    return Windows(tuple(a for a, _ in ranges), tuple(b for _, b in ranges))
+
+
+def no_further(_gathered: Gathered, _divisor: Divisor, _first: Array) -> tuple[Array, ...]:
+    """Compute one output alone."""
+    return ()
+
+
 def outer(counts: Sequence[Divisor]) -> Divisor:
     """Return the product of one count per axis, for every output position."""
     result: Divisor = np.ones((), np.int64)
     for count in counts:
         result = result[..., np.newaxis] * count
     return result
-
-
-def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
-    """Divide the exact sum of each window, rounding once; integers towards zero."""
-    if gathered.data.dtype.kind in "iu":
-        return integer_mean(gathered.data, gathered.lo, gathered.hi, divisor)
-    return mean(gathered.data, gathered.lo, gathered.hi, divisor)
-
-
-def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
-    """Take the largest cell of each window; a NaN wins."""
-    return maximum(gathered.data, gathered.lo, gathered.hi)

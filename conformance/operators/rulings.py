@@ -1,14 +1,15 @@
-"""Clauses with one answer: rulings that the pipelines follow, and what no document defines."""
+"""Clauses that several documents share: rulings that pipelines follow, and what none defines."""
 
 from __future__ import annotations
 
-from conformance.operators.clause import ALL, AVERAGES, OPENVINO, Clause
+from conformance.operators.clause import Clause
+from conformance.operators.needs import Needs
 
 UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="all-padding-average",
         kind="undefined",
-        operators=AVERAGES,
+        needs=Needs(reduction="average"),
         document="nGraph AvgPool",
         section="Note on ill-definedness; T_div",
         says="ill-defined where padding is left out and a window holds nothing else: infinity "
@@ -19,7 +20,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="all-padding-maximum",
         kind="undefined",
-        operators=("MaxPool-1",),
+        needs=Needs(reduction="maximum"),
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about a window without any",
@@ -29,7 +30,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="kernel-past-padding",
         kind="undefined",
-        operators=(*OPENVINO, "nGraph-AvgPool"),
+        needs=Needs(roles=("kernel",)),
         document="AvgPool-1",
         section="Detailed description, output shape",
         says="the formula gives no positive output for a kernel above the padded input",
@@ -39,7 +40,6 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="empty-dimension",
         kind="undefined",
-        operators=ALL,
         document="AvgPool-1",
         section="Inputs",
         says="nothing about a batch, channel, spatial or output size of 0 (nGraph: d_i > 0)",
@@ -49,7 +49,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="integer-average",
         kind="undefined",
-        operators=("nGraph-AvgPool",),
+        needs=Needs(reduction="average", integers=True),
         document="nGraph AvgPool",
         section="Inputs, Element Type",
         says="any element type, nothing about how an integer average rounds",
@@ -59,7 +59,6 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="zero-sign",
         kind="undefined",
-        operators=ALL,
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="nothing about the sign of zero",
@@ -70,19 +69,9 @@ UNDEFINED: tuple[Clause, ...] = (
 
 RULINGS: tuple[Clause, ...] = (
     Clause(
-        name="output-extent-formula",
-        kind="ruling",
-        operators=OPENVINO,
-        document="AvgPool-1",
-        section="Detailed description",
-        says="prints the division inside the wrong parentheses, and H for every axis",
-        answer="floor((d + begin + end - k) / s) + 1, each axis with its own size",
-        evidence="the document's examples 3, 4 and 5 (10, 15 and 14) fit only this",
-    ),
-    Clause(
         name="explicit-is-not-auto",
         kind="ruling",
-        operators=OPENVINO,
+        needs=Needs(roles=("auto_pad",)),
         document="AvgPool-1",
         section="Attributes, pads_begin, pads_end and auto_pad",
         says="pads are ignored when auto_pad is specified, yet explicit is one of its values",
@@ -92,7 +81,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="valid-rounds",
         kind="ruling",
-        operators=OPENVINO,
+        needs=Needs(roles=("auto_pad", "rounding")),
         document="AvgPool-1",
         section="Attributes, rounding_type and auto_pad",
         says="nothing about rounding_type together with valid",
@@ -100,19 +89,9 @@ RULINGS: tuple[Clause, ...] = (
         evidence="OpenVINO, ONNX Runtime and PyTorch agree",
     ),
     Clause(
-        name="stride-zero",
-        kind="ruling",
-        operators=OPENVINO,
-        document="AvgPool-1",
-        section="Attributes, strides",
-        says="strides start from 0",
-        answer="a stride of 0 is invalid and must be rejected",
-        evidence="every engine rejects it",
-    ),
-    Clause(
         name="zero-pads-overhang",
         kind="ruling",
-        operators=("AvgPool-1",),
+        needs=Needs(roles=("rounding", "include_pad")),
         document="AvgPool-1",
         section="Attributes, exclude-pad and rounding_type",
         says="nothing about ceil overhang with exclude-pad=false where there is no padding",
@@ -122,7 +101,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="same-never-crops",
         kind="ruling",
-        operators=OPENVINO,
+        needs=Needs(roles=("auto_pad",)),
         document="AvgPool-1",
         section="Attributes, auto_pad",
         says="nothing about same_* with a kernel below the stride",
@@ -132,7 +111,6 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="layout",
         kind="ruling",
-        operators=ALL,
         document="AvgPool-1",
         section="Outputs; Attributes, strides",
         says="names axes [N,C,H,W,D], strides (z,y,x); AdaptiveAvgPool-8 writes [N,C,D,H,W]",
@@ -142,53 +120,11 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="maximum-of-minus-infinity",
         kind="ruling",
-        operators=("MaxPool-1",),
+        needs=Needs(reduction="maximum"),
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements",
         answer="-inf for a window of -inf, not the lowest finite value",
         evidence="the formula; PyTorch and JAX",
-    ),
-    Clause(
-        name="adaptive-sum",
-        kind="ruling",
-        operators=("AdaptiveAvgPool-8",),
-        document="AdaptiveAvgPool-8",
-        section="Detailed description; Examples",
-        says="the formula lacks its sum sign; the example has an undefined output_type and gives "
-        "the second input's shape alone",
-        answer="the mean of the block; output_type is ignored; the output size is (16, 16)",
-        evidence="the text",
-    ),
-    Clause(
-        name="ngraph-index",
-        kind="ruling",
-        operators=("nGraph-AvgPool",),
-        document="nGraph AvgPool",
-        section="Formal definition",
-        says="indexes T_in by padded coordinates, misprints the product's index, and defines "
-        "T_sum / T_div for i = false only",
-        answer="T_in at j - p; the product of w_i; i = true divides by that product",
-        evidence="the document's own example (1.0 and 0.25)",
-    ),
-    Clause(
-        name="ngraph-defaults",
-        kind="ruling",
-        operators=("nGraph-AvgPool",),
-        document="nGraph AvgPool",
-        section="Attributes",
-        says="marks attributes optional without defaults; four attributes, then lists five",
-        answer="strides default to ones, paddings to zeros, include-padding to false",
-        evidence="the text",
-    ),
-    Clause(
-        name="printed-w-bound",
-        kind="ruling",
-        operators=("nGraph-AvgPool",),
-        document="nGraph AvgPool",
-        section="Attributes, w",
-        says="w_i <= d_i",
-        answer="w_i <= p_i + d_i + q_i",
-        evidence="nGraph's own tests",
     ),
 )

@@ -17,19 +17,26 @@ def maximum(data: Array, lo: Ranges, hi: Ranges) -> Array:
     `data` has shape (N, C, d1..dr), the result (N, C, o1..or). Boxes without a cell give -inf,
     or the lowest integer.
     """
-    return _fold_maximum(data, lo, hi, np.maximum)
+    return choose(data, lo, hi, np.maximum, _lowest(data))
 
 
 def maximum_ignoring_nan(data: Array, lo: Ranges, hi: Ranges) -> Array:
     """Return the largest number of each box; NaN only where a box holds nothing else."""
-    return _fold_maximum(data, lo, hi, np.fmax)
+    return choose(data, lo, hi, np.fmax, _lowest(data))
 
 
-def _fold_maximum(data: Array, lo: Ranges, hi: Ranges, ufunc: np.ufunc) -> Array:
+def choose(data: Array, lo: Ranges, hi: Ranges, ufunc: np.ufunc, empty: Any) -> Array:
+    """Return the cell of each box that `ufunc` prefers of any two; `empty` without any.
+
+    Shapes are those of `maximum`.
+    """
     # numpy's loops for the two half types are slow or, for bfloat16, another package's.
     narrow_type = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
     work = to_float32(data) if narrow_type else data
-    identity: Any = np.iinfo(data.dtype).min if data.dtype.kind in "iu" else -np.inf
     planes = work.reshape(data.shape[0] * data.shape[1], *data.shape[2:])
-    result = fold(planes, lo, hi, ufunc, identity)
+    result = fold(planes, lo, hi, ufunc, empty)
     return result.reshape(*data.shape[:2], *result.shape[1:]).astype(data.dtype, copy=False)
+
+
+def _lowest(data: Array) -> Any:
+    return np.iinfo(data.dtype).min if data.dtype.kind in "iu" else -np.inf

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from conformance.operators import Clause
+from conformance.operators import Clause, concerned
 from conformance.report import values as words
 
 _KINDS = {
@@ -41,7 +41,7 @@ def one_clause(clause: Clause) -> RenderableType:
     facts.add_row("it says", clause.says)
     facts.add_row("in dispute" if clause.kind == "disputed" else "answer", clause.answer)
     facts.add_row("evidence", clause.evidence)
-    facts.add_row("operators", words.list_of(clause.operators))
+    facts.add_row("operators", words.list_of(concerned(clause)))
     parts: list[RenderableType] = [
         Text.assemble((clause.name, "bold"), f" ({clause.kind})"),
         Padding(facts, (0, 0, 0, 2), expand=False),

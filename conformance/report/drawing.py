@@ -12,7 +12,8 @@ from rich.text import Text
 
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
-from conformance.operators import DISPUTED, Operator, operator_named
+from conformance.operators import Operator, operator_named
+from conformance.operators.disputed import DISPUTED
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
 from conformance.report import facts
@@ -119,7 +120,7 @@ def _scene(
     depths = [min(max(start, 0), params.sizes[i] - 1) for i, start in enumerate(starts)]
     wanted = [*plane, *[0, 0, *depths][len(plane) :]]
     leading = _within(wanted, data.shape[: 2 + inner], "plane")
-    return _Scene(data, plan, outcome, leading, chosen, operator.reduction == "average")
+    return _Scene(data, plan, outcome, leading, chosen, operator.reduction.sums)
 
 
 def _known(combination: Combination) -> Combination:

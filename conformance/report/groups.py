@@ -82,7 +82,7 @@ def kind_of(result: Result) -> str:
 def traits(result: Result) -> frozenset[str]:
     """Return what a vector may have in common with others: attributes, type, rank, clauses."""
     declared = OPERATORS[result.operator].attributes if result.operator in OPERATORS else ()
-    attributes = {a.key: a.default for a in declared if a.kind != "ints" and not a.required}
+    attributes = {a.key: a.default for a in declared if not a.is_list and not a.required}
     attributes |= result.attributes
     found = {words.attribute(name, value) for name, value in attributes.items()}
     found |= {f"dtype={result.dtype}", f"pattern={result.pattern}"}

@@ -23,9 +23,9 @@ def ways(operator: Operator) -> list[Way]:
     """Return what breaks one rule each: attributes, inputs and the rule in words."""
     found: list[Way] = []
     for attribute in operator.attributes:
-        if attribute.kind == "ints":
+        if attribute.is_list:
             found += [_too_small(attribute), _too_long(attribute), _too_short(attribute)]
-        if attribute.kind == "enum":
+        if any(isinstance(choice, str) for choice in attribute.choices):
             found.append(_no_such_word(attribute))
         if attribute.required:
             found.append(_left_out(attribute))
@@ -42,7 +42,7 @@ def _changed(case: Case, attribute: Attribute, value: Any, why: str) -> Broken:
 
 
 def _numbers(case: Case, attribute: Attribute) -> list[int]:
-    return list(case.attributes.get(attribute.key, [attribute.fill] * (case.inputs[0].ndim - 2)))
+    return list(case.attributes.get(attribute.key, attribute.default_for(case.inputs[0].ndim - 2)))
 
 
 def _too_small(attribute: Attribute) -> Way:
@@ -121,7 +121,7 @@ def _data_of_integers(case: Case) -> st.SearchStrategy[Broken]:
 
 
 def _too_many_dimensions(operator: Operator, axes: int) -> Way:
-    plain = {each.key: each.least for each in operator.attributes if each.kind == "ints"}
+    plain = {each.key: each.least for each in operator.attributes if each.is_list}
 
     def way(case: Case) -> st.SearchStrategy[Broken]:
         data, more = case.inputs[0], axes + 2 - case.inputs[0].ndim

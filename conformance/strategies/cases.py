@@ -202,8 +202,8 @@ def _windows(
             lists = {_NGRAPH[key]: value for key, value in lists.items()}
         given = {**lists, **chosen}
         for key in optional:
-            default = declared[key].default
-            default = [declared[key].fill] * len(axes) if default is None else default
+            default = declared[key].default_for(len(axes))
+            default = list(default) if isinstance(default, tuple) else default
             if given[key] == default and not spelled[key]:
                 del given[key]
         sizes = sizes_of(axes, chosen.get("auto_pad", "explicit"), room_of_plane)
@@ -239,7 +239,7 @@ def _held(mixes: Sequence[str] | None, group: Sequence[str]) -> Sequence[str] | 
 def _dtypes(operator: Operator, asked: Dtypes) -> list[str]:
     defined = [*_PLAIN, *(name for name in operator.dtypes if name not in FLOATS)]
     if asked is None:
-        return defined if operator.reduction == "maximum" else list(_PLAIN)
+        return defined if not operator.reduction.sums else list(_PLAIN)
     names = [known_dtype(dtype) for dtype in asked]
     if wrong := [name for name in names if name not in operator.dtypes]:
         raise UsageError(

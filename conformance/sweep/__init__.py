@@ -8,6 +8,7 @@ from hashlib import blake2b
 from itertools import chain
 from math import prod
 
+from conformance.operators import operator_named
 from conformance.sweep.adaptive import adaptive_sweep
 from conformance.sweep.examples import examples
 from conformance.sweep.invalid import invalid
@@ -64,7 +65,7 @@ def collect(
         _unique(
             case
             for case in chain(
-                (case for case in examples(seed) if case.operator == operator),
+                examples(operator_named(operator), seed),
                 _swept(sweep, arrays, tier, seed),
                 special(operator, seed),
                 neighbours(operator, seed),

@@ -67,12 +67,12 @@ def invalid(name: str) -> Iterator[Case]:
 
 
 def _broken(attribute: Attribute, good: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    if attribute.kind == "ignored":
+    if attribute.role == "ignored":
         return
     key, value = attribute.key, good[attribute.key]
     if attribute.required:
         yield {name: good[name] for name in good if name != key}, "left out though required"
-    if attribute.kind == "ints":
+    if attribute.is_list:
         least = attribute.least
         yield {**good, key: [least - 1, *value[1:]]}, f"{least - 1} on the first axis"
         yield {**good, key: value[:-1]}, "one entry too few"
@@ -81,7 +81,7 @@ def _broken(attribute: Attribute, good: dict[str, Any]) -> Iterator[tuple[dict[s
         yield {**good, key: [*value, 1]}, "one entry too many"
         if least > 0:  # an empty list of pads is read as no pads by some
             yield {**good, key: []}, "no entries"
-    elif attribute.kind == "enum":
+    elif isinstance(attribute.choices[0], str):
         yield {**good, key: "nearest"}, "not a value of the document"
         yield {**good, key: ""}, "empty"
 
@@ -89,7 +89,7 @@ def _broken(attribute: Attribute, good: dict[str, Any]) -> Iterator[tuple[dict[s
 def _broken_inputs(
     operator: Operator, good: dict[str, Any], inputs: tuple[Array, ...]
 ) -> Iterator[tuple[dict[str, Any], tuple[Array, ...], str]]:
-    data, plain = inputs[0], {a.key: a.least for a in operator.attributes if a.kind == "ints"}
+    data, plain = inputs[0], {a.key: a.least for a in operator.attributes if a.is_list}
     # Lists as long as there are axes, so that the number of dimensions alone is wrong.
     none = {key: [] if key in plain else value for key, value in good.items()}
     yield none, (data[0, 0], *(size[:0] for size in inputs[1:])), "data: two dimensions"

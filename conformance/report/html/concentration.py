@@ -103,7 +103,7 @@ def _levels(result: Result) -> Iterator[tuple[str, str]]:
         yield "spatial axes", str(len(result.shapes[0]) - 2)
     declared = OPERATORS[result.operator].attributes if result.operator in OPERATORS else ()
     given: Mapping[str, Any] = {
-        a.key: a.default for a in declared if a.kind in {"enum", "bool"} and not a.required
+        a.key: a.default for a in declared if not a.is_list and not a.required
     } | dict(result.attributes)
     for name, value in given.items():
         if isinstance(value, bool | str):

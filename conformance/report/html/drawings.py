@@ -15,7 +15,8 @@ from conformance.check.compare import closeness
 from conformance.check.report import Result
 from conformance.dtypes import FLOATS, name_of
 from conformance.errors import ConformanceError, InvalidCase
-from conformance.operators import CLAUSES, DISPUTED, Operator, operator_named
+from conformance.operators import CLAUSES, Operator, operator_named
+from conformance.operators.disputed import DISPUTED
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
 from conformance.report import values as words
@@ -55,7 +56,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     large = max(data.size, expected.size) > LARGEST
     worst = result.worst.index if result.worst else (0,) * expected.ndim
     drawn: dict[str, Any] = {
-        "average": operator.reduction == "average",
+        "average": operator.reduction.sums,
         "dtype": name_of(data.dtype),
         "shape": data.shape,
         "out": expected.shape,
@@ -134,7 +135,7 @@ def _differing(
         output.ravel(),
         ExpectedColumns(expected.ravel(), addends, divisor, magnitude),
         np.array(expected.ndim - 2),
-        average=operator.reduction == "average",
+        average=operator.reduction.sums,
     )
     arithmetic = (outcome.accumulator == "element-type") + 2 * (outcome.subnormals == "flushed")
     return defined & ~near.right(arithmetic), near.bound(arithmetic)

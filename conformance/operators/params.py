@@ -1,0 +1,83 @@
+"""What a case asks for, in one vocabulary for all documents, and back in a document's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.operators.attributes import Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What is asked for, in one vocabulary for all documents; one entry per spatial axis.
+
+    `auto_pad` is explicit, same_upper, same_lower or valid, `rounding` floor or ceil;
+    `include_pad` says whether padding counts in the divisor. `output` is the wanted output extent
+    of an adaptive operator and empty otherwise.
+    """
+
+    sizes: tuple[int, ...]
+    kernel: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    pads_begin: tuple[int, ...] = ()
+    pads_end: tuple[int, ...] = ()
+    auto_pad: str = "explicit"
+    rounding: str = "floor"
+    include_pad: bool = False
+    output: tuple[int, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether the pads follow from the wanted output size."""
+        return self.auto_pad in {"same_upper", "same_lower"}
+
+    @property
+    def ceil(self) -> bool:
+        """Whether the number of windows is rounded up."""
+        return self.rounding != "floor"
+
+
+def params_of(
+    declared: Sequence[Attribute],
+    complete: Mapping[str, Any],
+    sizes: tuple[int, ...],
+    output: tuple[int, ...] = (),
+) -> Params:
+    """Translate the complete attributes of a document (see `attributes.complete`)."""
+    fields: dict[str, Any] = {}
+    for attribute in declared:
+        value = complete[attribute.key]
+        if attribute.role == "pads":
+            axes = len(value) // 2
+            fields |= {"pads_begin": value[:axes], "pads_end": value[axes:]}
+        elif attribute.is_list:
+            fields[attribute.role] = value
+        elif attribute.role != "ignored":
+            fields[attribute.role] = attribute.values[value]
+    return Params(sizes=sizes, output=output, **(_none_given(fields, len(sizes)) | fields))
+
+
+def _none_given(fields: Mapping[str, Any], axes: int) -> dict[str, Any]:
+    """Return what windows have where a document has no attribute for it."""
+    if "kernel" not in fields:
+        return {}
+    return {"strides": (1,) * axes, "pads_begin": (0,) * axes, "pads_end": (0,) * axes}
+
+
+def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes of a document, in the order of some meanings: roles and their values.
+
+    Meanings that the document has no attribute for are left out; KeyError where its attribute
+    cannot say one.
+    """
+    by_role = {attribute.role: attribute for attribute in declared}
+    given: dict[str, Any] = {}
+    for role, meaning in meanings.items():
+        if role in {"pads_begin", "pads_end"} and "pads" in by_role:
+            begins, ends = (meanings[end] for end in ("pads_begin", "pads_end"))
+            given[by_role["pads"].key] = [*begins, *ends]
+        elif attribute := {str(name): each for name, each in by_role.items()}.get(role):
+            given[attribute.key] = attribute.spelled(meaning)
+    return given
