@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Outputs = tuple[Array, ...]  # one array per output of an operator, in its order
 Combination = Mapping[str, str]  # clause name -> reading name
 Tier = Literal["smoke", "standard", "exhaustive"]
 Provenance = Literal["printed", "derived", "computed"]
@@ -104,3 +105,13 @@ class Vector:
     case: Case
     outcomes: tuple[Outcome, ...]
     clauses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def outputs_of(returned: Array | Outputs) -> Outputs:
+    """Return as a tuple what a backend returned: an array alone is the first output."""
+    return returned if isinstance(returned, tuple) else (returned,)
+
+
+def as_returned(outputs: Outputs) -> Array | Outputs:
+    """Return outputs as a backend returns them: a single one is an array."""
+    return outputs[0] if len(outputs) == 1 else outputs

@@ -28,7 +28,7 @@ from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import AVERAGE, MAXIMUM, Reduction
 from conformance.operators.registry import CLAUSES, OPERATORS, concerned, operator_named
-from conformance.vector import Array, Case, Vector
+from conformance.vector import Array, Case, Vector, as_returned
 
 __all__ = [
     "ALL_TYPES",
@@ -102,5 +102,4 @@ def evaluate(
             else f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows"
         )
     pipeline = under(found, chosen)
-    values = pipeline.values(arrays[0], pipeline.plan(params))
-    return values if len(values) > 1 else values[0]
+    return as_returned(pipeline.values(arrays[0], pipeline.plan(params)))
