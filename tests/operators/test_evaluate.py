@@ -10,7 +10,7 @@ from oracle import READINGS, OracleResult, WholeCaseUndefined, array, oracle
 from strategies import FLOATS, combinations, hard_cases, integer_cases
 
 from conformance.errors import InvalidCase
-from conformance.operators import CLAUSES, concerned, OPERATORS, evaluate
+from conformance.operators import CLAUSES, OPERATORS, concerned, evaluate
 
 
 def expected_of(operator, inputs, attributes, readings) -> OracleResult | None:
