@@ -15,7 +15,7 @@ from conformance.check.runner import MISSING, NO_ARRAY, Answers
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
-from conformance.vector import UNDEFINED, Array
+from conformance.vector import UNDEFINED
 
 
 class Explanation(NamedTuple):
@@ -36,28 +36,64 @@ def explain_mismatch(
     kinds = {int(batch.outcome_kind[row]) for row in outcomes}
     if kinds == {RAISES}:
         return Explanation(f"accepted an invalid case: {_why_invalid(batch, vector)}")
+    return _explain_values(batch, answers, compared, vector, outcomes)
+
+
+def _explain_values(
+    batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
+) -> Explanation:
+    """Say how the arrays returned for a vector differ from those of the nearest outcome."""
     rows = [row for row in outcomes if batch.outcome_kind[row] == VALUES]
-    expected = [int(batch.outcome_expected[row]) for row in rows]
-    shapes = [batch.expected_shape[row] for row in expected]
-    got = answers.shape[vector]
-    if got not in shapes:
-        return Explanation(f"shape {got} instead of {_either(shapes)}")
-    names = [
-        batch.expected_dtype[row]
-        for row, shape in zip(expected, shapes, strict=True)
-        if shape == got
-    ]
-    if answers.dtype[vector] not in names:
-        return Explanation(f"dtype {answers.dtype[vector]} instead of {_either(names)}")
-    comparable = [
-        row for row, table in zip(rows, expected, strict=True) if compared.comparable[table]
-    ]
+    count = len(answers.outputs[vector])
+    if count > batch.outputs:
+        return Explanation(f"{count} arrays instead of {batch.outputs}")
     codes = arithmetic_of(batch)
-    nearest = min(  # the first of equals: default readings come first
-        comparable, key=lambda row: compared.wrong[batch.outcome_expected[row], codes[row]]
-    )
-    worst = _worst(batch, answers, vector, nearest, int(codes[nearest]))
-    return Explanation(f"{worst.wrong} of {worst.total} elements differ", worst)
+
+    def distance(row: int) -> tuple[int, int]:
+        tables = int(batch.outcome_expected[row]) + np.arange(count)
+        comparable, wrong = compared.comparable[tables], compared.wrong[tables, codes[row]]
+        return count - int(comparable.sum()), int(wrong.sum())
+
+    nearest = min(rows, key=distance)  # the first of equals: default readings come first
+    # Where each output alone has a shape and type of some outcome, all may not have those of one.
+    for among in (rows, [nearest]):
+        for output in range(count):
+            if what := _misfit(batch, answers, vector, among, output):
+                return Explanation(what)
+    table, code = int(batch.outcome_expected[nearest]), int(codes[nearest])
+    found = [
+        _worst(batch, answers, vector, table + output, code)
+        for output in range(count)
+        if compared.wrong[table + output, code]
+    ]
+    texts = [f"{_of(each.output)}{each.wrong} of {each.total} elements differ" for each in found]
+    return Explanation("; ".join(texts), found[0] if found else None)
+
+
+def _misfit(batch: Batch, answers: Answers, vector: int, rows: Sequence[int], output: int) -> str:
+    """Say that an output has not the shape or type of any of some outcomes; "" if it has."""
+    tables = [int(batch.outcome_expected[row]) + output for row in rows]
+    of = _of(_output_name(batch, output))
+    got = answers.outputs[vector][output]
+    shapes = [batch.expected_shape[table] for table in tables]
+    if got.shape not in shapes:
+        return f"{of}shape {got.shape} instead of {_either(shapes)}"
+    names = [
+        batch.expected_dtype[table]
+        for table, shape in zip(tables, shapes, strict=True)
+        if shape == got.shape
+    ]
+    return "" if got.dtype in names else f"{of}dtype {got.dtype} instead of {_either(names)}"
+
+
+def _output_name(batch: Batch, output: int) -> str:
+    """Return the name of an output where there are several."""
+    outputs = operator_named(batch.operator).outputs
+    return outputs[output].name if len(outputs) > 1 else ""
+
+
+def _of(output: str) -> str:
+    return f"{output}: " if output else ""
 
 
 def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str, str]) -> str:
@@ -82,14 +118,6 @@ def explain_excused(text: str, accepted: Packed, touched: Container[str]) -> str
     return f"{text} (an exception is right only under {', '.join(only)})" if only else text
 
 
-def output_of(answers: Answers, vector: int) -> Array | None:
-    """Return the output for a vector as an array, None if its elements were not kept."""
-    data = answers.data[vector]
-    if data is None:
-        return None
-    return np.frombuffer(data, dtype_of(answers.dtype[vector])).reshape(answers.shape[vector])
-
-
 def _why_invalid(batch: Batch, vector: int) -> str:
     try:
         operator_named(batch.operator).validate(batch.inputs[vector], batch.attributes[vector])
@@ -102,8 +130,9 @@ def _either(values: Iterable[object]) -> str:
     return " or ".join(dict.fromkeys(map(str, values)))
 
 
-def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic: int) -> Worst:
-    row = int(batch.outcome_expected[outcome])
+def _worst(batch: Batch, answers: Answers, vector: int, row: int, arithmetic: int) -> Worst:
+    """Return the worst element of an output, given by its row of the expected table."""
+    number = int(batch.expected_output[row])
     name = batch.expected_dtype[row]
     start = int(batch.expected_start[row])
     part = slice(start, start + int(batch.expected_size[row]))
@@ -111,14 +140,14 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
     of = ExpectedColumns(
         columns.values[part], columns.addends[part], columns.divisor[part], columns.magnitude[part]
     )
-    output = output_of(answers, vector)
-    assert output is not None
-    got = output.ravel()
+    returned = answers.outputs[vector][number]
+    assert returned.data is not None
+    got = np.frombuffer(returned.data, dtype_of(name))
     defined = of.addends != UNDEFINED
     if name in FLOATS:
         axes = np.array(batch.inputs[vector][0].ndim - 2)
-        average = operator_named(batch.operator).reduction.sums
-        near = closeness(got, of, axes, average=average)
+        output = operator_named(batch.operator).outputs[number]
+        near = closeness(got, of, axes, average=output.comparison == "bound")
         wrong = defined & ~near.right(arithmetic)
         bounds = near.bound(arithmetic)
         errors, expected = near.error, near.expected
@@ -145,6 +174,9 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, arithmetic
         first_index=tuple(int(i) for i in np.unravel_index(first, shape)),
         first_got=_number(got[first]),
         first_expected=_number(of.values[first]),
+        output=_output_name(batch, number),
+        number=number,
+        dtype=name if batch.outputs > 1 else "",
     )
 
 

@@ -54,7 +54,8 @@ class Judged:
     under which the answer conforms; `touched` says per disputed clause (`CLAUSE_NAMES`) whether
     it touches the vector; `excused` whether the answer is an exception that no outcome asks for,
     which conforms only where some element is undefined. `behaviours` counts pairs of an undefined
-    clause and what was done.
+    clause and what was done. `computed` counts, for an operator with several outputs, the vectors
+    for which each of them was returned, by operator and number of the output.
     """
 
     verdict: Codes
@@ -63,6 +64,7 @@ class Judged:
     excused: Bools
     explanations: dict[int, Explanation]
     behaviours: Counter[tuple[str, str]]
+    computed: Counter[tuple[str, int]]
 
     def first(self, count: int) -> Judged:
         """Return the columns of the first `count` vectors alone."""
@@ -93,8 +95,8 @@ def judge(
     `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
     were not run mean nothing.
     """
-    average = operator_named(batch.operator).reduction.sums
-    compared = compare(batch, answers, average=average)
+    outputs = operator_named(batch.operator).outputs
+    compared = compare(batch, answers, bounds=[output.comparison == "bound" for output in outputs])
     fits = _fitting(batch, answers, compared)
     table, which = packed_table(batch.outcome_readings)
     unpinned = _united(batch, table[which], fits)
@@ -129,10 +131,16 @@ def judge(
         explanations[vector] = before._replace(detail=detail)
 
     followed = _followed_rows(batch, compared, fits & allowed)
-    if average:
-        _count_accuracy(batch, compared, followed[conforms], accuracy)
-    behaviours = behaviours_in(batch, answers, compared, followed)
-    return Judged(verdict, accepted, _touched(batch), excused, explanations, behaviours)
+    _count_accuracy(batch, compared, followed[conforms], accuracy)
+    return Judged(
+        verdict=verdict,
+        accepted=accepted,
+        touched=_touched(batch),
+        excused=excused,
+        explanations=explanations,
+        behaviours=behaviours_in(batch, answers, compared, followed),
+        computed=_computed(batch, compared),
+    )
 
 
 def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
@@ -143,9 +151,16 @@ def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
     fits |= (batch.outcome_kind == ANYTHING) & (raised | (kinds == ARRAY) | (kinds == NO_ARRAY))
     values = np.flatnonzero(batch.outcome_expected >= 0)
     rows, codes = batch.outcome_expected[values], arithmetic_of(batch)[values]
-    fits[values] = (compared.comparable[rows] & (compared.wrong[rows, codes] == 0)) | (
-        raised[values] & (compared.undefined[rows] > 0)
-    )
+    counts = compared.counts[batch.outcome_vector[values]]
+    right: Bools = (counts > 0) & (counts <= batch.outputs)
+    undefined = np.zeros(len(values), np.bool_)
+    for output in range(batch.outputs):
+        of = rows + output
+        right &= ~compared.returned[of] | (
+            compared.comparable[of] & (compared.wrong[of, codes] == 0)
+        )
+        undefined |= compared.undefined[of] > 0
+    fits[values] = right | (raised[values] & undefined)
     return fits
 
 
@@ -168,7 +183,7 @@ def _any(batch: Batch, outcomes: Bools) -> Bools:
 def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
     """Return per vector the row of the outcome its output is nearest to by kind, -1 if none.
 
-    That is the first one that fits, or else the first one with the output's type and shape.
+    That is the first one that fits, or else the first one with the first output's type and shape.
     """
     followed = np.full(len(batch), -1, np.int64)
     comparable = batch.outcome_expected >= 0
@@ -184,11 +199,30 @@ def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
 def _count_accuracy(
     batch: Batch, compared: Comparison, outcomes: Ints, accuracy: AccuracyTally
 ) -> None:
+    columns = [column for column in compared.columns if column.bound]
+    if not columns:
+        return
     outcomes = outcomes[outcomes >= 0]
     arithmetic = np.full(len(batch.expected_dtype), -1, np.int64)
-    arithmetic[batch.outcome_expected[outcomes]] = arithmetic_of(batch)[outcomes]
-    for column in compared.columns:
+    for output in range(batch.outputs):
+        rows = batch.outcome_expected[outcomes] + output
+        arithmetic[rows] = np.where(compared.returned[rows], arithmetic_of(batch)[outcomes], -1)
+    for column in columns:
         accuracy.add(column, arithmetic[column.rows])
+
+
+def _computed(batch: Batch, compared: Comparison) -> Counter[tuple[str, int]]:
+    """Count the vectors with expected values for which each of several outputs was returned."""
+    if batch.outputs == 1:
+        return Counter()
+    valued = np.zeros(len(batch), np.bool_)
+    valued[batch.expected_vector] = True
+    return Counter(
+        {
+            (batch.operator, output): int((valued & (compared.counts > output)).sum())
+            for output in range(batch.outputs)
+        }
+    )
 
 
 def _touched(batch: Batch) -> Bools:

@@ -16,11 +16,12 @@ from conformance.check.report import (
     VERDICTS,
     ClauseReport,
     Repeatability,
+    Uncomputed,
     UndefinedReport,
     Verdict,
 )
 from conformance.check.results import Part
-from conformance.operators import CLAUSES
+from conformance.operators import CLAUSES, operator_named
 
 
 @dataclass(slots=True, eq=False)
@@ -28,12 +29,14 @@ class Portion:
     """What is known of the vectors that were run, in a process or added up from several.
 
     `seconds` were spent in the backend; `stopped` says why not every vector was run, "" if it
-    was. `behaviours` counts pairs of an undefined clause and what was done.
+    was. `behaviours` counts pairs of an undefined clause and what was done, `computed` the
+    vectors for which an operator (first) gave an output of it, by its number.
     """
 
     parts: list[Part] = field(default_factory=list)
     accuracy: AccuracyTally = field(default_factory=AccuracyTally)
     behaviours: Counter[tuple[str, str]] = field(default_factory=Counter)
+    computed: Counter[tuple[str, int]] = field(default_factory=Counter)
     repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
     seconds: float = 0.0
     stopped: str = ""
@@ -43,6 +46,7 @@ class Portion:
         self.parts += other.parts
         self.accuracy.merge(other.accuracy)
         self.behaviours += other.behaviours
+        self.computed += other.computed
         self.repeated = Repeatability(
             self.repeated.sampled + other.repeated.sampled,
             self.repeated.differing + other.repeated.differing,
@@ -93,6 +97,16 @@ class Portion:
         for (clause, behaviour), count in self.behaviours.most_common():
             found.setdefault(clause, {})[behaviour] = count
         return tuple(UndefinedReport(name, counts) for name, counts in found.items() if counts)
+
+    def uncomputed(self) -> tuple[Uncomputed, ...]:
+        """Return the further outputs that were not computed wherever the first one was."""
+        return tuple(
+            Uncomputed(operator, output.name, vectors - self.computed[operator, number], vectors)
+            for (operator, first), vectors in self.computed.items()
+            if first == 0
+            for number, output in enumerate(operator_named(operator).outputs)
+            if self.computed[operator, number] < vectors
+        )
 
     def _voters(self) -> list[tuple[Part, Ints]]:
         """Return the conforming vectors that a disputed clause touches."""

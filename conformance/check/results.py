@@ -18,7 +18,7 @@ from conformance.check.readings import ATTRIBUTES, Separators
 from conformance.check.report import VERDICTS, Result
 from conformance.check.sources import Source, reopened
 from conformance.dtypes import name_of
-from conformance.vector import Array
+from conformance.vector import Array, Outputs
 
 _NOT_EXPLAINED = Explanation("")
 
@@ -35,7 +35,7 @@ class Part:
     source: Source
     numbers: Ints
     judged: Judged
-    outputs: dict[int, Array]
+    outputs: dict[int, Array | Outputs]
     printed: dict[int, str]
     whole: Batch | None = None
 
@@ -85,7 +85,7 @@ def result_at(
     judged: Judged,
     index: int,
     *,
-    output: Array | None = None,
+    output: Array | Outputs | None = None,
     printed: str = "",
 ) -> Result:
     """Return the result of vector `row` of a batch, number `index` among those judged."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from conformance.batch import Batch, batch_of
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.explain import output_of
 from conformance.check.judge import Judged, judge
 from conformance.check.report import FAILURES, Result, Verdict
 from conformance.check.results import result_at
@@ -19,18 +18,19 @@ from conformance.fuzz.calling import Called
 from conformance.fuzz.readings import Votes
 from conformance.operators import operator_named, vector_of
 from conformance.reference.bound import is_meaningful
-from conformance.vector import Array, Case, Vector
+from conformance.vector import Array, Case, Outputs, Vector
+from conformance.workers.answer import arrays_of
 
 _SAMPLE = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Failure:
-    """A vector that does not conform, with what the backend returned (None: no array)."""
+    """A vector that does not conform, with what the backend returned (None: no arrays)."""
 
     vector: Vector
     result: Result
-    output: Array | None
+    output: Array | Outputs | None
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class _Answered:
         result = self.result
         if result.verdict not in FAILURES:
             return None
-        return Failure(self.vector, result, output_of(self.answers, 0))
+        return Failure(self.vector, result, arrays_of(self.answers.outputs[0]))
 
 
 def is_judgeable(vector: Vector) -> bool:
@@ -153,6 +153,6 @@ def is_judgeable(vector: Vector) -> bool:
     data = case.inputs[0]
     if data.ndim < 3 or name_of(data.dtype) not in FLOATS:
         return True
-    addends = [int(o.addends.max(initial=0)) for o in vector.outcomes if o.addends is not None]
+    addends = [int(e.addends.max(initial=0)) for o in vector.outcomes for e in o.outputs]
     most = int(np.max(addends, initial=0))
     return is_meaningful(most, data.ndim - 2, name_of(data.dtype))
