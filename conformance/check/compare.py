@@ -201,6 +201,11 @@ def arithmetic_of(batch: Batch) -> Ints:
     return batch.outcome_element_type + np.int64(2) * batch.outcome_flushed
 
 
+def arithmetic_at(batch: Batch, outcome: int) -> int:
+    """Return the arithmetic code of one outcome."""
+    return int(batch.outcome_element_type[outcome]) + 2 * int(batch.outcome_flushed[outcome])
+
+
 def spacing(expected: Doubles, name: str) -> Doubles:
     """Return the distance of each value to the next of its element type, away from zero."""
     if name not in FLOATS:

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
 from conformance.check.combinations import CLAUSE_NAMES, READING_NAMES, Packed, readings_in
-from conformance.check.compare import Comparison, arithmetic_of, closeness, spacing
+from conformance.check.compare import Comparison, arithmetic_at, closeness, spacing
 from conformance.check.report import Worst
 from conformance.check.runner import MISSING, NO_ARRAY, Answers
 from conformance.dtypes import FLOATS, dtype_of
@@ -47,20 +47,20 @@ def _explain_values(
     count = len(answers.outputs[vector])
     if count > batch.outputs:
         return Explanation(f"{count} arrays instead of {batch.outputs}")
-    codes = arithmetic_of(batch)
+    if what := _misfit(batch, answers, vector, rows):
+        return Explanation(what)
 
     def distance(row: int) -> tuple[int, int]:
-        tables = int(batch.outcome_expected[row]) + np.arange(count)
-        comparable, wrong = compared.comparable[tables], compared.wrong[tables, codes[row]]
-        return count - int(comparable.sum()), int(wrong.sum())
+        table, code = int(batch.outcome_expected[row]), arithmetic_at(batch, row)
+        comparable = sum(bool(compared.comparable[table + output]) for output in range(count))
+        wrong = sum(int(compared.wrong[table + output, code]) for output in range(count))
+        return count - comparable, wrong
 
     nearest = min(rows, key=distance)  # the first of equals: default readings come first
-    # Where each output alone has a shape and type of some outcome, all may not have those of one.
-    for among in (rows, [nearest]):
-        for output in range(count):
-            if what := _misfit(batch, answers, vector, among, output):
-                return Explanation(what)
-    table, code = int(batch.outcome_expected[nearest]), int(codes[nearest])
+    # Each output alone may have a shape and type of some outcome, and all not those of one.
+    if count > 1 and (what := _misfit(batch, answers, vector, [nearest])):
+        return Explanation(what)
+    table, code = int(batch.outcome_expected[nearest]), arithmetic_at(batch, nearest)
     found = [
         _worst(batch, answers, vector, table + output, code)
         for output in range(count)
@@ -70,20 +70,23 @@ def _explain_values(
     return Explanation("; ".join(texts), found[0] if found else None)
 
 
-def _misfit(batch: Batch, answers: Answers, vector: int, rows: Sequence[int], output: int) -> str:
-    """Say that an output has not the shape or type of any of some outcomes; "" if it has."""
-    tables = [int(batch.outcome_expected[row]) + output for row in rows]
-    of = _of(_output_name(batch, output))
-    got = answers.outputs[vector][output]
-    shapes = [batch.expected_shape[table] for table in tables]
-    if got.shape not in shapes:
-        return f"{of}shape {got.shape} instead of {_either(shapes)}"
-    names = [
-        batch.expected_dtype[table]
-        for table, shape in zip(tables, shapes, strict=True)
-        if shape == got.shape
-    ]
-    return "" if got.dtype in names else f"{of}dtype {got.dtype} instead of {_either(names)}"
+def _misfit(batch: Batch, answers: Answers, vector: int, rows: Sequence[int]) -> str:
+    """Say which output has not the shape or type of any of some outcomes; "" if none."""
+    firsts = [int(batch.outcome_expected[row]) for row in rows]
+    for output, got in enumerate(answers.outputs[vector]):
+        shapes = [batch.expected_shape[first + output] for first in firsts]
+        if got.shape not in shapes:
+            of = _of(_output_name(batch, output))
+            return f"{of}shape {got.shape} instead of {_either(shapes)}"
+        names = [
+            batch.expected_dtype[first + output]
+            for first, shape in zip(firsts, shapes, strict=True)
+            if shape == got.shape
+        ]
+        if got.dtype not in names:
+            of = _of(_output_name(batch, output))
+            return f"{of}dtype {got.dtype} instead of {_either(names)}"
+    return ""
 
 
 def _output_name(batch: Batch, output: int) -> str:
