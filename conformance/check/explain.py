@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
-from conformance.check.combinations import CLAUSE_NAMES, READING_NAMES, Packed, readings_in
 from conformance.check.compare import Comparison, arithmetic_at, closeness, spacing
+from conformance.check.reading_sets import reading_space
 from conformance.check.report import Worst
 from conformance.check.runner import MISSING, NO_ARRAY, Answers
 from conformance.dtypes import FLOATS, dtype_of
@@ -99,10 +99,15 @@ def _of(output: str) -> str:
     return f"{output}: " if output else ""
 
 
-def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str, str]) -> str:
-    """Say which pinned clauses an answer that would conform without pins decides otherwise."""
-    touched = [clause for clause in pins if clause in batch.clauses[vector]]
-    followed = {clause: readings_in(accepted, clause) for clause in touched}
+def explain_pins(batch: Batch, vector: int, accepted: bytes, pins: Mapping[str, str]) -> str:
+    """Say which pinned clauses an answer that would conform without pins decides otherwise.
+
+    `accepted` is the packed set of combinations under which it would.
+    """
+    space = reading_space(batch.operator)
+    touching = space.touched(batch.clauses[vector])
+    touched = [clause for clause in pins if clause in touching]
+    followed = {clause: space.readings_in(accepted, clause) for clause in touched}
     against = [clause for clause in touched if pins[clause] not in followed[clause]]
     # Each pin may be possible alone and only all of them together be not.
     return "; ".join(
@@ -111,12 +116,16 @@ def explain_pins(batch: Batch, vector: int, accepted: Packed, pins: Mapping[str,
     )
 
 
-def explain_excused(text: str, accepted: Packed, touched: Container[str]) -> str:
-    """Say under which readings alone an exception, given by its text, would be right."""
+def explain_excused(text: str, operator: str, accepted: bytes, touched: Container[str]) -> str:
+    """Say under which readings alone an exception, given by its text, would be right.
+
+    `accepted` is the packed set of these, `touched` the clauses that touch the operator's vector.
+    """
+    space = reading_space(operator)
     only = [
-        f"{clause}={_either(found)}"
-        for clause, every in zip(CLAUSE_NAMES, READING_NAMES, strict=True)
-        if clause in touched and (found := readings_in(accepted, clause)) != every
+        f"{clause}={_either(possible)}"
+        for clause, every in space.readings.items()
+        if clause in touched and (possible := space.readings_in(accepted, clause)) != every
     ]
     return f"{text} (an exception is right only under {', '.join(only)})" if only else text
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
-from conformance.batch import Ints
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.judge import CONFORMS
-from conformance.check.readings import Poll, settled
+from conformance.check.readings import settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
@@ -21,6 +18,7 @@ from conformance.check.report import (
     Verdict,
 )
 from conformance.check.results import Part
+from conformance.check.votes import Votes
 from conformance.operators import CLAUSES, operator_named
 
 
@@ -63,22 +61,12 @@ class Portion:
 
         An exception that only another reading would excuse is an error from here on.
         """
-        voters = self._voters()
-        if not any(len(each) for _, each in voters):
-            return ()
-        # All columns at once: files may have to be read again for them.
-        tables = cache(lambda: [part.values(each) for part, each in voters])
-        wrong, reports = settled(
-            Poll.of(
-                (part.judged.accepted[each], part.judged.touched[each]) for part, each in voters
-            ),
-            np.concatenate([part.judged.excused[each] for part, each in voters]),
-            lambda name: [value for columns in tables() for value in columns[name]],
-        )
-        ends = np.cumsum([len(each) for _, each in voters])[:-1]
-        for (part, each), no in zip(voters, np.split(wrong, ends), strict=True):
-            for vector in each[no].tolist():
-                part.judged.refute(vector)
+        votes: Votes = Counter()
+        for part in self.parts:
+            votes.update(part.judged.counted())
+        wrong, reports = settled(votes)
+        for part in self.parts:
+            part.judged.refute(wrong)
         return reports
 
     def counts(self) -> dict[str, Counter[Verdict]]:
@@ -107,13 +95,3 @@ class Portion:
             for number, output in enumerate(operator_named(operator).outputs)
             if self.computed[operator, number] < vectors
         )
-
-    def _voters(self) -> list[tuple[Part, Ints]]:
-        """Return the conforming vectors that a disputed clause touches."""
-        return [
-            (
-                part,
-                np.flatnonzero((part.judged.verdict == CONFORMS) & part.judged.touched.any(axis=1)),
-            )
-            for part in self.parts
-        ]

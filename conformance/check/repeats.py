@@ -99,7 +99,7 @@ class Repeats:
             if before.verdict[index] == CONFORMS != second.verdict[vector]:
                 self._failing.append(batch.ids[vector])
                 before.verdict[index] = second.verdict[vector]
-                before.excused[index] = False
+                before.vote[index] = -1
                 why = second.explanations.get(vector, Explanation("no longer conforms"))
                 before.explanations[index] = why._replace(
                     detail=f"conforms at first, but not when called again: {why.detail}"

@@ -9,8 +9,8 @@ import numpy as np
 
 from conformance.batch import vector_at
 from conformance.check.report import ClauseReport, Report, Result
-from conformance.check.results import separators
 from conformance.check.sources import Source, Vectors, opened
+from conformance.check.votes import separators
 from conformance.dtypes import name_of
 from conformance.faults.acceptance import accepted
 from conformance.faults.diagnosis import Mismatch, diagnose

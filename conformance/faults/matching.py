@@ -14,8 +14,7 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.faults.acceptance import accepted
 from conformance.faults.fault import Fault
 from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
-from conformance.operators import CLAUSES, concerned, operator_named
-from conformance.operators.disputed import DISPUTED
+from conformance.operators import CLAUSES, disputed_of, operator_named
 from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Combination, Vector
@@ -70,9 +69,8 @@ def _structural(vector: Vector) -> list[str]:
     """Return the disputed clauses of an operator whose readings replace steps."""
     return [
         clause.name
-        for clause in DISPUTED
-        if vector.case.operator in concerned(clause)
-        and any(reading.replaces for reading in clause.readings)
+        for clause in disputed_of(operator_named(vector.case.operator))
+        if any(reading.replaces for reading in clause.readings)
     ]
 
 

@@ -15,7 +15,7 @@ from conformance.check.results import result_at
 from conformance.check.runner import Answers
 from conformance.dtypes import FLOATS, name_of
 from conformance.fuzz.calling import Called
-from conformance.fuzz.readings import Votes
+from conformance.fuzz.readings import SmallestByVote
 from conformance.operators import operator_named, vector_of
 from conformance.reference.bound import is_meaningful
 from conformance.vector import Array, Case, Outputs, Vector
@@ -51,7 +51,7 @@ class Examiner:
 
     def __init__(self, called: Called) -> None:
         self.called = called
-        self.votes = Votes()
+        self.votes = SmallestByVote()
         self.counts: Counter[Verdict] = Counter()
         self.by_operator: dict[str, Counter[Verdict]] = {}
         self.unjudged = 0
@@ -89,9 +89,10 @@ class Examiner:
         """Run a case; return its failure if it is such an exception."""
         vector = vector_of(case)
         answered = self._answered(vector)
-        if answered.result.verdict != "conforms" or not self.votes.refute(vector, answered.judged):
+        vote = answered.judged.said(0)
+        if vote is None or not self.votes.refute(vote):
             return None
-        answered.judged.refute(0)
+        answered.judged.refute({vote})
         return Failure(vector, answered.result, None)
 
     def conforming(self, operator: str) -> list[Vector]:
@@ -107,8 +108,9 @@ class Examiner:
         result = answered.result
         self.counts[result.verdict] += 1
         self.by_operator.setdefault(case.operator, Counter())[result.verdict] += 1
-        if result.verdict == "conforms":
-            self.votes.add(vector, answered.judged)
+        vote = answered.judged.said(0)
+        if vote is not None:
+            self.votes.add(vector, vote)
             kept = self._conforming.setdefault(case.operator, [])
             if len(kept) < _SAMPLE:
                 kept.append(vector)

@@ -12,8 +12,7 @@ from rich.text import Text
 
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
-from conformance.operators import Operator, operator_named
-from conformance.operators.disputed import DISPUTED
+from conformance.operators import CLAUSES, Operator, operator_named
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
 from conformance.report import facts
@@ -125,8 +124,10 @@ def _scene(
 
 def _known(combination: Combination) -> Combination:
     """Leave out what a stranger's file may name and no document has."""
-    known = {clause.name: {reading.name for reading in clause.readings} for clause in DISPUTED}
-    return {clause: name for clause, name in combination.items() if name in known.get(clause, ())}
+    known = {
+        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
+    }
+    return {clause: name for clause, name in combination.items() if (clause, name) in known}
 
 
 def _outcome_under(vector: Vector, readings: Mapping[str, str]) -> Outcome:

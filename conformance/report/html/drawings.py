@@ -16,7 +16,6 @@ from conformance.check.report import Result
 from conformance.dtypes import FLOATS, name_of
 from conformance.errors import ConformanceError, InvalidCase
 from conformance.operators import CLAUSES, Operator, operator_named
-from conformance.operators.disputed import DISPUTED
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
 from conformance.report import values as words
@@ -27,7 +26,6 @@ from conformance.verify import misshapen
 LARGEST = 1 << 14
 """Elements of an array whose values a page holds; of larger ones it shows the geometry."""
 
-_READINGS = {clause.name: {reading.name for reading in clause.readings} for clause in DISPUTED}
 _ARITHMETIC = ("accumulator", "subnormals")
 
 
@@ -148,7 +146,10 @@ def _meets(combination: Combination, required: Mapping[str, str]) -> bool:
 def _chosen(outcome: Outcome, required: Mapping[str, str]) -> Combination:
     """Return a combination of readings of an outcome, without what no document has."""
     meeting = [c for c in outcome.readings if _meets(c, required)] or list(outcome.readings)
-    return {k: v for k, v in meeting[0].items() if v in _READINGS.get(k, ())} if meeting else {}
+    known = {
+        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
+    }
+    return {k: v for k, v in meeting[0].items() if (k, v) in known} if meeting else {}
 
 
 def _axes(plan: Plan, only: Sequence[int] | None) -> Iterator[dict[str, Any]]:
