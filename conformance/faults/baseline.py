@@ -16,9 +16,10 @@ from conformance.errors import InvalidCase
 from conformance.faults.fault import Fault, FaultyOperator, faulty
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered, Plan
+from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
 from conformance.vector import Array, Case, Outputs
 
+_ATTRIBUTES = frozenset({"validate", "resolve"})
 _GEOMETRY = frozenset({"resolve", "pads", "extent", "windows", "divide"})
 _VALUES = frozenset({"gather", "reduce", "further"})
 _RESULTS = frozenset({"reduce", "further"})
@@ -43,6 +44,7 @@ class PlantedFaults:
         self.steps = frozenset(step for fault in faults for step in fault.replaces)
         self.remembers = any(fault.remembers for fault in faults)
         right = faulty((), readings).of(operator)
+        self._takes_as_given = right.pipeline.resolve is as_given
         self._known = _KnownReduce(right.pipeline.reduce)
         self.wrong: FaultyOperator = faulty(faults, readings).of(
             operator, right.operator.pipeline.replace(reduce=self._known)
@@ -79,7 +81,9 @@ class PlantedFaults:
         params, plan = baseline.params, baseline.plan
         assert params is not None
         assert plan is not None
-        if self.steps & {"validate", "resolve"}:
+        if "resolve" in self.steps and "validate" not in self.steps and self._takes_as_given:
+            params = self.wrong.pipeline.resolve(params)
+        elif self.steps & _ATTRIBUTES:
             params = self.wrong.validate(baseline.case.inputs, baseline.case.attributes)
         if self.steps & _GEOMETRY or params != baseline.params:
             plan = self.wrong.plan(params)

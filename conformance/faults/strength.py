@@ -112,11 +112,14 @@ def strength(
             tried = [
                 _Tried(vector, Baseline(vector.case, right)) for vector in vectors_of(selection)
             ]
+            smallest_first = sorted(tried, key=lambda pair: pair.baseline.cells)
             every += [vector.case.id for vector, _ in tried]
             for fault in faults:
                 if not fault.concerns(OPERATORS[name]):
                     continue
-                catch, catching = _catch(fault, name, tried, through=idle)
+                # What a fault remembers depends on the order of calls: that of the file.
+                order = tried if fault.remembers else smallest_first
+                catch, catching = _catch(fault, name, order, through=idle)
                 if catch.vector is None:
                     catch = _as_a_whole(catch, fault, [vector for vector, _ in tried])
                 catches.append(catch)
@@ -147,13 +150,11 @@ class _Tried(NamedTuple):
 def _catch(
     fault: Fault, operator: str, tried: Sequence[_Tried], *, through: bool
 ) -> tuple[Catch, list[str]]:
-    """Return the smallest vector that catches a fault and, with `through`, all as small."""
+    """Return the first vector that catches a fault and, with `through`, all as small."""
     planted = PlantedFaults((fault,), operator)
-    # What a fault remembers depends on the order of calls: that of the file.
-    order = tried if fault.remembers else sorted(tried, key=lambda pair: pair.baseline.cells)
     catch = Catch(fault.name, operator)
     catching: list[str] = []
-    for vector, baseline in order:
+    for vector, baseline in tried:
         if catch.vector is not None and (fault.remembers or baseline.cells > catch.cells):
             break
         got = planted.answer(baseline)
