@@ -46,7 +46,7 @@ def _explain_values(
     rows = [row for row in outcomes if batch.outcome_kind[row] == VALUES]
     count = len(answers.outputs[vector])
     if count > batch.outputs:
-        return Explanation(f"{count} arrays instead of {batch.outputs}")
+        return Explanation(f"returned {count} arrays instead of {batch.outputs}")
     if what := _misfit(batch, answers, vector, rows):
         return Explanation(what)
 

@@ -12,8 +12,8 @@ from conformance.check.readings import settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
+    OutputReport,
     Repeatability,
-    Uncomputed,
     UndefinedReport,
     Verdict,
 )
@@ -28,7 +28,7 @@ class Portion:
 
     `seconds` were spent in the backend; `stopped` says why not every vector was run, "" if it
     was. `behaviours` counts pairs of an undefined clause and what was done, `computed` the
-    vectors for which an operator (first) gave an output of it, by its number.
+    vectors for which each output of an operator with several was returned, by its number.
     """
 
     parts: list[Part] = field(default_factory=list)
@@ -86,12 +86,10 @@ class Portion:
             found.setdefault(clause, {})[behaviour] = count
         return tuple(UndefinedReport(name, counts) for name, counts in found.items() if counts)
 
-    def uncomputed(self) -> tuple[Uncomputed, ...]:
-        """Return the further outputs that were not computed wherever the first one was."""
+    def outputs(self) -> tuple[OutputReport, ...]:
+        """Return how often each output of operators with several was computed."""
         return tuple(
-            Uncomputed(operator, output.name, vectors - self.computed[operator, number], vectors)
-            for (operator, first), vectors in self.computed.items()
-            if first == 0
-            for number, output in enumerate(operator_named(operator).outputs)
-            if self.computed[operator, number] < vectors
+            OutputReport(operator, operator_named(operator).outputs[number].name, count, vectors)
+            for (operator, number), count in self.computed.items()
+            for vectors in [self.computed[operator, 0]]
         )

@@ -94,6 +94,11 @@ class Result:
     excused: tuple[Mapping[str, str], ...] = ()
 
     @property
+    def worst_dtype(self) -> str:
+        """Element type of the output that `worst` is of."""
+        return (self.worst.dtype if self.worst else "") or self.dtype
+
+    @property
     def computed(self) -> bool:
         """Whether what conforms is an array: exceptions among the right answers have a text."""
         return self.verdict == "conforms" and not self.detail
@@ -144,20 +149,17 @@ class UndefinedReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncomputed:
-    """An output of an operator that a backend left out in `missing` of the `vectors` it computed.
+class OutputReport:
+    """An output of an operator with several: `computed` in so many of the `vectors` computed.
 
-    Nothing is known of that output there: what was returned conforms or not without it.
+    Where a backend leaves it out, nothing is known of it: what was returned conforms or not
+    without it.
     """
 
     operator: str
     output: str
-    missing: int
+    computed: int
     vectors: int
-
-    def __str__(self) -> str:
-        where = f"in {self.missing:,} of {self.vectors:,} vectors"
-        return f"output {self.output} of {self.operator}: not computed {where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ class Report:
     backend_seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    uncomputed: tuple[Uncomputed, ...] = ()
+    outputs: tuple[OutputReport, ...] = ()
 
     @property
     def ok(self) -> bool:

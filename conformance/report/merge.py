@@ -19,6 +19,7 @@ from conformance.check.report import (
     Accuracy,
     ClauseReport,
     Expectations,
+    OutputReport,
     Repeatability,
     Report,
     Result,
@@ -75,6 +76,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         seconds=sum(part.seconds for part in parts),
         backend_seconds=sum(part.backend_seconds for part in parts),
         versions=first.versions,
+        outputs=tuple(_outputs(parts)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
     return replace(merged, expectations=_expectations(parts, merged))
@@ -262,6 +264,18 @@ def _undefined(parts: Sequence[Report]) -> Iterator[UndefinedReport]:
     for clause, counts in found.items():
         if counts:
             yield UndefinedReport(clause, dict(counts.most_common()))
+
+
+def _outputs(parts: Sequence[Report]) -> Iterator[OutputReport]:
+    found: dict[tuple[str, str], OutputReport] = {}
+    for each in chain(*(part.outputs for part in parts)):
+        before = found.get((each.operator, each.output), replace(each, computed=0, vectors=0))
+        found[each.operator, each.output] = replace(
+            each,
+            computed=before.computed + each.computed,
+            vectors=before.vectors + each.vectors,
+        )
+    yield from found.values()
 
 
 def _accuracy(parts: Sequence[Report]) -> Iterator[Accuracy]:

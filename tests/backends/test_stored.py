@@ -14,7 +14,8 @@ from conformance import load_backend, open_vectors
 from conformance.backends.stored import Stored
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.errors import ResultFileError, Unsupported, UsageError
-from conformance.resultfile import Output, Refusal
+from conformance.resultfile import Refusal
+from conformance.workers.answer import Returned
 
 F32 = np.dtype(np.float32)
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -34,7 +35,7 @@ def store(layout, tmp_path):
 
 def found(stored, vector_id="v", of=F32):
     """Return the output stored for a vector as an array."""
-    output = stored.find(vector_id, of)
+    (output,) = stored.find(vector_id, of)
     return np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
 
 
@@ -68,14 +69,14 @@ class TestFind:
     def test_shapes_come_back(self, store, shape):
         """Scalars and arrays without elements too."""
         with store({"v": np.ones(shape, np.float32)}) as stored:
-            assert stored.find("v", F32) == Output(
-                "float32", shape, np.ones(shape, np.float32).tobytes()
+            assert stored.find("v", F32) == (
+                Returned("float32", shape, np.ones(shape, np.float32).tobytes()),
             )
 
     def test_elements_are_left_out_above_a_limit(self, store):
         """Nothing large is read that no vector expects."""
         with store({"v": np.ones(9, np.float32)}) as stored:
-            assert stored.find("v", F32, most=8) == Output("float32", (9,), None)
+            assert stored.find("v", F32, most=8) == (Returned("float32", (9,)),)
 
     def test_big_endian_outputs_are_the_same(self, store):
         """The order of bytes is the file's affair."""
@@ -85,7 +86,7 @@ class TestFind:
     def test_an_element_type_the_suite_lacks_has_its_name_and_no_elements(self, store):
         """It is a mismatch, not a broken file."""
         with store({"v": np.array([True])}) as stored:
-            assert stored.find("v", F32) == Output("bool", (1,), None)
+            assert stored.find("v", F32) == (Returned("bool", (1,)),)
 
     def test_what_raised_or_is_unsupported_says_why(self, store):
         """On one line."""
