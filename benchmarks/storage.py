@@ -91,8 +91,8 @@ def write_groups(path: Path, vectors: Sequence[Vector]) -> None:
                 for name in ("kind", "accumulator", "subnormals"):
                     held.attrs[name] = getattr(outcome, name)
                 held.attrs["readings"] = json.dumps(outcome.readings)
-                for name in _COLUMNS if outcome.expected is not None else ():
-                    _write_array(held, name, getattr(outcome, name))
+                for name in _COLUMNS if outcome.outputs else ():
+                    _write_array(held, name, getattr(outcome.first, name))
 
 
 def read_groups(path: Path) -> list[Vector]:

@@ -86,9 +86,11 @@ def _accepted(
     accepted["exception"] = any(bool((each.mask == ANY).any()) for each in within)
     if len(outputs) > 1:
         accepted["further"] = [
-            {"output": output.name, **_files(arrays, f"{number}_{place}", *files)}
-            for place, (output, *files) in enumerate(zip(outputs, values, within, strict=True))
-            if place
+            {
+                "output": outputs[place].name,
+                **_files(arrays, f"{number}_{place}", values[place], within[place]),
+            }
+            for place in range(1, len(outputs))
         ]
     return accepted
 
