@@ -177,7 +177,8 @@ class Evidence:
         self._space_of = space_of
         clauses = {clause.name: clause for name in votes for clause in space_of(name).clauses}
         touching = {name for of in votes.values() for name in of.clauses}
-        self._clauses = {name: clauses[name] for name in sorted(touching, key=_place)}
+        names = [name for name in clauses if name in touching]
+        self._clauses = {name: clauses[name] for name in sorted(names, key=_place)}
         self._nested = [name for name, clause in self._clauses.items() if clause.nested]
         self._plain = [name for name in self._clauses if name not in self._nested]
         self._possible: dict[str, Packed] = {}

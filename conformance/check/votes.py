@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
-from conformance.errors import InvalidCase
 from conformance.operators import Operator, operator_named
 from conformance.operators.attributes import Role
 
@@ -52,30 +52,50 @@ def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -
 
     Attributes go by their roles, and their values by what these mean in every document.
     """
-    document = operator_named(operator)
-    divisor = "no divisor"
-    if document.reduction.sums:
-        divisor = _meaning(document, "include_pad", given, default=False)
-        divisor = {"False": "true", "True": "false"}.get(divisor, divisor)
     return Separators(
-        operator=operator,
-        dtype=dtype,
-        axes=str(axes),
-        auto_pad=_meaning(document, "auto_pad", given, default="explicit"),
-        rounding_type=_meaning(document, "rounding", given, default="floor"),
-        exclude_pad=divisor,
+        operator, dtype, str(axes), *(spelling.of(given) for spelling in _spellings(operator))
     )
 
 
-def _meaning(operator: Operator, role: Role, given: Mapping[str, Any], *, default: object) -> str:
-    """Return what the attribute of a role means, or its value as a text if that is invalid."""
+class _Spelling(NamedTuple):
+    """How a document spells an attribute: its key, "" if it has none, and what values mean."""
+
+    key: str
+    meanings: Mapping[Any, str]
+    default: str
+
+    def of(self, given: Mapping[str, Any]) -> str:
+        """Return what a value means, in a text; an invalid value stands for itself."""
+        if self.key not in given:
+            return self.default
+        value = given[self.key]
+        try:
+            return self.meanings[value]
+        except (KeyError, TypeError):
+            return str(value)
+
+
+@cache
+def _spellings(operator: str) -> tuple[_Spelling, ...]:
+    """Return the spellings of auto_pad, rounding_type and exclude_pad."""
+    document = operator_named(operator)
+    excluded = _spelling(document, "include_pad", {False: "true", True: "false"})
+    return (
+        _spelling(document, "auto_pad", {"explicit": "explicit"}),
+        _spelling(document, "rounding", {"floor": "floor"}),
+        excluded if document.reduction.sums else _Spelling("", {}, "no divisor"),
+    )
+
+
+def _spelling(operator: Operator, role: Role, texts: Mapping[Any, str]) -> _Spelling:
+    """Return how an operator spells a role; the first of `texts` is for what has no attribute."""
     attribute = operator.attribute(role)
+    default = next(iter(texts.values()))
     if attribute is None:
-        return str(default)
-    if attribute.key not in given:
-        return str(default if attribute.required else attribute.values[attribute.default])
-    value = given[attribute.key]
-    try:
-        return str(attribute.values[attribute.check(value, 0)])
-    except InvalidCase:
-        return str(value)
+        return _Spelling("", {}, default)
+    meanings = {
+        value: texts.get(meaning, str(meaning)) for value, meaning in attribute.values.items()
+    }
+    return _Spelling(
+        attribute.key, meanings, default if attribute.required else meanings[attribute.default]
+    )
