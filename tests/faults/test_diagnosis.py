@@ -9,7 +9,7 @@ from fault_probes import light_probes
 
 from conformance.check import check
 from conformance.faults import CATALOGUE, fault_named, faulty
-from conformance.faults.conditions import condition, features, spread
+from conformance.faults.features import condition, features, spread
 from conformance.faults.diagnosis import diagnose
 from conformance.faults.explained import explained
 from conformance.faults.traits import traits
@@ -147,7 +147,7 @@ def test_progress_counts_the_mismatches_looked_at():
     told = []
     wrong = vector(ramp(1, 1, 4))
     diagnose(
-        [(wrong, np.zeros((1, 1, 2), np.float32))],
+        [(wrong, (np.zeros((1, 1, 2), np.float32),))],
         [],
         {},
         progress=lambda done, total: told.append((done, total)),
@@ -201,4 +201,4 @@ def test_a_spread_has_every_kind_before_a_second_of_one():
 )
 def test_traits_say_what_is_odd_about_an_output(output, words):
     """What an output has and no expected one has is told in words."""
-    assert words in traits(vector(), output)
+    assert words in traits(vector(), None if output is None else (output,))
