@@ -53,8 +53,8 @@ def _special() -> list[Case]:
     cases.append(("window-of-seven", seven, _numbers(rng, (1, 1, 12), "float32")))
     beyond = {"window": [1], "pads": [0, 1]}
     cases.append(("starts-in-end-padding", beyond, _numbers(rng, (1, 1, 4), "float32")))
-    for dtype in OPERATORS[NAME].dtypes:
-        cases.append((f"negative-{dtype}", row, -_numbers(rng, (1, 2, 16), "float64").astype(dtype_of(dtype))))
+    types = OPERATORS[NAME].dtypes
+    cases += [(f"row-of-{dtype}", row, _numbers(rng, (1, 2, 16), dtype)) for dtype in types]
     for value in (np.nan, np.inf, -np.inf):
         data = _numbers(rng, (2, 3, 12), "float64")
         data[..., ::5] = value

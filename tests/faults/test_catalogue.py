@@ -15,9 +15,9 @@ from hypothesis import given, settings
 
 from conformance.errors import InvalidCase, UsageError
 from conformance.faults import CATALOGUE, fault_named, faulty, strength
+from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
-from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.operators import OPERATORS, evaluate
 from conformance.vector import outputs_of
 

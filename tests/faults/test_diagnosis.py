@@ -9,9 +9,9 @@ from fault_probes import light_probes
 
 from conformance.check import check
 from conformance.faults import CATALOGUE, fault_named, faulty
-from conformance.faults.features import condition, features, spread
 from conformance.faults.diagnosis import diagnose
 from conformance.faults.explained import explained
+from conformance.faults.features import condition, features, spread
 from conformance.faults.traits import traits
 from conformance.operators import evaluate
 
