@@ -59,7 +59,7 @@ def _special() -> list[Case]:
         data = _numbers(rng, (2, 3, 12), "float64")
         data[..., ::5] = value
         cases.append((f"holds-{value}", row, data))
-    big = np.array([2**53 + 1, 2**53, 2**31 + 3, 2**31 + 1, 2**24 + 1, 2**24], np.int64)
+    big = np.array([2**53 + 1, 2**53 + 3, 2**31 + 3, 2**31 + 1, 2**24 + 1, 2**24], np.int64)
     cases.append(("large-integers", row, big.reshape(1, 1, 6)))
     ends = np.array([-128, -127, 127, 126, -128, 5], np.int8)
     cases.append(("ends-of-int8", row, ends.reshape(1, 1, 6)))

@@ -22,7 +22,9 @@ def causes_of(backend, vectors=None):
     return explained(check(backend, vectors), vectors).diagnoses
 
 
-@pytest.mark.parametrize("fault", CATALOGUE[3::23], ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault", [fault for fault in CATALOGUE if fault.operators][3::23], ids=lambda fault: fault.name
+)
 def test_a_planted_fault_comes_first(fault):
     """The fault a backend has is named first, and explains every mismatch bit for bit."""
     if fault.remembers:
