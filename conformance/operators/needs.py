@@ -46,16 +46,17 @@ class HasTraits(Protocol):
 class Needs:
     """Roles, a reduction and traits; the empty value is met by every operator.
 
-    `roles` must all be there and none of `without`; attributes of the roles in `optional` must
-    have a default, those in `required` none. `says` pairs roles with values of `Params` that
-    their attributes must be able to say, `other_default` with values that they can say and do not
-    have by default. `reduction` is the name of one; `sums`, `integers` and `limited_axes` say,
-    where not None, whether the reduction sums, the data may be integers and the document limits
-    the number of spatial axes. The data may be of any of `dtypes`. There are at least so many
-    `outputs`.
+    `roles` must all be there, one of `some` where it names any, and none of `without`.
+    Attributes of the roles in `optional` must have a default, those in `required` none. `says`
+    pairs roles with values of `Params` that their attributes must be able to say, `other_default`
+    with values that they can say and do not have by default. `reduction` is the name of one;
+    `sums`, `integers` and `limited_axes` say, where not None, whether the reduction sums, the
+    data may be integers and the document limits the number of spatial axes. The data may be of
+    any of `dtypes`. There are at least so many `outputs`.
     """
 
     roles: tuple[Role, ...] = ()
+    some: tuple[Role, ...] = ()
     without: tuple[Role, ...] = ()
     optional: tuple[Role, ...] = ()
     required: tuple[Role, ...] = ()
@@ -69,7 +70,9 @@ class Needs:
     outputs: int = 0
 
     def __and__(self, other: Needs) -> Needs:
-        """Return what both ask for; ValueError where no operator can have both."""
+        """Return what both ask for; ValueError where no value of this kind says it."""
+        if self.some and other.some:
+            raise ValueError(f"one of {self.some} and one of {other.some}: name the roles")
         return Needs(
             **{
                 field.name: _both(getattr(self, field.name), getattr(other, field.name))
@@ -83,6 +86,7 @@ class Needs:
         optional = roles_of(each for each in operator.attributes if not each.required)
         return (
             operator.roles.issuperset(self.roles)
+            and (not self.some or not operator.roles.isdisjoint(self.some))
             and operator.roles.isdisjoint(self.without)
             and optional.issuperset(self.optional)
             and required.issuperset(self.required)

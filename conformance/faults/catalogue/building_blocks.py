@@ -24,6 +24,8 @@ ROUNDED = Needs(roles=("kernel", "strides", "rounding"))
 AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
 INCLUDING = Needs(roles=("kernel", "include_pad"))
 ADAPTIVE = Needs(roles=("output",))
+UNEVEN = Needs(some=("pads_begin", "auto_pad", "rounding", "output"))  # windows differ in cells
+BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach beyond the input
 SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
 SAYS_VALID = Needs(says=(("auto_pad", "valid"),))
 SAYS_EXPLICIT = Needs(says=(("auto_pad", "explicit"),))

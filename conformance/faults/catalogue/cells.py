@@ -9,6 +9,7 @@ import numpy as np
 from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     AXIS_SLIPS,
+    BORDERED,
     INCLUDING,
     MAXIMUM,
     PADDED,
@@ -204,13 +205,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "padding-mirrors",
         "padding holds the mirrored input",
-        needs=PADDED,
+        needs=BORDERED,
         replaces={"gather": _padding(_mirrored)},
     ),
     Fault(
         "padding-wraps",
         "padding holds the other end of the input",
-        needs=PADDED,
+        needs=BORDERED,
         replaces={"gather": _padding(lambda p, d: p % d)},
     ),
     Fault(
@@ -408,7 +409,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "runs-into-next-row",
         "windows that overhang the end of a row read on in the next",
-        needs=PADDED,
+        needs=BORDERED,
         replaces={"gather": _into_next_row},
     ),
 )

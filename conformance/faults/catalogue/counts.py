@@ -9,6 +9,7 @@ import numpy as np
 from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     INCLUDING,
+    UNEVEN,
 )
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
@@ -94,19 +95,19 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "divisor-of-first",
         "the divisor of the first window used for all",
-        needs=AVERAGES,
+        needs=AVERAGES & UNEVEN,
         replaces={"divide": _one_for_all(lambda right: max(1, int(right.flat[0])))},
     ),
     Fault(
         "divisor-of-centre",
         "the divisor of the central window used for all",
-        needs=AVERAGES,
+        needs=AVERAGES & UNEVEN,
         replaces={"divide": _one_for_all(lambda right: max(1, _centre(right)))},
     ),
     Fault(
         "divisor-of-first-in-row",
         "the divisor of the first window of a row used for the row",
-        needs=AVERAGES,
+        needs=AVERAGES & UNEVEN,
         replaces={
             "divide": _after(lambda right: np.where(right > 0, np.maximum(right[..., :1], 1), 0))
         },

@@ -266,7 +266,7 @@ FAULTS: tuple[Fault, ...] = (
         "output-mirrored",
         "the last axis of the output reversed",
         # Blocks lie the same way from both ends: adaptive pooling of mirrored data is mirrored.
-        needs=WINDOWED,
+        needs=STRIDED,
         replaces={"reduce": result(lambda right, _: right[..., ::-1])},
     ),
     Fault(
@@ -389,7 +389,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "first-extent-kept",
         "the output size kept from an earlier call that differed in other attributes",
-        needs=WINDOWED,
+        needs=WINDOWED & Needs(some=("pads_begin", "auto_pad", "rounding")),
         replaces={"extent": _first_extent_kept},
         remembers=True,
     ),

@@ -11,6 +11,7 @@ from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
     AVERAGES,
+    BORDERED,
     CHOOSING,
     INCLUDING,
     INTEGERS,
@@ -98,7 +99,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "refuses-kernel-above-input",
         "a kernel larger than the input, though the padded input holds it refused",
-        needs=PADDED,
+        needs=BORDERED,
         replaces={
             "windows": refusing(
                 lambda p, _pads, _: any(k > d for k, d in zip(p.kernel, p.sizes, strict=True))

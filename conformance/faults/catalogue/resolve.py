@@ -9,6 +9,7 @@ from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
     AXIS_SLIPS,
+    BORDERED,
     INCLUDING,
     PADDED,
     ROUNDED,
@@ -208,7 +209,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "kernel-clamped-to-input",
         "the kernel clamped to the unpadded input",
-        needs=PADDED,
+        needs=BORDERED,
         replaces={
             "resolve": resolving(lambda p: replace(p, kernel=tuple(map(min, p.kernel, p.sizes))))
         },

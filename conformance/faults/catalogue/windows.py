@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.faults.catalogue.building_blocks import (
     AUTO_PADDED,
+    BORDERED,
     INCLUDING,
     PADDED,
     ROUNDED,
@@ -171,21 +172,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "start-clamped-before-end",
         "window starts clamped to the input before their ends are computed",
-        needs=PADDED,
+        needs=BORDERED,
         replaces={"windows": _moved(_clamped)},
         bugs=("start_clamped_before_end",),
     ),
     Fault(
         "last-column-dropped",
         "the last cell of the last axis left out of the last window",
-        needs=WINDOWED,
+        needs=BORDERED,
         replaces={"windows": _moved(_one_end(first=False))},
         bugs=("last_column_dropped",),
     ),
     Fault(
         "first-column-dropped",
         "the first cell of the last axis left out of the first window",
-        needs=WINDOWED,
+        needs=BORDERED,
         replaces={"windows": _moved(_one_end(first=True))},
     ),
     Fault(
