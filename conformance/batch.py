@@ -315,10 +315,10 @@ def output_dtypes(operator: str) -> tuple[str, ...] | None:
 def _check_outputs(names: tuple[str, ...], operator: str, dtypes: tuple[str, ...]) -> None:
     """Raise ValueError unless outputs of the types named are those of an operator."""
     if len(names) != len(dtypes):
-        raise ValueError(f"an outcome has {len(names)} outputs, {operator} has {len(dtypes)}")
+        raise ValueError(f"outputs of an outcome: {len(names)}, of {operator}: {len(dtypes)}")
     for output, (name, wanted) in enumerate(zip(names, dtypes, strict=True)):
         if wanted not in {"", name}:
-            raise ValueError(f"output {output} is of {name}, that of {operator} of {wanted}")
+            raise ValueError(f"output {output} is of {name}, and of {wanted} in {operator}")
 
 
 def _columns_of(expected: Expected) -> tuple[Array, ...]:

@@ -89,7 +89,8 @@ class Portion:
     def outputs(self) -> tuple[OutputReport, ...]:
         """Return how often each output of operators with several was computed."""
         return tuple(
-            OutputReport(operator, operator_named(operator).outputs[number].name, count, vectors)
-            for (operator, number), count in self.computed.items()
-            for vectors in [self.computed[operator, 0]]
+            OutputReport(operator, output.name, self.computed[operator, number], vectors)
+            for (operator, first), vectors in self.computed.items()
+            if first == 0
+            for number, output in enumerate(operator_named(operator).outputs)
         )
