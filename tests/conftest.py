@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from conformance.operators import OPERATORS, registry
 
 # A shared machine makes single examples slow now and then; that is no finding.
 settings.register_profile("unhurried", deadline=None)
@@ -19,3 +23,18 @@ for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         normal = signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL
         signal.signal(_number, normal)
+
+
+@pytest.fixture
+def minimum_pool(monkeypatch):
+    """Return MinimumPool-1, which is one of the operators while the test runs."""
+    monkeypatch.syspath_prepend(Path(__file__).parent / "outside")
+    _forget_operators()
+    yield OPERATORS["MinimumPool-1"]
+    monkeypatch.undo()
+    _forget_operators()
+
+
+def _forget_operators():
+    registry._operators.cache_clear()
+    registry._clauses.cache_clear()

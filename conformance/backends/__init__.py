@@ -21,11 +21,11 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 
 from conformance.errors import UsageError
-from conformance.vector import Array
+from conformance.vector import Array, Outputs
 
 _T = TypeVar("_T")
 
-Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Array]
+Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Array | Outputs]
 """Computes one case: operator name, input arrays, attributes by the document's names."""
 
 

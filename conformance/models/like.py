@@ -161,7 +161,7 @@ def _says_something(vector: Vector) -> bool:
     """Say whether the bound tells right from wrong under every reading."""
     data = vector.case.inputs[0]
     return all(
-        outcome.addends is None
-        or is_meaningful(int(outcome.addends.max(initial=0)), data.ndim - 2, name_of(data.dtype))
+        is_meaningful(int(expected.addends.max(initial=0)), data.ndim - 2, name_of(data.dtype))
         for outcome in vector.outcomes
+        for expected in outcome.outputs
     )

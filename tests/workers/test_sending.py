@@ -19,7 +19,7 @@ from conformance import load_backend
 from conformance.backends import numpy_backend
 from conformance.errors import UsageError
 from conformance.workers import python_worker
-from conformance.workers.answer import ARRAY
+from conformance.workers.answer import ARRAY, arrays_of
 from conformance.workers.program import Program
 from conformance.workers.sending import received, sent
 
@@ -58,7 +58,7 @@ def data_of(backend):
     """Return the output of a backend in a worker."""
     answer = answer_of(backend)
     assert answer.kind == ARRAY, answer.text
-    return np.frombuffer(answer.data, answer.dtype).tolist()
+    return arrays_of(answer.outputs).ravel().tolist()
 
 
 @pytest.fixture
