@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import chain, zip_longest
+from itertools import chain
 from math import prod
 
 from conformance.operators import operator_named
@@ -100,8 +100,9 @@ def _swept(
     operator: Operator, sweep: Sweep, arrays: list[Covered], tier: Tier, seed: int
 ) -> Iterator[Case]:
     first = 0
-    smoke_rows = _smoke_rows(operator, arrays)
-    for array, left in zip_longest(arrays, smoke_rows[: len(arrays)], fillvalue=0):
+    smoke_rows = (*_smoke_rows(operator, arrays), *(0,) * len(arrays))
+    for array, rows in zip(arrays, smoke_rows, strict=False):
+        left = rows
         for turn, row in enumerate(array.rows, first):
             if tier == "smoke" and not left:
                 break

@@ -46,11 +46,12 @@ def blueprints(operator: str, part: int) -> Iterator[Blueprint]:
 def _sizes(operator: Operator, part: int) -> Iterator[Blueprint]:
     sizes = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
     patterns = ("impulses", "index", "normals")
-    outputs = _LONG if operator.is_adaptive else (0,)
+    outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
     words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
-    for d, o, given, dtype in product(sizes, outputs, words, suited.floats(operator)):
-        for pattern in dict.fromkeys(suited.pattern_for(each, dtype) for each in patterns):
-            yield _plan(operator, d, {"output": o}, given, dtype, pattern)
+    for d, numbers, given in product(sizes, outputs, words):
+        for dtype in suited.floats(operator):
+            for pattern in dict.fromkeys(suited.pattern_for(each, dtype) for each in patterns):
+                yield _plan(operator, d, numbers, given, dtype, pattern)
 
 
 def _windows(operator: Operator, part: int) -> Iterator[Blueprint]:
@@ -59,11 +60,14 @@ def _windows(operator: Operator, part: int) -> Iterator[Blueprint]:
     strides = _STRIDES if "strides" in operator.roles else range(1, 2)
     pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
     words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
-    for turn, (stride, begin, end, given) in enumerate(product(strides, *pads, words)):
-        numbers = {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
+    numbers = (
+        {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
+        for stride, begin, end in product(strides, *pads)
+    )
+    for turn, (given, said) in enumerate(product(numbers, words)):
         for shift, dtype in enumerate(suited.floats(operator)):
             pattern = suited.pattern_for(patterns[(turn + shift) % len(patterns)], dtype)
-            yield _plan(operator, size, numbers, given, dtype, pattern)
+            yield _plan(operator, size, given, said, dtype, pattern)
 
 
 def _plan(
@@ -75,8 +79,7 @@ def _plan(
     pattern: str,
 ) -> Blueprint:
     """Return a case of one axis; others, where there must be more, have one cell."""
-    plain = {"pads_begin": 0, "pads_end": 0}
     more = operator.axes[0] - 1
-    lists = {role: (value, *(plain.get(role, 1),) * more) for role, value in numbers.items()}
+    lists = {role: (value, *(suited.PLAIN.get(role, 1),) * more) for role, value in numbers.items()}
     shape = (1, _CHANNELS, size, *(1,) * more)
     return blueprint(operator, shape, {**lists, **words}, dtype, pattern)

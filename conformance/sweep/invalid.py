@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -51,8 +52,9 @@ def _valid(operator: Operator) -> Case:
     sizes, *lists = zip(*(_AXES[i % 2] for i in range(axes)), strict=True)
     *numbers, output = lists
     roles = ("kernel", "strides", "pads_begin", "pads_end")
-    words = {each.role: each.meanings[0] for each in operator.attributes if each.role in WORDS}
-    attributes = operator.attributes_of({**dict(zip(roles, numbers, strict=True)), **words})
+    meanings: dict[str, Any] = dict(zip(roles, numbers, strict=True))
+    meanings |= {each.role: each.meanings[0] for each in operator.attributes if each.role in WORDS}
+    attributes = operator.attributes_of(meanings)
     data = np.arange(1, np.prod(sizes) + 1).reshape(1, 1, *sizes)
     inputs = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))
     return case_of(

@@ -55,21 +55,21 @@ def blueprint(
     `meanings` are values of `Params`, "output" among them; roles that the operator does not have
     are left out.
     """
-    sizes, output_size = shape[2:], None
+    sizes, output = shape[2:], None
     if operator.is_adaptive:
-        output = tuple(meanings["output"])
-        output_size = (output, size_type)
-        windows = [ceil_div(d, max(1, o)) + 1 for d, o in zip(sizes, output, strict=True)]
+        output = (tuple(meanings["output"]), size_type)
+        pairs = zip(sizes, output[0], strict=True)
+        volume = prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs)
     else:
-        windows = meanings["kernel"] if operator.has_windows else sizes
+        volume = prod(meanings["kernel"] if operator.has_windows else sizes)
     return Blueprint(
         operator.name,
         operator.attributes_of(meanings),
         shape,
         dtype,
         pattern,
-        prod(windows),
-        output_size,
+        volume,
+        output,
         tags,
     )
 
@@ -203,8 +203,8 @@ def _shown(operator: Operator, attributes: Mapping[str, Any]) -> Iterator[str]:
         attribute = known.get(key)
         if attribute is None:
             yield str(value)
-        elif attribute.is_list:
-            yield _SHORT[attribute.role] + _numbers(value) if isinstance(value, list) else str(value)
+        elif attribute.is_list and isinstance(value, list):
+            yield _SHORT[attribute.role] + _numbers(value)
         else:
             meaning = attribute.meaning_of(value)
             counts = attribute.role == "include_pad" and isinstance(meaning, bool)

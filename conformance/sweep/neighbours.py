@@ -71,6 +71,10 @@ def _near(operator: Operator, base: Blueprint) -> Iterator[Blueprint]:
         for other in changed:
             if other != value:
                 yield replace(base, attributes={**base.attributes, key: other})
+    for attribute in operator.attributes:
+        if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):
+            rest = {key: value for key, value in base.attributes.items() if key != attribute.key}
+            yield replace(base, attributes=rest)
     for _, shape in one_off(list(base.shape), 1):
         yield replace(base, shape=tuple(shape))
     if base.output_size is not None:

@@ -23,13 +23,12 @@ _SHARED_VOLUME = 100
 # Of the levels of width, the largest for many channels, by number.
 _WIDEST = {16: 3, 17: 3, 33: 2, 48: 1, 264: 1}
 
-# Of an attribute that is left out: the default that the sweep knows, the factor that then has
-# certain levels alone, and why.
-_LEFT_OUT: dict[str, tuple[int, str, tuple[str, ...], str]] = {
-    "strides": (1, "stride", ("one",), "absent strides are ones"),
-    "pads_begin": (0, "padding", ("none", "end"), "absent padding below is zero"),
-    "pads_end": (0, "padding", ("none", "begin"), "absent padding above is zero"),
-    "pads": (0, "padding", ("none",), "absent padding is zero"),
+# Of an attribute that is left out: the factor that then has certain levels alone, and why.
+_LEFT_OUT: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "strides": ("stride", ("one",), "absent strides are ones"),
+    "pads_begin": ("padding", ("none", "end"), "absent padding below is zero"),
+    "pads_end": ("padding", ("none", "begin"), "absent padding above is zero"),
+    "pads": ("padding", ("none",), "absent padding is zero"),
 }
 
 Factors = dict[str, tuple[Level, ...]]
@@ -58,13 +57,13 @@ def _list_factors(operator: Operator) -> Factors:
     """Return a factor for each list of numbers that may be left out."""
     return {
         role: (ABSENT, "given")
-        for role, (default, *_) in _LEFT_OUT.items()
-        if any(each.role == role and each.default == default for each in operator.attributes)
+        for role in _LEFT_OUT
+        if any(each.role == role and suited.may_be_absent(each) for each in operator.attributes)
     }
 
 
 def _when_left_out(role: str) -> Constraint:
-    _, factor, levels, why = _LEFT_OUT[role]
+    factor, levels, why = _LEFT_OUT[role]
     return Constraint((role, factor), lambda given, level: given != ABSENT or level in levels, why)
 
 
@@ -102,7 +101,7 @@ def _geometry_factors(operator: Operator) -> Factors:
         "channels": CHANNELS,
     }
     for role in _unsaid(operator, {}):
-        _, factor, allowed, _ = _LEFT_OUT[role]
+        factor, allowed, _ = _LEFT_OUT[role]
         levels[factor] = tuple(level for level in levels[factor] if level in allowed)
     return levels
 
@@ -293,4 +292,3 @@ def _case(operator: Operator, row: Row, turn: int) -> Blueprint:
     said = {role: values for role, values in lists.items() if role not in unsaid}
     meanings = {**said, **suited.words_of(row)}
     return blueprint(operator, shape, meanings, str(row["dtype"]), str(row["pattern"]))
-

@@ -75,17 +75,15 @@ def broken(
     if operator.is_adaptive:
         # Of windows, engines pool more types than the documents list.
         if not operator.takes_integers:
-            changed = (data.astype(np.int32), *inputs[1:])
-            yield Broken(name, "integers", "integers", "integers", None, given, changed)
+            typed = (data.astype(np.int32), *inputs[1:])
+            yield Broken(name, "integers", "integers", "integers", None, given, typed)
         name = operator.input_names[1]
         for value, rule, how, exactly, fixed in _wrong_sizes(inputs[1]):
-            changed = (data, value)
-            yield Broken(name, rule, how, exactly or how, None, given, changed, fixed)
+            sized = (data, value)
+            yield Broken(name, rule, how, exactly or how, None, given, sized, fixed)
 
 
-def _wrong_values(
-    attribute: Attribute, given: Mapping[str, Any], axes: int
-) -> Iterator[_Wrong]:
+def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:
     if attribute.is_list:
         numbers = list(given.get(attribute.key, attribute.default_for(axes)))
         low = attribute.least - 1

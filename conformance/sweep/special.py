@@ -202,13 +202,12 @@ def _sliding(table: Mapping[str, _Windows]) -> list[_Numbers]:
 
 def _sayable(operator: Operator, table: Mapping[str, _Windows]) -> list[_Numbers]:
     """Return the numbers of a table that an operator has attributes for."""
-    plain = {"strides": {1}, "pads_begin": {0}, "pads_end": {0}}
     return [
         numbers
         for numbers in _sliding(table)
         if all(
-            role in operator.roles or set(numbers.meanings[role]) == values
-            for role, values in plain.items()
+            role in operator.roles or set(values) == {suited.PLAIN[role]}
+            for role, values in numbers.meanings.items()
         )
     ]
 

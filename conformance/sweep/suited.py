@@ -15,6 +15,8 @@ from conformance.sweep.patterns import AVERAGE_PATTERNS, INTEGER_PATTERNS, MAXIM
 
 _INTEGERS = ("int8", "uint8", "int32", "int64")
 _MOST_AXES = 4  # where a document sets no limit
+PLAIN = {"strides": 1, "pads_begin": 0, "pads_end": 0, "pads": 0}
+"""What lists of numbers are, by role, where a document has no attribute for them."""
 _FACTORS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
 
 
@@ -56,7 +58,7 @@ def positions(operator: Operator) -> str:
     return "impulses" if operator.reduction.sums else "index"
 
 
-def holds(dtype: Any, pattern: Any) -> bool:
+def holds(dtype: str, pattern: str) -> bool:
     """Say whether an element type can hold a pattern."""
     if dtype not in FLOATS:
         return pattern in INTEGER_PATTERNS
@@ -70,7 +72,14 @@ HELD = Constraint(
 )
 
 
-def words(operator: Operator) -> dict[Role, Attribute]:
+def may_be_absent(attribute: Attribute) -> bool:
+    """Say whether the covering arrays leave an attribute out: not if its default is unusual."""
+    if attribute.required or attribute.role not in (*PLAIN, *WORDS):
+        return False
+    return not attribute.is_list or attribute.default == PLAIN[attribute.role]
+
+
+def words(operator: Operator) -> dict[str, Attribute]:
     """Return the attributes with a few values, by role."""
     return {a.role: a for role in WORDS if (a := operator.attribute(role)) is not None}
 
@@ -79,7 +88,7 @@ def word_factors(operator: Operator) -> dict[str, tuple[Level, ...]]:
     """Return a factor for each word: its meanings, and that it is left out where it may be."""
     known = words(operator)
     return {
-        role: (*(() if known[role].required else (ABSENT,)), *_declared(known[role]))
+        role: (*((ABSENT,) if may_be_absent(known[role]) else ()), *_declared(known[role]))
         for role in _FACTORS
         if role in known
     }

@@ -70,8 +70,8 @@ def _most_cells(axes: int, size: str, others: str) -> int:
 
 
 def _case(operator: Operator, row: Row, turn: int) -> Blueprint:
-    axes, last, others = int(str(row["axes"])), _range(str(row["size"])), _OTHERS[str(row["others"])]
-    sizes = [others[(turn + i) % len(others)] for i in range(axes - 1)]
+    last, others = _range(str(row["size"])), _OTHERS[str(row["others"])]
+    sizes = [others[(turn + i) % len(others)] for i in range(int(str(row["axes"])) - 1)]
     shape = (int(str(row["batch"])), int(str(row["channels"])), *sizes, last[turn % len(last)])
     words = suited.words_of(row)
     return blueprint(operator, shape, words, str(row["dtype"]), str(row["pattern"]))
