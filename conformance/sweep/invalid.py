@@ -25,7 +25,7 @@ def invalid(operator: Operator) -> Iterator[Case]:
 
     The first ways to break a rule are in the smoke tier.
     """
-    valid = _valid(operator)
+    valid = valid_case(operator)
     turns: Counter[str] = Counter()
     for way in broken(operator, valid.attributes, valid.inputs):
         if not way.fixed:
@@ -46,7 +46,8 @@ def invalid(operator: Operator) -> Iterator[Case]:
         turns[about] += 1
 
 
-def _valid(operator: Operator) -> Case:
+def valid_case(operator: Operator) -> Case:
+    """Return a case with all attributes given, two axes if it can, and small numbers."""
     swept = suited.axes(operator)
     axes = 2 if 2 in swept else swept[0]
     sizes, *lists = zip(*(_AXES[i % 2] for i in range(axes)), strict=True)

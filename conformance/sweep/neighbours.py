@@ -6,7 +6,7 @@ takes it for the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -61,20 +61,8 @@ def _meanings(word: Attribute) -> tuple[Any, ...]:
 
 
 def _near(operator: Operator, base: Blueprint) -> Iterator[Blueprint]:
-    known = {attribute.key: attribute for attribute in operator.attributes}
-    for key, value in base.attributes.items():
-        changed = (
-            [values for _, values in one_off(value, 1)]
-            if known[key].is_list
-            else [known[key].spelled(meaning) for meaning in _meanings(known[key])]
-        )
-        for other in changed:
-            if other != value:
-                yield replace(base, attributes={**base.attributes, key: other})
-    for attribute in operator.attributes:
-        if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):
-            rest = {key: value for key, value in base.attributes.items() if key != attribute.key}
-            yield replace(base, attributes=rest)
+    for attributes in _near_attributes(operator, base.attributes):
+        yield replace(base, attributes=attributes)
     for _, shape in one_off(list(base.shape), 1):
         yield replace(base, shape=tuple(shape))
     if base.output_size is not None:
@@ -86,3 +74,17 @@ def _near(operator: Operator, base: Blueprint) -> Iterator[Blueprint]:
         if dtype in operator.dtypes and dtype != base.dtype:
             yield replace(base, dtype=dtype, pattern=suited.pattern_for(base.pattern, dtype))
             break
+
+
+def _near_attributes(operator: Operator, base: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    known = {attribute.key: attribute for attribute in operator.attributes}
+    for key, value in base.items():
+        changed = (
+            [values for _, values in one_off(value, 1)]
+            if known[key].is_list
+            else [known[key].spelled(meaning) for meaning in _meanings(known[key])]
+        )
+        yield from ({**base, key: other} for other in changed if other != value)
+    for attribute in operator.attributes:
+        if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):
+            yield {key: value for key, value in base.items() if key != attribute.key}

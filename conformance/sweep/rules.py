@@ -55,7 +55,7 @@ class _Wrong(NamedTuple):
 def broken(
     operator: Operator, attributes: Mapping[str, Any], inputs: tuple[Array, ...]
 ) -> Iterator[Broken]:
-    """Yield the ways to break one rule in a valid case."""
+    """Yield the ways to break one rule in a valid case: the same rules in every case."""
     given, axes = dict(attributes), inputs[0].ndim - 2
     for attribute in operator.attributes:
         key = attribute.key
@@ -89,7 +89,8 @@ def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> 
         low = attribute.least - 1
         yield _too_small(numbers, 0, low)
         # An empty list of pads is read as no pads by some.
-        yield _too_many(numbers) if len(numbers) == 1 and low < 0 else _too_few(numbers)
+        none = len(numbers) == 1 and low < 0
+        yield _too_many(numbers)._replace(rule="too few") if none else _too_few(numbers)
         yield _too_small(numbers, 0, -2)
         yield _too_small(numbers, len(numbers) - 1, low)
         yield _too_many(numbers)
@@ -132,7 +133,7 @@ def _too_small(numbers: list[int], place: int, low: int, *, fixed: bool = True) 
 
 
 def _any_too_small(numbers: list[int], least: int) -> Iterator[_Wrong]:
-    for below, place in product(_BELOW, range(len(numbers))):
+    for place, below in product(range(len(numbers)), _BELOW):
         yield _too_small(numbers, place, least - below, fixed=False)
 
 
