@@ -28,16 +28,27 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """Everything of a case but its data; `volume` is how many cells a window has, about."""
+    """Everything of a case but its data; `output_size` comes with its element type."""
 
     operator: str
     attributes: Mapping[str, Any]
     shape: tuple[int, ...]
     dtype: str
     pattern: str
-    volume: int
     output_size: tuple[tuple[int, ...], str] | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def volume(self) -> int:
+        """How many cells its windows have, about."""
+        sizes = self.shape[2:]
+        if self.output_size is not None:
+            pairs = zip(sizes, self.output_size[0], strict=True)
+            return prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs)
+        kernel = OPERATORS[self.operator].attribute("kernel")
+        if kernel is None:
+            return prod(sizes)
+        return prod(self.attributes.get(kernel.key, kernel.default_for(len(sizes))))
 
 
 def blueprint(
@@ -55,23 +66,9 @@ def blueprint(
     `meanings` are values of `Params`, "output" among them; roles that the operator does not have
     are left out.
     """
-    sizes, output = shape[2:], None
-    if operator.is_adaptive:
-        output = (tuple(meanings["output"]), size_type)
-        pairs = zip(sizes, output[0], strict=True)
-        volume = prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs)
-    else:
-        volume = prod(meanings["kernel"] if operator.has_windows else sizes)
-    return Blueprint(
-        operator.name,
-        operator.attributes_of(meanings),
-        shape,
-        dtype,
-        pattern,
-        volume,
-        output,
-        tags,
-    )
+    output = (tuple(meanings["output"]), size_type) if operator.is_adaptive else None
+    attributes = operator.attributes_of(meanings)
+    return Blueprint(operator.name, attributes, shape, dtype, pattern, output, tags)
 
 
 Concrete = Callable[[Row, int], Blueprint]
