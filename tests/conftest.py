@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.util import find_spec
 
+import pytest
 from hypothesis import settings
 
 # A shared machine makes single examples slow now and then; that is no finding.
@@ -19,3 +21,10 @@ for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         normal = signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL
         signal.signal(_number, normal)
+
+
+def pytest_runtest_setup(item):
+    """Skip a test that needs an engine which is not installed, and say so."""
+    named = [name for mark in item.iter_markers("needs_engine") for name in mark.args]
+    if missing := [name for name in named if find_spec(name) is None]:
+        pytest.skip(f"needs {' and '.join(missing)}")
