@@ -323,7 +323,7 @@ class _Looks:
 def _shape(operator: str) -> list[int]:
     """Return the shape of data with one window, over two spatial axes where they are allowed."""
     fewest, most = OPERATORS[operator].axes
-    return [1, 1, *[2] * max(fewest, min(2, 2 if most is None else most))]
+    return [1, 1, *[2] * max(fewest, 2 if most is None else min(2, most))]
 
 
 def _plain(operator: str, dtype: str) -> Request:
