@@ -13,8 +13,8 @@ from rich.text import Text
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
 from conformance.operators import Operator, operator_named
-from conformance.operators.disputed import DISPUTED
 from conformance.operators.clauses import under
+from conformance.operators.disputed import DISPUTED
 from conformance.operators.pipeline import Plan
 from conformance.report import facts
 from conformance.report import values as words

@@ -16,8 +16,8 @@ from conformance.check.report import Result
 from conformance.dtypes import FLOATS, name_of
 from conformance.errors import ConformanceError, InvalidCase
 from conformance.operators import CLAUSES, Operator, operator_named
-from conformance.operators.disputed import DISPUTED
 from conformance.operators.clauses import under
+from conformance.operators.disputed import DISPUTED
 from conformance.operators.pipeline import Plan
 from conformance.report import values as words
 from conformance.report.html.text import Own
