@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import dtype_of
-from conformance.operators.attributes import WORDS
 from conformance.operators.operator import Operator
 from conformance.sweep import suited
 from conformance.sweep.model import case_of
@@ -54,7 +53,7 @@ def valid_case(operator: Operator) -> Case:
     *numbers, output = lists
     roles = ("kernel", "strides", "pads_begin", "pads_end")
     meanings: dict[str, Any] = dict(zip(roles, numbers, strict=True))
-    meanings |= {each.role: each.meanings[0] for each in operator.attributes if each.role in WORDS}
+    meanings |= {each.role: each.meanings[0] for each in operator.attributes if each.values}
     attributes = operator.attributes_of(meanings)
     data = np.arange(1, np.prod(sizes) + 1).reshape(1, 1, *sizes)
     inputs = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))

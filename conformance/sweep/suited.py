@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from conformance.dtypes import FLOATS
-from conformance.operators.attributes import WORDS, Attribute, Role
+from conformance.operators.attributes import MEANINGS, Attribute, Role
 from conformance.operators.operator import Operator
 from conformance.sweep.covering import Constraint, Level
 from conformance.sweep.model import ABSENT
@@ -74,14 +74,14 @@ HELD = Constraint(
 
 def may_be_absent(attribute: Attribute) -> bool:
     """Say whether the covering arrays leave an attribute out: not if its default is unusual."""
-    if attribute.required or attribute.role not in (*PLAIN, *WORDS):
+    if attribute.required or attribute.role not in (*PLAIN, *MEANINGS):
         return False
     return not attribute.is_list or attribute.default == PLAIN[attribute.role]
 
 
 def words(operator: Operator) -> dict[str, Attribute]:
     """Return the attributes with a few values, by role."""
-    return {a.role: a for role in WORDS if (a := operator.attribute(role)) is not None}
+    return {a.role: a for role in MEANINGS if (a := operator.attribute(role)) is not None}
 
 
 def word_factors(operator: Operator) -> dict[str, tuple[Level, ...]]:
@@ -100,7 +100,7 @@ def _declared(attribute: Attribute) -> tuple[Any, ...]:
 
 def words_of(row: dict[str, Level]) -> dict[str, Any]:
     """Return the words that a row of a covering array gives, by role."""
-    return {role: row[role] for role in WORDS if row.get(role, ABSENT) != ABSENT}
+    return {role: row[role] for role in MEANINGS if row.get(role, ABSENT) != ABSENT}
 
 
 def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
@@ -113,4 +113,4 @@ def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
     free = [role for role in varied if role in known]
     for chosen in product(*(known[role].meanings for role in free)):
         given = {**fixed, **dict(zip(free, chosen, strict=True))}
-        yield {role: given[role] for role in WORDS if role in given}
+        yield {role: given[role] for role in MEANINGS if role in given}
