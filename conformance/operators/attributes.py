@@ -34,12 +34,15 @@ Role = Literal[
 
 NUMBERS: tuple[Role, ...] = ("kernel", "strides", "pads_begin", "pads_end", "pads")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
-WORDS: tuple[Role, ...] = ("rounding", "auto_pad", "include_pad")
-"""Roles of attributes with a few values, spelled by each document in its own way."""
-
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 AUTO_PADS = {mode: mode for mode in ("explicit", "same_upper", "same_lower", "valid")}
 """Values of OpenVINO's documents, which are those of `Params` too."""
+MEANINGS: dict[Role, tuple[Any, ...]] = {
+    "rounding": tuple(ROUNDINGS),
+    "auto_pad": tuple(AUTO_PADS),
+    "include_pad": (False, True),
+}
+"""What an attribute with a few values may mean, by role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Attribute:
     """One attribute of a document: its key in a backend call, its role, range and default.
 
     A role in NUMBERS takes a list of integers, each at least `least`; its default is one integer
-    for all. A role in WORDS takes a key of `values`, which maps them to values of `Params`.
+    for all. Any other takes a key of `values`, which maps them to values of `Params`.
     """
 
     key: str
@@ -56,6 +59,16 @@ class Attribute:
     default: Any = REQUIRED
     least: int = 0
     values: Mapping[Any, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse, as ValueError, a role that does not exist or cannot be said."""
+        if self.role not in (*NUMBERS, *MEANINGS, "ignored"):
+            raise ValueError(f"attribute {self.key!r}: no role {self.role!r} for an attribute")
+        meanings = MEANINGS.get(self.role, ())
+        if not set(self.values.values()) <= set(meanings) or bool(self.values) != bool(meanings):
+            raise ValueError(f"attribute {self.key!r}: its values mean one of {meanings}")
+        if self.values and not self.required and self.default not in self.values:
+            raise ValueError(f"attribute {self.key!r}: its default is one of {self.choices}")
 
     @property
     def required(self) -> bool:

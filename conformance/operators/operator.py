@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -81,6 +82,25 @@ class Operator:
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
     smoke_rows: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse, as ValueError, what no operator can be."""
+        keys = [attribute.key for attribute in self.attributes]
+        roles = [each.role for each in self.attributes if each.role != "ignored"]
+        known = (*FLOATS, *INTEGERS)
+        types = {*self.dtypes, *(output.dtype for output in self.outputs if output.dtype)}
+        for wrong, rule in (
+            (not re.fullmatch(r"\w[\w.-]*", self.name), "its name is letters, digits, ., - and _"),
+            (len(set(keys)) < len(keys), "two attributes have the same key"),
+            (len(set(roles)) < len(roles), "two attributes have the same role"),
+            ({"pads", "pads_begin"} <= set(roles), "pads are in one list or in two"),
+            (not self.outputs, "it has at least one output"),
+            (not types <= set(known), f"element types are {', '.join(known)}"),
+            (len(self.input_names) not in {1, 2}, "its inputs are data or data and output size"),
+            (self.axes[0] < 1, "it has at least one spatial axis"),
+        ):
+            if wrong:
+                raise ValueError(f"operator {self.name!r}: {rule}")
 
     def extended(
         self, *attributes: Attribute, name: str, document: str, **changes: Any

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracle import READINGS, WholeCaseUndefined, oracle, plan
 from strategies import assert_same, hard_cases, integer_cases
 
-from conformance.operators import CLAUSES
+from conformance.operators import CLAUSES, concerned
 from conformance.vector import UNDEFINED
 
 GEOMETRIC = [clause for clause in READINGS if clause != "nan-in-maximum"]
@@ -37,12 +37,12 @@ def geometry(operator, inputs, attributes, readings):
 
 def clauses_by_oracle(operator, inputs, attributes):
     """Return the clauses of geometry and NaN whose readings change the oracle's answer."""
-    concerned = [name for name in GEOMETRIC if operator in CLAUSES[name].operators]
+    geometric = [name for name in GEOMETRIC if operator in concerned(CLAUSES[name])]
     touched = set()
-    for choice in product(*(READINGS[name] for name in concerned)):
-        readings = dict(zip(concerned, choice, strict=True))
+    for choice in product(*(READINGS[name] for name in geometric)):
+        readings = dict(zip(geometric, choice, strict=True))
         here = geometry(operator, inputs, attributes, readings)
-        for name in concerned:
+        for name in geometric:
             for other in READINGS[name]:
                 there = geometry(operator, inputs, attributes, readings | {name: other})
                 touched |= {name} if here != there else set()

@@ -8,23 +8,15 @@ import numpy as np
 import pytest
 from cases import pooling
 
-from conformance.operators import OPERATORS, evaluate
+from conformance.operators import OPERATORS, Params, evaluate
 from conformance.operators import pipeline as steps
 
-PARAMS = steps.Params(
+PARAMS = Params(
     sizes=(5,), kernel=(3,), strides=(2,), pads_begin=(1,), pads_end=(2,), include_pad=True
 )
 AVERAGE = OPERATORS["AvgPool-1"].pipeline
-ROW = (np.arange(6, dtype=np.float32).reshape(1, 1, 6),)
-COMPLETE = {
-    "kernel": (2,),
-    "strides": (2,),
-    "pads_begin": (0,),
-    "pads_end": (0,),
-    "exclude_pad": True,
-    "rounding_type": "floor",
-    "auto_pad": "explicit",
-}
+ROW = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+SIX = Params(sizes=(6,), kernel=(2,), strides=(2,), pads_begin=(0,), pads_end=(0,))
 
 
 def params(**changes):
@@ -60,17 +52,17 @@ def test_same_does_not_crop():
 
 def test_same_does_not_round():
     """By default rounding_type=ceil adds no window to same_*."""
-    same = params(auto_pad="same_upper", kernel=(1,), strides=(3,), ceil=True)
+    same = params(auto_pad="same_upper", kernel=(1,), strides=(3,), rounding="ceil")
     assert steps.count_windows(same, steps.resolve_pads(same)) == (2,)
 
 
 def test_overhang_never_counts():
     """The divisor counts cells in input + pads; what ceil adds beyond lies in neither."""
     # t = 5 + 1 + 2 - 3 = 5 and 5 / 2 rounds up to 3: windows -1:2, 1:4, 3:6, 5:8, the frame -1:7
-    plan = AVERAGE.plan(params(ceil=True))
+    plan = AVERAGE.plan(params(rounding="ceil"))
     assert plan.extent == (4,)
     assert plan.divisor.tolist() == [3, 3, 3, 2]
-    assert AVERAGE.plan(params(ceil=True, include_pad=False)).divisor.tolist() == [2, 3, 2, 0]
+    assert AVERAGE.plan(params(rounding="ceil", include_pad=False)).divisor.tolist() == [2, 3, 2, 0]
 
 
 def test_pipelines_planned_together_have_their_own_plans():
@@ -123,9 +115,10 @@ def test_batches_and_channels_are_pooled_apart():
 class TestReplacing:
     """A reading or a fault is a pipeline with a step replaced."""
 
-    def test_a_pipeline_runs_from_attributes_to_values(self):
-        """Without a replacement it is the operator."""
-        assert AVERAGE.run(ROW, COMPLETE).ravel().tolist() == [0.5, 2.5, 4.5]
+    def test_a_pipeline_runs_from_parameters_to_outputs(self):
+        """Without a replacement it is the operator, which has one output."""
+        (output,) = AVERAGE.values(ROW, AVERAGE.plan(SIX))
+        assert output.ravel().tolist() == [0.5, 2.5, 4.5]
 
     def test_a_replaced_step_changes_the_result(self):
         """One more window, and sums instead of means."""
@@ -133,7 +126,14 @@ class TestReplacing:
             extent=lambda params, pads: tuple(o + 1 for o in steps.count_windows(params, pads)),
             divide=lambda params, pads, windows: np.full(4, 1),
         )
-        assert longer.run(ROW, COMPLETE).ravel().tolist() == [1, 5, 9, 0]
+        (output,) = longer.values(ROW, longer.plan(SIX))
+        assert output.ravel().tolist() == [1, 5, 9, 0]
+
+    def test_further_outputs_follow_the_first(self):
+        """The last step gets the first output too, and returns the others."""
+        twice = AVERAGE.replace(further=lambda _gathered, _divisor, first: (first * 2,))
+        first, second = twice.values(ROW, twice.plan(SIX))
+        assert second.tolist() == (first * 2).tolist()
 
     def test_the_original_is_left_alone(self):
         """Replacing returns a new pipeline."""

@@ -1,0 +1,186 @@
+"""Every command works on an operator that an installed package adds, as on those of the suite.
+
+tests/outside is such a package: one operator, of two outputs, and backends of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OUTSIDE = ROOT / "tests" / "outside"
+NAME = "MinimumPool-1"
+BACKENDS = f"{OUTSIDE / 'minimum_backends.py'}"
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([str(ROOT), str(OUTSIDE)]),
+    "COLUMNS": "100",
+}
+
+
+def conformance(*arguments, code=0, environment=ENVIRONMENT, folder=None):
+    """Run a command; return what it printed, or its errors where it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stderr if code > 1 else done.stdout
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """Return a folder with the smoke tier of the operator."""
+    folder = tmp_path_factory.mktemp("vectors")
+    conformance("generate", folder, "--operator", NAME, "--tier", "smoke")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def failing(vectors, tmp_path_factory):
+    """Return the report of a backend whose second output is wrong."""
+    path = tmp_path_factory.mktemp("report") / "report.jsonl"
+    backend = f"{BACKENDS}:counts_padding"
+    conformance("check", backend, vectors, "--json", path, code=1)
+    return path
+
+
+def test_vectors_are_sound_and_listed(vectors):
+    """They verify, and hold the worked example and both of the operator's own clauses."""
+    conformance("verify", vectors)
+    listed = conformance("list", vectors)
+    assert NAME in listed
+    ids = conformance("list", vectors, "--ids").split()
+    assert 40 <= len(ids) <= 90
+    assert all(vector_id.startswith(NAME) for vector_id in ids)
+
+
+def test_clauses_of_its_own_are_explained():
+    """They are among the others, and each says what it concerns."""
+    assert "nan-in-minimum" in conformance("clauses")
+    assert NAME in conformance("clauses", "all-padding-minimum")
+    assert NAME in conformance("clauses", "ceil-window-past-input")
+
+
+def test_a_right_backend_conforms(vectors):
+    """In a worker and in the same process; which reading it follows is reported."""
+    for option in ((), ("--in-process",)):
+        text = conformance("check", f"{BACKENDS}:right", vectors, *option)
+        assert text.splitlines()[-1].startswith("CONFORMS")
+        assert "nan-in-minimum" in text
+    conformance(
+        "check", f"{BACKENDS}:right", vectors, "--require", "nan-in-minimum=ignored", code=1
+    )
+
+
+def test_the_built_in_backend_conforms(vectors):
+    """It knows the operator from its roles and its reduction."""
+    assert "CONFORMS" in conformance("check", "numpy", vectors)
+
+
+def test_a_first_output_alone_conforms_and_the_report_says_what_is_missing(vectors):
+    """An engine need not have the second."""
+    text = conformance("check", f"{BACKENDS}:values_alone", vectors)
+    assert text.splitlines()[-1].startswith("CONFORMS")
+    assert "cells" in text
+
+
+@pytest.mark.parametrize("fault", ["counts_padding", "starts_from_zero", "one_too_many"])
+def test_each_output_is_judged(vectors, fault):
+    """A fault in either, or an output too many, is a mismatch."""
+    assert "mismatch" in conformance("check", f"{BACKENDS}:{fault}", vectors, code=1)
+
+
+def test_a_report_has_every_form(failing, vectors, tmp_path):
+    """It is shown, written in each form, and compared with itself."""
+    forms = {form: tmp_path / form for form in ("markdown", "html", "junit")}
+    options = [part for form, path in forms.items() for part in (f"--{form}", path)]
+    conformance("report", failing, "--vectors", vectors, *options)
+    for path in forms.values():
+        assert NAME in path.read_text()
+    assert conformance("diff", failing, failing)
+
+
+def test_shards_are_merged_with_their_readings(vectors, tmp_path):
+    """The merged report counts the votes of all of them."""
+    paths = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
+    for number, path in enumerate(paths, 1):
+        backend = f"{BACKENDS}:right"
+        conformance("check", backend, vectors, "--shard", f"{number}/2", "--json", path)
+    merged = conformance("merge", *paths)
+    whole = conformance("check", f"{BACKENDS}:right", vectors)
+    votes = [line for line in whole.splitlines() if "nan-in-minimum" in line]
+    assert votes
+    assert votes[0] in merged
+
+
+def test_a_vector_is_drawn(vectors):
+    """The worked example is, with both outputs."""
+    text = conformance("show", vectors, "printed")
+    assert NAME in text
+    assert "cells" in text
+
+
+def test_backends_are_compared(vectors):
+    """Side by side, as for any operator."""
+    text = conformance("compare", "numpy", f"{BACKENDS}:starts_from_zero", vectors)
+    assert NAME in text
+
+
+def test_a_search_finds_the_fault_and_nothing_in_a_right_backend(tmp_path):
+    """Cases are drawn from roles alone, and kept in a vector file."""
+    options = ("--operator", NAME, "--max-examples", 150, "--seed", 1)
+    conformance("fuzz", f"{BACKENDS}:right", *options, folder=tmp_path)
+    saved = tmp_path / "found.h5"
+    text = conformance(
+        "fuzz", f"{BACKENDS}:counts_padding", *options, "--save", saved, code=1, folder=tmp_path
+    )
+    assert NAME in text
+    conformance("verify", saved)
+
+
+def test_its_vectors_catch_the_faults_that_concern_it(vectors):
+    """They are those of windows, attributes and further outputs."""
+    text = conformance("strength", vectors, "--operator", NAME)
+    assert NAME in text
+
+
+def test_it_is_exported(vectors, tmp_path):
+    """As .npy files with both outputs; ONNX has no such operator, and says so."""
+    conformance("export", "npy", tmp_path / "npy", vectors)
+    cases = [json.loads(path.read_text()) for path in (tmp_path / "npy").rglob("case.json")]
+    assert {case["operator"] for case in cases} == {NAME}
+
+
+def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):
+    """Each vector is a test."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path]
+    options = ["--conformance-backend", f"{BACKENDS}:right", "--conformance-vectors", str(vectors)]
+    done = subprocess.run(
+        [*map(str, command), *options],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout
+
+
+def test_without_its_package_its_vectors_are_refused(vectors):
+    """One line says that the operator is unknown."""
+    alone = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
+    error = conformance("list", vectors, environment=alone, code=3)
+    assert NAME in error
+    assert len(error.splitlines()) == 1
