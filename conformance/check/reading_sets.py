@@ -66,7 +66,7 @@ class ReadingSpace:
 
     def set_of(self, combinations: Iterable[Combination]) -> Bools:
         """Return the combinations that agree with one of some partial ones; KeyError if unknown."""
-        found = np.zeros(self.shape, np.bool_)
+        members = np.zeros(self.shape, np.bool_)
         for partial in combinations:
             index: list[int | slice] = [slice(None)] * len(self.shape)
             for clause, reading in partial.items():
@@ -74,8 +74,8 @@ class ReadingSpace:
                 if reading not in names:
                     raise KeyError(reading)
                 index[self.axis[clause]] = names.index(reading)
-            found[tuple(index)] = True
-        return found
+            members[tuple(index)] = True
+        return members
 
     def allowed_by(self, pins: Mapping[str, str]) -> Bools:
         """Return the combinations with the readings that are required of these clauses."""

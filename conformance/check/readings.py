@@ -198,12 +198,12 @@ class Evidence:
         if not alike:
             return self
         places, values = list(alike), list(alike.values())
-        found = {}
+        selected = {}
         for operator, votes in self._votes.items():
             these = (votes.separators[:, places] == values).all(axis=1)
             if these.any():
-                found[operator] = votes.among(these)
-        return Evidence(found, self._space_of)
+                selected[operator] = votes.among(these)
+        return Evidence(selected, self._space_of)
 
     def excuses(self, exception: Vote) -> bool:
         """Say whether an exception is right under some explanation of the votes."""
@@ -231,10 +231,10 @@ class Evidence:
         sets = {frozenset[str]()}
         if not self._explains(()):
             sets = {frozenset(n for n in order if not self._explains([o for o in order if o != n]))}
-        while not (found := [varying for varying in sets if self._explains(varying)]):
+        while not (enough := [varying for varying in sets if self._explains(varying)]):
             sets = {varying | {name} for varying in sets for name in self._conflict(varying, order)}
         return sorted(
-            (tuple(name for name in order if name in varying) for varying in found),
+            (tuple(name for name in order if name in varying) for varying in enough),
             key=lambda varying: tuple(map(order.index, varying)),
         )
 
@@ -336,9 +336,9 @@ class Evidence:
 
     def _splits(self, varying: Collection[str], chosen: Mapping[str, int]) -> dict[str, Split]:
         """Return, for the clauses that one attribute splits, that attribute and its values."""
-        found: dict[str, Split] = {}
+        splits: dict[str, Split] = {}
         if not varying:
-            return found
+            return splits
         sets = {name: votes.given(chosen)[votes.row] for name, votes in self._votes.items()}
         for clause in varying:
             voters = self._of(clause)
@@ -350,17 +350,17 @@ class Evidence:
                 names, group, agreed = self._grouped(clause, place, possible)
                 if agreed.any(axis=1).all():
                     followed = [self._reading(clause, readings) for readings in agreed]
-                    found[clause] = attribute, dict(zip(names, followed, strict=True))
+                    splits[clause] = attribute, dict(zip(names, followed, strict=True))
                     ends = np.cumsum([len(each) for each in possible])[:-1]
                     for name, of_vote in zip(voters, np.split(group, ends), strict=True):
                         left = agreed[of_vote]
                         sets[name] = voters[name].limited(sets[name], clause, left)
                     break
-        return found
+        return splits
 
     def _strictest(self, chosen: Mapping[str, int]) -> dict[str, Split]:
         """Return the strictest arithmetic of each element type, where types differ in it."""
-        found: dict[str, Split] = {}
+        splits: dict[str, Split] = {}
         for clause in self._nested:
             if chosen.get(clause):  # a loose one is needed
                 possible = [votes.possible(clause, chosen) for votes in self._of(clause).values()]
@@ -368,8 +368,8 @@ class Evidence:
                 readings = self._clauses[clause].readings
                 strictest = [readings[first].name for first in agreed.argmax(axis=1)]
                 if len(set(strictest)) > 1:
-                    found[clause] = "dtype", dict(zip(names, strictest, strict=True))
-        return found
+                    splits[clause] = "dtype", dict(zip(names, strictest, strict=True))
+        return splits
 
     def _grouped(
         self, clause: str, attribute: int, possible: Sequence[Bools]

@@ -120,9 +120,10 @@ class ClauseReport:
     reading explains. `touched` counts the conforming vectors the clause touches. Excused exceptions
     (`Result.excused`) are in neither.
 
-    The second reading of accumulator and of subnormals accepts all that the first does. There,
-    `followed` is the strictest that explains every vector, split says that element types differ
-    in it, and `counts` gives the vectors the strict one explains and those that need the loose.
+    Readings of a nested clause, as accumulator and subnormals are, accept all that those before
+    them do. There, `followed` is the strictest that explains every vector, split says that element
+    types differ in it, and `counts` gives for each reading the vectors for which it is the
+    strictest.
     """
 
     clause: str

@@ -52,8 +52,9 @@ def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -
 
     Attributes go by their roles, and their values by what these mean in every document.
     """
+    auto_pad, rounding, divisor = _spellings(operator)
     return Separators(
-        operator, dtype, str(axes), *(spelling.of(given) for spelling in _spellings(operator))
+        operator, dtype, str(axes), auto_pad.of(given), rounding.of(given), divisor.of(given)
     )
 
 
@@ -76,7 +77,7 @@ class _Spelling(NamedTuple):
 
 
 @cache
-def _spellings(operator: str) -> tuple[_Spelling, ...]:
+def _spellings(operator: str) -> tuple[_Spelling, _Spelling, _Spelling]:
     """Return the spellings of auto_pad, rounding_type and exclude_pad."""
     document = operator_named(operator)
     excluded = _spelling(document, "include_pad", {False: "true", True: "false"})

@@ -29,7 +29,7 @@ class SmallestByVote:
 
     def refuted(self) -> list[Vector]:
         """Return cases whose exception is right only under a reading that others rule out."""
-        wrong, _ = settled(Votes(self._smallest))
+        wrong, _ = settled(Votes(self._smallest.keys()))
         return [vector for vote, vector in self._smallest.items() if vote in wrong]
 
     def refute(self, vote: Vote) -> bool:
