@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
 from conformance.batch import Batch, batch_of
 from conformance.check.accuracy import AccuracyTally
 from conformance.check.judge import Judged, judge
 from conformance.check.report import FAILURES, Result, Verdict
 from conformance.check.results import result_at
 from conformance.check.runner import Answers
-from conformance.dtypes import FLOATS, name_of
 from conformance.fuzz.calling import Called
 from conformance.fuzz.readings import SmallestByVote
 from conformance.operators import operator_named, vector_of
-from conformance.reference.bound import is_meaningful
+from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Array, Case, Outputs, Vector
 from conformance.workers.answer import arrays_of
 
@@ -101,7 +98,7 @@ class Examiner:
 
     def _examined(self, case: Case) -> Failure | None:
         vector = vector_of(case)
-        if not is_judgeable(vector):
+        if not is_judgeable(operator_named(case.operator), vector):
             self.unjudged += 1
             return None
         answered = self._answered(vector)
@@ -141,20 +138,3 @@ class _Answered:
         if result.verdict not in FAILURES:
             return None
         return Failure(self.vector, result, arrays_of(self.answers.outputs[0]))
-
-
-def is_judgeable(vector: Vector) -> bool:
-    """Say whether the bound of a vector tells right from wrong.
-
-    It does not where hundreds of addends are summed in a half type: whatever the backend
-    returned, it would be neither a pass nor a failure.
-    """
-    case = vector.case
-    if not operator_named(case.operator).reduction.sums or not case.inputs:
-        return True
-    data = case.inputs[0]
-    if data.ndim < 3 or name_of(data.dtype) not in FLOATS:
-        return True
-    addends = [int(e.addends.max(initial=0)) for o in vector.outcomes for e in o.outputs]
-    most = int(np.max(addends, initial=0))
-    return is_meaningful(most, data.ndim - 2, name_of(data.dtype))
