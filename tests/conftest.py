@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,13 @@ for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         normal = signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL
         signal.signal(_number, normal)
+
+
+def pytest_runtest_setup(item):
+    """Skip a test that needs an engine which is not installed, and say so."""
+    named = [name for mark in item.iter_markers("needs_engine") for name in mark.args]
+    if missing := [name for name in named if find_spec(name) is None]:
+        pytest.skip(f"needs {' and '.join(missing)}")
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ import numpy as np
 from onnx import numpy_helper
 
 from conformance.backends.onnx_node import has_type, kind_of, model
-from conformance.backends.windowed import Windowed, windowed
 from conformance.check.profiles import PROFILES
 from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.errors import Unsupported
 from conformance.export import Inexpressible
 from conformance.export.limits import limits
-from conformance.operators import Operator, operator_named
+from conformance.operators import Operator, Params, operator_named
 from conformance.operators.windows import ceil_div
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Outcome, Vector
@@ -49,16 +49,16 @@ class OnnxWriter:
     def add(self, vector: Vector) -> None:
         """Write the test of a vector; Inexpressible if it has none."""
         case = vector.case
-        _check_operator(operator_named(case.operator))
+        _kind(operator_named(case.operator))  # whatever the case
         outcomes = _outcomes(vector)
-        what = _pooling(vector)
+        kind, params = _pooling(vector)
         expected = outcomes[0].first.values
         data = case.inputs[0]
         about = {
             "producer_name": "pooling-conformance",
             "doc_string": f"{case.id}\n{case.source}".strip(),
         }
-        proto = model(what, OPSET, data.dtype, data.shape, expected.shape, **about)
+        proto = model(kind, params, OPSET, data.dtype, data.shape, expected.shape, **about)
         rtol, atol = _tolerance(vector, outcomes)
         name = self._name(case.id)
         folder = self._folder / "pooling" / name
@@ -84,13 +84,15 @@ class OnnxWriter:
         return name
 
 
-def _check_operator(operator: Operator) -> None:
-    """Raise Inexpressible for an operator that no node of ONNX is."""
+def _kind(operator: Operator) -> str:
+    """Return the operator of ONNX for one of ours; Inexpressible if it has none."""
+    try:
+        kind = kind_of(operator)
+    except Unsupported:
+        raise Inexpressible(f"ONNX has no {operator.name}") from None
     if len(operator.outputs) > 1:
-        raise Inexpressible(f"{operator.name} has {len(operator.outputs)} outputs, ONNX has one")
-    reductions = {"average", "maximum"} if operator.has_windows else {"average"}
-    if operator.reduces_by not in reductions:
-        raise Inexpressible(f"ONNX has no {operator.name}")
+        raise Inexpressible(f"{operator.name} has {len(operator.outputs)} outputs, a test has one")
+    return kind
 
 
 def _outcomes(vector: Vector) -> list[Outcome]:
@@ -117,29 +119,28 @@ def _followed(combination: Mapping[str, str]) -> bool:
     return all(READINGS.get(clause, reading) == reading for clause, reading in combination.items())
 
 
-def _pooling(vector: Vector) -> Windowed | None:
-    """Return what the node of a vector does, None for global pooling."""
+def _pooling(vector: Vector) -> tuple[str, Params | None]:
+    """Return the node of a vector: ONNX's operator and its parameters, none for global pooling."""
     case = vector.case
     data = case.inputs[0]
-    what = windowed(case.operator, case.attributes, data.ndim - 2)
-    if what is None and len(case.inputs) < 2:
-        raise Inexpressible(f"ONNX has no {case.operator}")
-    if what is None and (case.inputs[1] != 1).any():
+    operator = operator_named(case.operator)
+    kind = _kind(operator)
+    if operator.is_adaptive and (case.inputs[1] != 1).any():
         raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
-    kind = kind_of(what)
     if not has_type(kind, OPSET, data.dtype):
         raise Inexpressible(f"ONNX has no {kind} of {name_of(data.dtype)}")
-    if what is None:
-        return None
-    if what.auto_pad.startswith("same_"):
-        for d, k, s in zip(data.shape[2:], what.kernel, what.strides, strict=True):
+    if operator.is_adaptive:
+        return kind, None
+    params = operator.validate(case.inputs, case.attributes)
+    if params.same:
+        for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
             if (ceil_div(d, s) - 1) * s + k < d:
                 raise Inexpressible("the pads of SAME_* would be negative in ONNX")
-    if what.auto_pad == "valid" and what.ceil:
+    if params.auto_pad == "valid" and params.ceil:
         # ONNX's VALID ignores ceil_mode; without auto_pad it does not.
-        none = (0,) * len(what.kernel)
-        what = replace(what, auto_pad="explicit", begin=none, end=none)
-    return what
+        none = (0,) * len(params.kernel)
+        params = replace(params, auto_pad="explicit", pads_begin=none, pads_end=none)
+    return kind, params
 
 
 def _tolerance(vector: Vector, outcomes: Sequence[Outcome]) -> tuple[float, float]:

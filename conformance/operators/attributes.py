@@ -126,6 +126,18 @@ class Attribute:
                 return choice
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
 
+    def meaning(self, value: Any) -> Any:
+        """Return the value of `Params` for one of the document's: a list as it is given.
+
+        InvalidCase for a word that the document does not have.
+        """
+        if not self.values:
+            return tuple(value)
+        for choice, meaning in self.values.items():
+            if type(value) is type(choice) and value == choice:
+                return meaning
+        return self.values[self.check(value, 0)]  # a subclass, or refused
+
     def default_for(self, axes: int) -> Any:
         """Return the default where there are so many spatial axes."""
         return (self.default,) * self.length(axes) if self.is_list else self.default
