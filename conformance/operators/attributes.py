@@ -43,6 +43,8 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "include_pad": (False, True),
 }
 """What an attribute with a few values may mean, by role."""
+WORDS: tuple[Role, ...] = tuple(MEANINGS)
+"""Roles of attributes with a few values, spelled by each document in its own way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,9 @@ def test_measures_equal_the_oracle(case):
     outcome = vector_of(Case("case", operator, attributes, tuple(inputs))).outcomes[0]
     undefined = exact.undefined.ravel()
     np.testing.assert_array_equal(outcome.first.addends == UNDEFINED, undefined)
-    np.testing.assert_array_equal(outcome.first.divisor[~undefined], exact.divisor.ravel()[~undefined])
+    np.testing.assert_array_equal(
+        outcome.first.divisor[~undefined], exact.divisor.ravel()[~undefined]
+    )
     finite = np.isfinite(exact.expected.astype(np.float64)).ravel()
     for index in np.flatnonzero(finite & ~undefined):
         assert outcome.first.addends[index] == exact.addends.ravel()[index]

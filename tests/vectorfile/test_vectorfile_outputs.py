@@ -179,9 +179,7 @@ class TestWrongVectors:
         (outcome,) = vectors[0].outcomes
         low, cells = outcome.outputs
         wrong = replace(outcome, outputs=(low, replace(cells, values=cells.values.astype("i4"))))
-        with pytest.raises(
-            ValueError, match="output 1 is of int32, and of int64 in Min"
-        ):
+        with pytest.raises(ValueError, match="output 1 is of int32, and of int64 in Min"):
             batch_of([replace(vectors[0], outcomes=(wrong,))])
 
 

@@ -11,7 +11,6 @@ from functools import partial
 
 import cloudpickle
 import hostile
-import numpy as np
 import pytest
 from fakes import pool, ramp
 

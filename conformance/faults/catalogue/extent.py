@@ -99,9 +99,6 @@ def _refuse_negative_numerator(params: Params, pads: Pads, right: Extent) -> Ext
     return right
 
 
-# What shows only with rounding up or same_*.
-
-
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "extent-one-less",
