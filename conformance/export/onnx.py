@@ -23,7 +23,7 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import Unsupported
 from conformance.export import Inexpressible
 from conformance.export.limits import limits
-from conformance.operators import Params, operator_named
+from conformance.operators import Operator, Params, operator_named
 from conformance.operators.windows import ceil_div
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Outcome, Vector
@@ -49,6 +49,7 @@ class OnnxWriter:
     def add(self, vector: Vector) -> None:
         """Write the test of a vector; Inexpressible if it has none."""
         case = vector.case
+        _kind(operator_named(case.operator))  # whatever the case
         outcomes = _outcomes(vector)
         kind, params = _pooling(vector)
         expected = outcomes[0].first.values
@@ -83,6 +84,17 @@ class OnnxWriter:
         return name
 
 
+def _kind(operator: Operator) -> str:
+    """Return the operator of ONNX for one of ours; Inexpressible if it has none."""
+    try:
+        kind = kind_of(operator)
+    except Unsupported:
+        raise Inexpressible(f"ONNX has no {operator.name}") from None
+    if len(operator.outputs) > 1:
+        raise Inexpressible(f"{operator.name} has {len(operator.outputs)} outputs, a test has one")
+    return kind
+
+
 def _outcomes(vector: Vector) -> list[Outcome]:
     """Return the outcomes under the readings of ONNX, which agree in what is expected.
 
@@ -112,12 +124,7 @@ def _pooling(vector: Vector) -> tuple[str, Params | None]:
     case = vector.case
     data = case.inputs[0]
     operator = operator_named(case.operator)
-    try:
-        kind = kind_of(operator)
-    except Unsupported:
-        raise Inexpressible(f"ONNX has no {operator.name}") from None
-    if len(operator.outputs) > 1:
-        raise Inexpressible(f"{operator.name} has {len(operator.outputs)} outputs, ONNX has one")
+    kind = _kind(operator)
     if operator.is_adaptive and (case.inputs[1] != 1).any():
         raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
     if not has_type(kind, OPSET, data.dtype):
