@@ -144,7 +144,7 @@ def test_an_operator_from_outside_is_computed_by_its_roles(minimum_pool):
         try:
             expected, _ = right(minimum_pool.name, [data], attributes)
         except ValueError:
-            with pytest.raises(ValueError, match="kernel .* is longer"):
+            with pytest.raises(ValueError, match=r"kernel .* is longer"):
                 backend(minimum_pool.name, [data], attributes)
             return
         got = backend(minimum_pool.name, [data], attributes)
