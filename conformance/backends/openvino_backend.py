@@ -132,7 +132,7 @@ def _adaptive_average(data: Any, size: _OutputSize) -> Any:
 
 
 def _adaptive_maximum(data: Any, size: _OutputSize) -> Any:
-    return opset8.adaptive_max_pool(data, size.constant)
+    return opset8.adaptive_max_pool(data, size.constant, "i32")  # of indices
 
 
 _SLIDING = {"average": _average, "maximum": _maximum}
