@@ -45,7 +45,6 @@ def meeting(needs):
         (Needs(outputs=1), [AVG, MAX, ADAPTIVE, NGRAPH]),
         (Needs(outputs=2), []),
     ],
-    ids=str,
 )
 def test_an_operator_must_have_all_that_is_needed(needs, operators):
     """Needs are met by the operators that have what they name."""
