@@ -22,7 +22,6 @@ from conformance.operators import (
 )
 
 OUTSIDE = Path(__file__).parent / "outside"
-_SUM = (Output("output", comparison="bound"),)
 
 
 def _whole(params):
@@ -37,7 +36,6 @@ KERNEL_ALONE = Operator(
     AVERAGE,
     (Attribute("k", "kernel", "Attributes", least=1),),
     sliding(AVERAGE),
-    outputs=_SUM,
 )
 PLANES_OF_INTEGERS = replace(
     KERNEL_ALONE,
@@ -61,7 +59,6 @@ ALL_REQUIRED = Operator(
     ),
     sliding(AVERAGE),
     axes=(1, None),
-    outputs=_SUM,
     dtypes=ALL_TYPES,
 )
 UNUSUAL_DEFAULTS = Operator(
@@ -75,7 +72,6 @@ UNUSUAL_DEFAULTS = Operator(
     ),
     sliding(AVERAGE),
     axes=(3, 3),
-    outputs=_SUM,
     dtypes=("float16",),
 )
 ADAPTIVE_MAXIMUM = Operator(
@@ -88,7 +84,7 @@ ADAPTIVE_MAXIMUM = Operator(
     dtypes=ALL_TYPES,
 )
 WHOLE_AVERAGE = Operator(
-    "WholeAverage", "Whole Average", AVERAGE, (), sliding(AVERAGE, resolve=_whole), outputs=_SUM
+    "WholeAverage", "Whole Average", AVERAGE, (), sliding(AVERAGE, resolve=_whole)
 )
 WHOLE_MAXIMUM = Operator(
     "WholeMaximum",

@@ -57,7 +57,7 @@ def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction) -> Arr
             before = (slice(None),) * axis
             cells = [(*before, slice(window.start, window.stop)) for window in windows]
             values = np.stack([reduce(values[each], axis=axis) for each in cells], axis)
-        if reduction.sums:
+        if reduction.divides:
             divisor = np.ones(())
             for windows in axes:
                 divisor = np.multiply.outer(divisor, [window.divisor for window in windows])

@@ -184,7 +184,7 @@ DISPUTED: tuple[Clause, ...] = (
         name="accumulator",
         kind="disputed",
         nested=True,
-        needs=Needs(reduction="average"),
+        needs=Needs(sums=True),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about the type they are computed in",

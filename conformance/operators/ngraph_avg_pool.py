@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause
-from conformance.operators.operator import ALL_TYPES, Example, Operator, Output, sliding
+from conformance.operators.operator import ALL_TYPES, Example, Operator, sliding
 from conformance.operators.reduction import AVERAGE
 
 CLAUSES = (
@@ -57,7 +57,6 @@ NGRAPH_AVG_POOL = Operator(
     ),
     pipeline=sliding(AVERAGE),
     axes=(1, None),
-    outputs=(Output("output", comparison="bound"),),
     dtypes=ALL_TYPES,
     clauses=CLAUSES,
     examples=tuple(

@@ -30,13 +30,14 @@ class Output:
     """One output of an operator, of shape (N, C, o1..or).
 
     `dtype` is its element type, "" for that of the data. `comparison` says how close a backend
-    must be: "bound" of a sum, or "exact". An output that is `always_defined` is so even where a
-    window has no cells.
+    must be: within the "bound" of a sum, or "exact". Left out, it is the bound for the first output
+    of a reduction that sums, and exact for any other. An output that is `always_defined` is so even
+    where a window has no cells.
     """
 
     name: str
     dtype: str = ""
-    comparison: Literal["exact", "bound"] = "exact"
+    comparison: Literal["", "exact", "bound"] = ""
     always_defined: bool = False
 
 
@@ -84,7 +85,7 @@ class Operator:
     smoke_rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse, as ValueError, what no operator can be."""
+        """Refuse, as ValueError, what no operator can be; say how outputs are compared."""
         keys = [attribute.key for attribute in self.attributes]
         roles = [each.role for each in self.attributes if each.role != "ignored"]
         known = (*FLOATS, *INTEGERS)
@@ -101,6 +102,15 @@ class Operator:
         ):
             if wrong:
                 raise ValueError(f"operator {self.name!r}: {rule}")
+        compared = [
+            output
+            if output.comparison
+            else replace(
+                output, comparison="exact" if number or not self.reduction.sums else "bound"
+            )
+            for number, output in enumerate(self.outputs)
+        ]
+        object.__setattr__(self, "outputs", tuple(compared))
 
     def extended(
         self, *attributes: Attribute, name: str, document: str, **changes: Any
@@ -129,11 +139,6 @@ class Operator:
     def has_windows(self) -> bool:
         """Whether it slides a kernel."""
         return "kernel" in self.roles
-
-    @property
-    def reduces_by(self) -> str:
-        """Name of its reduction."""
-        return self.reduction.name
 
     @property
     def takes_integers(self) -> bool:
@@ -233,7 +238,7 @@ def sliding(reduction: Reduction, **replaced: Any) -> Pipeline:
         extent=steps.count_windows,
         windows=steps.slide,
         gather=steps.clip,
-        divide=steps.count_cells if reduction.sums else steps.no_divisor,
+        divide=steps.count_cells if reduction.divides else steps.no_divisor,
         reduce=reduction.reduce,
         further=steps.no_further,
     ).replace(**replaced)

@@ -17,10 +17,10 @@ from conformance.vector import Array
 class Reduction:
     """How the cells of a window become a value.
 
-    `reduce` is the step that computes exact values, rounded once. A reduction that `sums` divides
-    a sum, so that sound backends differ by rounding errors within a proven bound; any other
-    chooses a cell, and every sound backend returns the same bits. `combine` and `empty` say it
-    once more for the built-in backend, which shares no code with `reduce`: a numpy function that
+    `reduce` is the step that computes exact values, rounded once. Of a reduction that `sums`, and
+    perhaps `divides` the sum, sound backends differ by rounding errors within a proven bound; any
+    other chooses a cell, and every sound backend returns the same bits. `combine` and `empty` say
+    it once more for the built-in backend, which shares no code with `reduce`: a numpy function that
     joins two cells, and the value of a window without cells, from the element type.
     `undefined` names the undefined clause of such windows.
     """
@@ -31,6 +31,7 @@ class Reduction:
     reduce: Callable[[Gathered, Divisor], Array]
     combine: np.ufunc
     empty: Callable[[np.dtype[Any]], Any]
+    divides: bool = False
 
 
 def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
@@ -57,6 +58,7 @@ AVERAGE = Reduction(
     reduce=mean_of_cells,
     combine=np.add,
     empty=lambda _dtype: 0.0,
+    divides=True,
 )
 MAXIMUM = Reduction(
     name="maximum",

@@ -16,6 +16,7 @@ from conformance.operators import (
     ROUNDINGS,
     Attribute,
     Operator,
+    Output,
     sliding,
 )
 
@@ -83,6 +84,14 @@ class TestOperator:
         """The error names the operator and the rule."""
         with pytest.raises(ValueError, match=rf"operator .*{why}"):
             dataclasses.replace(AVERAGE, **changes)
+
+    def test_outputs_of_a_sum_are_compared_within_its_bound_unless_it_says_otherwise(self):
+        """The first is; others, and those of a reduction that chooses a cell, are exact."""
+        outputs = (Output("first"), Output("second"), Output("third", comparison="bound"))
+        summed = dataclasses.replace(AVERAGE, outputs=outputs)
+        chosen = dataclasses.replace(ONE_LIST, outputs=outputs[:2])
+        assert [each.comparison for each in summed.outputs] == ["bound", "exact", "bound"]
+        assert [each.comparison for each in chosen.outputs] == ["exact", "exact"]
 
     def test_one_that_extends_another_says_only_what_it_adds(self):
         """Attributes of the same key are said anew; all else stays, but for the examples."""
