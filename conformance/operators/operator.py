@@ -25,6 +25,9 @@ ALL_TYPES = (*FLOATS, *INTEGERS)
 """For documents that list no types, or integers too."""
 
 
+Comparison = Literal["exact", "bound"]
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One output of an operator, of shape (N, C, o1..or).
@@ -37,7 +40,7 @@ class Output:
 
     name: str
     dtype: str = ""
-    comparison: Literal["", "exact", "bound"] = ""
+    comparison: Comparison | Literal[""] = ""
     always_defined: bool = False
 
 
@@ -102,14 +105,8 @@ class Operator:
         ):
             if wrong:
                 raise ValueError(f"operator {self.name!r}: {rule}")
-        compared = [
-            output
-            if output.comparison
-            else replace(
-                output, comparison="exact" if number or not self.reduction.sums else "bound"
-            )
-            for number, output in enumerate(self.outputs)
-        ]
+        first: Comparison = "bound" if self.reduction.sums else "exact"
+        compared = map(_compared, self.outputs, (first, *("exact",) * len(self.outputs)))
         object.__setattr__(self, "outputs", tuple(compared))
 
     def extended(
@@ -216,6 +213,10 @@ class Operator:
             ]:
                 del given[attribute.key]
         return given
+
+
+def _compared(output: Output, usual: Comparison) -> Output:
+    return output if output.comparison else replace(output, comparison=usual)
 
 
 def output_size_of(size: Array, axes: int) -> tuple[int, ...]:
