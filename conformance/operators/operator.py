@@ -106,7 +106,8 @@ class Operator:
             if wrong:
                 raise ValueError(f"operator {self.name!r}: {rule}")
         first: Comparison = "bound" if self.reduction.sums else "exact"
-        compared = map(_compared, self.outputs, (first, *("exact",) * len(self.outputs)))
+        others: list[Comparison] = ["exact"] * len(self.outputs)
+        compared = map(_compared, self.outputs, (first, *others))
         object.__setattr__(self, "outputs", tuple(compared))
 
     def extended(
