@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,8 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "benchmarks", "docs", "examples", "vectors")
 # What they show takes too long, or is meant to crash an engine.
 NOT_RUN = {"benchmarks/README.md", "vectors/README.md", "docs/findings.md", "docs/engines.md"}
+# Packages that the blocks of a page use, which not everybody has.
+ENGINES = {"docs/results.md": ("onnx",)}
 NAMES = sorted(
     str(page.relative_to(ROOT)) for each in FOLDERS for page in ROOT.glob(f"{each}/*.md")
 )
@@ -89,14 +92,40 @@ def run(clone, *command):
     return done.stdout
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_RUN])
+def install(project, folder):
+    """Make a package of the modules in a folder, with the entry points of its project file."""
+    information = folder / "example-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n")
+    groups = project["project"]["entry-points"].items()
+    lines = [line for group, points in groups for line in (f"[{group}]", *assignments(points))]
+    (information / "entry_points.txt").write_text("\n".join(lines))
+
+
+def assignments(points):
+    """Return entry points as lines."""
+    return [f"{name} = {value}" for name, value in points.items()]
+
+
+def pages_that_run():
+    """Return the pages, each marked as one that needs the engines that it shows."""
+    for name in NAMES:
+        if name not in NOT_RUN:
+            marks = [pytest.mark.needs_engine(*ENGINES[name])] if name in ENGINES else []
+            yield pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [*pages_that_run()])
 def test_what_a_page_shows_runs(name, clone):
     """Each Python and shell block of a page runs, in order; a block that is a file is written."""
-    folder, _ = clone
+    folder, environment = clone
     so_far = ""
     for block in blocks(name):
         if block.file:
             (folder / block.file).write_text(block.text)
+        elif block.language == "toml" and block.text.startswith("[project.entry-points"):
+            install(tomllib.loads(block.text), folder)
+            environment["PYTHONPATH"] += f"{os.pathsep}{folder}"
         elif block.language == "python":
             so_far += block.text  # later blocks use what earlier ones define
             run(clone, sys.executable, "-c", so_far)
@@ -144,6 +173,13 @@ def test_the_index_names_every_page():
     index = (ROOT / "docs" / "README.md").read_text()
     pages = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
     assert {page for page in pages if f"]({page})" not in index} == set()
+
+
+def test_the_page_of_operators_explains_the_one_that_is_tested():
+    """Its file is the operator from outside that every command is tested on."""
+    shown = next(block for block in blocks("docs/adding-an-operator.md") if block.file).text
+    tested = (ROOT / "tests" / "outside" / "minimum_pool.py").read_text()
+    assert shown.partition("\n")[2] == tested
 
 
 def test_readme_shows_the_right_example():
@@ -217,13 +253,6 @@ def test_the_changelog_has_this_version_and_counts_the_clauses():
     counts = {kind: kinds.count(kind) for kind in ("disputed", "undefined", "ruling")}
     assert re.search(r"^## ([\d.]+)", text, re.MULTILINE).group(1) == conformance.__version__
     assert "{disputed} disputed, {undefined} undefined, {ruling} rulings".format(**counts) in text
-
-
-def test_continuous_integration_runs_what_readme_says():
-    """README's second line and .ci/run end in the same command."""
-    lines = [block.text for block in blocks("README.md") if "./test" in block.text]
-    assert [line.split(" && ")[-1] for line in lines] == ["./test\n"]
-    assert (ROOT / ".ci" / "run").read_text().endswith("\n./test\n")
 
 
 def test_the_right_example_conforms(shipped):

@@ -1,9 +1,9 @@
 """ncnn's Pooling1D, Pooling and Pooling3D layers on the CPU, in float32.
 
-Pads are handed over as begin and end of every axis. rounding_type=floor is pad_mode 1 and ceil is
-pad_mode 0, same_upper is 2, same_lower is 3, and valid stands for pads of zero; exclude-pad is the
-opposite of avgpool_count_include_pad. AdaptiveAvgPool-8 is adaptive_pooling. ncnn has no batch
-dimension: a layer runs once per item, as its users run it.
+Pads are handed over as begin and end of every axis. Rounding down is pad_mode 1 and up is pad_mode
+0, same_upper is 2, same_lower is 3, and valid stands for pads of zero; whether padding counts is
+avgpool_count_include_pad. An adaptive operator is adaptive_pooling. ncnn has no batch dimension: a
+layer runs once per item, as its users run it.
 
 ncnn's half-precision storage is an optimisation of float32 models and switched off here: other
 element types are unsupported. So is what makes ncnn access memory outside its buffers and takes
@@ -21,10 +21,17 @@ from typing import Any
 import ncnn
 import numpy as np
 
-from conformance.backends.windowed import Windowed, windowed
+from conformance.backends.engine import (
+    check_axes,
+    check_lengths,
+    counterpart,
+    known_operator,
+)
 from conformance.errors import Unsupported
+from conformance.operators import Params
 from conformance.vector import Array
 
+_TYPES = {"maximum": 0, "average": 1}
 _LAYERS = ("Pooling1D", "Pooling", "Pooling3D")
 # Parameter numbers for each axis, the last axis (width) first: ncnn's operator table.
 _KERNEL = (1, 11, 21)
@@ -49,17 +56,16 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     """Compute one case, item by item; Unsupported says what ncnn cannot express."""
     data = inputs[0]
     axes = data.ndim - 2
-    if not 1 <= axes <= 3:
-        if operator == "nGraph-AvgPool" and axes > 3:
-            raise Unsupported(f"{axes} spatial axes: ncnn pools over one to three")
-        raise ValueError(f"{operator} of {data.ndim} dimensions")
-    what = windowed(operator, attributes, axes)
-    if what is None:
-        parameters = _adaptive(operator, inputs)
+    asked = known_operator(operator)
+    check_axes(asked, axes, "ncnn")
+    kind = counterpart(asked, _TYPES)
+    if asked.is_adaptive:
+        parameters = _adaptive(kind, data, inputs[1])
     else:
-        what.check_lengths(axes)
-        parameters = _windowed(what)
-        _check_room(what, data.shape[2:])
+        params = asked.translate(data.shape[2:], attributes)
+        check_lengths(params)
+        parameters = _sliding(kind, params)
+        _check_room(params)
     if data.dtype != np.float32:
         raise Unsupported(f"{data.dtype}: ncnn computes float32")
     if data.size == 0:
@@ -68,48 +74,46 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     return np.stack([_run(net, item) for item in data])
 
 
-def _windowed(what: Windowed) -> str:
-    if min(what.begin + what.end, default=0) < 0:
+def _sliding(kind: int, params: Params) -> str:
+    if min(params.pads_begin + params.pads_end, default=0) < 0:
         raise ValueError("a negative pad: ncnn has given such pads other meanings")
-    explicit = what.auto_pad == "explicit"
-    zeros = (0,) * len(what.kernel)
-    pairs = [(0, int(what.average)), (5, _SAME.get(what.auto_pad, int(not what.ceil)))]
-    pairs.append((6, int(what.average and not what.exclude_pad)))
+    explicit = params.auto_pad == "explicit"
+    zeros = (0,) * len(params.kernel)
+    pairs = [(0, kind), (5, _SAME.get(params.auto_pad, int(not params.ceil)))]
+    pairs.append((6, int(params.include_pad)))
     for keys, values in (
-        (_KERNEL, what.kernel),
-        (_STRIDE, what.strides),
-        (_BEGIN, what.begin if explicit else zeros),
-        (_END, what.end if explicit else zeros),
+        (_KERNEL, params.kernel),
+        (_STRIDE, params.strides),
+        (_BEGIN, params.pads_begin if explicit else zeros),
+        (_END, params.pads_end if explicit else zeros),
     ):
         pairs += zip(keys, reversed(values), strict=False)
     return _text(pairs)
 
 
-def _check_room(what: Windowed, sizes: Sequence[int]) -> None:
+def _check_room(params: Params) -> None:
     """Refuse what ncnn takes for negative sizes."""
-    axes = list(zip(sizes, what.kernel, what.strides, what.begin, what.end, strict=True))
-    if what.auto_pad in _SAME:
-        totals = [(d - 1) // s * s + k - d for d, k, s, _, _ in axes if s > 0]
+    if params.auto_pad in _SAME:
+        axes = zip(params.sizes, params.kernel, params.strides, strict=True)
+        totals = [(d - 1) // s * s + k - d for d, k, s in axes if s > 0]
         if min(totals, default=0) < 0 < max(totals, default=0):
-            raise Unsupported(f"{what.auto_pad} with pads of {totals}: {_CRASH}")
+            raise Unsupported(f"{params.auto_pad} with pads of {totals}: {_CRASH}")
         return
-    explicit = what.auto_pad == "explicit"
-    for d, k, _, begin, end in axes:
+    explicit = params.auto_pad == "explicit"
+    ends = zip(params.sizes, params.kernel, params.pads_begin, params.pads_end, strict=True)
+    for d, k, begin, end in ends:
         if k > d + (begin + end if explicit else 0):
             raise Unsupported(f"kernel {k} on an axis of {d}: {_CRASH}")
 
 
-def _adaptive(operator: str, inputs: Sequence[Array]) -> str:
-    if operator != "AdaptiveAvgPool-8":
-        raise Unsupported(f"operator {operator}")
-    data, size = inputs
+def _adaptive(kind: int, data: Array, size: Array) -> str:
     if size.shape != (data.ndim - 2,) or size.dtype.kind != "i":
         raise ValueError(f"output_size={size.tolist()}: one integer per spatial axis")
     if size.size == 2 and data.shape[1] % 4 == 0:
         raise Unsupported(f"adaptive pooling of {data.shape[1]} channels: {_CRASH}")
     if any(d * o + o > _INT for d, o in zip(data.shape[2:], size.tolist(), strict=True)):
         raise Unsupported(f"adaptive pooling to {size.tolist()}: {_CRASH}")
-    return _text([(0, 1), (7, 1), *zip(_OUTPUT, reversed(size.tolist()), strict=False)])
+    return _text([(0, kind), (7, 1), *zip(_OUTPUT, reversed(size.tolist()), strict=False)])
 
 
 def _text(pairs: Sequence[tuple[int, int]]) -> str:

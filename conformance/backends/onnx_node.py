@@ -1,8 +1,8 @@
 """Pooling as one node of ONNX: what the ONNX Runtime backend runs and `export onnx` writes.
 
-AvgPool-1 and nGraph-AvgPool are AveragePool, MaxPool-1 is MaxPool: pads are begins then ends,
-exclude-pad is the opposite of count_include_pad, rounding_type is ceil_mode, same_* and valid are
-auto_pad. AdaptiveAvgPool-8 is GlobalAveragePool where every output size is 1.
+An average is AveragePool and a maximum MaxPool: pads are begins then ends, rounding is ceil_mode,
+same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and GlobalMaxPool,
+where every output size is 1.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import Any
 
 from onnx import defs, helper
 
-from conformance.backends.windowed import Windowed
+from conformance.backends.engine import counterpart
 from conformance.dtypes import DType
 from conformance.errors import Unsupported
+from conformance.operators import Operator, Params
 
+_SLIDING = {"average": "AveragePool", "maximum": "MaxPool"}
+_GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool"}
 _AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
 
 
-def kind_of(what: Windowed | None) -> str:
-    """Return the ONNX operator: that of a windowed operator, or GlobalAveragePool for None."""
-    if what is None:
-        return "GlobalAveragePool"
-    return "AveragePool" if what.average else "MaxPool"
+def kind_of(operator: Operator) -> str:
+    """Return the operator of ONNX for one of ours; Unsupported if it has none."""
+    return counterpart(operator, _GLOBAL if operator.is_adaptive else _SLIDING)
 
 
 @cache
@@ -35,19 +36,21 @@ def has_type(kind: str, opset: int, dtype: DType) -> bool:
     return f"tensor({_TYPE_WORDS.get(dtype.name, dtype.name)})" in known
 
 
-def node(what: Windowed | None, opset: int) -> Any:
-    """Return the node, from x to y; Unsupported if the opset lacks an attribute it needs."""
-    kind = kind_of(what)
+def node(kind: str, params: Params | None, opset: int) -> Any:
+    """Return the node, from x to y, of global pooling where there are no `params`.
+
+    Unsupported if the opset lacks an attribute it needs.
+    """
     given: dict[str, Any] = {}
-    if what is not None:
-        given = {"kernel_shape": what.kernel, "strides": what.strides}
-        if what.auto_pad == "explicit":
-            given["pads"] = what.begin + what.end
+    if params is not None:
+        given = {"kernel_shape": params.kernel, "strides": params.strides}
+        if params.auto_pad == "explicit":
+            given["pads"] = params.pads_begin + params.pads_end
         else:
-            given["auto_pad"] = _AUTO_PAD[what.auto_pad]
-        if what.ceil:
+            given["auto_pad"] = _AUTO_PAD[params.auto_pad]
+        if params.ceil:
             given["ceil_mode"] = 1
-        if what.average and not what.exclude_pad:
+        if params.include_pad:
             given["count_include_pad"] = 1
     lacking = given.keys() - defs.get_schema(kind, opset, "").attributes.keys()
     if lacking:
@@ -56,7 +59,8 @@ def node(what: Windowed | None, opset: int) -> Any:
 
 
 def model(
-    what: Windowed | None,
+    kind: str,
+    params: Params | None,
     opset: int,
     dtype: DType,
     shape: Sequence[int],
@@ -66,7 +70,7 @@ def model(
     """Return a model of the one node, of the oldest IR version that has the opset."""
     element = helper.np_dtype_to_tensor_dtype(dtype)
     graph = helper.make_graph(
-        [node(what, opset)],
+        [node(kind, params, opset)],
         "pooling",
         [helper.make_tensor_value_info("x", element, shape)],
         [helper.make_tensor_value_info("y", element, output_shape)],

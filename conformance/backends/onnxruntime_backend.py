@@ -1,9 +1,7 @@
 """ONNX Runtime's AveragePool and MaxPool, on its CPU execution provider.
 
-AvgPool-1 and nGraph-AvgPool are AveragePool, MaxPool-1 is MaxPool: pads are begins then ends,
-exclude-pad is the opposite of count_include_pad, rounding_type is ceil_mode, same_* and valid are
-auto_pad. AdaptiveAvgPool-8 is GlobalAveragePool where every output size is 1, and unsupported
-otherwise: ONNX has no adaptive pooling. Every model is one node with static shapes.
+Every model is one node with static shapes (`onnx_node`). An adaptive operator is global pooling
+where every output size is 1, and unsupported otherwise: ONNX has no adaptive pooling.
 
 `backend` takes these operators from opset 22, where AveragePool, MaxPool and GlobalAveragePool
 have their latest versions; `onnxruntime:opset=11` takes them from another opset. An attribute that
@@ -21,9 +19,10 @@ from typing import Any
 import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
-from conformance.backends.onnx_node import has_type, model
-from conformance.backends.windowed import Windowed, windowed
+from conformance.backends.engine import check_lengths, known_operator
+from conformance.backends.onnx_node import has_type, kind_of, model
 from conformance.errors import Unsupported
+from conformance.operators import Params
 from conformance.vector import Array
 
 _FATAL = 4
@@ -41,17 +40,19 @@ class OnnxRuntime:
         """Compute one case with one node; Unsupported for what ONNX or the runtime lacks."""
         data = inputs[0]
         axes = data.ndim - 2
-        what = windowed(operator, attributes, axes)
-        if what is None:
-            _check_global(operator, inputs)
+        asked = known_operator(operator)
+        kind, params = kind_of(asked), None
+        if asked.is_adaptive:
+            _check_global(axes, inputs[1])
         else:
-            what.check_lengths(axes)
+            params = asked.translate(data.shape[2:], attributes)
+            check_lengths(params)
         if axes > 3:
             raise Unsupported(f"{axes} spatial axes: ONNX Runtime pools over one to three")
-        if operator == "MaxPool-1" and not has_type("MaxPool", self.opset, data.dtype):
-            raise Unsupported(f"{data.dtype}: ONNX has no MaxPool of this type")
+        if kind in {"MaxPool", "GlobalMaxPool"} and not has_type(kind, self.opset, data.dtype):
+            raise Unsupported(f"{data.dtype}: ONNX has no {kind} of this type")
         try:
-            session = _session(self.opset, what, data.dtype, data.shape)
+            session = _session(self.opset, kind, params, data.dtype, data.shape)
             result: Array = session.run(None, {"x": data})[0]
         except NotImplementedThere as error:
             raise Unsupported(str(error)) from None
@@ -66,20 +67,19 @@ def make(*, opset: str = "22") -> OnnxRuntime:
     return OnnxRuntime(int(opset))
 
 
-def _check_global(operator: str, inputs: Sequence[Array]) -> None:
-    if operator != "AdaptiveAvgPool-8":
-        raise Unsupported(f"operator {operator}")
-    data, size = inputs
-    if size.shape != (data.ndim - 2,) or size.dtype.kind != "i" or (size < 0).any():
+def _check_global(axes: int, size: Array) -> None:
+    if size.shape != (axes,) or size.dtype.kind != "i" or (size < 0).any():
         raise ValueError(f"output_size={size.tolist()}: one size per spatial axis")
     if (size != 1).any():
         raise Unsupported(f"output_size={size.tolist()}: ONNX has global pooling alone")
 
 
 @lru_cache(maxsize=256)
-def _session(opset: int, what: Windowed | None, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """Return a session with a model of one node: `what`, or GlobalAveragePool for None."""
-    built = model(what, opset, dtype, shape, [None] * len(shape))
+def _session(
+    opset: int, kind: str, params: Params | None, dtype: Any, shape: tuple[int, ...]
+) -> Any:
+    """Return a session with a model of one node."""
+    built = model(kind, params, opset, dtype, shape, [None] * len(shape))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL  # what is wrong comes back as an exception
     options.intra_op_num_threads = 1  # a pool of threads per model costs more than it computes

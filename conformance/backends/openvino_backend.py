@@ -1,9 +1,9 @@
 """OpenVINO's own pooling operators, on a device of OpenVINO.
 
-AvgPool-1 is opset1 AvgPool, MaxPool-1 is opset1 MaxPool, AdaptiveAvgPool-8 is opset8
-AdaptiveAvgPool with its output size as a constant; nGraph-AvgPool is opset1 AvgPool, its
-descendant, with exclude-pad for "not include padding". Every model is one parameter, one
-operator, one result, compiled for static shapes; attributes are handed over as they are.
+An average is opset1 AvgPool, a maximum opset1 MaxPool; of an adaptive operator they are opset8
+AdaptiveAvgPool and AdaptiveMaxPool with the output size as a constant. Every model is one
+parameter, one operator, one result, compiled for static shapes; attributes are handed over as
+they are.
 
 The inference precision is float32, so that what is checked is the operator and not a faster
 arithmetic that the device may choose. float64 and int64 are unsupported: the CPU device has no
@@ -15,7 +15,7 @@ another precision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,8 +25,9 @@ import numpy as np
 import openvino as ov
 from openvino import opset1, opset8
 
-from conformance.backends.windowed import Windowed, windowed
+from conformance.backends.engine import check_most_axes, counterpart, known_operator
 from conformance.errors import Unsupported
+from conformance.operators import Params
 from conformance.vector import Array
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -56,10 +57,16 @@ class OpenVino:
         element = _TYPES.get(data.dtype)
         if element is None:
             raise Unsupported(f"{data.dtype}: OpenVINO's CPU has no primitives of this type")
-        what = windowed(operator, attributes, data.ndim - 2) or _output_size(operator, inputs)
-        if operator == "nGraph-AvgPool" and data.ndim > 5:
-            raise Unsupported(f"{data.ndim - 2} spatial axes: OpenVINO pools over one to three")
-        request = _request(self.device, self.precision, what, element, data.shape)
+        asked = known_operator(operator)
+        node_of: Callable[..., Any]
+        what: Params | _OutputSize
+        if asked.is_adaptive:
+            node_of, what = counterpart(asked, _ADAPTIVE), _OutputSize.of(inputs[1])
+        else:
+            node_of = counterpart(asked, _SLIDING)
+            what = asked.translate(data.shape[2:], attributes)
+        check_most_axes(asked, data.ndim - 2, "OpenVINO")
+        request = _request(self.device, self.precision, node_of, what, element, data.shape)
         request.infer([_tensor(data, element)])
         return _array(request.get_output_tensor(0), data.dtype)
 
@@ -74,44 +81,62 @@ def make(*, device: str = "CPU", precision: str = "f32") -> OpenVino:
 
 @dataclass(frozen=True, slots=True)
 class _OutputSize:
-    """The second input of AdaptiveAvgPool-8, hashable."""
+    """The second input of an adaptive operator, hashable."""
 
     dtype: str
     shape: tuple[int, ...]
     values: bytes
 
+    @classmethod
+    def of(cls, size: Array) -> _OutputSize:
+        return cls(size.dtype.name, size.shape, size.tobytes())
 
-def _output_size(operator: str, inputs: Sequence[Array]) -> _OutputSize:
-    if operator != "AdaptiveAvgPool-8":
-        raise Unsupported(f"operator {operator}")
-    size = inputs[1]
-    return _OutputSize(size.dtype.name, size.shape, size.tobytes())
+    @property
+    def constant(self) -> Any:
+        """The node that holds it."""
+        return opset1.constant(np.frombuffer(self.values, self.dtype).reshape(self.shape))
 
 
 @lru_cache(maxsize=256)
 def _request(
     device: str,
     precision: str,
-    what: Windowed | _OutputSize,
+    node_of: Callable[..., Any],
+    what: Params | _OutputSize,
     element: ov.Type,
     shape: tuple[int, ...],
 ) -> Any:
     """Compile a model of one operator and return an inference request of it."""
     data = opset1.parameter(list(shape), element)
-    model = ov.Model([_node(what, data)], [data], "pooling")
+    model = ov.Model([node_of(data, what).output(0)], [data], "pooling")
     compiled = _core.compile_model(model, device, {"INFERENCE_PRECISION_HINT": precision})
     return compiled.create_infer_request()
 
 
-def _node(what: Windowed | _OutputSize, data: Any) -> Any:
-    if isinstance(what, _OutputSize):
-        size = np.frombuffer(what.values, what.dtype).reshape(what.shape)
-        return opset8.adaptive_avg_pool(data, opset1.constant(size))
-    where = [list(what.strides), list(what.begin), list(what.end), list(what.kernel)]
-    how = [what.rounding, what.auto_pad]
-    if what.average:
-        return opset1.avg_pool(data, *where, what.exclude_pad, *how)
-    return opset1.max_pool(data, *where, *how)
+def _lists(params: Params) -> list[list[int]]:
+    lists = (params.strides, params.pads_begin, params.pads_end, params.kernel)
+    return [list(each) for each in lists]
+
+
+def _average(data: Any, params: Params) -> Any:
+    how = (not params.include_pad, params.rounding, params.auto_pad)
+    return opset1.avg_pool(data, *_lists(params), *how)
+
+
+def _maximum(data: Any, params: Params) -> Any:
+    return opset1.max_pool(data, *_lists(params), params.rounding, params.auto_pad)
+
+
+def _adaptive_average(data: Any, size: _OutputSize) -> Any:
+    return opset8.adaptive_avg_pool(data, size.constant)
+
+
+def _adaptive_maximum(data: Any, size: _OutputSize) -> Any:
+    return opset8.adaptive_max_pool(data, size.constant, "i32")  # of indices
+
+
+_SLIDING = {"average": _average, "maximum": _maximum}
+_ADAPTIVE = {"average": _adaptive_average, "maximum": _adaptive_maximum}
 
 
 def _tensor(data: Array, element: ov.Type) -> Any:

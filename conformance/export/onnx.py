@@ -18,12 +18,12 @@ import numpy as np
 from onnx import numpy_helper
 
 from conformance.backends.onnx_node import has_type, kind_of, model
-from conformance.backends.windowed import Windowed, windowed
 from conformance.check.profiles import PROFILES
 from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.errors import Unsupported
 from conformance.export import Inexpressible
 from conformance.export.limits import limits
-from conformance.operators import operator_named
+from conformance.operators import Operator, Params, operator_named
 from conformance.operators.windows import ceil_div
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Outcome, Vector
@@ -49,16 +49,16 @@ class OnnxWriter:
     def add(self, vector: Vector) -> None:
         """Write the test of a vector; Inexpressible if it has none."""
         case = vector.case
+        _kind(operator_named(case.operator))  # whatever the case
         outcomes = _outcomes(vector)
-        what = _pooling(vector)
-        expected = outcomes[0].expected
-        assert expected is not None
+        kind, params = _pooling(vector)
+        expected = outcomes[0].first.values
         data = case.inputs[0]
         about = {
             "producer_name": "pooling-conformance",
             "doc_string": f"{case.id}\n{case.source}".strip(),
         }
-        proto = model(what, OPSET, data.dtype, data.shape, expected.shape, **about)
+        proto = model(kind, params, OPSET, data.dtype, data.shape, expected.shape, **about)
         rtol, atol = _tolerance(vector, outcomes)
         name = self._name(case.id)
         folder = self._folder / "pooling" / name
@@ -84,6 +84,17 @@ class OnnxWriter:
         return name
 
 
+def _kind(operator: Operator) -> str:
+    """Return the operator of ONNX for one of ours; Inexpressible if it has none."""
+    try:
+        kind = kind_of(operator)
+    except Unsupported:
+        raise Inexpressible(f"ONNX has no {operator.name}") from None
+    if len(operator.outputs) > 1:
+        raise Inexpressible(f"{operator.name} has {len(operator.outputs)} outputs, a test has one")
+    return kind
+
+
 def _outcomes(vector: Vector) -> list[Outcome]:
     """Return the outcomes under the readings of ONNX, which agree in what is expected.
 
@@ -95,9 +106,9 @@ def _outcomes(vector: Vector) -> list[Outcome]:
         raise Inexpressible("an exception is right, and an ONNX test expects an output")
     if "anything" in kinds:
         raise Inexpressible("no document defines the output")
-    if any((each.addends == UNDEFINED).any() for each in found if each.addends is not None):
+    if any((each.first.addends == UNDEFINED).any() for each in found):
         raise Inexpressible("some element is undefined, and an ONNX test compares all of them")
-    arrays = {(a.shape, a.tobytes()) for each in found if (a := each.expected) is not None}
+    arrays = {(each.first.values.shape, each.first.values.tobytes()) for each in found}
     if len(arrays) != 1:
         open_ones = [name for name in vector.clauses if name not in READINGS]
         raise Inexpressible(f"ONNX leaves {' and '.join(open_ones)} open, and outputs differ")
@@ -108,27 +119,28 @@ def _followed(combination: Mapping[str, str]) -> bool:
     return all(READINGS.get(clause, reading) == reading for clause, reading in combination.items())
 
 
-def _pooling(vector: Vector) -> Windowed | None:
-    """Return what the node of a vector does, None for global pooling."""
+def _pooling(vector: Vector) -> tuple[str, Params | None]:
+    """Return the node of a vector: ONNX's operator and its parameters, none for global pooling."""
     case = vector.case
     data = case.inputs[0]
-    what = windowed(case.operator, case.attributes, data.ndim - 2)
-    if what is None and (case.inputs[1] != 1).any():
+    operator = operator_named(case.operator)
+    kind = _kind(operator)
+    if operator.is_adaptive and (case.inputs[1] != 1).any():
         raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
-    kind = kind_of(what)
     if not has_type(kind, OPSET, data.dtype):
         raise Inexpressible(f"ONNX has no {kind} of {name_of(data.dtype)}")
-    if what is None:
-        return None
-    if what.auto_pad.startswith("same_"):
-        for d, k, s in zip(data.shape[2:], what.kernel, what.strides, strict=True):
+    if operator.is_adaptive:
+        return kind, None
+    params = operator.validate(case.inputs, case.attributes)
+    if params.same:
+        for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
             if (ceil_div(d, s) - 1) * s + k < d:
                 raise Inexpressible("the pads of SAME_* would be negative in ONNX")
-    if what.auto_pad == "valid" and what.ceil:
+    if params.auto_pad == "valid" and params.ceil:
         # ONNX's VALID ignores ceil_mode; without auto_pad it does not.
-        none = (0,) * len(what.kernel)
-        what = replace(what, auto_pad="explicit", begin=none, end=none)
-    return what
+        none = (0,) * len(params.kernel)
+        params = replace(params, auto_pad="explicit", pads_begin=none, pads_end=none)
+    return kind, params
 
 
 def _tolerance(vector: Vector, outcomes: Sequence[Outcome]) -> tuple[float, float]:
@@ -138,8 +150,7 @@ def _tolerance(vector: Vector, outcomes: Sequence[Outcome]) -> tuple[float, floa
     all_limits = [limits(each, axes, average=average) for each in outcomes]
     if any(each.mask.any() for each in all_limits):
         raise Inexpressible("ONNX leaves accumulator open, and a sum overflows or not")
-    expected = outcomes[0].expected
-    assert expected is not None
+    expected = outcomes[0].first.values
     if name_of(expected.dtype) not in FLOATS:
         return 0.0, 0.0
     center = widen(expected)

@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from conformance.batch import Batch, batch_of
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.explain import output_of
 from conformance.check.judge import Judged, judge
 from conformance.check.report import FAILURES, Result, Verdict
 from conformance.check.results import result_at
 from conformance.check.runner import Answers
 from conformance.fuzz.calling import Called
-from conformance.fuzz.readings import Votes
+from conformance.fuzz.readings import SmallestByVote
 from conformance.operators import operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
-from conformance.vector import Array, Case, Vector
+from conformance.vector import Array, Case, Outputs, Vector
+from conformance.workers.answer import arrays_of
 
 _SAMPLE = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Failure:
-    """A vector that does not conform, with what the backend returned (None: no array)."""
+    """A vector that does not conform, with what the backend returned (None: no arrays)."""
 
     vector: Vector
     result: Result
-    output: Array | None
+    output: Array | Outputs | None
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Examiner:
 
     def __init__(self, called: Called) -> None:
         self.called = called
-        self.votes = Votes()
+        self.votes = SmallestByVote()
         self.counts: Counter[Verdict] = Counter()
         self.by_operator: dict[str, Counter[Verdict]] = {}
         self.unjudged = 0
@@ -86,9 +86,10 @@ class Examiner:
         """Run a case; return its failure if it is such an exception."""
         vector = vector_of(case)
         answered = self._answered(vector)
-        if answered.result.verdict != "conforms" or not self.votes.refute(vector, answered.judged):
+        vote = answered.judged.said(0)
+        if vote is None or not self.votes.refute(vote):
             return None
-        answered.judged.refute(0)
+        answered.judged.refute({vote})
         return Failure(vector, answered.result, None)
 
     def conforming(self, operator: str) -> list[Vector]:
@@ -104,8 +105,9 @@ class Examiner:
         result = answered.result
         self.counts[result.verdict] += 1
         self.by_operator.setdefault(case.operator, Counter())[result.verdict] += 1
-        if result.verdict == "conforms":
-            self.votes.add(vector, answered.judged)
+        vote = answered.judged.said(0)
+        if vote is not None:
+            self.votes.add(vector, vote)
             kept = self._conforming.setdefault(case.operator, [])
             if len(kept) < _SAMPLE:
                 kept.append(vector)
@@ -135,4 +137,4 @@ class _Answered:
         result = self.result
         if result.verdict not in FAILURES:
             return None
-        return Failure(self.vector, result, output_of(self.answers, 0))
+        return Failure(self.vector, result, arrays_of(self.answers.outputs[0]))

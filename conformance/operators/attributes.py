@@ -43,6 +43,8 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "include_pad": (False, True),
 }
 """What an attribute with a few values may mean, by role."""
+WORDS: tuple[Role, ...] = tuple(MEANINGS)
+"""Roles of attributes with a few values, spelled by each document in its own way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,18 @@ class Attribute:
             if _is_same(value, choice):
                 return choice
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
+
+    def meaning(self, value: Any) -> Any:
+        """Return the value of `Params` for one of the document's: a list as it is given.
+
+        InvalidCase for a word that the document does not have.
+        """
+        if not self.values:
+            return tuple(value)
+        for choice, meaning in self.values.items():
+            if type(value) is type(choice) and value == choice:
+                return meaning
+        return self.values[self.check(value, 0)]  # a subclass, or refused
 
     def default_for(self, axes: int) -> Any:
         """Return the default where there are so many spatial axes."""

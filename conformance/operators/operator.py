@@ -145,6 +145,11 @@ class Operator:
         """Whether its document limits the number of spatial axes."""
         return self.axes[1] is not None
 
+    def takes_axes(self, axes: int) -> bool:
+        """Say whether its document allows so many spatial axes."""
+        fewest, most = self.axes
+        return fewest <= axes and (most is None or axes <= most)
+
     def attribute(self, role: Role) -> Attribute | None:
         """Return the attribute of a role, if it has one."""
         return next((each for each in self.attributes if each.role == role), None)
@@ -159,9 +164,9 @@ class Operator:
             names = ", ".join(self.input_names)
             raise InvalidCase(f"{self.name}: {len(inputs)} inputs given, it takes {names}")
         data = inputs[0]
-        fewest, most = self.axes
         axes = data.ndim - 2
-        if axes < fewest or (most is not None and axes > most):
+        if not self.takes_axes(axes):
+            fewest, most = self.axes
             upper = "or more" if most is None else f"to {most + 2}"
             raise InvalidCase(
                 f"data of shape {data.shape}: {self.name} takes {fewest + 2} {upper} dimensions"
@@ -174,6 +179,14 @@ class Operator:
         output = output_size_of(inputs[1], axes) if self.is_adaptive else ()
         return self.pipeline.resolve(params_of(self.attributes, given, data.shape[2:], output))
 
+    def translate(self, sizes: tuple[int, ...], attributes: Mapping[str, Any]) -> Params:
+        """Return attributes in common terms, lists of integers as they are given.
+
+        `sizes` are the spatial ones of the data. Lengths and ranges are for whoever computes
+        the case to refuse; KeyError or InvalidCase for what has no meaning to hand on.
+        """
+        return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
+
     def attributes_of(self, meanings: Mapping[str, Any]) -> dict[str, Any]:
         """Return attributes that say what some roles are to be, in the order of `meanings`.
 
@@ -181,6 +194,23 @@ class Operator:
         `validate` does with attributes.
         """
         return attributes_of(self.attributes, meanings)
+
+    def tiled(self, kernel: tuple[int, ...]) -> dict[str, Any]:
+        """Return the fewest attributes that ask for windows of `kernel` cells side by side.
+
+        Nothing is padded, so that what else must be said may be anything: it is the first choice.
+        """
+        none = (0,) * len(kernel)
+        plain = {"kernel": kernel, "strides": kernel, "pads_begin": none, "pads_end": none}
+        given = self.attributes_of(plain)
+        for attribute in self.attributes:
+            if attribute.required:
+                given.setdefault(attribute.key, next(iter(attribute.choices), None))
+            elif attribute.is_list and given[attribute.key] == [
+                *attribute.default_for(len(kernel))
+            ]:
+                del given[attribute.key]
+        return given
 
 
 def output_size_of(size: Array, axes: int) -> tuple[int, ...]:

@@ -39,31 +39,39 @@ class Params:
         return self.rounding != "floor"
 
 
+_UNSAID: Mapping[str, int] = {"strides": 1, "pads_begin": 0, "pads_end": 0}
+"""What windows have on each axis where a document has no attribute for it."""
+
+
 def params_of(
     declared: Sequence[Attribute],
-    complete: Mapping[str, Any],
+    given: Mapping[str, Any],
     sizes: tuple[int, ...],
     output: tuple[int, ...] = (),
 ) -> Params:
-    """Translate the complete attributes of a document (see `attributes.complete`)."""
+    """Translate attributes of a document, defaults filled in and lists as they are given.
+
+    KeyError for a required attribute that is missing, InvalidCase for a word that the document
+    does not have.
+    """
+    axes = len(sizes)
     fields: dict[str, Any] = {}
     for attribute in declared:
-        value = complete[attribute.key]
-        if attribute.role == "pads":
-            axes = len(value) // 2
-            fields |= {"pads_begin": value[:axes], "pads_end": value[axes:]}
-        elif attribute.is_list:
-            fields[attribute.role] = value
-        elif attribute.role != "ignored":
-            fields[attribute.role] = attribute.values[value]
-    return Params(sizes=sizes, output=output, **(_none_given(fields, len(sizes)) | fields))
-
-
-def _none_given(fields: Mapping[str, Any], axes: int) -> dict[str, Any]:
-    """Return what windows have where a document has no attribute for it."""
-    if "kernel" not in fields:
-        return {}
-    return {"strides": (1,) * axes, "pads_begin": (0,) * axes, "pads_end": (0,) * axes}
+        key, role = attribute.key, attribute.role
+        if role == "ignored":
+            continue
+        is_given = key in given or attribute.required
+        meaning = attribute.meaning(given[key] if is_given else attribute.default_for(axes))
+        if role == "pads":
+            half = len(meaning) // 2
+            fields |= {"pads_begin": meaning[:half], "pads_end": meaning[half:]}
+        else:
+            fields[role] = meaning
+    if "kernel" in fields:
+        for unsaid, number in _UNSAID.items():
+            if unsaid not in fields:
+                fields[unsaid] = (number,) * axes
+    return Params(sizes=sizes, output=output, **fields)
 
 
 def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) -> dict[str, Any]:

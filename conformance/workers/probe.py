@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import prod
 from typing import Literal
 
 import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.operators import OPERATORS
 from conformance.vector import Array
 from conformance.workers.manners import Broken, Manners, Reply, Request
 from conformance.workers.protocol import VERSION, Welcome
@@ -41,7 +43,6 @@ RULES = {
 }
 """What is checked, in this order, and what the protocol says of it."""
 
-_OPERATORS = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool", "AdaptiveAvgPool-8")
 _LARGE = 1 << 22
 _MOST_NOTES = 1 << 16
 _PAUSE = 0.05  # seconds between the pieces of a message
@@ -110,7 +111,7 @@ class _Looks:
     def _answers(self) -> str:
         first = ""
         for sample in self._samples():
-            request = _request(*sample, _ones(sample[1]))
+            request = _plain(*sample)
             reply, _ = self._ask_both(request, request)
             seen = f"{sample[0]} of {sample[1]}: {reply.in_words}"
             if reply.kind == "output" or not first:
@@ -139,18 +140,23 @@ class _Looks:
 
     def _large_input(self) -> str:
         operator, dtype = self._known_sample()
-        rows = _LARGE // 1024 // dtype_of(dtype).itemsize
-        data = np.ones((1, 1, rows, 1024), dtype_of(dtype))
+        shape = _shape(operator)
+        shape[-1] = 1024
+        shape[2] = 1
+        shape[2] = _LARGE // dtype_of(dtype).itemsize // prod(shape)
+        data = np.ones(shape, dtype_of(dtype))
         reply = self._ask_and_go_on(_request(operator, dtype, data))
         return f"{data.nbytes >> 20} MiB: {reply.in_words}"
 
     def _empty_input(self) -> str:
         operator, dtype = self._known_sample()
         seen = []
-        for shape in ((0, 1, 2, 2), (1, 1, 0, 2)):
+        for empty in (0, 2):
+            shape = _shape(operator)
+            shape[empty] = 0
             data = np.ones(shape, dtype_of(dtype))
             reply = self._ask_and_go_on(_request(operator, dtype, data))
-            seen.append(f"{list(shape)}: {reply.in_words}")
+            seen.append(f"{shape}: {reply.in_words}")
         return "; ".join(seen)
 
     def _element_types(self) -> str:
@@ -159,7 +165,7 @@ class _Looks:
         read: list[str] = []
         rest: list[str] = []
         for operator, dtype in self._samples():
-            reply = self._ask_and_go_on(_request(operator, dtype, _ones(dtype)))
+            reply = self._ask_and_go_on(_plain(operator, dtype))
             what = f"{operator} of ones in {dtype}"
             if reply.kind != "output":
                 rest.append(f"{dtype} of {operator}, {reply.kind}")
@@ -179,20 +185,27 @@ class _Looks:
 
     def _invalid_attributes(self) -> str:
         operator, dtype = self._known_sample()
-        for what, request in _invalid(operator, dtype).items():
+        requests = _invalid(operator, dtype)
+        if not requests:
+            raise _NotTestedError(f"nothing of {operator} could be invalid")
+        for what, request in requests.items():
             reply = self._ask_and_go_on(request)
             if reply.kind == "unsupported":
                 raise _NotTestedError(f"{operator} with {what}: {reply.in_words}")
             if reply.kind != "error":
                 raise Broken(f"{operator} with {what}: {reply.in_words}")
-        return f"{operator} with {', '.join(_invalid(operator, dtype))}: error"
+        return f"{operator} with {', '.join(requests)}: error"
 
     def _unknown_operator(self) -> str:
         assert self._welcome
         self._known_sample()
         if self._welcome.supports is not None:
             raise _NotTestedError("`supports` keeps it away")
-        request = Request("SumPool-99", (_ones("float32"), np.ones(3, np.int64)), {"size": [1, 2]})
+        request = Request(
+            "SumPool-99",
+            (np.ones((1, 1, 2, 2), np.float32), np.ones(3, np.int64)),
+            {"size": [1, 2]},
+        )
         reply = self._ask_and_go_on(request)
         if reply.kind != "unsupported":
             raise Broken(f"SumPool-99: {reply.in_words}")
@@ -239,17 +252,23 @@ class _Looks:
 
     def _result(self) -> str:
         operator, dtype = self._known_sample()
-        data = np.arange(1, 5, dtype=np.int64).astype(dtype_of(dtype)).reshape(1, 1, 2, 2)
-        reply = self._ask_and_go_on(_request(operator, dtype, data))
-        expected = np.array(4 if operator == "MaxPool-1" else 2.5, dtype_of(dtype))
-        what = f"{operator} of 1, 2, 3, 4 in {dtype}"
+        shape = _shape(operator)
+        cells = np.arange(1, 1 + prod(shape))
+        reduction = OPERATORS[operator].reduction
+        value = reduction.combine.reduce(cells) / (len(cells) if reduction.sums else 1)
+        reply = self._ask_and_go_on(
+            _request(operator, dtype, cells.reshape(shape).astype(dtype_of(dtype)))
+        )
+        expected = np.array(value, dtype_of(dtype))
+        what = f"{operator} of {', '.join(map(str, cells))} in {dtype}"
         if reply.kind != "output" or reply.data is None or reply.dtype != dtype:
             raise Broken(f"{what}: {reply.in_words}")
         got = np.frombuffer(reply.data, dtype_of(dtype))
-        if reply.shape != (1, 1, 1, 1) or got[0] != expected:
+        single = (1,) * len(shape)
+        if reply.shape != single or got[0] != expected:
             raise Broken(
                 f"{what} is {got.tolist()} of shape {list(reply.shape)}, "
-                f"not [{expected}] of shape [1, 1, 1, 1]"
+                f"not [{expected}] of shape {list(single)}"
             )
         return f"{what} is {expected}"
 
@@ -259,11 +278,13 @@ class _Looks:
         """Yield what the program is to be asked for, float32 first."""
         assert self._welcome
         types = sorted((*FLOATS, *INTEGERS), key=lambda name: name != "float32")
+        operators = sorted(OPERATORS.values(), key=lambda operator: operator.is_adaptive)
         for dtype in types:
-            for operator in _OPERATORS:
-                known = dtype in FLOATS or operator == "MaxPool-1"
-                if known and self._welcome.offers(operator, dtype):
-                    yield operator, dtype
+            for operator in operators:
+                rounds = operator.reduction.sums and dtype not in FLOATS
+                known = dtype in operator.dtypes and not rounds
+                if known and self._welcome.offers(operator.name, dtype):
+                    yield operator.name, dtype
 
     def _known_sample(self) -> tuple[str, str]:
         if self._sample is None:
@@ -271,8 +292,7 @@ class _Looks:
         return self._sample
 
     def _plain(self) -> Request:
-        operator, dtype = self._known_sample()
-        return _request(operator, dtype, _ones(dtype))
+        return _plain(*self._known_sample())
 
     def _ask_and_go_on(self, request: Request) -> Reply:
         """Return the answer to a request, after which a plain one is answered as ever."""
@@ -300,41 +320,47 @@ class _Looks:
         return self.manners.last_note
 
 
-def _ones(dtype: str) -> Array:
-    return np.ones((1, 1, 2, 2), dtype_of(dtype))
+def _shape(operator: str) -> list[int]:
+    """Return the shape of data with one window, over two spatial axes where they are allowed."""
+    fewest, most = OPERATORS[operator].axes
+    return [1, 1, *[2] * max(fewest, 2 if most is None else min(2, most))]
+
+
+def _plain(operator: str, dtype: str) -> Request:
+    return _request(operator, dtype, np.ones(_shape(operator), dtype_of(dtype)))
 
 
 def _request(operator: str, dtype: str, data: Array) -> Request:
     """Return the pooling of 2 by 2 windows that touch; `dtype` is that of the data."""
     assert data.dtype == dtype_of(dtype)
-    if operator == "AdaptiveAvgPool-8":
+    asked = OPERATORS[operator]
+    attributes = asked.tiled((2,) * (data.ndim - 2))
+    if asked.is_adaptive:
         size = np.array([-(-cells // 2) for cells in data.shape[2:]], np.int64)
-        return Request(operator, (data, size), {})
-    if operator == "nGraph-AvgPool":
-        return Request(
-            operator, (data,), {"window_shape": [2, 2], "window_movement_strides": [2, 2]}
-        )
-    attributes = {"kernel": [2, 2], "strides": [2, 2], "pads_begin": [0, 0], "pads_end": [0, 0]}
-    exclude = {"exclude_pad": True} if operator == "AvgPool-1" else {}
-    return Request(operator, (data,), attributes | exclude)
+        return Request(operator, (data, size), attributes)
+    return Request(operator, (data,), attributes)
 
 
 def _invalid(operator: str, dtype: str) -> dict[str, Request]:
     """Return requests that must be refused, by what is wrong with them."""
-    request = _request(operator, dtype, _ones(dtype))
-    if operator == "AdaptiveAvgPool-8":
+    request = _plain(operator, dtype)
+    asked = OPERATORS[operator]
+    axes = request.inputs[0].ndim - 2
+    if asked.is_adaptive:
         data, _ = request.inputs
+        name = asked.input_names[1]
+        long = list(range(1, axes + 2))
         return {
-            "output_size [1, 2, 3]": request.with_inputs(data, np.array([1, 2, 3])),
-            "output_size in float32": request.with_inputs(data, np.ones(2, np.float32)),
+            f"{name} {long}": request.with_inputs(data, np.array(long)),
+            f"{name} in float32": request.with_inputs(data, np.ones(axes, np.float32)),
         }
-    kernel = "window_shape" if operator == "nGraph-AvgPool" else "kernel"
-    changed = partial(request.with_attribute, kernel)
-    return {
-        f"{kernel} [0, 0]": changed([0, 0]),
-        f"{kernel} [2]": changed([2]),
-        f"no {kernel}": changed(None),
-    }
+    kernel = asked.attribute("kernel")
+    if kernel is None:
+        return {}
+    changed = partial(request.with_attribute, kernel.key)
+    none, short = [kernel.least - 1] * axes, [2] * (axes - 1)
+    invalid = {f"{kernel.key} {none}": changed(none), f"{kernel.key} {short}": changed(short)}
+    return invalid | ({f"no {kernel.key}": changed(None)} if kernel.required else {})
 
 
 def _few(names: Sequence[str]) -> str:

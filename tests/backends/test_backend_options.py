@@ -41,13 +41,9 @@ def test_a_callable_of_a_module_is_no_option(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "ncnn")
 
 
+@pytest.mark.needs_engine("torch")
 class TestTorch:
     """The device of torch."""
-
-    @pytest.fixture(autouse=True)
-    def installed(self):
-        """Skip without torch."""
-        pytest.importorskip("torch")
 
     @pytest.mark.parametrize("dtype", FORMATS)
     def test_a_device_computes_the_same(self, dtype):
@@ -78,19 +74,18 @@ class TestTorch:
         assert said in refusal(f"torch:{options}")
 
 
+@pytest.mark.needs_engine("openvino")
 def test_openvino_takes_a_device_and_a_precision():
     """Both are handed to the compiler, which knows whether they are there."""
-    pytest.importorskip("openvino")
     backend = load_backend("openvino:precision=f16,device=CPU")
     assert (backend.device, backend.precision) == ("CPU", "f16")
     assert backend("MaxPool-1", [ROW], pooling([4])).tolist() == [[[5]]]
     assert "NOPE" in refusal("openvino:device=NOPE")
 
 
+@pytest.mark.needs_engine("onnxruntime", "onnx")
 def test_onnxruntime_takes_an_opset():
     """What the opset has no attribute for is unsupported."""
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
     old = load_backend("onnxruntime:opset=8")
     assert old("MaxPool-1", [ROW], pooling([2], [2])).tolist() == [[[3, 5]]]
     with pytest.raises(Unsupported, match="opset 8: MaxPool has no ceil_mode"):

@@ -14,16 +14,20 @@ from conformance.checking import check
 
 TESTS = Path(__file__).parents[1]
 EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
+PACKAGES = {"onnxruntime": ("onnxruntime", "onnx")}  # its adapter needs both
 
 
-@pytest.mark.parametrize("expected", EXPECTED, ids=lambda path: path.stem)
+def engines():
+    """Return the files, each marked as one that needs its engine."""
+    for path in EXPECTED:
+        packages = PACKAGES.get(path.stem, (path.stem,))
+        yield pytest.param(path, id=path.stem, marks=pytest.mark.needs_engine(*packages))
+
+
+@pytest.mark.parametrize("expected", [*engines()])
 def test_failures_of_an_engine_are_those_that_are_known(expected):
     """Every failure has a line, and every line a failure."""
     engine = available()[expected.stem]
-    if not engine.installed:
-        pytest.skip(f"{engine.name} is not installed")
-    if engine.name == "onnxruntime":
-        pytest.importorskip("onnx")  # which its adapter needs too
     if not list((TESTS.parent / "vectors").glob("*.h5")):
         pytest.skip("the shipped vectors are not there")
     report = check(

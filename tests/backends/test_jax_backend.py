@@ -15,6 +15,8 @@ pytest.importorskip("jax")
 from conformance.backends import jax_backend
 from conformance.backends.jax_backend import backend
 
+pytestmark = pytest.mark.needs_engine("jax")
+
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 
 

@@ -14,6 +14,8 @@ pytest.importorskip("ncnn")
 from conformance.backends import ncnn_backend
 from conformance.backends.ncnn_backend import backend
 
+pytestmark = pytest.mark.needs_engine("ncnn")
+
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 READINGS = {"overhang-divisor": "whole-kernel"}
 

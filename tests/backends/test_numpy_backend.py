@@ -5,8 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from cases import INVALID, assert_equals, cases, noise, pooling, worst_share
+from cases import INVALID, assert_equals, cases, noise, pooling, small_integers, worst_share
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from oracle import WholeCaseUndefined, array, oracle
 
 from conformance.backends.numpy_backend import backend
@@ -114,3 +115,47 @@ def test_refusals(operator, inputs, given):
     """Cases without an answer raise ValueError."""
     with pytest.raises(ValueError, match=r"."):
         backend(operator, inputs, given)
+
+
+@st.composite
+def minima(draw):
+    """Draw data and attributes of MinimumPool-1; there may be nothing to pool."""
+    axes = draw(st.integers(1, 3))
+    entry = st.integers(1, 4)
+    sizes = tuple(draw(entry) + 1 for _ in range(axes))
+    data = small_integers((1, 2, *sizes), draw(st.sampled_from(["float32", "uint8"])), 0)
+    return data, {
+        "window": [draw(entry) for _ in sizes],
+        "step": [draw(entry) for _ in sizes],
+        "pads": [draw(entry) - 1 for _ in (*sizes, *sizes)],
+        "round_up": draw(st.integers(0, 1)),
+        "mode": draw(st.sampled_from(["explicit", "valid", "same_upper", "same_lower"])),
+    }
+
+
+def test_an_operator_from_outside_is_computed_by_its_roles(minimum_pool):
+    """The first output of MinimumPool-1 is that of loops over windows, or both refuse."""
+    from minimum_backends import right  # noqa: PLC0415 - on the path while the test runs
+
+    @settings(max_examples=150)
+    @given(minima())
+    def compare(case):
+        data, attributes = case
+        try:
+            expected, _ = right(minimum_pool.name, [data], attributes)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"kernel .* is longer"):
+                backend(minimum_pool.name, [data], attributes)
+            return
+        got = backend(minimum_pool.name, [data], attributes)
+        assert got.dtype == data.dtype
+        np.testing.assert_array_equal(got, expected)
+
+    compare()
+
+
+@pytest.mark.parametrize("change", [{"round_up": 2}, {"round_up": True}, {"pads": [1]}, {"by": 1}])
+def test_invalid_attributes_of_an_operator_from_outside(minimum_pool, change):
+    """Refused by the rules that its attributes state."""
+    with pytest.raises(ValueError, match=next(iter(change))):
+        backend(minimum_pool.name, [PAIR], {"window": [2]} | change)

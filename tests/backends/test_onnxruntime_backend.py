@@ -16,6 +16,8 @@ pytest.importorskip("onnx")
 from conformance.backends import onnxruntime_backend
 from conformance.backends.onnxruntime_backend import OnnxRuntime, backend
 
+pytestmark = pytest.mark.needs_engine("onnxruntime", "onnx")
+
 READINGS = {"ceil-window-past-input": "dropped"}
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 

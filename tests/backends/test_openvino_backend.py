@@ -15,6 +15,8 @@ pytest.importorskip("openvino")
 from conformance.backends import openvino_backend
 from conformance.backends.openvino_backend import OpenVino, backend
 
+pytestmark = pytest.mark.needs_engine("openvino")
+
 READINGS = {"same-with-ceil": "rounding-applied", "overhang-divisor": "whole-kernel"}
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 

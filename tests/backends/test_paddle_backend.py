@@ -14,6 +14,8 @@ pytest.importorskip("paddle")
 
 from conformance.backends.paddle_backend import backend
 
+pytestmark = pytest.mark.needs_engine("paddle")
+
 READINGS = {"same-with-ceil": "rounding-applied"}
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 

@@ -17,6 +17,8 @@ pytest.importorskip("torch")
 
 from conformance.backends.torch_backend import backend
 
+pytestmark = pytest.mark.needs_engine("torch")
+
 READINGS = {"ceil-window-past-input": "dropped"}
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 

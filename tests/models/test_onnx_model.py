@@ -17,6 +17,7 @@ from conformance.models.layer import NotExpressible
 from conformance.models.reader import read_model
 
 onnx = pytest.importorskip("onnx")
+pytestmark = pytest.mark.needs_engine("onnx")
 helper, FLOAT = onnx.helper, onnx.TensorProto.FLOAT
 
 

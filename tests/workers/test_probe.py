@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from fake_program import FAULTS
-from programs import command, words
+from programs import FAKE, command, words
 
 from conformance.cli import main
-from conformance.errors import UsageError
+from conformance.errors import InvalidCase, UsageError
+from conformance.operators import OPERATORS
 from conformance.workers.manners import Broken, Manners
-from conformance.workers.probe import RULES, probe
+from conformance.workers.probe import RULES, _invalid, _plain, probe
 from conformance.workers.talk import Talk, status_in_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
@@ -164,6 +167,43 @@ def test_a_program_that_does_nothing_yet_can_be_probed():
     assert {rule for rule, state in findings.items() if state == "broken"} == {"result"}
     untested = {rule for rule, state in findings.items() if state == "not tested"}
     assert untested == {"element-types", "invalid-attributes"}
+
+
+def test_a_program_for_an_operator_from_outside_can_be_probed(minimum_pool, tmp_path):
+    """What it is asked, what must be refused and what is right follow from the operator."""
+    text = FAKE.read_text()
+    for before, after in (
+        ('OPERATORS = ("AvgPool-1", "nGraph-AvgPool")', f'OPERATORS = ("{minimum_pool.name}",)'),
+        ('attributes.get("kernel", attributes.get("window_shape"))', 'attributes.get("window")'),
+        ("sum(cells[i : i + plane]) / plane", "min(cells[i : i + plane])"),
+    ):
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    findings = {f.rule: f for f in probe((sys.executable, str(program)), timeout=30)}
+    assert {f.state for f in findings.values()} == {"ok"}
+    assert findings["result"].seen == "MinimumPool-1 of 1, 2, 3, 4 in float32 is 1.0"
+    assert findings["invalid-attributes"].seen == (
+        "MinimumPool-1 with window [0, 0], window [2], no window: error"
+    )
+    assert "int32" in findings["element-types"].seen
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("axes", [(1, 1), (1, None), (3, 4)])
+def test_what_is_asked_is_valid_over_the_axes_that_an_operator_has(name, axes, monkeypatch):
+    """And what must be refused is not."""
+    operator = replace(OPERATORS[name], axes=axes)
+    monkeypatch.setattr("conformance.workers.probe.OPERATORS", {name: operator})
+    request = _plain(name, "float32")
+    params = operator.validate(request.inputs, request.attributes)
+    assert operator.pipeline.plan(params).extent == (1,) * len(params.sizes)
+    invalid = _invalid(name, "float32")
+    assert invalid
+    for request in invalid.values():
+        with pytest.raises(InvalidCase):
+            operator.validate(request.inputs, request.attributes)
 
 
 def test_a_refusal_to_work_is_shown_in_the_programs_words(tmp_path):

@@ -1,0 +1,90 @@
+"""`.ci/run`: it does what README says, in an environment of its own, and then asks the engines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TESTS = Path(__file__).parent
+ENGINES = ("torch", "openvino", "onnxruntime", "onnx", "jax", "paddle", "ncnn")
+SAY = '#!/bin/sh\necho "$(basename "$0") $*" >> "$LOG"\n'
+TOOLS = {
+    "apt-get": SAY,
+    "python3": SAY + 'mkdir -p "$3/bin"; touch "$3/bin/activate"\n',
+    "pip": SAY,
+    "conformance": SAY + 'case "$*" in *faulty*) exit 1;; esac\n',
+}
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """Return a folder with `.ci/run` and README in which every tool says how it was called."""
+    for name in (".ci/run", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    tools = {f"bin/{name}": script for name, script in TOOLS.items()} | {"test": SAY}
+    for name, script in tools.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(script)
+        path.chmod(0o755)
+    return tmp_path
+
+
+def run(clone, **variables):
+    """Run `.ci/run` in it; return its exit code and the calls of tools but for apt-get."""
+    log = clone / "log"
+    log.touch()
+    path = os.pathsep.join([str(clone / "bin"), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "LOG": str(log)} | variables
+    done = subprocess.run(["bash", ".ci/run"], cwd=clone, env=environment, check=False)
+    calls = log.read_text().splitlines()
+    return done.returncode, [call for call in calls if not call.startswith("apt-get")]
+
+
+def test_it_runs_both_commands_of_readme_and_then_installs_engines(clone):
+    """Word for word, in the order of README; only what comes last has an engine."""
+    text = (ROOT / "README.md").read_text()
+    commands = re.findall(r"^```sh\n(python3 -m venv .*)\n```$", text, re.MULTILINE)
+    expected = [
+        part.removeprefix("! ").removeprefix("./").replace("'", "")
+        for command in commands
+        for part in command.split(" && ")
+        if part != ". .venv/bin/activate"
+    ]
+    code, calls = run(clone)
+    assert code == 0
+    assert len(commands) == 2
+    assert [call.strip() for call in calls[: len(expected)]] == expected
+    install, test = calls[len(expected) :]
+    assert re.match("pip install .*torch==.* openvino onnxruntime onnx", install)
+    assert test == "test -m needs_engine"
+
+
+def test_a_command_that_fails_fails_the_run_and_hides_no_other(clone):
+    """Engines are still asked when a test failed, and it is not forgotten that it did."""
+    (clone / "test").write_text(SAY + 'test "$#" != 0\n')
+    code, calls = run(clone)
+    assert code == 1
+    assert calls[-1] == "test -m needs_engine"
+
+
+def test_it_refuses_an_environment_that_is_there_already(clone):
+    """What is installed in it would hide what README forgets."""
+    (clone / ".venv").mkdir()
+    assert run(clone) == (2, [])
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("test_*.py")), ids=lambda path: path.stem)
+def test_a_file_that_is_skipped_without_an_engine_is_marked(path):
+    """Otherwise nobody would run it: the first run of tests has no engine, the second no other."""
+    text = path.read_text()
+    skipped = set(re.findall(r'importorskip\("(\w+)"', text)) & set(ENGINES)
+    marked = re.search(r"^pytestmark = pytest\.mark\.needs_engine\((.*)\)$", text, re.MULTILINE)
+    assert skipped <= set(re.findall(r'"(\w+)"', marked[1] if marked else ""))
