@@ -10,6 +10,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,6 +64,21 @@ class OneLineErrors(click.Group):
         except Exception as error:  # noqa: BLE001 - the last resort, which says so
             code = _complain_of_unforeseen(error)
         sys.exit(code or 0)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command; it does not run where an installed package adds a broken operator."""
+        run = cmd.callback
+        assert run is not None
+
+        @wraps(run)
+        def run_with_operators(*args: Any, **kwargs: Any) -> Any:
+            from conformance.operators import OPERATORS  # noqa: PLC0415 - not for --help
+
+            len(OPERATORS)  # loads them
+            return run(*args, **kwargs)
+
+        cmd.callback = run_with_operators
+        super().add_command(cmd, name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order they are used in, not of the alphabet."""

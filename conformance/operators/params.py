@@ -80,12 +80,12 @@ def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) ->
     Meanings that the document has no attribute for are left out; KeyError where its attribute
     cannot say one.
     """
-    by_role = {attribute.role: attribute for attribute in declared}
+    by_role: dict[str, Attribute] = {attribute.role: attribute for attribute in declared}
     given: dict[str, Any] = {}
     for role, meaning in meanings.items():
         if role in {"pads_begin", "pads_end"} and "pads" in by_role:
             begins, ends = (meanings[end] for end in ("pads_begin", "pads_end"))
             given[by_role["pads"].key] = [*begins, *ends]
-        elif attribute := {str(name): each for name, each in by_role.items()}.get(role):
-            given[attribute.key] = attribute.spelled(meaning)
+        elif role in by_role:
+            given[by_role[role].key] = by_role[role].spelled(meaning)
     return given

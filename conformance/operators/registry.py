@@ -6,6 +6,7 @@ A package adds operators by an entry point in the group `conformance.operators` 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -29,26 +30,26 @@ class _Operators(Mapping[str, Operator]):
     """Operators by name; UsageError where an installed package adds one that is not sound."""
 
     def __getitem__(self, name: str) -> Operator:
-        return _operators()[name]
+        return _known()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_operators())
+        return iter(_known())
 
     def __len__(self) -> int:
-        return len(_operators())
+        return len(_known())
 
 
 class _Clauses(Mapping[str, Clause]):
     """Clauses by name, of all operators: disputed ones, undefined ones, rulings."""
 
     def __getitem__(self, name: str) -> Clause:
-        return _clauses()[name]
+        return _known_clauses()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_clauses())
+        return iter(_known_clauses())
 
     def __len__(self) -> int:
-        return len(_clauses())
+        return len(_known_clauses())
 
 
 OPERATORS: Mapping[str, Operator] = _Operators()
@@ -71,21 +72,47 @@ def concerned(clause: Clause) -> tuple[str, ...]:
     )
 
 
+class _Loading(threading.local):
+    """What this thread has loaded so far while it loads packages, None when it does not."""
+
+    operators: dict[str, Operator] | None = None
+
+
+_loading = _Loading()
+
+
+def _known() -> dict[str, Operator]:
+    """Return all operators; to a package that is being loaded, those that it can extend."""
+    return _loading.operators or _operators()
+
+
+def _known_clauses() -> dict[str, Clause]:
+    return _by_kind(_loading.operators) if _loading.operators else _clauses()
+
+
 @cache
 def _operators() -> dict[str, Operator]:
-    found = {operator.name: operator for operator in OWN}
+    found = _loading.operators = {operator.name: operator for operator in OWN}
     clauses = {clause.name: clause for clause in SHARED}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        for operator in _loaded(point):
-            _check(point, operator, found, clauses)
-            found[operator.name] = operator
-            clauses |= {clause.name: clause for clause in operator.clauses}
+    try:
+        points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+        for point in points:
+            for operator in _loaded(point):
+                _check(point, operator, found, clauses)
+                found[operator.name] = operator
+                clauses |= {clause.name: clause for clause in operator.clauses}
+    finally:
+        _loading.operators = None
     return found
 
 
 @cache
 def _clauses() -> dict[str, Clause]:
-    every = [*SHARED, *(each for operator in OPERATORS.values() for each in operator.clauses)]
+    return _by_kind(_operators())
+
+
+def _by_kind(operators: Mapping[str, Operator]) -> dict[str, Clause]:
+    every = [*SHARED, *(each for operator in operators.values() for each in operator.clauses)]
     kinds = ("disputed", "undefined", "ruling")
     return {each.name: each for each in sorted(every, key=lambda each: kinds.index(each.kind))}
 
@@ -93,7 +120,7 @@ def _clauses() -> dict[str, Clause]:
 def _loaded(point: EntryPoint) -> tuple[Operator, ...]:
     try:
         value: Any = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _wrong(point, f"it does not load: {type(error).__name__}: {error}") from error
     several = tuple(value) if isinstance(value, tuple | list) else (value,)
     for each in several:

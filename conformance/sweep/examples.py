@@ -19,7 +19,8 @@ from conformance.vector import Case
 def examples(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield every worked example of a document, provenance printed, in the smoke tier."""
     for example in operator.examples:
-        case = _of_numbers(operator, example) if example.data else _filled(operator, example, seed)
+        given = example.data is not None
+        case = _of_numbers(operator, example) if given else _filled(operator, example, seed)
         yield replace(
             case, tier="smoke", source=example.source, provenance="printed", tags=example.tags
         )

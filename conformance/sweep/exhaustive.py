@@ -8,6 +8,7 @@ cases: each part can be made alone, in any order and on any machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -48,10 +49,13 @@ def _sizes(operator: Operator, part: int) -> Iterator[Blueprint]:
     patterns = ("impulses", "index", "normals")
     outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
     words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
-    for d, numbers, given in product(sizes, outputs, words):
-        for dtype in suited.floats(operator):
-            for pattern in dict.fromkeys(suited.pattern_for(each, dtype) for each in patterns):
-                yield _plan(operator, d, numbers, given, dtype, pattern)
+    data = [
+        (dtype, pattern)
+        for dtype in suited.floats(operator)
+        for pattern in dict.fromkeys(suited.pattern_for(each, dtype) for each in patterns)
+    ]
+    for d, numbers, said in product(sizes, outputs, words):
+        yield from _plans(operator, d, numbers, said, data)
 
 
 def _windows(operator: Operator, part: int) -> Iterator[Blueprint]:
@@ -64,22 +68,32 @@ def _windows(operator: Operator, part: int) -> Iterator[Blueprint]:
         {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
         for stride, begin, end in product(strides, *pads)
     )
+    types = suited.floats(operator)
+    turns = [
+        [
+            (dtype, suited.pattern_for(patterns[(turn + shift) % len(patterns)], dtype))
+            for shift, dtype in enumerate(types)
+        ]
+        for turn in range(len(patterns))
+    ]
     for turn, (given, said) in enumerate(product(numbers, words)):
-        for shift, dtype in enumerate(suited.floats(operator)):
-            pattern = suited.pattern_for(patterns[(turn + shift) % len(patterns)], dtype)
-            yield _plan(operator, size, given, said, dtype, pattern)
+        yield from _plans(operator, size, given, said, turns[turn % len(turns)])
 
 
-def _plan(
+def _plans(
     operator: Operator,
     size: int,
     numbers: dict[str, int],
     words: dict[str, Any],
-    dtype: str,
-    pattern: str,
-) -> Blueprint:
-    """Return a case of one axis; others, where there must be more, have one cell."""
+    data: list[tuple[str, str]],
+) -> Iterator[Blueprint]:
+    """Yield cases of one axis, one for each element type and pattern of `data`.
+
+    Other axes, where there must be more, have one cell.
+    """
     more = operator.axes[0] - 1
     lists = {role: (value, *(suited.PLAIN.get(role, 1),) * more) for role, value in numbers.items()}
     shape = (1, _CHANNELS, size, *(1,) * more)
-    return blueprint(operator, shape, {**lists, **words}, dtype, pattern)
+    plan = blueprint(operator, shape, {**lists, **words}, *data[0])
+    for dtype, pattern in data:
+        yield replace(plan, dtype=dtype, pattern=pattern)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.operators import OPERATORS
+from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator
 from conformance.operators.windows import ceil_div
 from conformance.sweep.covering import Coverage, Model, Row, coverage, covering_array
@@ -193,11 +194,15 @@ _SHORT = {"kernel": "k", "strides": "s", "pads_begin": "b", "pads_end": "e", "pa
 _INCLUDE_PAD = {True: "include", False: "exclude"}
 
 
+@cache
+def _by_key(operator: Operator) -> dict[str, Attribute]:
+    return {attribute.key: attribute for attribute in operator.attributes}
+
+
 def _shown(operator: Operator, attributes: Mapping[str, Any]) -> Iterator[str]:
     """Yield attributes in few letters, and alike for all documents."""
-    known = {attribute.key: attribute for attribute in operator.attributes}
     for key, value in attributes.items():
-        attribute = known.get(key)
+        attribute = _by_key(operator).get(key)
         if attribute is None:
             yield str(value)
         elif attribute.is_list and isinstance(value, list):

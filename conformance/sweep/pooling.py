@@ -116,22 +116,21 @@ def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
     }
 
 
-def _mode(operator: Operator, auto_pad: Level) -> str:
-    """Return how pads come about: explicit, same or valid."""
+def _modes(operator: Operator) -> dict[Level, str]:
+    """Return how pads come about, explicit, same or valid, by the levels of auto_pad."""
     attribute = operator.attribute("auto_pad")
-    if attribute is None:
-        return "explicit"
-    mode = str(attribute.meanings[0] if auto_pad == ABSENT else auto_pad)
-    return mode if mode in {"explicit", "valid"} else "same"
+    meanings = ("explicit",) if attribute is None else attribute.meanings
+    modes = {mode: mode if mode in {"explicit", "valid"} else "same" for mode in meanings}
+    return {ABSENT: modes[meanings[0]], **modes}
 
 
 def _geometry_constraints(operator: Operator) -> list[Constraint]:
-    automatic = operator.attribute("auto_pad") is not None
+    automatic, modes = operator.attribute("auto_pad") is not None, _modes(operator)
     names = (*(("auto_pad",) if automatic else ()), "kernel", "stride", "padding", "fit")
 
     def of_an_axis(levels: Sequence[str]) -> tuple[str, ...]:
         auto_pad, *rest = levels if automatic else (ABSENT, *levels)
-        return (_mode(operator, auto_pad), *rest)
+        return (modes[auto_pad], *rest)
 
     def some_numbers(*levels: str) -> bool:
         return geometry.feasible(*of_an_axis(levels), None)
@@ -285,7 +284,7 @@ def _case(operator: Operator, row: Row, turn: int) -> Blueprint:
         said = {"strides": axis.s == 1, "pads_begin": axis.begin == 0, "pads_end": axis.end == 0}
         return all(said[role] for role in unsaid)
 
-    axes = numbers(row, _mode(operator, row.get("auto_pad", ABSENT)), turn, suits)
+    axes = numbers(row, _modes(operator)[row.get("auto_pad", ABSENT)], turn, suits)
     shape = (int(str(row["batch"])), int(str(row["channels"])), *(axis.d for axis in axes))
     columns = list(zip(*axes, strict=True))[1:]
     lists = dict(zip(("kernel", "strides", "pads_begin", "pads_end"), columns, strict=True))

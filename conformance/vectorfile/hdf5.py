@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from conformance.errors import VectorFileError
+from conformance.errors import UsageError, VectorFileError
 from conformance.vectorfile import layout
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _guard(path: Path) -> Iterator[None]:
     """Turn whatever goes wrong inside into a VectorFileError of one line that names the file."""
     try:
         yield
-    except VectorFileError:
+    except (UsageError, VectorFileError):  # the first is about a package that adds operators
         raise
     except FileNotFoundError as error:
         raise VectorFileError(f"{path}: no such file") from error

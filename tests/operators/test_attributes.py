@@ -210,6 +210,27 @@ def test_the_strategies_draw_valid_cases(case):
     OPERATORS[operator].validate(inputs, attributes)
 
 
+class TestMeanings:
+    """What the values of an attribute mean, whatever a document calls them."""
+
+    UP = Attribute("up", "rounding", "A", default="yes", values={"no": "floor", "yes": "ceil"})
+    COUNTED = Attribute("count", "include_pad", "A", values={0: False, 1: True})
+
+    def test_the_default_comes_first(self):
+        """Of an attribute that is required, the document's first value."""
+        assert self.UP.meanings == ("ceil", "floor")
+        assert self.COUNTED.meanings == (False, True)
+        assert Attribute("k", "kernel", "A").meanings == ()
+
+    @pytest.mark.parametrize(
+        ("value", "meaning"), [(1, True), (0, False), (2, 2), ("1", "1"), ([1], [1])]
+    )
+    def test_a_value_that_is_none_of_them_means_itself(self, value, meaning):
+        """As in a case that breaks the rule."""
+        assert self.COUNTED.meaning_of(value) == meaning
+        assert type(self.COUNTED.meaning_of(value)) is type(meaning)
+
+
 def test_long_values_are_shortened():
     """A message stays one readable line."""
     message = refusal("MaxPool-1", VALID["MaxPool-1"] | {"kernel": [1] * 500})
