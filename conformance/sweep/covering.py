@@ -86,10 +86,17 @@ class Coverage:
         return self.covered == self.feasible
 
 
+class CoveringArray(NamedTuple):
+    """Rows that satisfy every constraint of a model, and what they cover."""
+
+    rows: list[Row]
+    coverage: Coverage
+
+
 def covering_array(
     model: Model, *, strength: int, seed: int = 0, progress: Progress | None = None
-) -> list[Row]:
-    """Rows that satisfy every constraint and together hold every feasible tuple of `strength`.
+) -> CoveringArray:
+    """Return rows that together hold every feasible tuple of `strength`.
 
     The rows depend on the arguments alone. `seed` breaks ties. `progress(covered, feasible)` is
     called after each row with numbers of tuples. Raises ValueError where `strength` does not fit
@@ -111,12 +118,16 @@ def covering_array(
         uncovered[block] = False
         if progress is not None:
             progress(feasible - todo, feasible)
-    named = list(model.factors.items())
-    return [{name: levels[i] for (name, levels), i in zip(named, row, strict=True)} for row in rows]
+    factors = list(model.factors.items())
+    named = [
+        {name: levels[i] for (name, levels), i in zip(factors, row, strict=True)} for row in rows
+    ]
+    # `todo` is 0: nothing is missing.
+    return CoveringArray(named, Coverage(feasible, feasible, layout.tuples - feasible, ()))
 
 
 def coverage(model: Model, rows: Iterable[Mapping[str, Level]], *, strength: int) -> Coverage:
-    """How much of a model's tuples of `strength` factors `rows` hold; the counts are exact.
+    """How much of a model's tuples of `strength` factors any `rows` hold; the counts are exact.
 
     Raises ValueError where a row does not fit the model or breaks a constraint, where `strength`
     does not fit the model, or where no row satisfies all constraints.
@@ -321,13 +332,17 @@ def _feasible_tuples(
     start = solver.start()
     for group in layout.groups:
         part = table[layout.spans(group)]
+        # Tuples come in ascending order: the next one shares its first levels with the last.
+        states, last = [start], [-1] * len(group)
         for levels in np.argwhere(~part).tolist():
             if part[tuple(levels)]:  # proved since by a row found for another tuple
                 continue
-            state = start
-            for factor, level in zip(group, levels, strict=True):
-                state = solver.assign(state, factor, level)
-            if row := solver.complete(state):
+            shared = next(i for i, level in enumerate(levels) if level != last[i])
+            del states[shared + 1 :]
+            for factor, level in zip(group[shared:], levels[shared:], strict=True):
+                states.append(solver.assign(states[-1], factor, level))
+            last = levels
+            if row := solver.complete(states[-1]):
                 table[layout.block(row)] = True
     return table
 
@@ -363,7 +378,8 @@ def _new_row(
         choose(factor, level)
     witness = solver.complete(state)
     while todo:
-        factor = max(todo, key=lambda f: float(gains[layout.span(f)].max()))
+        best = np.maximum.reduceat(gains, layout.offsets[:-1]).tolist()
+        factor = max(todo, key=best.__getitem__)
         for level in np.argsort(-gains[layout.span(factor)], kind="stable").tolist():
             extended = solver.assign(state, factor, level)
             if extended is None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -17,7 +17,7 @@ from conformance.operators import OPERATORS
 from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator
 from conformance.operators.windows import ceil_div
-from conformance.sweep.covering import Coverage, Model, Row, coverage, covering_array
+from conformance.sweep.covering import Coverage, Model, Row, covering_array
 from conformance.sweep.patterns import fill
 from conformance.vector import Array, Case, Provenance, Tier
 
@@ -98,24 +98,20 @@ class Sweep:
         found = []
         for name, model, t in wanted:
             step = None if progress is None else _named(progress, f"{self.operator}: {name}")
-            rows = covering_array(model, strength=t, seed=seed, progress=step)
-            found.append(Covered(name, t, rows, model))
+            array = covering_array(model, strength=t, seed=seed, progress=step)
+            found.append(Covered(name, t, model, *array))
         return found
 
 
 @dataclass(frozen=True)
 class Covered:
-    """A covering array of a model: its rows, and its strength t."""
+    """A covering array of a model: its strength t, its rows and what they cover."""
 
     name: str
     strength: int
-    rows: list[Row]
     model: Model
-
-    @cached_property
-    def coverage(self) -> Coverage:
-        """How many t-way interactions it covers; counted when it is asked for."""
-        return coverage(self.model, self.rows, strength=self.strength)
+    rows: list[Row]
+    coverage: Coverage
 
 
 def _named(progress: Progress, name: str) -> Callable[[int, int], None]:

@@ -75,9 +75,10 @@ def test_every_feasible_tuple_is_covered_and_every_row_is_valid(model, strength,
         with pytest.raises(ValueError, match="no row satisfies all constraints"):
             covering_array(model, strength=strength, seed=seed)
         return
-    rows = covering_array(model, strength=strength, seed=seed)
+    rows, covered = covering_array(model, strength=strength, seed=seed)
     assert [row for row in rows if row not in valid] == []
     assert tuples(valid, strength) == tuples(rows, strength)
+    assert covered == coverage(model, rows, strength=strength)
 
 
 @settings(max_examples=200, deadline=None)
@@ -101,7 +102,7 @@ def test_coverage_counts_what_enumeration_counts(model, strength, random):
 @pytest.mark.parametrize("strength", [1, 2, 3, 4])
 def test_an_array_of_each_strength_is_complete(strength):
     """A covering array has full coverage at its own strength."""
-    rows = covering_array(CHAIN, strength=strength)
+    rows = covering_array(CHAIN, strength=strength).rows
     found = coverage(CHAIN, rows, strength=strength)
     expected = len(tuples(valid_rows(CHAIN), strength))
     assert (expected, expected, ()) == (found.feasible, found.covered, found.missing)
@@ -110,15 +111,15 @@ def test_an_array_of_each_strength_is_complete(strength):
 
 def test_strength_of_all_factors_lists_every_valid_row_once():
     """At full strength the array is the set of all valid rows."""
-    rows = covering_array(CHAIN, strength=4)
+    rows = covering_array(CHAIN, strength=4).rows
     assert sorted(map(str, valid_rows(CHAIN))) == sorted(map(str, rows))
 
 
 def test_levels_no_valid_row_holds_are_left_out():
     """A level that constraints rule out only together is infeasible, not missing."""
-    assert {0, 1} == {row["b"] for row in covering_array(CHAIN, strength=2)}
+    assert {0, 1} == {row["b"] for row in covering_array(CHAIN, strength=2).rows}
     expected = Coverage(feasible=9, covered=9, infeasible=3, missing=())
-    assert expected == coverage(CHAIN, covering_array(CHAIN, strength=1), strength=1)
+    assert expected == coverage(CHAIN, covering_array(CHAIN, strength=1).rows, strength=1)
 
 
 def test_a_dead_end_that_only_a_search_sees_is_avoided():
@@ -129,7 +130,7 @@ def test_a_dead_end_that_only_a_search_sees_is_avoided():
     ]
     model = Model({name: [0, 1] for name in "abxyz"}, rules)
     for strength, seed in itertools.product((1, 2, 3), range(5)):
-        rows = covering_array(model, strength=strength, seed=seed)
+        rows = covering_array(model, strength=strength, seed=seed).rows
         assert not any(row["a"] + row["b"] == 2 for row in rows)
         assert coverage(model, rows, strength=strength).complete
 
@@ -168,7 +169,7 @@ def test_contradictory_constraints_are_named():
 def test_a_mid_size_array_stays_near_the_lower_bound():
     """Ten factors of four levels at strength 3 take at most 180 rows; no array has less than 64."""
     model = Model({f"f{i}": range(4) for i in range(10)})
-    rows = covering_array(model, strength=3)
+    rows = covering_array(model, strength=3).rows
     assert coverage(model, rows, strength=3).complete
     assert 64 <= len(rows) <= 180
 
@@ -176,7 +177,7 @@ def test_a_mid_size_array_stays_near_the_lower_bound():
 def test_unequal_level_counts_stay_near_the_largest_product():
     """Where three factors outweigh the others, few rows go beyond the product of their levels."""
     model = Model({f"f{i}": range(n) for i, n in enumerate([3, 9, 2, 4, 8, 3, 7])})
-    assert 9 * 8 * 7 <= len(covering_array(model, strength=3)) <= 1.1 * 9 * 8 * 7
+    assert 9 * 8 * 7 <= len(covering_array(model, strength=3).rows) <= 1.1 * 9 * 8 * 7
 
 
 def test_same_arguments_give_the_same_rows_whatever_the_hash_seed():
@@ -185,7 +186,7 @@ def test_same_arguments_give_the_same_rows_whatever_the_hash_seed():
         "from conformance.sweep.covering import *\n"
         "model = Model({n: [n + str(i) for i in range(4)] for n in 'abcdef'},\n"
         "    [Constraint(('a', 'f'), lambda a, f: a[1] <= f[1], 'f is at least a')])\n"
-        "print(covering_array(model, strength=2, seed=7))\n"
+        "print(covering_array(model, strength=2, seed=7).rows)\n"
     )
     outputs = {
         subprocess.run(
@@ -203,7 +204,7 @@ def test_same_arguments_give_the_same_rows_whatever_the_hash_seed():
 def test_the_rows_of_a_seed_are_pinned():
     """Rows of a fixed seed never change: shipped vectors are made from them."""
     model = Model({"a": "xy", "b": "xyz", "c": [1, 2]})
-    rows = covering_array(model, strength=2, seed=3)
+    rows = covering_array(model, strength=2, seed=3).rows
     expected = ["yx2", "xz2", "yz1", "xy1", "yy2", "xx1"]
     assert expected == ["".join(map(str, row.values())) for row in rows]
 
@@ -211,7 +212,7 @@ def test_the_rows_of_a_seed_are_pinned():
 def test_progress_rises_to_the_number_of_feasible_tuples():
     """Progress comes once per row with rising counts and ends complete."""
     seen = []
-    rows = covering_array(CHAIN, strength=2, progress=lambda *counts: seen.append(counts))
+    rows = covering_array(CHAIN, strength=2, progress=lambda *counts: seen.append(counts)).rows
     feasible = len(tuples(valid_rows(CHAIN), 2))
     covered = [count for count, _ in seen]
     assert {feasible} == {total for _, total in seen}
