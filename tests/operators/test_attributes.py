@@ -10,7 +10,7 @@ from oracle import oracle
 from strategies import hard_cases
 
 from conformance.errors import InvalidCase, UsageError
-from conformance.operators import OPERATORS, evaluate
+from conformance.operators import OPERATORS, Attribute, evaluate
 
 DATA = np.arange(30, dtype=np.float32).reshape(1, 1, 5, 6)
 AVERAGE = pooling([2, 3], exclude_pad=True)
