@@ -22,46 +22,47 @@ from pathlib import Path
 from conformance.check.sources import chosen, opened
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.acceptance import accepted
+from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.diagnosis import Diagnosis, diagnose
 from conformance.faults.strength import vectors_of
-from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
-from conformance.vector import Array, Vector
+from conformance.operators import OPERATORS
+from conformance.vector import Outputs, Vector
 
-Planted = tuple[list[tuple[Vector, Array | None]], list[Vector]]
+Planted = tuple[list[tuple[Vector, Outputs | None]], list[Vector]]
 
 
 class Bench:
     """Vectors by operator, each with what a right backend makes of it."""
 
     def __init__(self, path: str | None, tier: str) -> None:
-        self._trials: dict[str, list[tuple[Vector, Trial]]] = {}
+        self._baselines: dict[str, list[tuple[Vector, Baseline]]] = {}
         with opened(path) as sources:
             for selection in chosen(sources, None, None, tier):
                 name = selection.source.operator
                 right = right_operator(name, None)
-                self._trials[name] = [
-                    (vector, Trial(vector.case, right)) for vector in vectors_of(selection)
+                self._baselines[name] = [
+                    (vector, Baseline(vector.case, right)) for vector in vectors_of(selection)
                 ]
 
     def answers(self, faults: Sequence[Fault]) -> dict[str, Answer | None]:
         """Return what faults make of every vector, None where it is right."""
         found: dict[str, Answer | None] = {}
-        for name, trials in self._trials.items():
-            here = tuple(fault for fault in faults if name in fault.operators)
+        for name, baselines in self._baselines.items():
+            here = tuple(fault for fault in faults if fault.concerns(OPERATORS[name]))
             if not here:
                 continue
-            suspect = Suspect(here, name)
-            for vector, trial in trials:
-                found[vector.case.id] = suspect.answer(trial)
+            planted = PlantedFaults(here, name)
+            for vector, baseline in baselines:
+                found[vector.case.id] = planted.answer(baseline)
         return found
 
     def planted(self, faults: Sequence[Fault]) -> Planted:
         """Return the mismatches of a backend with faults, and the vectors that conform."""
         answers = self.answers(faults)
-        wrong: list[tuple[Vector, Array | None]] = []
+        wrong: list[tuple[Vector, Outputs | None]] = []
         right: list[Vector] = []
-        for trials in self._trials.values():
-            for vector, _ in trials:
+        for baselines in self._baselines.values():
+            for vector, _ in baselines:
                 if vector.case.id not in answers:
                     continue
                 answer = answers[vector.case.id]
@@ -76,10 +77,16 @@ class Bench:
     def fingerprint(self, fault: Fault, names: frozenset[str]) -> tuple[object, ...]:
         """Return all answers of a fault, to be compared with those of another."""
         return tuple(
-            "raised" if isinstance(answer, Raised) else None if answer is None else answer.tobytes()
+            _key(answer)
             for vector, answer in self.answers([fault]).items()
             if vector.split("/")[0] in names
         )
+
+
+def _key(answer: Answer | None) -> object:
+    if answer is None or isinstance(answer, Raised):
+        return None if answer is None else "raised"
+    return tuple(output.tobytes() for output in answer)
 
 
 def same(bench: Bench, one: Fault, other: Fault) -> bool:

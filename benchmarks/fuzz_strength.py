@@ -25,11 +25,11 @@ from rich.table import Table
 from conformance.backends import Backend
 from conformance.faults import CATALOGUE, Fault, faulty, strength
 from conformance.faults.acceptance import accepted
-from conformance.faults.trial import Raised, Suspect, Trial, right_operator
+from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.fuzz import fuzz
 from conformance.operators import OPERATORS, vector_of
 from conformance.sweep.model import case_of
-from conformance.vector import Array, Vector
+from conformance.vector import Array, Outputs, Vector
 
 COUNTS = (100, 300, 1000, 1500)
 
@@ -45,7 +45,7 @@ class Recorder:
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array:
+    ) -> Array | Outputs:
         """Compute a case as the documents say."""
         case = case_of(operator, attributes, tuple(inputs), pattern="drawn")
         self.vectors.append(vector_of(case))
@@ -65,11 +65,11 @@ def needed(
 ) -> Iterator[tuple[Fault, float]]:
     """Yield how many cases it takes to find each fault."""
     right = right_operator(operator, None)
-    trials = [Trial(vector.case, right) for vector in vectors]
+    baselines = [Baseline(vector.case, right) for vector in vectors]
     for fault in faults:
-        suspect = Suspect((fault,), operator)
-        for place, (vector, trial) in enumerate(zip(vectors, trials, strict=True), 1):
-            got = suspect.answer(trial)
+        planted = PlantedFaults((fault,), operator)
+        for place, (vector, baseline) in enumerate(zip(vectors, baselines, strict=True), 1):
+            got = planted.answer(baseline)
             if got is not None and not accepted(vector, None if isinstance(got, Raised) else got):
                 yield fault, place
                 break
@@ -86,7 +86,7 @@ def measure(counts: Sequence[int], seeds: int, progress: Progress) -> tuple[Need
     found: Needed = {}
     run, seconds = 0, 0.0
     for operator in OPERATORS:
-        faults = [fault for fault in CATALOGUE if operator in fault.operators]
+        faults = [fault for fault in CATALOGUE if fault.concerns(OPERATORS[operator])]
         task = progress.add_task(operator, total=seeds * len(faults))
         for seed in range(1, seeds + 1):
             vectors, took = drawn(operator, counts[-1], seed)

@@ -18,7 +18,7 @@ import numpy as np
 from conformance.check.profiles import PROFILES
 from conformance.errors import Unsupported
 from conformance.faults import Fault
-from conformance.faults.trial import Answer, Raised, Suspect, Trial, right_operator
+from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
 from conformance.operators import OPERATORS
 from conformance.vector import Array, Case
 
@@ -45,7 +45,7 @@ class Suite:
     tolerance: Tolerance
     tolerance_text: str
     readings: Mapping[str, str]
-    examples: list[tuple[Example, Trial]] = field(default_factory=list)
+    examples: list[tuple[Example, Baseline]] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     values_only: int = 0
 
@@ -56,20 +56,21 @@ class Suite:
         except Unsupported as error:
             self.left_out.setdefault(str(error), []).append(name)
             return
-        trial = Trial(example.case, right_operator(example.case.operator, self.readings))
-        if self.passes(example, trial.right):
-            self.examples.append((example, trial))
+        baseline = Baseline(example.case, right_operator(example.case.operator, self.readings))
+        if self.passes(example, baseline.right):
+            self.examples.append((example, baseline))
             self.values_only += indices
         else:
             refused = "refused there, valid here"
             why = refused if example.expected is None else "the exact result does not pass"
             self.left_out.setdefault(why, []).append(name)
 
-    def passes(self, example: Example, got: Answer) -> bool:
-        """Say whether an answer passes by the rule of this suite."""
+    def passes(self, example: Example, answer: Answer) -> bool:
+        """Say whether the first output of an answer passes by the rule of this suite."""
         expected = example.expected
-        if expected is None or isinstance(got, Raised):
-            return expected is None and isinstance(got, Raised)
+        if expected is None or isinstance(answer, Raised):
+            return expected is None and isinstance(answer, Raised)
+        got = answer[0]
         if got.shape != expected.shape or got.dtype != expected.dtype:
             return False
         rtol, atol = self.tolerance(expected.dtype)
@@ -83,11 +84,11 @@ class Suite:
 
     def catches(self, fault: Fault, operator: str) -> bool:
         """Say whether a case of the operator fails with a fault in it."""
-        suspect = Suspect((fault,), operator, self.readings)
+        planted = PlantedFaults((fault,), operator, self.readings)
         mine = [each for each in self.examples if each[0].case.operator == operator]
         if not fault.remembers:  # what is remembered depends on the order of calls
             mine.sort(key=lambda each: each[1].cells)
-        answers = ((example, suspect.answer(trial)) for example, trial in mine)
+        answers = ((example, planted.answer(baseline)) for example, baseline in mine)
         return any(got is not None and not self.passes(example, got) for example, got in answers)
 
 

@@ -20,13 +20,13 @@ import numpy as np
 from benchmarks.paired import Effort, Row, measured
 from conformance.batch import vector_at
 from conformance.dtypes import dtype_of
-from conformance.vector import Case, Outcome, Vector
+from conformance.vector import Case, Expected, Outcome, Vector
 from conformance.vectorfile import VectorFile, VectorWriter, shipped_suite
 
 OPERATOR = "MaxPool-1"
 AGAINST = "HDF5, a group a vector"
 _TEXTS = ("id", "operator", "tier", "pattern", "source", "provenance")
-_COLUMNS = ("expected", "addends", "divisor", "magnitude")
+_COLUMNS = ("values", "addends", "divisor", "magnitude")
 
 
 def rows(effort: Effort) -> Iterator[Row]:
@@ -91,8 +91,8 @@ def write_groups(path: Path, vectors: Sequence[Vector]) -> None:
                 for name in ("kind", "accumulator", "subnormals"):
                     held.attrs[name] = getattr(outcome, name)
                 held.attrs["readings"] = json.dumps(outcome.readings)
-                for name in _COLUMNS if outcome.expected is not None else ():
-                    _write_array(held, name, getattr(outcome, name))
+                for name in _COLUMNS if outcome.outputs else ():
+                    _write_array(held, name, getattr(outcome.first, name))
 
 
 def read_groups(path: Path) -> list[Vector]:
@@ -124,7 +124,7 @@ def _read_outcome(group: Any) -> Outcome:
         readings=tuple(json.loads(group.attrs["readings"])),
         accumulator=group.attrs["accumulator"],
         subnormals=group.attrs["subnormals"],
-        **{name: _read_array(group[name]) for name in group},
+        outputs=(Expected(*(_read_array(group[name]) for name in _COLUMNS)),) if len(group) else (),
     )
 
 

@@ -77,7 +77,9 @@ def measure_ours(files: VectorSet, tier: str, progress: Progress) -> Measured:
 
 def measure_other(suite: Suite, progress: Progress) -> Measured:
     """Measure another suite."""
-    possible = [(f, name) for name in suite.operators for f in CATALOGUE if name in f.operators]
+    possible = [
+        (f, name) for name in suite.operators for f in CATALOGUE if f.concerns(OPERATORS[name])
+    ]
     return Measured(
         suite.name,
         len(suite.examples),
@@ -111,7 +113,7 @@ def table_of(rows: Iterable[Measured]) -> Table:
     table.add_column("cases", justify="right")
     table.add_column("tolerance")
     for name in OPERATORS:
-        count = sum(name in fault.operators for fault in CATALOGUE)
+        count = sum(fault.concerns(OPERATORS[name]) for fault in CATALOGUE)
         table.add_column(f"{name}\nof {count}", justify="right")
     table.add_column("faults", justify="right")
     table.add_column("share", justify="right")

@@ -77,8 +77,10 @@ class Batch:
     ascending; `outcome_kind` one of VALUES, RAISES, ANYTHING; `outcome_expected` a row of the
     expected table, -1 where the outcome has no values; outcomes of one vector may share a row.
     Expected rows: elements `expected_start` to `expected_start + expected_size` of
-    `columns[expected_dtype]`, in C order of `expected_shape`. Nothing in a batch may be changed:
-    vectors with equal attributes share them, and a file may hand out the same batch again.
+    `columns[expected_dtype]`, in C order of `expected_shape`; `expected_output` is the number of
+    the output they are of. An outcome's row is that of its first output, and the rows of its
+    other outputs follow. Nothing in a batch may be changed: vectors with equal attributes share
+    them, and a file may hand out the same batch again.
     """
 
     operator: str
@@ -99,6 +101,7 @@ class Batch:
     outcome_expected: Ints
     outcome_readings: list[tuple[dict[str, str], ...]]
     expected_vector: Ints
+    expected_output: Ints
     expected_dtype: list[str]
     expected_shape: list[tuple[int, ...]]
     expected_start: Ints
@@ -110,6 +113,11 @@ class Batch:
         """Number of the first vector in its file."""
         return int(self.numbers[0]) if len(self.numbers) else 0
 
+    @property
+    def outputs(self) -> int:
+        """Number of outputs of each outcome with values; 1 where there is no such outcome."""
+        return int(self.expected_output.max(initial=0)) + 1
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -117,12 +125,12 @@ class Batch:
 def batch_of(vectors: Sequence[Vector]) -> Batch:
     """Return the columns of `vectors`, which are of one operator, numbered from zero.
 
-    Equal expected arrays of one vector are stored once. Raises ValueError, naming the vector,
-    where a vector has no columns: mixed operators, an unknown element type, rank 0 or above 8,
-    no outcome, or an outcome whose arrays do not fit together.
+    Equal outputs of one vector are stored once. Raises ValueError, naming the vector, where a
+    vector has no columns: mixed operators, an unknown element type, rank 0 or above 8, no
+    outcome, or an outcome whose arrays do not fit together or are not the operator's outputs.
     """
     operator = vectors[0].case.operator if vectors else ""
-    table = _Expected()
+    table = _Expected(operator)
     outcomes: list[tuple[int, Outcome, int]] = []
     inputs: list[tuple[Array, ...]] = []
     for index, vector in enumerate(vectors):
@@ -158,6 +166,7 @@ def batch_of(vectors: Sequence[Vector]) -> Batch:
         outcome_expected=_ints(row for _, _, row in outcomes),
         outcome_readings=[tuple(dict(each) for each in o.readings) for _, o, _ in outcomes],
         expected_vector=_ints(table.vector),
+        expected_output=_ints(table.output),
         expected_dtype=table.dtype,
         expected_shape=table.shape,
         expected_start=_ints(table.start),
@@ -208,35 +217,41 @@ def outcome_at(batch: Batch, row: int) -> Outcome:
     readings = batch.outcome_readings[row]
     if kind != "values":
         return Outcome(kind, readings, accumulator=accumulator, subnormals=subnormals)
-    table = int(batch.outcome_expected[row])
-    columns = batch.columns[batch.expected_dtype[table]]
-    start = int(batch.expected_start[table])
-    part = slice(start, start + int(batch.expected_size[table]))
+    first = int(batch.outcome_expected[row])
     return Outcome(
         kind=kind,
         readings=readings,
-        outputs=(
-            Expected(
-                columns.values[part].reshape(batch.expected_shape[table]),
-                columns.addends[part],
-                columns.divisor[part],
-                columns.magnitude[part],
-            ),
-        ),
+        outputs=tuple(_expected_at(batch, first + output) for output in range(batch.outputs)),
         accumulator=accumulator,
         subnormals=subnormals,
     )
 
 
-class _Expected:
-    """The table of expected arrays while it grows."""
+def _expected_at(batch: Batch, row: int) -> Expected:
+    """Return row `row` of the expected columns as an object; its arrays are views."""
+    columns = batch.columns[batch.expected_dtype[row]]
+    start = int(batch.expected_start[row])
+    part = slice(start, start + int(batch.expected_size[row]))
+    return Expected(
+        columns.values[part].reshape(batch.expected_shape[row]),
+        columns.addends[part],
+        columns.divisor[part],
+        columns.magnitude[part],
+    )
 
-    def __init__(self) -> None:
+
+class _Expected:
+    """The table of expected arrays of an operator while it grows."""
+
+    def __init__(self, operator: str) -> None:
         self.vector: list[int] = []
+        self.output: list[int] = []
         self.dtype: list[str] = []
         self.shape: list[tuple[int, ...]] = []
         self.start: list[int] = []
         self.size: list[int] = []
+        self._operator = operator
+        self._dtypes = output_dtypes(operator)
         self._parts: dict[str, list[tuple[Array, ...]]] = {}
         self._length: dict[str, int] = {}
 
@@ -246,35 +261,37 @@ class _Expected:
         return [(vector, outcome, self._row(vector, outcome, known)) for outcome in outcomes]
 
     def _row(self, vector: int, outcome: Outcome, known: dict[tuple[object, ...], int]) -> int:
-        """Return the row of the outcome's expected array, a new one if `known` has no equal."""
-        values = outcome.expected
-        rest: tuple[Array | None, ...] = (outcome.addends, outcome.divisor, outcome.magnitude)
+        """Return the row of the outcome's first output, a new one if `known` has no equal."""
         if outcome.kind != "values":
-            if values is not None or any(column is not None for column in rest):
+            if outcome.outputs:
                 raise ValueError(f"an outcome of kind {outcome.kind!r} holds expected values")
             return -1
-        if values is None or any(column is None for column in rest):
+        if not outcome.outputs:
             raise ValueError("an outcome of kind 'values' lacks an array")
-        values = _frozen(values)
-        kinds = (np.int32, np.int32, np.float64)
-        parts = (
-            values.ravel(),
-            *(np.ascontiguousarray(*pair) for pair in zip(rest, kinds, strict=True)),
+        columns = [_columns_of(expected) for expected in outcome.outputs]
+        names = tuple(name_of(values.dtype) for values, *_ in columns)
+        if self._dtypes is not None:
+            _check_outputs(names, self._operator, self._dtypes)
+        key = tuple(
+            (name, parts[0].shape, *(part.tobytes() for part in parts))
+            for name, parts in zip(names, columns, strict=True)
         )
-        if any(part.shape != (values.size,) for part in parts):
-            raise ValueError("addends, divisor and magnitude are not one per expected element")
-        name = name_of(values.dtype)
-        key = (name, values.shape, *(part.tobytes() for part in parts))
         if key not in known:
             known[key] = len(self.vector)
-            self.vector.append(vector)
-            self.dtype.append(name)
-            self.shape.append(values.shape)
-            self.start.append(self._length.get(name, 0))
-            self.size.append(values.size)
-            self._length[name] = self.start[-1] + values.size
-            self._parts.setdefault(name, []).append(parts)
+            for output, (name, parts) in enumerate(zip(names, columns, strict=True)):
+                self._add(vector, output, name, parts)
         return known[key]
+
+    def _add(self, vector: int, output: int, name: str, parts: tuple[Array, ...]) -> None:
+        values, *rest = parts
+        self.vector.append(vector)
+        self.output.append(output)
+        self.dtype.append(name)
+        self.shape.append(values.shape)
+        self.start.append(self._length.get(name, 0))
+        self.size.append(values.size)
+        self._length[name] = self.start[-1] + values.size
+        self._parts.setdefault(name, []).append((values.ravel(), *rest))
 
     def columns(self) -> dict[str, ExpectedColumns]:
         """Return the flat columns, one set per element type."""
@@ -282,6 +299,39 @@ class _Expected:
             name: ExpectedColumns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
             for name, parts in self._parts.items()
         }
+
+
+def output_dtypes(operator: str) -> tuple[str, ...] | None:
+    """Return the element type of each output of an operator, "" for that of the data.
+
+    None for an operator that there is not.
+    """
+    from conformance.operators import OPERATORS  # noqa: PLC0415 - a batch needs no more of it
+
+    found = OPERATORS.get(operator)
+    return None if found is None else tuple(output.dtype for output in found.outputs)
+
+
+def _check_outputs(names: tuple[str, ...], operator: str, dtypes: tuple[str, ...]) -> None:
+    """Raise ValueError unless outputs of the types named are those of an operator."""
+    if len(names) != len(dtypes):
+        raise ValueError(f"outputs of an outcome: {len(names)}, of {operator}: {len(dtypes)}")
+    for output, (name, wanted) in enumerate(zip(names, dtypes, strict=True)):
+        if wanted not in {"", name}:
+            raise ValueError(f"output {output} is of {name}, and of {wanted} in {operator}")
+
+
+def _columns_of(expected: Expected) -> tuple[Array, ...]:
+    """Return the values of an output, in their shape, and its other columns, flat."""
+    values = _frozen(expected.values)
+    rest = (
+        np.ascontiguousarray(expected.addends, np.int32),
+        np.ascontiguousarray(expected.divisor, np.int32),
+        np.ascontiguousarray(expected.magnitude, np.float64),
+    )
+    if any(column.shape != (values.size,) for column in rest):
+        raise ValueError("addends, divisor and magnitude are not one per expected element")
+    return (values, *rest)
 
 
 def _ints(values: Iterable[int]) -> Ints:

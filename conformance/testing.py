@@ -32,7 +32,7 @@ from conformance.errors import UsageError
 from conformance.faults.diagnosis import diagnose
 from conformance.report import sentences
 from conformance.report.repro import script
-from conformance.vector import Vector
+from conformance.vector import Vector, outputs_of
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 
 _EXPLAINED = 5
@@ -96,7 +96,7 @@ class Causes:
         self._left -= 1
         others = [each for each in self._conforming if each.file is test.file]
         sample = [each.vector for each in others[:: -(-len(others) // _EVIDENCE) or 1]]
-        found = diagnose([(test.vector, result.output)], sample, {})
+        found = diagnose([(test.vector, outputs_of(result.output))], sample, {})
         causes = [each for each in found if each.faults and not each.contradicted]
         return [each.summary.partition(" by: ")[2] for each in causes]
 

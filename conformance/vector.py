@@ -18,7 +18,7 @@ OutcomeKind = Literal["values", "raises", "anything"]
 
 TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
 UNDEFINED = -1
-"""Value of `Outcome.addends` that marks an element no document defines."""
+"""Value of `Expected.addends` that marks an element no document defines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,22 +71,6 @@ class Outcome:
     outputs: tuple[Expected, ...] = ()
     accumulator: str = "wider"
     subnormals: str = "kept"
-
-    @property
-    def expected(self) -> Array | None:
-        return self.outputs[0].values if self.outputs else None
-
-    @property
-    def addends(self) -> npt.NDArray[np.int32] | None:
-        return self.outputs[0].addends if self.outputs else None
-
-    @property
-    def divisor(self) -> npt.NDArray[np.int32] | None:
-        return self.outputs[0].divisor if self.outputs else None
-
-    @property
-    def magnitude(self) -> npt.NDArray[np.float64] | None:
-        return self.outputs[0].magnitude if self.outputs else None
 
     @property
     def first(self) -> Expected:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from conformance.errors import InvalidCase
-from conformance.operators import CLAUSES, operator_named, vector_of
+from conformance.operators import CLAUSES, Output, operator_named, vector_of
 from conformance.operators.clauses import disputed_of, under
 from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.vector import Array, Case, Outcome, Vector
 from conformance.vectorfile import VectorFile
 
+_COLUMNS = {
+    "expected": "values",
+    "addends": "addends",
+    "divisor": "divisor",
+    "magnitude": "magnitude",
+}
+"""What is said of each part of `Expected`."""
 _LARGEST = 1 << 40  # of an attribute: positions of windows have 64 bits
 
 
@@ -56,12 +63,13 @@ def differences(vector: Vector) -> list[str]:
     found = []
     if dict(vector.clauses) != dict(computed.clauses):
         found.append(f"clauses are {_clauses(vector)}, computed {_clauses(computed)}")
+    outputs = operator_named(vector.case.operator).outputs
     mine, theirs = _by_readings(vector), _by_readings(computed)
     for readings in {**theirs, **mine}:
         if readings not in mine or readings not in theirs:
             lack = "are missing" if readings not in mine else "do not occur"
             found.append(f"readings {_named(readings)} {lack}")
-        elif what := _difference(mine[readings], theirs[readings]):
+        elif what := _difference(mine[readings], theirs[readings], outputs):
             found.append(f"{what}{f' under {_named(readings)}' if readings else ''}")
     if not found and len(vector.outcomes) != len(computed.outcomes):
         found.append(f"{len(vector.outcomes)} outcomes, computed {len(computed.outcomes)}")
@@ -74,7 +82,7 @@ def misshapen(vector: Vector) -> str:
     Nothing is allocated: a vector for which this is "" has windows as few as its stored outputs.
     """
     asked = _shapes_of(vector.case)
-    stored = {o.expected.shape for o in vector.outcomes if o.expected is not None}
+    stored = {output.values.shape for outcome in vector.outcomes for output in outcome.outputs}
     if asked == stored:
         return ""
     return f"attributes give output shape {_any(asked)}, stored is {_any(stored)}"
@@ -110,16 +118,17 @@ def _by_readings(vector: Vector) -> dict[tuple[tuple[str, str], ...], Outcome]:
     }
 
 
-def _difference(stored: Outcome, computed: Outcome) -> str:
+def _difference(stored: Outcome, computed: Outcome, outputs: Sequence[Output]) -> str:
     for name in ("kind", "accumulator", "subnormals"):
         if getattr(stored, name) != getattr(computed, name):
             return f"{name} is {getattr(stored, name)}, computed {getattr(computed, name)}"
-    for name in ("expected", "addends", "divisor", "magnitude"):
-        mine, theirs = getattr(stored, name), getattr(computed, name)
-        if mine is not None and theirs is not None:
-            what = _array_difference(mine, theirs)
-            if what:
-                return f"{name} {what}"
+    if len(stored.outputs) != len(computed.outputs):
+        return f"{len(stored.outputs)} outputs, computed {len(computed.outputs)}"
+    for output, mine, theirs in zip(outputs, stored.outputs, computed.outputs, strict=False):
+        of = f"{output.name}: " if len(outputs) > 1 else ""
+        for name, column in _COLUMNS.items():
+            if what := _array_difference(getattr(mine, column), getattr(theirs, column)):
+                return f"{of}{name} {what}"
     return ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
-from conformance.operators import OPERATORS
+from conformance.operators.registry import OWN
 
 PAGE = Path(__file__).with_name("faults.md")
 
@@ -33,6 +33,7 @@ SECTIONS = {
     "gather": "Which cells are read, and data refused",
     "divide": "What sums are divided by",
     "reduce": "Values, and how they are stored",
+    "further": "Outputs after the first",
 }
 
 
@@ -43,7 +44,9 @@ def page() -> str:
 
 def _lines() -> Iterator[str]:
     yield HEAD
-    yield f"There are {len(CATALOGUE)} faults."
+    some = sum(any(map(fault.concerns, OWN)) for fault in CATALOGUE)
+    yield f"There are {len(CATALOGUE)} faults; {some} concern operators of this suite, the others"
+    yield "operators that installed packages add."
     for step in STEPS:
         here = [fault for fault in CATALOGUE if fault.step == step]
         yield f"\n## {SECTIONS[step]}\n"
@@ -57,8 +60,8 @@ def _lines() -> Iterator[str]:
 
 
 def _row(fault: Fault) -> str:
-    every = set(fault.operators) == set(OPERATORS)
-    operators = "every operator" if every else ", ".join(fault.operators)
+    names = [operator.name for operator in OWN if fault.concerns(operator)]
+    operators = "every operator" if len(names) == len(OWN) else ", ".join(names) or "none here"
     return f"| `{fault.name}` | {_cell(fault.summary)} | {operators} | {_links(fault.threads)} |"
 
 

@@ -29,7 +29,7 @@ def values_under(found, **readings):
     lists = [
         [
             None if m == UNDEFINED else float(v)
-            for v, m in zip(o.expected.flat, o.addends, strict=True)
+            for v, m in zip(o.first.values.flat, o.first.addends, strict=True)
         ]
         for o in found.outcomes
         if o.kind == "values" and any(wanted.items() <= c.items() for c in o.readings)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
-from conformance.vector import Case, Outcome, Vector
+from conformance.vector import Case, Expected, Outcome, Vector
 
 OPERATOR = "AvgPool-1"
 
@@ -37,15 +37,15 @@ def arrays(draw, dtypes=FLOATS + INTEGERS):
 
 @st.composite
 def _values(draw):
-    expected = draw(arrays())
-    size = expected.size
+    values = draw(arrays())
+    size = values.size
     integers = st.integers(-1, 2**31 - 1)
-    return {
-        "expected": expected,
-        "addends": np.resize(np.array(draw(st.lists(integers, min_size=1)), np.int32), size),
-        "divisor": np.resize(np.array([draw(integers), 9], np.int32), size),
-        "magnitude": np.resize(np.array([draw(st.floats()), 0.5]), size),
-    }
+    return Expected(
+        values,
+        np.resize(np.array(draw(st.lists(integers, min_size=1)), np.int32), size),
+        np.resize(np.array([draw(integers), 9], np.int32), size),
+        np.resize(np.array([draw(st.floats()), 0.5]), size),
+    )
 
 
 @st.composite
@@ -61,7 +61,7 @@ def _outcomes(draw):
             ),
             accumulator=draw(st.sampled_from(["wider", "element-type"])),
             subnormals=draw(st.sampled_from(["kept", "flushed"])),
-            **(draw(st.sampled_from(pool)) if kind == "values" else {}),
+            outputs=(draw(st.sampled_from(pool)),) if kind == "values" else (),
         )
         for kind in draw(st.lists(kinds, min_size=1, max_size=4))
     )
@@ -100,11 +100,12 @@ def small_vectors(count=3):
     for number in range(count):
         values = np.arange(number, number + 6, dtype=np.float32).reshape(1, 1, 2, 3)
         expected = values[..., :2] + np.float32(0.5)
-        own = {
-            "addends": np.array([2, 2, 2, -1], np.int32),
-            "divisor": np.full(4, 2, np.int32),
-            "magnitude": np.abs(expected).ravel().astype(np.float64),
-        }
+        own = Expected(
+            expected,
+            np.array([2, 2, 2, -1], np.int32),
+            np.full(4, 2, np.int32),
+            np.abs(expected).ravel().astype(np.float64),
+        )
         readings = {"ceil-window": ("kept", "dropped")}
         found.append(
             Vector(
@@ -118,7 +119,7 @@ def small_vectors(count=3):
                     tags=("ceil",),
                 ),
                 outcomes=(
-                    Outcome("values", ({"ceil-window": "kept"},), expected=expected, **own),
+                    Outcome("values", ({"ceil-window": "kept"},), outputs=(own,)),
                     Outcome("raises", ({"ceil-window": "dropped"},)),
                 ),
                 clauses=readings,
@@ -131,13 +132,18 @@ def plain(value):
     """Return vectors, cases, outcomes and arrays as nested tuples that compare bit by bit."""
     if isinstance(value, np.ndarray):
         return (value.dtype.name, value.shape, value.tobytes())
-    if isinstance(value, Vector | Case | Outcome):
+    if isinstance(value, Vector | Case | Outcome | Expected):
         return tuple((name, plain(getattr(value, name))) for name in value.__slots__)
     if isinstance(value, list | tuple):
         return tuple(map(plain, value))
     if isinstance(value, dict):
         return {name: (type(item), plain(item)) for name, item in value.items()}
     return value
+
+
+def with_first(outcome, **changes):
+    """Return an outcome that expects something else of the first output."""
+    return replace(outcome, outputs=(replace(outcome.first, **changes), *outcome.outputs[1:]))
 
 
 def renamed(vector, vector_id):

@@ -10,10 +10,11 @@ import numpy as np
 from conformance.check import checker
 from conformance.check.stored import LookedUp
 from conformance.resultfile import path_of
+from conformance.vector import outputs_of
 
 
 def answered(backend, vectors):
-    """Return by id what a backend does for each vector: an array, or what it raises."""
+    """Return by id what a backend does for each vector: an array, several, or what it raises."""
     found = {}
     for each in vectors:
         case = each.case
@@ -35,8 +36,9 @@ def as_file(path, answers):
             if isinstance(answer, Exception):
                 file[f"{status(answer)}/{name}"] = np.bytes_(text(answer).encode())
             else:
-                bits = answer.dtype.name == "bfloat16"
-                file[f"outputs/{name}"] = answer.view(np.uint16) if bits else answer
+                for number, output in enumerate(outputs_of(answer)):
+                    group = f"outputs.{number}" if number else "outputs"
+                    file[f"{group}/{name}"] = stored(output)
     return path
 
 
@@ -50,13 +52,19 @@ def as_folder(path, answers):
         else:
             folder = path / path_of(vector_id)
             folder.mkdir(parents=True)
-            bits = answer.dtype.name == "bfloat16"
-            np.save(folder / "output.npy", answer.view(np.uint16) if bits else answer)
+            for number, output in enumerate(outputs_of(answer)):
+                name = f"output.{number}.npy" if number else "output.npy"
+                np.save(folder / name, stored(output))
     (path / "status.tsv").write_text("".join(lines), "utf-8")
     return path
 
 
 LAYOUTS = {"file": as_file, "folder": as_folder}
+
+
+def stored(output):
+    """Return an output as it is stored: bfloat16 as its bits."""
+    return output.view(np.uint16) if output.dtype.name == "bfloat16" else output
 
 
 def status(error):

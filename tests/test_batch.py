@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from arbitrary_vectors import plain, small_vectors, vector_lists
+from arbitrary_vectors import plain, small_vectors, vector_lists, with_first
 from hypothesis import given, settings
 
 from conformance.batch import RAISES, VALUES, batch_of, vector_at
@@ -55,15 +55,16 @@ class TestBatchOf:
     def test_equal_expected_arrays_of_one_vector_are_stored_once(self):
         """Outcomes that differ only in how they are judged share a row."""
         answer = small_vectors(1)[0].outcomes[0]
-        copy = replace(answer, expected=answer.expected.copy(), accumulator="element-type")
+        copy = with_first(answer, values=answer.first.values.copy())
+        copy = replace(copy, accumulator="element-type")
         batch = batch_of([_with_outcomes(answer, copy)])
         assert batch.outcome_expected.tolist() == [0, 0]
         assert batch.expected_size.tolist() == [4]
 
     def test_expected_arrays_that_differ_in_the_sign_of_zero_are_kept_apart(self):
         """Sharing is by bits, not by value."""
-        answer = replace(small_vectors(1)[0].outcomes[0], expected=np.zeros((1, 4), np.float32))
-        batch = batch_of([_with_outcomes(answer, replace(answer, expected=-answer.expected))])
+        answer = with_first(small_vectors(1)[0].outcomes[0], values=np.zeros((1, 4), np.float32))
+        batch = batch_of([_with_outcomes(answer, with_first(answer, values=-answer.first.values))])
         assert batch.outcome_expected.tolist() == [0, 1]
 
     def test_inputs_are_read_only_and_the_callers_array_is_not(self):
@@ -85,10 +86,13 @@ class TestBatchOf:
         [
             (_with_outcomes(), "no outcome"),
             (_with_outcomes(Outcome("values")), "lacks an array"),
-            (_with_outcomes(Outcome("raises", expected=np.zeros(1))), "holds expected values"),
+            (
+                _with_outcomes(replace(small_vectors(1)[0].outcomes[0], kind="raises")),
+                "holds expected values",
+            ),
             (
                 _with_outcomes(
-                    replace(small_vectors(1)[0].outcomes[0], addends=np.zeros(3, np.int32))
+                    with_first(small_vectors(1)[0].outcomes[0], addends=np.zeros(3, np.int32))
                 ),
                 "not one per expected element",
             ),

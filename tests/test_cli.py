@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arbitrary_vectors import with_first
 from click.testing import CliRunner
 from fakes import pool, ramp, vector
 from samples import PLAIN, case, cases, write, write_cases
@@ -310,7 +311,7 @@ class TestGenerateAndVerify:
         """The digest is right, the value is not: one line names vector and element."""
         vector = vector_of(cases()[0])
         (outcome,) = vector.outcomes
-        wrong = replace(outcome, expected=outcome.expected + np.float32(1))
+        wrong = with_first(outcome, values=outcome.first.values + np.float32(1))
         path = write(tmp_path / "a.h5", [replace(vector, outcomes=(wrong,))])
         got = run("verify", path)
         assert got.exit_code == 3

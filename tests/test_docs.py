@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +27,6 @@ FOLDERS = (".", "benchmarks", "docs", "examples", "vectors")
 NOT_RUN = {"benchmarks/README.md", "vectors/README.md", "docs/findings.md", "docs/engines.md"}
 # Packages that the blocks of a page use, which not everybody has.
 ENGINES = {"docs/results.md": ("onnx",)}
-# A package that a page takes for installed.
-INSTALLED = {"docs/adding-an-operator.md": ROOT / "tests" / "outside"}
 NAMES = sorted(
     str(page.relative_to(ROOT)) for each in FOLDERS for page in ROOT.glob(f"{each}/*.md")
 )
@@ -93,6 +92,21 @@ def run(clone, *command):
     return done.stdout
 
 
+def install(project, folder):
+    """Make a package of the modules in a folder, with the entry points of its project file."""
+    information = folder / "example-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n")
+    groups = project["project"]["entry-points"].items()
+    lines = [line for group, points in groups for line in (f"[{group}]", *assignments(points))]
+    (information / "entry_points.txt").write_text("\n".join(lines))
+
+
+def assignments(points):
+    """Return entry points as lines."""
+    return [f"{name} = {value}" for name, value in points.items()]
+
+
 def pages_that_run():
     """Return the pages, each marked as one that needs the engines that it shows."""
     for name in NAMES:
@@ -105,12 +119,13 @@ def pages_that_run():
 def test_what_a_page_shows_runs(name, clone):
     """Each Python and shell block of a page runs, in order; a block that is a file is written."""
     folder, environment = clone
-    if name in INSTALLED:
-        environment["PYTHONPATH"] += f"{os.pathsep}{INSTALLED[name]}"
     so_far = ""
     for block in blocks(name):
         if block.file:
             (folder / block.file).write_text(block.text)
+        elif block.language == "toml" and block.text.startswith("[project.entry-points"):
+            install(tomllib.loads(block.text), folder)
+            environment["PYTHONPATH"] += f"{os.pathsep}{folder}"
         elif block.language == "python":
             so_far += block.text  # later blocks use what earlier ones define
             run(clone, sys.executable, "-c", so_far)
@@ -158,6 +173,13 @@ def test_the_index_names_every_page():
     index = (ROOT / "docs" / "README.md").read_text()
     pages = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
     assert {page for page in pages if f"]({page})" not in index} == set()
+
+
+def test_the_page_of_operators_explains_the_one_that_is_tested():
+    """Its file is the operator from outside that every command is tested on."""
+    shown = next(block for block in blocks("docs/adding-an-operator.md") if block.file).text
+    tested = (ROOT / "tests" / "outside" / "minimum_pool.py").read_text()
+    assert shown.partition("\n")[2] == tested
 
 
 def test_readme_shows_the_right_example():

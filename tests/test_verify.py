@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from arbitrary_vectors import with_first
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import PADDED, PLAIN, case, cases, counted, write_cases
@@ -19,9 +20,9 @@ CEIL = case("ceil", PADDED | {"rounding_type": "ceil"}, 1, 1, 6, 6)
 
 
 def changed(vector, number=0, **columns):
-    """Return a vector with columns of one outcome replaced."""
+    """Return a vector with columns of the first output of one outcome replaced."""
     outcomes = list(vector.outcomes)
-    outcomes[number] = replace(outcomes[number], **columns)
+    outcomes[number] = with_first(outcomes[number], **columns)
     return replace(vector, outcomes=tuple(outcomes))
 
 
@@ -39,15 +40,16 @@ def test_nan_is_equal_to_nan():
     assert differences(vector_of(sound)) == []
 
 
-@given(st.integers(0, 15), st.sampled_from(["expected", "addends", "divisor", "magnitude"]))
+@given(st.integers(0, 15), st.sampled_from(["values", "addends", "divisor", "magnitude"]))
 def test_any_changed_element_is_found(index, column):
     """One element of any column of an outcome gives one line that names it."""
     vector = vector_of(CEIL)
-    array = getattr(vector.outcomes[0], column).copy()
+    array = getattr(vector.outcomes[0].first, column).copy()
     array.flat[index] += 1
     (what,) = differences(changed(vector, **{column: array}))
     place = [int(i) for i in np.unravel_index(index, array.shape)]
-    assert what.startswith(f"{column} {place} is {array.flat[index]}, computed ")
+    named = "expected" if column == "values" else column
+    assert what.startswith(f"{named} {place} is {array.flat[index]}, computed ")
     assert what.endswith("(1 of 16 differ) under overhang-divisor=padded-extent")
 
 
@@ -55,7 +57,7 @@ def test_a_changed_sign_of_zero_is_found():
     """Stored values are compared bit for bit."""
     zeros = Case("a", "AvgPool-1", PLAIN | {"exclude_pad": True}, (np.zeros((1, 1, 2, 2)),))
     vector = vector_of(zeros)
-    (what,) = differences(changed(vector, expected=-vector.outcomes[0].expected))
+    (what,) = differences(changed(vector, values=-vector.outcomes[0].first.values))
     assert what == "expected [0, 0, 0, 0] is -0.0, computed 0.0 (1 of 1 differ)"
 
 

@@ -10,12 +10,10 @@ from threading import Lock
 from typing import Any
 from weakref import finalize
 
-import numpy as np
-
-from conformance.dtypes import dtype_of, is_known, name_of
+from conformance.dtypes import is_known, name_of
 from conformance.errors import Unsupported, UsageError
-from conformance.vector import Array
-from conformance.workers.answer import ARRAY, UNSUPPORTED, shortened
+from conformance.vector import Array, Outputs, as_returned, outputs_of
+from conformance.workers.answer import UNSUPPORTED, arrays_of, shortened
 from conformance.workers.launch import Launch, python_worker
 from conformance.workers.program import Program
 
@@ -79,8 +77,8 @@ class External:
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array:
-        """Compute one case.
+    ) -> Array | Outputs:
+        """Compute one case: an array, or a tuple of those of several outputs.
 
         Raises Unsupported where the program says so, RuntimeError with its words where it refuses
         and with what is known where it crashes, UsageError if it cannot be started.
@@ -94,9 +92,11 @@ class External:
             answer = program.call(operator, inputs, attributes, limit=_LIMIT)
         if answer.kind == UNSUPPORTED:
             raise Unsupported(answer.text)
-        if answer.kind != ARRAY or answer.data is None:
-            raise RuntimeError(answer.text or f"an output of {answer.dtype} {answer.shape}")
-        return np.frombuffer(answer.data, dtype_of(answer.dtype)).reshape(answer.shape).copy()
+        returned = arrays_of(answer.outputs)
+        if returned is None:
+            output = "; ".join(f"{each.dtype} {each.shape}" for each in answer.outputs)
+            raise RuntimeError(answer.text or f"an output of {output}")
+        return as_returned(tuple(array.copy() for array in outputs_of(returned)))
 
     def close(self) -> None:
         """End the program, if it runs."""

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
+from conformance.batch import output_dtypes
 from conformance.dtypes import DType, dtype_of
 from conformance.errors import Unsupported, UsageError
-from conformance.resultfile import Found, Output, Refusal, open_results
+from conformance.resultfile import Found, Refusal, open_results
 from conformance.sweep.model import case_of
-from conformance.vector import Array
+from conformance.vector import Array, Outputs, as_returned, outputs_of
+from conformance.workers.answer import arrays_of
 
 _BFLOAT16 = dtype_of("bfloat16")
 _ALL = 1 << 31
@@ -68,32 +68,42 @@ class Stored:
         """Return the ids, sorted, that something is stored for and that are not `known`."""
         return tuple(sorted(set(self.ids).difference(known)))
 
-    def find(self, vector_id: str, of: DType | None, most: int = _ALL) -> Found | None:
+    def find(
+        self, vector_id: str, of: DType | None, most: int = _ALL, fixed: Sequence[str] = ()
+    ) -> Found | None:
         """Return what is stored for a vector, None if nothing is.
 
         `of` is the element type of its data: where that is bfloat16, numbers of type uint16 are
-        taken for its bits. Elements are left out if there are more than `most`.
+        taken for its bits, but for outputs that have a type of their own: `fixed` names those
+        types, "" for that of the data. Elements are left out if there are more than `most`.
         """
         found = self._results.find(vector_id, most)
-        if isinstance(found, Output) and found.dtype == "uint16" and of == _BFLOAT16:
-            return Output("bfloat16", found.shape, found.data)
-        return found
+        if of != _BFLOAT16 or not isinstance(found, tuple):
+            return found
+        types = (*fixed, *[""] * len(found))
+        return tuple(
+            output._replace(dtype="bfloat16") if output.dtype == "uint16" and not own else output
+            for output, own in zip(found, types, strict=False)
+        )
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array:
-        """Return the output stored for a vector of the suite, found by its case.
+    ) -> Array | Outputs:
+        """Return what is stored for a vector of the suite, found by its case.
 
-        Raises LookupError if none is stored, and what the backend did where it had no output:
+        Raises LookupError if nothing is, and what the backend did where it had no output:
         Unsupported, or RuntimeError for any exception.
         """
-        found = self.find(self._id_of(operator, inputs, attributes), inputs[0].dtype)
+        vector_id = self._id_of(operator, inputs, attributes)
+        found = self.find(vector_id, inputs[0].dtype, fixed=output_dtypes(operator) or ())
         if isinstance(found, Refusal):
             raise (Unsupported if found.unsupported else RuntimeError)(found.text)
         assert found is not None
-        if found.data is None:
-            raise TypeError(f"{self.path}: the output is of type {found.dtype}")
-        return np.frombuffer(found.data, dtype_of(found.dtype)).reshape(found.shape).copy()
+        returned = arrays_of(found)
+        if returned is None:
+            types = [output.dtype for output in found if output.data is None]
+            raise TypeError(f"{self.path}: the output is of type {types[0]}")
+        return as_returned(tuple(output.copy() for output in outputs_of(returned)))
 
     def _id_of(self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """Return the id of a case: all but the name of its data can be told from the case."""

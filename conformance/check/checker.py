@@ -85,6 +85,7 @@ def run(
         counts_by_operator=counts,
         readings=readings,
         undefined=found.undefined(),
+        outputs=found.outputs(),
         accuracy=found.accuracy.reports(),
         repeated=found.repeated if found.repeated.sampled else None,
         required=pins,

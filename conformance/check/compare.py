@@ -5,6 +5,7 @@ Equal bits are right under every reading, and most are; only the others are look
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,9 +95,10 @@ def closeness(got: Array, expected: ExpectedColumns, axes: Ints, *, average: boo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The expected elements of one type in a batch beside what the backend returned.
+    """The expected elements of one output and type in a batch beside what the backend returned.
 
-    `rows` are the rows of the expected table, `starts` and `stops` their elements in `columns`.
+    `bound` says that errors within the bound are allowed. `rows` are the rows of the expected
+    table, `starts` and `stops` their elements in `columns`.
     `row` is the place in `rows` of each defined element that differs in some bit, and `near`
     compares these elements (None for integers). `undefined` are the values returned where any
     value conforms, and `undefined_row` the place of each. Rows whose output has another type or
@@ -104,6 +106,7 @@ class Column:
     """
 
     name: str
+    bound: bool
     rows: Ints
     starts: Ints
     stops: Ints
@@ -118,47 +121,60 @@ class Column:
 class Comparison:
     """Per row of the expected table: how the output of its vector compares.
 
-    `comparable` says that the output has the type and shape; `wrong[:, arithmetic]` counts the
-    elements that do not conform, where an outcome of the row has that arithmetic, and `undefined`
-    those for which any value does.
+    `returned` says that the backend returned the output, and `comparable` that it has the type
+    and shape; `wrong[:, arithmetic]` counts the elements that do not conform, where an outcome of
+    the row has that arithmetic, and `undefined` those for which any value does. `counts` are the
+    arrays that were returned for each vector.
     """
 
+    returned: Bools
     comparable: Bools
     wrong: Ints
     undefined: Ints
     columns: tuple[Column, ...]
+    counts: Ints
 
 
-def compare(batch: Batch, answers: Answers, *, average: bool) -> Comparison:
+def compare(batch: Batch, answers: Answers, *, bounds: Sequence[bool]) -> Comparison:
     """Compare the answers of a batch with every expected array of their vectors.
 
-    Relies on the rows of one type lying one after the other in `batch.columns`.
+    `bounds` says per output whether errors within a bound are allowed.
     """
     count = len(batch.expected_dtype)
     comparable = np.zeros(count, np.bool_)
     wrong = np.zeros((count, ARITHMETICS), np.int64)
     undefined = np.zeros(count, np.int64)
-    codes = arithmetic_of(batch)
-    valued = batch.outcome_expected >= 0
-    asked = np.zeros((count, ARITHMETICS), np.bool_)
-    asked[batch.outcome_expected[valued], codes[valued]] = True
+    asked = _asked(batch)
     names = np.array(batch.expected_dtype)
     axes = np.array([arrays[0].ndim - 2 if arrays else 0 for arrays in batch.inputs], np.int64)
     columns = []
-    kept = np.array([data is not None for data in answers.data], np.bool_)
-    for name, expected in batch.columns.items():
-        rows = np.flatnonzero(names == name)
-        starts = batch.expected_start[rows]
-        undefined[rows] = counts_within(
-            expected.undefined, starts, starts + batch.expected_size[rows]
-        )
-        answered = np.flatnonzero(kept[batch.expected_vector[rows]])
-        same, looked, got = _outputs(batch, answers, name, rows, answered, undefined)
-        comparable[rows[same]] = True
-        column = _column(batch, name, rows, looked, got, axes, average=average)
-        wrong[rows] = _wrong(column, asked[rows])
-        columns.append(column)
-    return Comparison(comparable, wrong, undefined, tuple(columns))
+    counts = np.fromiter(map(len, answers.outputs), np.int64, len(batch))
+    returned: Bools = counts[batch.expected_vector] > batch.expected_output
+    for output in range(batch.outputs):
+        of_output = batch.expected_output == output
+        for name, expected in batch.columns.items():
+            rows = np.flatnonzero(of_output & (names == name))
+            starts = batch.expected_start[rows]
+            undefined[rows] = counts_within(
+                expected.undefined, starts, starts + batch.expected_size[rows]
+            )
+            answered = np.flatnonzero(returned[rows])
+            same, looked, got = _outputs(batch, answers, name, rows, answered, undefined)
+            comparable[rows[same]] = True
+            column = _column(batch, name, rows, looked, got, axes, bound=bounds[output])
+            wrong[rows] = _wrong(column, asked[rows])
+            columns.append(column)
+    return Comparison(returned, comparable, wrong, undefined, tuple(columns), counts)
+
+
+def _asked(batch: Batch) -> Bools:
+    """Say per row of the expected table which arithmetics its outcomes have."""
+    asked = np.zeros((len(batch.expected_dtype), ARITHMETICS), np.bool_)
+    valued = batch.outcome_expected >= 0
+    rows, codes = batch.outcome_expected[valued], arithmetic_of(batch)[valued]
+    for output in range(batch.outputs):
+        asked[rows + output, codes] = True
+    return asked
 
 
 def _wrong(column: Column, asked: Bools) -> Ints:
@@ -185,6 +201,11 @@ def arithmetic_of(batch: Batch) -> Ints:
     return batch.outcome_element_type + np.int64(2) * batch.outcome_flushed
 
 
+def arithmetic_at(batch: Batch, outcome: int) -> int:
+    """Return the arithmetic code of one outcome."""
+    return int(batch.outcome_element_type[outcome]) + 2 * int(batch.outcome_flushed[outcome])
+
+
 def spacing(expected: Doubles, name: str) -> Doubles:
     """Return the distance of each value to the next of its element type, away from zero."""
     if name not in FLOATS:
@@ -203,9 +224,9 @@ def counts_within(places: Ints, starts: Ints, stops: Ints) -> Ints:
 
 
 def _column(
-    batch: Batch, name: str, rows: Ints, looked: Ints, got: Array, axes: Ints, *, average: bool
+    batch: Batch, name: str, rows: Ints, looked: Ints, got: Array, axes: Ints, *, bound: bool
 ) -> Column:
-    """Return the column of an element type; `looked` and `got` are as from `_outputs`."""
+    """Return the column of an output and type; `looked` and `got` are as from `_outputs`."""
     columns, dtype = batch.columns[name], dtype_of(name)
     starts = batch.expected_start[rows]
     stops = starts + batch.expected_size[rows]
@@ -226,10 +247,11 @@ def _column(
                 columns.values[of], columns.addends[of], columns.divisor[of], columns.magnitude[of]
             ),
             axes[batch.expected_vector[rows[row_of[differing]]]],
-            average=average,
+            average=bound,
         )
     return Column(
         name=name,
+        bound=bound,
         rows=rows,
         starts=starts,
         stops=stops,
@@ -258,21 +280,18 @@ def _outputs(
     same: list[int] = []
     looked: list[int] = []
     parts: list[bytes] = []
-    for place, row, vector, start, stop, free in zip(
+    for place, row, vector, output, start, stop, free in zip(
         answered.tolist(),
         chosen.tolist(),
         batch.expected_vector[chosen].tolist(),
+        batch.expected_output[chosen].tolist(),
         starts.tolist(),
         stops.tolist(),
         undefined[chosen].tolist(),
         strict=True,
     ):
-        data = answers.data[vector]
-        if (
-            data is not None
-            and answers.dtype[vector] == name
-            and answers.shape[vector] == batch.expected_shape[row]
-        ):
+        dtype_name, shape, data = answers.outputs[vector][output]
+        if data is not None and dtype_name == name and shape == batch.expected_shape[row]:
             same.append(place)
             if free or data != expected[start:stop]:
                 looked.append(place)

@@ -10,7 +10,6 @@ import numpy as np
 
 from conformance.batch import Batch, Ints
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.explain import output_of
 from conformance.check.judge import Judged, judge
 from conformance.check.portion import Portion
 from conformance.check.repeats import First, Repeats
@@ -18,7 +17,8 @@ from conformance.check.report import FAILURES, KEPT_OUTPUT, VERDICTS, Verdict
 from conformance.check.results import Part
 from conformance.check.runner import NOT_RUN, Answers, Runner, Stopped
 from conformance.check.sources import Selection, Source
-from conformance.vector import Array
+from conformance.vector import Array, Outputs, outputs_of
+from conformance.workers.answer import arrays_of
 
 Expects = Callable[[str, Verdict], bool]
 _PORTION = 256  # vectors between two looks at the number of failures
@@ -93,6 +93,7 @@ class Run:
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         judged = judge(batch, answers, self._pins, self.found.accuracy)
         self.found.behaviours += judged.behaviours
+        self.found.computed += judged.computed
         part = Part(
             source,
             batch.numbers[:count],
@@ -133,12 +134,15 @@ class Run:
         if self._most <= 0 < self._left:
             raise Stopped("as many failures as were allowed")
 
-    def _kept(self, judged: Judged, answers: Answers) -> dict[int, Array]:
+    def _kept(self, judged: Judged, answers: Answers) -> dict[int, Array | Outputs]:
         """Return the outputs of mismatches, as long as there is room."""
-        kept: dict[int, Array] = {}
+        kept: dict[int, Array | Outputs] = {}
         for vector in judged.explanations:
-            output = output_of(answers, vector)
-            if output is not None and output.nbytes <= self._room:
-                kept[vector] = output
-                self._room -= output.nbytes
+            returned = arrays_of(answers.outputs[vector])
+            if returned is None:
+                continue
+            nbytes = sum(output.nbytes for output in outputs_of(returned))
+            if nbytes <= self._room:
+                kept[vector] = returned
+                self._room -= nbytes
         return kept

@@ -194,8 +194,7 @@ class _Job:
             if self.stopped:
                 return
             answers = self._answers
-            answers.kind[index], answers.dtype[index] = answer.kind, answer.dtype
-            answers.shape[index], answers.data[index] = answer.shape, answer.data
+            answers.kind[index], answers.outputs[index] = answer.kind, answer.outputs
             if answer.text:
                 answers.text[index] = answer.text
             if printed:

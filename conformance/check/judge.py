@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from conformance.batch import ANYTHING, RAISES, VALUES, Batch, distinct
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.combinations import CLAUSE_NAMES, Packed, pack, packed_table, set_of
 from conformance.check.compare import Comparison, Ints, arithmetic_of, compare
 from conformance.check.explain import Explanation, explain_excused, explain_mismatch, explain_pins
+from conformance.check.reading_sets import Packed, reading_space
 from conformance.check.report import VERDICTS
 from conformance.check.runner import (
     ARRAY,
@@ -26,6 +26,8 @@ from conformance.check.runner import (
     Answers,
 )
 from conformance.check.undefined import behaviours_in
+from conformance.check.votes import Separators, Vote, Votes, separators
+from conformance.dtypes import DType, name_of
 from conformance.operators import operator_named
 
 Bools = npt.NDArray[np.bool_]
@@ -50,19 +52,18 @@ for _kind, _verdict in {
 class Judged:
     """What is kept of a batch: small columns, one item per vector, and rare facts by vector.
 
-    `verdict` are numbers in `VERDICTS`; `accepted` the packed set of combinations of readings
-    under which the answer conforms; `touched` says per disputed clause (`CLAUSE_NAMES`) whether
-    it touches the vector; `excused` whether the answer is an exception that no outcome asks for,
-    which conforms only where some element is undefined. `behaviours` counts pairs of an undefined
-    clause and what was done.
+    `verdict` are numbers in `VERDICTS`; `vote` the place in `votes` of what each conforming
+    vector says of readings, -1 for the others. `behaviours` counts pairs of an undefined clause
+    and what was done. `computed` counts, for an operator with several outputs, the vectors for
+    which each of them was returned, by operator and number of the output.
     """
 
     verdict: Codes
-    accepted: Packed
-    touched: Bools
-    excused: Bools
+    vote: npt.NDArray[np.int32]
+    votes: list[Vote]
     explanations: dict[int, Explanation]
     behaviours: Counter[tuple[str, str]]
+    computed: Counter[tuple[str, int]]
 
     def first(self, count: int) -> Judged:
         """Return the columns of the first `count` vectors alone."""
@@ -71,17 +72,36 @@ class Judged:
         return replace(
             self,
             verdict=self.verdict[:count],
-            accepted=self.accepted[:count],
-            touched=self.touched[:count],
-            excused=self.excused[:count],
+            vote=self.vote[:count],
         )
 
-    def refute(self, index: int) -> None:
-        """Turn an excused exception into an error: the backend follows another reading."""
-        touched = np.array(CLAUSE_NAMES)[self.touched[index]].tolist()
-        text = self.explanations[index].detail
-        self.explanations[index] = Explanation(explain_excused(text, self.accepted[index], touched))
-        self.verdict[index] = ERROR
+    def said(self, index: int) -> Vote | None:
+        """Return what a vector says of readings, if it conforms or did before it was refuted."""
+        place = int(self.vote[index])
+        return self.votes[place] if place >= 0 else None
+
+    def counted(self) -> Votes:
+        """Return how many of the vectors that conform say the same of readings."""
+        votes: Votes = Counter()
+        counts = np.bincount(self.vote[self.verdict == CONFORMS], minlength=len(self.votes))
+        for vote, count in zip(self.votes, counts.tolist(), strict=True):
+            votes[vote] += count
+        return +votes
+
+    def refute(self, wrong: Container[Vote]) -> None:
+        """Turn excused exceptions into errors: the backend follows another reading."""
+        places = [place for place, vote in enumerate(self.votes) if vote in wrong]
+        refuted = (self.verdict == CONFORMS) & np.isin(self.vote, places)
+        for vector in np.flatnonzero(refuted).tolist():
+            vote = self.votes[self.vote[vector]]
+            detail = explain_excused(
+                self.explanations[vector].detail,
+                vote.separators.operator,
+                vote.accepted,
+                vote.touched,
+            )
+            self.explanations[vector] = Explanation(detail)
+            self.verdict[vector] = ERROR
 
 
 @np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
@@ -93,12 +113,13 @@ def judge(
     `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
     were not run mean nothing.
     """
-    average = operator_named(batch.operator).reduction.sums
-    compared = compare(batch, answers, average=average)
+    outputs = operator_named(batch.operator).outputs
+    compared = compare(batch, answers, bounds=[output.comparison == "bound" for output in outputs])
     fits = _fitting(batch, answers, compared)
-    table, which = packed_table(batch.outcome_readings)
+    space = reading_space(batch.operator)
+    table, which = space.packed_table(batch.outcome_readings)
     unpinned = _united(batch, table[which], fits)
-    pinned = table & pack(set_of([pins]))
+    pinned = table & space.pack(space.allowed_by(pins))
     accepted = _united(batch, pinned[which], fits) if pins else unpinned
     allowed: Bools = np.asarray(pinned.any(axis=1))[which]
     kinds = np.array(answers.kind)
@@ -123,16 +144,23 @@ def judge(
         explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
     for vector in np.flatnonzero(against_pins).tolist():
         before = explanations.get(vector, Explanation(""))
-        detail = explain_pins(batch, vector, unpinned[vector], pins)
+        detail = explain_pins(batch, vector, unpinned[vector].tobytes(), pins)
         if excused[vector]:
-            detail = explain_excused(before.detail, unpinned[vector], batch.clauses[vector])
+            possible = unpinned[vector].tobytes()
+            detail = explain_excused(before.detail, batch.operator, possible, batch.clauses[vector])
         explanations[vector] = before._replace(detail=detail)
 
     followed = _followed_rows(batch, compared, fits & allowed)
-    if average:
-        _count_accuracy(batch, compared, followed[conforms], accuracy)
-    behaviours = behaviours_in(batch, answers, compared, followed)
-    return Judged(verdict, accepted, _touched(batch), excused, explanations, behaviours)
+    _count_accuracy(batch, compared, followed[conforms], accuracy)
+    vote, votes = _votes(batch, accepted, excused, conforms)
+    return Judged(
+        verdict=verdict,
+        vote=vote,
+        votes=votes,
+        explanations=explanations,
+        behaviours=behaviours_in(batch, answers, compared, followed),
+        computed=_computed(batch, compared),
+    )
 
 
 def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
@@ -143,9 +171,16 @@ def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
     fits |= (batch.outcome_kind == ANYTHING) & (raised | (kinds == ARRAY) | (kinds == NO_ARRAY))
     values = np.flatnonzero(batch.outcome_expected >= 0)
     rows, codes = batch.outcome_expected[values], arithmetic_of(batch)[values]
-    fits[values] = (compared.comparable[rows] & (compared.wrong[rows, codes] == 0)) | (
-        raised[values] & (compared.undefined[rows] > 0)
-    )
+    counts = compared.counts[batch.outcome_vector[values]]
+    right: Bools = (counts > 0) & (counts <= batch.outputs)
+    undefined = np.zeros(len(values), np.bool_)
+    for output in range(batch.outputs):
+        of = rows + output
+        right &= ~compared.returned[of] | (
+            compared.comparable[of] & (compared.wrong[of, codes] == 0)
+        )
+        undefined |= compared.undefined[of] > 0
+    fits[values] = right | (raised[values] & undefined)
     return fits
 
 
@@ -168,7 +203,7 @@ def _any(batch: Batch, outcomes: Bools) -> Bools:
 def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
     """Return per vector the row of the outcome its output is nearest to by kind, -1 if none.
 
-    That is the first one that fits, or else the first one with the output's type and shape.
+    That is the first one that fits, or else the first one with the first output's type and shape.
     """
     followed = np.full(len(batch), -1, np.int64)
     comparable = batch.outcome_expected >= 0
@@ -184,15 +219,77 @@ def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
 def _count_accuracy(
     batch: Batch, compared: Comparison, outcomes: Ints, accuracy: AccuracyTally
 ) -> None:
+    columns = [column for column in compared.columns if column.bound]
+    if not columns:
+        return
     outcomes = outcomes[outcomes >= 0]
     arithmetic = np.full(len(batch.expected_dtype), -1, np.int64)
-    arithmetic[batch.outcome_expected[outcomes]] = arithmetic_of(batch)[outcomes]
-    for column in compared.columns:
+    for output in range(batch.outputs):
+        rows = batch.outcome_expected[outcomes] + output
+        arithmetic[rows] = np.where(compared.returned[rows], arithmetic_of(batch)[outcomes], -1)
+    for column in columns:
         accuracy.add(column, arithmetic[column.rows])
 
 
-def _touched(batch: Batch) -> Bools:
-    clauses, which = distinct(batch.clauses)
-    rows = [[name in each for name in CLAUSE_NAMES] for each in clauses]
-    touched: Bools = np.array(rows, np.bool_).reshape(-1, len(CLAUSE_NAMES))[which]
-    return touched
+def _computed(batch: Batch, compared: Comparison) -> Counter[tuple[str, int]]:
+    """Count the vectors with expected values for which each of several outputs was returned."""
+    if batch.outputs == 1:
+        return Counter()
+    valued = np.zeros(len(batch), np.bool_)
+    valued[batch.expected_vector] = True
+    return Counter(
+        {
+            (batch.operator, output): int((valued & (compared.counts > output)).sum())
+            for output in range(batch.outputs)
+        }
+    )
+
+
+def _votes(
+    batch: Batch, accepted: Packed, excused: Bools, conforms: Bools
+) -> tuple[npt.NDArray[np.int32], list[Vote]]:
+    """Return per vector the place of its vote, -1 if it does not conform, and the votes."""
+    place = np.full(len(batch), -1, np.int32)
+    rows = np.flatnonzero(conforms)
+    clauses, of_clauses = distinct(batch.clauses)
+    separating, of_separating = _separating(batch)
+    _, of_accepted = np.unique(accepted[rows], axis=0, return_inverse=True)
+    code = of_accepted.ravel()
+    for column, count in ((of_clauses, len(clauses)), (of_separating, len(separating))):
+        code = code * count + column[rows]
+    _, first, place[rows] = np.unique(
+        code * 2 + excused[rows], return_index=True, return_inverse=True
+    )
+    touched = list(map(reading_space(batch.operator).touched, clauses))
+    return place, [
+        Vote(
+            accepted[vector].tobytes(),
+            touched[of_clauses[vector]],
+            bool(excused[vector]),
+            separating[of_separating[vector]],
+        )
+        for vector in rows[first].tolist()
+    ]
+
+
+def _separating(batch: Batch) -> tuple[list[Separators], Ints]:
+    """Return what may separate readings in a batch, and which of it each vector has."""
+    attributes, of_attributes = distinct(batch.attributes)
+    kinds: dict[tuple[int, DType | None, int], int] = {}
+    of_kind = [
+        kinds.setdefault((number, inputs[0].dtype, inputs[0].ndim - 2), len(kinds))
+        if inputs
+        else kinds.setdefault((number, None, 0), len(kinds))
+        for number, inputs in zip(of_attributes.tolist(), batch.inputs, strict=True)
+    ]
+    table: dict[Separators, int] = {}
+    of_separating = [
+        table.setdefault(
+            separators(
+                batch.operator, "" if dtype is None else name_of(dtype), axes, attributes[number]
+            ),
+            len(table),
+        )
+        for number, dtype, axes in kinds
+    ]
+    return list(table), np.array(of_separating, np.int64)[np.array(of_kind, np.int64)]

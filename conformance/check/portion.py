@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
-from conformance.batch import Ints
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.judge import CONFORMS
-from conformance.check.readings import Poll, settled
+from conformance.check.readings import settled
 from conformance.check.report import (
     VERDICTS,
     ClauseReport,
+    OutputReport,
     Repeatability,
     UndefinedReport,
     Verdict,
 )
 from conformance.check.results import Part
-from conformance.operators import CLAUSES
+from conformance.check.votes import Votes
+from conformance.operators import CLAUSES, operator_named
 
 
 @dataclass(slots=True, eq=False)
@@ -28,12 +27,14 @@ class Portion:
     """What is known of the vectors that were run, in a process or added up from several.
 
     `seconds` were spent in the backend; `stopped` says why not every vector was run, "" if it
-    was. `behaviours` counts pairs of an undefined clause and what was done.
+    was. `behaviours` counts pairs of an undefined clause and what was done, `computed` the
+    vectors for which each output of an operator with several was returned, by its number.
     """
 
     parts: list[Part] = field(default_factory=list)
     accuracy: AccuracyTally = field(default_factory=AccuracyTally)
     behaviours: Counter[tuple[str, str]] = field(default_factory=Counter)
+    computed: Counter[tuple[str, int]] = field(default_factory=Counter)
     repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
     seconds: float = 0.0
     stopped: str = ""
@@ -43,6 +44,7 @@ class Portion:
         self.parts += other.parts
         self.accuracy.merge(other.accuracy)
         self.behaviours += other.behaviours
+        self.computed += other.computed
         self.repeated = Repeatability(
             self.repeated.sampled + other.repeated.sampled,
             self.repeated.differing + other.repeated.differing,
@@ -59,22 +61,12 @@ class Portion:
 
         An exception that only another reading would excuse is an error from here on.
         """
-        voters = self._voters()
-        if not any(len(each) for _, each in voters):
-            return ()
-        # All columns at once: files may have to be read again for them.
-        tables = cache(lambda: [part.values(each) for part, each in voters])
-        wrong, reports = settled(
-            Poll.of(
-                (part.judged.accepted[each], part.judged.touched[each]) for part, each in voters
-            ),
-            np.concatenate([part.judged.excused[each] for part, each in voters]),
-            lambda name: [value for columns in tables() for value in columns[name]],
-        )
-        ends = np.cumsum([len(each) for _, each in voters])[:-1]
-        for (part, each), no in zip(voters, np.split(wrong, ends), strict=True):
-            for vector in each[no].tolist():
-                part.judged.refute(vector)
+        votes: Votes = Counter()
+        for part in self.parts:
+            votes.update(part.judged.counted())
+        wrong, reports = settled(votes)
+        for part in self.parts:
+            part.judged.refute(wrong)
         return reports
 
     def counts(self) -> dict[str, Counter[Verdict]]:
@@ -94,12 +86,11 @@ class Portion:
             found.setdefault(clause, {})[behaviour] = count
         return tuple(UndefinedReport(name, counts) for name, counts in found.items() if counts)
 
-    def _voters(self) -> list[tuple[Part, Ints]]:
-        """Return the conforming vectors that a disputed clause touches."""
-        return [
-            (
-                part,
-                np.flatnonzero((part.judged.verdict == CONFORMS) & part.judged.touched.any(axis=1)),
-            )
-            for part in self.parts
-        ]
+    def outputs(self) -> tuple[OutputReport, ...]:
+        """Return how often each output of operators with several was computed."""
+        return tuple(
+            OutputReport(operator, output.name, self.computed[operator, number], vectors)
+            for (operator, first), vectors in self.computed.items()
+            if first == 0
+            for number, output in enumerate(operator_named(operator).outputs)
+        )

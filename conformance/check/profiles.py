@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 
-from conformance.check.combinations import check_pins
 from conformance.errors import UsageError
-from conformance.operators.disputed import DISPUTED
+from conformance.operators import CLAUSES, Clause
 
 _ENGINES = {"openvino": "OpenVINO", "onnx": "ONNX Runtime", "torch": "PyTorch"}
 
 
-def _followed_by(engine: str) -> dict[str, str]:
-    return {
-        clause.name: reading.name
-        for clause in DISPUTED
-        for reading in clause.readings
-        if engine in reading.followed_by
-    }
+class _Profiles(Mapping[str, dict[str, str]]):
+    """Profiles by name; the clauses of all operators are asked for when one is looked at."""
+
+    def __getitem__(self, name: str) -> dict[str, str]:
+        return dict(_followed_by(_ENGINES[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ENGINES)
+
+    def __len__(self) -> int:
+        return len(_ENGINES)
 
 
-PROFILES: dict[str, dict[str, str]] = {
-    name: _followed_by(engine) for name, engine in _ENGINES.items()
-}
+PROFILES: Mapping[str, dict[str, str]] = _Profiles()
 """Clause to reading, where the engine is known to follow one."""
 
 
@@ -34,5 +36,33 @@ def pins_of(profile: str | None, require: Mapping[str, str] | None) -> dict[str,
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     pins = (PROFILES[profile] if profile else {}) | dict(require or {})
-    check_pins(pins)
+    _check(pins)
     return pins
+
+
+def _check(pins: Mapping[str, str]) -> None:
+    """Raise UsageError, saying what there is, unless every pin is a reading of its clause."""
+    disputed = _disputed()
+    for clause, reading in pins.items():
+        if clause not in disputed:
+            why = f", it is {CLAUSES[clause].kind}" if clause in CLAUSES else ""
+            raise UsageError(f"no disputed clause {clause!r}{why}; there are {', '.join(disputed)}")
+        names = [known.name for known in disputed[clause].readings]
+        if reading not in names:
+            raise UsageError(
+                f"clause {clause} has no reading {reading!r}; it has {', '.join(names)}"
+            )
+
+
+@cache
+def _followed_by(engine: str) -> dict[str, str]:
+    return {
+        clause.name: reading.name
+        for clause in _disputed().values()
+        for reading in clause.readings
+        if engine in reading.followed_by
+    }
+
+
+def _disputed() -> dict[str, Clause]:
+    return {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}

@@ -19,10 +19,11 @@ from conformance.check.report import Repeatability
 from conformance.check.results import Part
 from conformance.check.runner import ARRAY, NO_ARRAY, RAISED, Answers, Runner
 from conformance.check.sources import Source
+from conformance.workers.answer import Returned
 
 _SEED = 20
 
-_Answer = tuple[int, str, tuple[int, ...], bytes | None]
+_Answer = tuple[int, tuple[Returned, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +99,7 @@ class Repeats:
             if before.verdict[index] == CONFORMS != second.verdict[vector]:
                 self._failing.append(batch.ids[vector])
                 before.verdict[index] = second.verdict[vector]
-                before.excused[index] = False
+                before.vote[index] = -1
                 why = second.explanations.get(vector, Explanation("no longer conforms"))
                 before.explanations[index] = why._replace(
                     detail=f"conforms at first, but not when called again: {why.detail}"
@@ -111,9 +112,4 @@ class Repeats:
 
 def _answer(answers: Answers, vector: int) -> _Answer:
     """Return what is compared: not the text of an exception, which may hold an address."""
-    return (
-        answers.kind[vector],
-        answers.dtype[vector],
-        answers.shape[vector],
-        answers.data[vector],
-    )
+    return answers.kind[vector], answers.outputs[vector]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from conformance.vector import Array
+from conformance.vector import Array, Outputs
 
 Verdict = Literal["conforms", "mismatch", "error", "unsupported", "crashed", "timed-out"]
 Status = Literal["followed", "either", "split", "inconsistent"]
@@ -31,7 +31,9 @@ class Worst:
     `index` is its position; `error` = |got - expected| and `ulp` the same in units of the
     element type's spacing at `expected` (inf where either is not finite); `bound` the error
     allowed there. `wrong` of `total` defined elements of the output are wrong. The first of
-    them, in C order, is at `first_index`.
+    them, in C order, is at `first_index`. Where the operator has several outputs, `output` is
+    the name of the one meant, the first with wrong elements, `number` its place among them and
+    `dtype` its element type.
     """
 
     index: tuple[int, ...]
@@ -45,6 +47,9 @@ class Worst:
     first_index: tuple[int, ...] = ()
     first_got: float | int = 0
     first_expected: float | int = 0
+    output: str = ""
+    number: int = 0
+    dtype: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +66,9 @@ class Result:
     readings are followed, and is an error where these, however attributes may split them, rule
     the combinations out.
     `clauses` is that of `Vector`. `dtype` and `shapes` are of the inputs,
-    `dtype` that of the first. `output` is what the backend returned, kept for the first
-    mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be found. `printed`
+    `dtype` that of the first. `output` is what the backend returned, an array or a tuple, kept
+    for the first mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be
+    found. `printed`
     is what the backend wrote to its standard streams meanwhile, where that was captured.
     `expected` is the reason that an expected-failure file gives for this failure, "" if none.
     """
@@ -82,10 +88,15 @@ class Result:
     tags: tuple[str, ...] = ()
     readings: tuple[Mapping[str, str], ...] = ()
     clauses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    output: Array | None = None
+    output: Array | Outputs | None = None
     printed: str = ""
     expected: str = ""
     excused: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def worst_dtype(self) -> str:
+        """Element type of the output that `worst` is of."""
+        return (self.worst.dtype if self.worst else "") or self.dtype
 
     @property
     def computed(self) -> bool:
@@ -109,9 +120,10 @@ class ClauseReport:
     reading explains. `touched` counts the conforming vectors the clause touches. Excused exceptions
     (`Result.excused`) are in neither.
 
-    The second reading of accumulator and of subnormals accepts all that the first does. There,
-    `followed` is the strictest that explains every vector, split says that element types differ
-    in it, and `counts` gives the vectors the strict one explains and those that need the loose.
+    Readings of a nested clause, as accumulator and subnormals are, accept all that those before
+    them do. There, `followed` is the strictest that explains every vector, split says that element
+    types differ in it, and `counts` gives for each reading the vectors for which it is the
+    strictest.
     """
 
     clause: str
@@ -135,6 +147,20 @@ class UndefinedReport:
 
     clause: str
     counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputReport:
+    """An output of an operator with several: `computed` in so many of the `vectors` computed.
+
+    Where a backend leaves it out, nothing is known of it: what was returned conforms or not
+    without it.
+    """
+
+    operator: str
+    output: str
+    computed: int
+    vectors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +255,7 @@ class Report:
     backend_seconds: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    outputs: tuple[OutputReport, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from sys import intern
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
 from conformance.batch import Batch, Ints
-from conformance.check.combinations import CLAUSE_NAMES, combinations_in
 from conformance.check.explain import Explanation
 from conformance.check.judge import Judged
-from conformance.check.readings import ATTRIBUTES, Separators
+from conformance.check.reading_sets import reading_space
 from conformance.check.report import VERDICTS, Result
 from conformance.check.sources import Source, reopened
 from conformance.dtypes import name_of
-from conformance.vector import Array
+from conformance.vector import Array, Outputs
 
 _NOT_EXPLAINED = Explanation("")
 
@@ -35,7 +33,7 @@ class Part:
     source: Source
     numbers: Ints
     judged: Judged
-    outputs: dict[int, Array]
+    outputs: dict[int, Array | Outputs]
     printed: dict[int, str]
     whole: Batch | None = None
 
@@ -54,16 +52,6 @@ class Part:
             for row in rows:
                 yield self._result(batch, row, index)
                 index += 1
-
-    def values(self, indices: Ints) -> dict[str, list[str]]:
-        """Return what may separate readings: a column for each of `readings.ATTRIBUTES`."""
-        rows = [
-            separators(batch.operator, _dtype(batch, row), axes, batch.attributes[row])
-            for batch, rows in self._batches(indices)
-            for row in rows
-            for axes in [batch.inputs[row][0].ndim - 2 if batch.inputs[row] else 0]
-        ]
-        return {name: [getattr(row, name) for row in rows] for name in ATTRIBUTES}
 
     def _batches(self, indices: Ints) -> Iterator[tuple[Batch, Sequence[int]]]:
         """Yield batches, and which of their rows are the vectors with some indices, in order."""
@@ -85,15 +73,16 @@ def result_at(
     judged: Judged,
     index: int,
     *,
-    output: Array | None = None,
+    output: Array | Outputs | None = None,
     printed: str = "",
 ) -> Result:
     """Return the result of vector `row` of a batch, number `index` among those judged."""
     explanation = judged.explanations.get(index, _NOT_EXPLAINED)
-    clauses = batch.clauses[row]
-    touched = [name for name in CLAUSE_NAMES if name in clauses]
     verdict = VERDICTS[judged.verdict[index]]
-    accepted = combinations_in(judged.accepted[index], touched)
+    vote = judged.said(index)
+    accepted: tuple[dict[str, str], ...] = ()
+    if vote is not None:
+        accepted = reading_space(batch.operator).combinations_in(vote.accepted, vote.touched)
     return Result(
         id=batch.ids[row],
         operator=batch.operator,
@@ -109,29 +98,16 @@ def result_at(
         provenance=batch.provenance[row],
         tags=batch.tags[row],
         readings=accepted if verdict == "conforms" else (),
-        clauses=clauses,
+        clauses=batch.clauses[row],
         output=output,
         printed=printed,
-        excused=accepted if judged.excused[index] else (),
+        excused=accepted if vote is not None and vote.excused else (),
     )
 
 
 def _dtype(batch: Batch, row: int) -> str:
     inputs = batch.inputs[row]
     return name_of(inputs[0].dtype) if inputs else ""
-
-
-def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -> Separators:
-    """Return what may separate the readings of a vector from those of others."""
-    exclude_pad = "no divisor"
-    if operator != "MaxPool-1":
-        include = given.get("include_padding_in_avg_computation", False)
-        exclude_pad = str(given.get("exclude_pad", not include)).lower()
-    auto_pad = str(given.get("auto_pad", "explicit"))
-    rounding_type = str(given.get("rounding_type", "floor"))
-    # One object each, however many vectors of a file that is read again have it.
-    own = map(intern, (auto_pad, rounding_type, exclude_pad))
-    return Separators(operator, dtype, str(axes), *own)
 
 
 class Results(Sequence[Result]):

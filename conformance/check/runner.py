@@ -26,6 +26,7 @@ from conformance.workers.answer import (
     SMALL,
     TIMED_OUT,
     UNSUPPORTED,
+    Returned,
     answer_raised,
     answer_returned,
 )
@@ -55,25 +56,22 @@ Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Any]
 class Answers:
     """What a backend returned for the vectors of a batch, one item each.
 
-    `kind` is one of the codes above. For ARRAY, `dtype` is the name of the element type and
-    `data` the elements in C order and native byte order; `data` is None where `dtype` is not a
-    known element type or the array has more elements than any expected one. `text` gives the
-    exception of RAISED and UNSUPPORTED, the type of what NO_ARRAY returned, and what is known
-    about a crash or a timeout, each on one line. `printed` is what the backend wrote to its
-    standard streams during the call, at most the last few thousand characters.
+    `kind` is one of the codes above. For ARRAY, `outputs` are the arrays returned; their `data`
+    is None where all of them have more elements than any outcome. `text` gives the exception of
+    RAISED and UNSUPPORTED, the type of what NO_ARRAY returned, and what is known about a crash or
+    a timeout, each on one line. `printed` is what the backend wrote to its standard streams
+    during the call, at most the last few thousand characters.
     """
 
     kind: list[int]
-    dtype: list[str]
-    shape: list[tuple[int, ...]]
-    data: list[bytes | None]
+    outputs: list[tuple[Returned, ...]]
     text: dict[int, str]
     printed: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def none_yet(cls, count: int) -> Answers:
         """Return answers of `count` vectors that were not run."""
-        return cls([NOT_RUN] * count, [""] * count, [()] * count, [None] * count, {})
+        return cls([NOT_RUN] * count, [()] * count, {})
 
 
 class Stopped(Exception):  # noqa: N818 - the run ends early, for a reason that is its text
@@ -112,7 +110,7 @@ class InProcess:
     ) -> None:
         """Call the backend for every vector; see `Runner.run`."""
         backend, operator = self._backend, batch.operator
-        kinds, dtypes, shapes, data = answers.kind, answers.dtype, answers.shape, answers.data
+        kinds, outputs = answers.kind, answers.outputs
         limits = largest_looked_at(batch)
         due = 0.0
         with _changes_undone():
@@ -131,7 +129,7 @@ class InProcess:
                     answer = answer_raised(error)
                 else:
                     answer = answer_returned(output, limits[index])
-                kinds[index], dtypes[index], shapes[index], data[index], text = answer
+                kinds[index], outputs[index], text = answer
                 if text:
                     answers.text[index] = text
                 now = perf_counter()
@@ -141,9 +139,10 @@ class InProcess:
 
 
 def largest_looked_at(batch: Batch) -> list[int]:
-    """Return per vector how many elements an output may have to be compared with anything."""
+    """Return per vector how many elements outputs may have to be compared with anything."""
     largest = np.full(len(batch), SMALL, np.int64)
-    np.maximum.at(largest, batch.expected_vector, batch.expected_size)
+    outcomes = batch.expected_size.reshape(-1, batch.outputs).sum(axis=1)
+    np.maximum.at(largest, batch.expected_vector[:: batch.outputs], outcomes)
     limits: list[int] = largest.tolist()
     return limits
 

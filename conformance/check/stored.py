@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from conformance.backends.stored import Stored
-from conformance.batch import Batch
+from conformance.batch import Batch, output_dtypes
 from conformance.check.runner import (
     ARRAY,
     MISSING,
@@ -14,7 +14,6 @@ from conformance.check.runner import (
     Answers,
     largest_looked_at,
 )
-from conformance.resultfile import Output
 
 _STEP = 64
 
@@ -36,15 +35,13 @@ class LookedUp:
         order: Sequence[int] | None = None,
     ) -> None:
         """Look up every vector; see `Runner.run`. Raises ResultFileError."""
-        limits = largest_looked_at(batch)
+        limits, fixed = largest_looked_at(batch), output_dtypes(batch.operator) or ()
         for done, index in enumerate(range(len(batch)) if order is None else order, 1):
             arrays = batch.inputs[index]
             of = arrays[0].dtype if arrays else None
-            found = self.stored.find(batch.ids[index], of, limits[index])
-            if isinstance(found, Output):
-                answers.dtype[index], answers.shape[index] = found.dtype, found.shape
-                answers.data[index] = found.data
-                answers.kind[index] = ARRAY
+            found = self.stored.find(batch.ids[index], of, limits[index], fixed)
+            if isinstance(found, tuple):
+                answers.outputs[index], answers.kind[index] = found, ARRAY
             elif found is not None:
                 answers.text[index] = found.text or "no reason given"
                 answers.kind[index] = UNSUPPORTED if found.unsupported else RAISED

@@ -65,7 +65,8 @@ def behaviours_in(
     """Count pairs of an undefined clause and what the backend did where it touches a vector.
 
     `followed` is the outcome row that each output is judged by, -1 where there is none: an
-    output with another shape says nothing of the elements left undefined.
+    output with another shape says nothing of the elements left undefined. What is counted is
+    what was done in first outputs.
     """
     counts: Counter[tuple[str, str]] = Counter()
     clauses, which = distinct(batch.clauses)
@@ -94,12 +95,12 @@ def behaviours_in(
 
 
 def _behaviour_of(answers: Answers, vector: int) -> str:
-    data = answers.data[vector]
-    if data is None:
+    first = answers.outputs[vector][0]
+    if first.data is None:
         return "other"
-    if not data:
+    if not first.data:
         return "empty"
-    codes = classify(np.frombuffer(data, dtype_of(answers.dtype[vector])))
+    codes = classify(np.frombuffer(first.data, dtype_of(first.dtype)))
     return BEHAVIOURS[codes[0]] if (codes == codes[0]).all() else "mixed"
 
 

@@ -34,17 +34,15 @@ class Limits:
 
 
 @np.errstate(all="ignore")  # NaN and overflow are among what is compared
-def limits(outcome: Outcome, axes: int, *, average: bool) -> Limits:
-    """Return the limits of an outcome of kind "values", given the number of spatial axes.
+def limits(outcome: Outcome, axes: int, *, average: bool, output: int = 0) -> Limits:
+    """Return the limits of an output of an outcome, given the number of spatial axes.
 
-    They admit exactly what the checker does.
+    `average` says that errors within the bound are allowed. The limits admit exactly what the
+    checker does.
     """
-    assert outcome.expected is not None
-    assert outcome.addends is not None
-    assert outcome.divisor is not None
-    assert outcome.magnitude is not None
-    expected = outcome.expected.reshape(-1)
-    columns = ExpectedColumns(expected, outcome.addends, outcome.divisor, outcome.magnitude)
+    asked = outcome.outputs[output]
+    expected = asked.values.reshape(-1)
+    columns = ExpectedColumns(expected, asked.addends, asked.divisor, asked.magnitude)
     own, flushed = outcome.accumulator == "element-type", outcome.subnormals == "flushed"
     mask = np.where(columns.addends == UNDEFINED, np.uint8(ANY), np.uint8(0))
     lower = upper = expected
@@ -59,7 +57,7 @@ def limits(outcome: Outcome, axes: int, *, average: bool) -> Limits:
             )
             mask[overflows & (mask == 0)] = OVERFLOW
             mask[np.isinf(near.expected) & (mask == OVERFLOW)] = NAN
-    shape = outcome.expected.shape
+    shape = asked.values.shape
     return Limits(lower.reshape(shape), upper.reshape(shape), mask.reshape(shape))
 
 

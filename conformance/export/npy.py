@@ -6,14 +6,15 @@ docs/results.md describes what is written; its version changes when that page do
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from conformance.dtypes import name_of
-from conformance.export.limits import ANY, limits
-from conformance.operators import operator_named
+from conformance.export.limits import ANY, Limits, limits
+from conformance.operators import Output, operator_named
 from conformance.resultfile import path_of
 from conformance.vector import Array, Outcome, Vector
 
@@ -35,7 +36,7 @@ class NpyWriter:
         folder = self._folder / path
         folder.mkdir(parents=True)
         arrays = _Arrays(folder)
-        average = operator_named(case.operator).reduction.sums
+        outputs = operator_named(case.operator).outputs
         axes = case.inputs[0].ndim - 2
         content = {
             "format": FORMAT,
@@ -48,7 +49,7 @@ class NpyWriter:
                 for number, array in enumerate(case.inputs)
             ],
             "accepted": [
-                _accepted(arrays, number, outcome, axes, average=average)
+                _accepted(arrays, number, outcome, axes, outputs)
                 for number, outcome in enumerate(vector.outcomes)
             ],
             "clauses": {name: list(readings) for name, readings in vector.clauses.items()},
@@ -68,24 +69,41 @@ class NpyWriter:
 
 
 def _accepted(
-    arrays: _Arrays, number: int, outcome: Outcome, axes: int, *, average: bool
+    arrays: _Arrays, number: int, outcome: Outcome, axes: int, outputs: Sequence[Output]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    accepted: dict[str, Any] = {
         "kind": outcome.kind,
         "readings": [dict(each) for each in outcome.readings],
     }
-    if outcome.expected is None:
-        return found
-    within = limits(outcome, axes, average=average)
-    found |= {
-        "dtype": name_of(outcome.expected.dtype),
-        "expected": arrays.file(f"expected_{number}", outcome.expected),
+    if outcome.kind != "values":
+        return accepted
+    within = [
+        limits(outcome, axes, average=output.comparison == "bound", output=place)
+        for place, output in enumerate(outputs)
+    ]
+    values = [expected.values for expected in outcome.outputs]
+    accepted |= _files(arrays, str(number), values[0], within[0])
+    accepted["exception"] = any(bool((each.mask == ANY).any()) for each in within)
+    if len(outputs) > 1:
+        accepted["further"] = [
+            {
+                "output": outputs[place].name,
+                **_files(arrays, f"{number}_{place}", values[place], within[place]),
+            }
+            for place in range(1, len(outputs))
+        ]
+    return accepted
+
+
+def _files(arrays: _Arrays, number: str, expected: Array, within: Limits) -> dict[str, Any]:
+    """Write what one output must be; return its element type and the names of the files."""
+    return {
+        "dtype": name_of(expected.dtype),
+        "expected": arrays.file(f"expected_{number}", expected),
         "lower": arrays.file(f"lower_{number}", within.lower),
         "upper": arrays.file(f"upper_{number}", within.upper),
         "mask": arrays.file(f"mask_{number}", within.mask) if within.mask.any() else None,
-        "exception": bool((within.mask == ANY).any()),
     }
-    return found
 
 
 class _Arrays:

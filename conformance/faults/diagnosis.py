@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.conditions import LIGHT, condition, spread, weight
 from conformance.faults.fault import Fault
-from conformance.faults.matching import Exhibit
+from conformance.faults.features import LIGHT, condition, spread, weight
+from conformance.faults.reproduce import Observation
 from conformance.faults.search import Cause, Progress, Search
 from conformance.faults.traits import traits
-from conformance.vector import Array, Vector
+from conformance.vector import Outputs, Vector
 
-Mismatch = tuple[Vector, Array | None]
+Mismatch = tuple[Vector, Outputs | None]
 Readings = Mapping[str, str] | Callable[[Vector], Mapping[str, str]]
 
 CONFORMING = 240
@@ -72,8 +72,8 @@ def diagnose(
 
     pairs = _not_too_many(mismatches)
     search = Search(
-        [Exhibit(vector, output, of(vector)) for vector, output in pairs],
-        [Exhibit(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
+        [Observation(vector, outputs, of(vector)) for vector, outputs in pairs],
+        [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
         [fault for fault in catalogue if not fault.remembers],
         progress,
     )

@@ -9,12 +9,12 @@ import numpy as np
 
 from conformance.batch import vector_at
 from conformance.check.report import ClauseReport, Report, Result
-from conformance.check.results import separators
 from conformance.check.sources import Source, Vectors, opened
+from conformance.check.votes import separators
 from conformance.dtypes import name_of
 from conformance.faults.acceptance import accepted
 from conformance.faults.diagnosis import Mismatch, diagnose
-from conformance.vector import Vector
+from conformance.vector import Outputs, Vector, outputs_of
 
 Progress = Callable[[int, int], None]
 
@@ -44,12 +44,12 @@ def explained(
             here = failing.get(source.operator, {})
             if here:
                 found = _read(source, here)
-                answers = [(vector, here[vector.case.id].output) for vector in found]
+                answers = [(vector, _outputs(here[vector.case.id])) for vector in found]
                 # What a required reading alone rejects is no fault.
                 mismatches += [
-                    (vector, output)
-                    for vector, output in answers
-                    if output is None or not accepted(vector, output)
+                    (vector, outputs)
+                    for vector, outputs in answers
+                    if outputs is None or not accepted(vector, outputs)
                 ]
                 ids = right.get(source.operator, [])
                 step = -(-len(ids) * len(failing) // _CONFORMING) or 1
@@ -89,6 +89,11 @@ def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
     wanted = set(ids)
     numbers = np.array([n for n, each in enumerate(source.ids) if each in wanted], np.int64)
     return [vector_at(batch, i) for batch in source.batches(numbers) for i in range(len(batch))]
+
+
+def _outputs(result: Result) -> Outputs | None:
+    """Return what a backend returned; None where it raised an exception."""
+    return None if result.output is None else outputs_of(result.output)
 
 
 def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str, str]]:

@@ -1,30 +1,42 @@
 """A fault: a wrong behaviour as the forbidden replacement of steps, and a backend that has it.
 
 A fault wraps steps as a reading does. Besides the steps of a pipeline it may wrap `validate`, the
-step before them: `validate(inputs, attributes)` checks a call and returns its parameters.
+step before them: `validate(call)` checks a call by roles and returns its parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from conformance.errors import InvalidCase
+from conformance.faults.call import Call, call_of
 from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.operators import OPERATORS
 from conformance.operators.clause import StepWrap
 from conformance.operators.clauses import under
+from conformance.operators.needs import Needs
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Pipeline, Plan, rooms
-from conformance.vector import Array
+from conformance.operators.pipeline import Pipeline, Plan, no_further, rooms
+from conformance.vector import Array, Outputs, as_returned
 
-STEPS = ("validate", "resolve", "pads", "extent", "windows", "gather", "divide", "reduce")
+STEPS = (
+    "validate",
+    "resolve",
+    "pads",
+    "extent",
+    "windows",
+    "gather",
+    "divide",
+    "reduce",
+    "further",
+)
 """Every step a fault may replace, in the order they run."""
 _LARGEST = 1 << 16
 """Kernel, stride and pad of a case that a fault is tried on: a stranger may choose any."""
@@ -36,15 +48,17 @@ _MOST_WINDOWS = 1 << 24
 class Fault:
     """A wrong behaviour.
 
-    `summary` completes the sentence "the mismatches are reproduced by: ...". `replaces` maps
-    steps to wraps, each made from the step it replaces; the first is the step the fault belongs
-    to. `bugs` names entries of KNOWN_BUGS. Where it `remembers`, answers depend on earlier
-    calls: a wrap is called once per backend, so that state lives in what it returns.
+    `summary` completes the sentence "the mismatches are reproduced by: ...". It concerns the
+    operators that have what it `needs`. `replaces` maps steps to wraps, each made from the step
+    it replaces; the first is the step the fault belongs to. `bugs` names entries of KNOWN_BUGS.
+    Where it `remembers`, answers depend on earlier calls: a wrap is called once per backend, so
+    that state lives in what it returns.
     """
 
     name: str
     summary: str
-    operators: tuple[str, ...]
+    _: KW_ONLY
+    needs: Needs = field(default_factory=Needs)
     replaces: Mapping[str, StepWrap]
     bugs: tuple[str, ...] = ()
     remembers: bool = False
@@ -60,9 +74,18 @@ class Fault:
         return tuple(thread for bug in self.bugs for thread in KNOWN_BUGS[bug])
 
     @property
-    def geometric(self) -> bool:
-        """Whether the fault shows only in which cells are read and by what they are divided."""
-        return not self.replaces.keys() & {"validate", "gather", "reduce"}
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators it concerns, of all there are."""
+        return tuple(name for name, operator in OPERATORS.items() if self.concerns(operator))
+
+    def concerns(self, operator: Operator) -> bool:
+        """Say whether an operator may have the fault."""
+        return _met(self.needs, operator)
+
+
+@cache
+def _met(needs: Needs, operator: Operator) -> bool:
+    return needs.met_by(operator)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,18 +93,24 @@ class FaultyOperator:
     """One operator with faults in some of its steps."""
 
     operator: Operator
-    validate: Callable[[Sequence[Array], Mapping[str, Any]], Params]
+    validate_call: Callable[[Call], Params] | None = None
 
     @property
     def pipeline(self) -> Pipeline:
         """The steps after `validate`."""
         return self.operator.pipeline
 
-    def __call__(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
-        """Compute as the operator's document says but for the faults."""
+    def __call__(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Outputs:
+        """Compute every output as the operator's document says but for the faults."""
         with np.errstate(all="ignore"):
             plan = self.plan(self.validate(inputs, attributes))
-            return self.pipeline.values(inputs[0], plan)[0]
+            return self.pipeline.values(inputs[0], plan)
+
+    def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
+        """Check a call and return its parameters; InvalidCase says what is wrong."""
+        if self.validate_call is None:
+            return self.operator.validate(inputs, attributes)
+        return self.validate_call(call_of(self.operator, inputs, attributes))
 
     def plan(self, params: Params) -> Plan:
         """Lay out the windows; InvalidCase where there is nothing to pool, or far too much."""
@@ -113,31 +142,44 @@ class FaultyBackend:
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array:
+    ) -> Array | Outputs:
         """Compute one case."""
-        return self.of(operator)([np.asarray(array) for array in inputs], attributes)
+        arrays = [np.asarray(array) for array in inputs]
+        return as_returned(self.of(operator)(arrays, attributes))
 
     def of(self, operator: str, pipeline: Pipeline | None = None) -> FaultyOperator:
         """Return one operator with the faults in place, in a given pipeline if there is one."""
         if pipeline is not None:
-            return self._make(OPERATORS[operator], pipeline)
+            return planted(self.faults, OPERATORS[operator], pipeline)
         if operator not in self._made:
-            found = OPERATORS[operator]
-            self._made[operator] = self._make(found, under(found, self.readings))
+            right = OPERATORS[operator]
+            self._made[operator] = planted(self.faults, right, under(right, self.readings))
         return self._made[operator]
 
-    def _make(self, operator: Operator, pipeline: Pipeline) -> FaultyOperator:
-        here = [fault for fault in self.faults if operator.name in fault.operators]
-        for fault in here:
-            for step, wrap in fault.replaces.items():
-                if step != "validate":
-                    pipeline = pipeline.replace(**{step: wrap(getattr(pipeline, step))})
-        changed = replace(operator, pipeline=pipeline)
-        validate: Callable[..., Params] = partial(Operator.validate, changed)
-        for fault in here:
-            if "validate" in fault.replaces:
-                validate = fault.replaces["validate"](validate)
-        return FaultyOperator(changed, validate)
+
+def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> FaultyOperator:
+    """Return an operator with those of some faults that concern it, each around a step.
+
+    A fault of `reduce` changes the first output alone: the others follow from the right one.
+    """
+    here = [fault for fault in faults if fault.concerns(operator)]
+    if pipeline.further is not no_further and any("reduce" in fault.replaces for fault in here):
+        pipeline = pipeline.replace(further=_of_right_first(pipeline))
+    validate: Callable[[Call], Params] | None = None
+    for fault in here:
+        for step, wrap in fault.replaces.items():
+            if step == "validate":
+                validate = wrap(validate or Call.validated)
+            else:
+                pipeline = pipeline.replace(**{step: wrap(getattr(pipeline, step))})
+    return FaultyOperator(replace(operator, pipeline=pipeline), validate)
+
+
+def _of_right_first(right: Pipeline) -> Callable[..., Outputs]:
+    def further(gathered: Any, divisor: Any, _first: Array) -> Outputs:
+        return right.further(gathered, divisor, right.reduce(gathered, divisor))
+
+    return further
 
 
 def faulty(

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from conformance.faults.conditions import LIGHT, condition, features, spread, weight
 from conformance.faults.fault import Fault
-from conformance.faults.matching import Exhibit, Match, Suspects
+from conformance.faults.features import LIGHT, condition, features, spread, weight
+from conformance.faults.reproduce import Match, Observation, Reproductions
 from conformance.vector import Vector
 
 Progress = Callable[[int, int], None]
@@ -63,8 +63,8 @@ class Search:
 
     def __init__(
         self,
-        mismatches: Sequence[Exhibit],
-        conforming: Sequence[Exhibit],
+        mismatches: Sequence[Observation],
+        conforming: Sequence[Observation],
         catalogue: Sequence[Fault],
         progress: Progress | None,
     ) -> None:
@@ -75,7 +75,7 @@ class Search:
         self._conforming = conforming
         self._catalogue = catalogue
         self._progress = progress
-        self._suspects = Suspects()
+        self._reproductions = Reproductions()
         self._broken: dict[tuple[Together, int], bool] = {}
         self._sample: list[int] = []
         self._pair_searches = _PAIR_SEARCHES
@@ -153,25 +153,25 @@ class Search:
 
     def _active(self, mismatch: int) -> list[Fault]:
         """Return the faults that change a mismatch and do not explain it."""
-        exhibit = self._as_followed[mismatch]
+        observation = self._as_followed[mismatch]
         return [
             fault
             for fault in self._catalogue
-            if self._suspects.answers((fault,), exhibit)
-            and self._suspects.match((fault,), exhibit) == "no"
+            if self._reproductions.answers((fault,), observation)
+            and self._reproductions.match((fault,), observation) == "no"
         ]
 
     def _partners(self, mismatch: int, active: Sequence[Fault]) -> list[Fault]:
         """Return the faults that come nearest to a mismatch without explaining it."""
-        exhibit = self._as_followed[mismatch]
-        likeness = {fault: self._suspects.likeness((fault,), exhibit) for fault in active}
+        observation = self._as_followed[mismatch]
+        likeness = {fault: self._reproductions.likeness((fault,), observation) for fault in active}
         nearest = sorted(active, key=lambda fault: -likeness[fault])[:_PARTNERS]
         return [fault for fault in nearest if likeness[fault] > 0]
 
     def _best(self, candidates: Iterable[Together], mismatch: int) -> Cause | None:
         """Return the candidate that explains a mismatch and fits the others best."""
-        exhibit = self._as_followed[mismatch]
-        if weight(exhibit.vector) > LIGHT:
+        observation = self._as_followed[mismatch]
+        if weight(observation.vector) > LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
             few = range(min(_FEW, len(self._conforming)))
             candidates = (
@@ -184,7 +184,7 @@ class Search:
                 frozenset(i for i in range(len(self._conforming)) if self._breaks(faults, i)),
             )
             for faults in candidates
-            if self._suspects.match(faults, exhibit) != "no"
+            if self._reproductions.match(faults, observation) != "no"
         ]
         plausible = [cause for cause in causes if self._is_plausible(cause)]
         if not plausible:
@@ -201,13 +201,13 @@ class Search:
         return {
             i: match
             for i in numbers
-            if (match := self._suspects.match(faults, self._mismatches[i])) != "no"
+            if (match := self._reproductions.match(faults, self._mismatches[i])) != "no"
         }
 
     def _breaks(self, faults: Together, conforming: int) -> bool:
         key = (faults, conforming)
         if key not in self._broken:
-            self._broken[key] = self._suspects.shows(faults, self._conforming[conforming])
+            self._broken[key] = self._reproductions.shows(faults, self._conforming[conforming])
         return self._broken[key]
 
     def _is_plausible(self, cause: Cause) -> bool:

@@ -12,9 +12,10 @@ from conformance.check import check
 from conformance.check.report import FAILURES
 from conformance.check.sources import Selection, Vectors, chosen, opened
 from conformance.faults.acceptance import accepted
+from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, faulty
-from conformance.faults.trial import Raised, Suspect, Trial, right_operator
+from conformance.operators import OPERATORS
 from conformance.vector import Vector
 
 Progress = Callable[[int, int], None]
@@ -100,23 +101,29 @@ def strength(
     every: list[str] = []
     with opened(vectors) as sources:
         selections = chosen(sources, operators, None, tier)
-        total = sum(s.source.operator in f.operators for s in selections for f in faults)
+        concerned = [OPERATORS[selection.source.operator] for selection in selections]
+        total = sum(fault.concerns(operator) for operator in concerned for fault in faults)
         for selection in selections:
             name = selection.source.operator
             counts[name] = len(selection.numbers)
             header = getattr(selection.source, "header", {})
             coverage[name] = dict(header.get("coverage", {}))
             right = right_operator(name, None)
-            held = [_Held(vector, Trial(vector.case, right)) for vector in vectors_of(selection)]
-            every += [each.vector.case.id for each in held]
+            tried = [
+                _Tried(vector, Baseline(vector.case, right)) for vector in vectors_of(selection)
+            ]
+            smallest_first = sorted(tried, key=lambda pair: pair.baseline.cells)
+            every += [vector.case.id for vector, _ in tried]
             for fault in faults:
-                if name not in fault.operators:
+                if not fault.concerns(OPERATORS[name]):
                     continue
-                found, all_of_it = _catch(fault, name, held, through=idle)
-                if found.vector is None:
-                    found = _as_a_whole(found, fault, [each.vector for each in held])
-                catches.append(found)
-                adding.update(all_of_it)
+                # What a fault remembers depends on the order of calls: that of the file.
+                order = tried if fault.remembers else smallest_first
+                catch, catching = _catch(fault, name, order, through=idle)
+                if catch.vector is None:
+                    catch = _as_a_whole(catch, fault, [vector for vector, _ in tried])
+                catches.append(catch)
+                adding.update(catching)
                 if progress is not None:
                     progress(len(catches), total)
     return Strength(
@@ -135,32 +142,29 @@ def vectors_of(selection: Selection) -> Iterator[Vector]:
             yield vector_at(batch, index)
 
 
-class _Held(NamedTuple):
+class _Tried(NamedTuple):
     vector: Vector
-    trial: Trial
+    baseline: Baseline
 
 
 def _catch(
-    fault: Fault, operator: str, held: Sequence[_Held], *, through: bool
+    fault: Fault, operator: str, tried: Sequence[_Tried], *, through: bool
 ) -> tuple[Catch, list[str]]:
-    """Return the smallest vector that catches a fault and, with `through`, all as small."""
-    suspect = Suspect((fault,), operator)
-    # What a fault remembers depends on the order of calls: that of the file.
-    order = held if fault.remembers else sorted(held, key=lambda each: each.trial.cells)
+    """Return the first vector that catches a fault and, with `through`, all as small."""
+    planted = PlantedFaults((fault,), operator)
     catch = Catch(fault.name, operator)
-    found: list[str] = []
-    for each in order:
-        cells, name = each.trial.cells, each.vector.case.id
-        if catch.vector is not None and (fault.remembers or cells > catch.cells):
+    catching: list[str] = []
+    for vector, baseline in tried:
+        if catch.vector is not None and (fault.remembers or baseline.cells > catch.cells):
             break
-        got = suspect.answer(each.trial)
-        if got is None or accepted(each.vector, None if isinstance(got, Raised) else got):
+        got = planted.answer(baseline)
+        if got is None or accepted(vector, None if isinstance(got, Raised) else got):
             continue
-        found.append(name)
-        catch = Catch(fault.name, operator, catch.vector or name, cells)
+        catching.append(vector.case.id)
+        catch = Catch(fault.name, operator, catch.vector or vector.case.id, baseline.cells)
         if not through:
             break
-    return catch, found
+    return catch, catching
 
 
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:

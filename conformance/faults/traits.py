@@ -8,25 +8,39 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.operators import operator_named
 from conformance.reference.rounding import narrow, widen
-from conformance.vector import UNDEFINED, Array, Vector
+from conformance.vector import UNDEFINED, Array, Expected, Outputs, Vector
 
 
-def traits(vector: Vector, got: Array | None) -> frozenset[str]:
-    """Return what an output has that the expected ones lack, each as words."""
+def traits(vector: Vector, got: Outputs | None) -> frozenset[str]:
+    """Return what outputs have that the expected ones lack, each as words."""
     if got is None:
         return frozenset({"an exception was raised"})
-    expected = [o.expected for o in vector.outcomes if o.expected is not None]
-    if not expected:
+    valued = [outcome for outcome in vector.outcomes if outcome.outputs]
+    if not valued:
         return frozenset({"a result was returned for an invalid case"})
-    if got.shape not in [right.shape for right in expected]:
-        return frozenset(_of_shape(got, expected[0]))
-    if got.dtype != expected[0].dtype:
+    outputs = operator_named(vector.case.operator).outputs
+    if not 0 < len(got) <= len(outputs):
+        return frozenset({f"{len(got)} outputs were returned"})
+    return frozenset(
+        words if k == 0 else f"{words} (output {outputs[k].name})"
+        for k, array in enumerate(got)
+        for words in _traits([outcome.outputs[k] for outcome in valued], array)
+    )
+
+
+def _traits(expected: list[Expected], got: Array) -> frozenset[str]:
+    """Return the traits of one output."""
+    alike = [each for each in expected if each.values.shape == got.shape]
+    if not alike:
+        return frozenset(_of_shape(got, expected[0].values))
+    right = alike[0]
+    if got.dtype != right.values.dtype:
         return frozenset({f"the result is of type {got.dtype}"})
-    defined = _defined(vector, got)
-    right = next(each for each in expected if each.shape == got.shape)
+    defined = right.addends != UNDEFINED
     named = frozenset(_of_values(got.ravel()[defined]))
-    return named - frozenset(_of_values(right.ravel()[defined]))
+    return named - frozenset(_of_values(right.values.ravel()[defined]))
 
 
 def _of_shape(got: Array, right: Array) -> Iterator[str]:
@@ -70,12 +84,3 @@ def _of_values(values: Array) -> Iterator[str]:
 def _is_exact(values: npt.NDArray[np.float64], kind: str) -> bool:
     with np.errstate(all="ignore"):
         return bool((widen(narrow(values, kind)) == values).all())
-
-
-def _defined(vector: Vector, got: Array) -> npt.NDArray[np.bool_]:
-    for outcome in vector.outcomes:
-        if outcome.expected is not None and outcome.expected.shape == got.shape:
-            assert outcome.addends is not None
-            found: npt.NDArray[np.bool_] = outcome.addends != UNDEFINED
-            return found
-    return np.ones(got.size, np.bool_)

@@ -8,10 +8,11 @@ from itertools import combinations
 
 from conformance.faults import CATALOGUE, Fault, fault_named
 from conformance.faults.diagnosis import Diagnosis, diagnose
-from conformance.faults.matching import Exhibit, Suspects
+from conformance.faults.reproduce import Observation, Reproductions
 from conformance.fuzz.examine import Failure
 from conformance.fuzz.needs import Needs
-from conformance.vector import Case, Vector
+from conformance.operators import operator_named
+from conformance.vector import Case, Outputs, Vector, outputs_of
 
 _OTHERS = 24
 
@@ -39,7 +40,7 @@ class Causes:
 
     def __init__(self) -> None:
         self.found: list[Cause] = []
-        self._suspects = Suspects()
+        self._reproductions = Reproductions()
 
     def explain(self, failure: Failure, readings: Mapping[str, str]) -> bool:
         """Say whether a known cause explains a failure, or two of them together."""
@@ -120,16 +121,20 @@ class Causes:
     ) -> bool:
         if not _is_diagnosable(failure):
             return False
-        exhibits = (
-            Exhibit(failure.vector, failure.output, readings, in_doubt=doubt)
+        observations = (
+            Observation(failure.vector, _outputs(failure), readings, in_doubt=doubt)
             for doubt in (False, True)
         )
-        return any(self._suspects.match(faults, each) != "no" for each in exhibits)
+        return any(self._reproductions.match(faults, each) != "no" for each in observations)
 
 
 def _is_diagnosable(failure: Failure) -> bool:
     verdict = failure.result.verdict
     return verdict == "error" or (verdict == "mismatch" and failure.output is not None)
+
+
+def _outputs(failure: Failure) -> Outputs | None:
+    return None if failure.output is None else outputs_of(failure.output)
 
 
 def _diagnosed(
@@ -140,13 +145,14 @@ def _diagnosed(
 ) -> Diagnosis | None:
     if not _is_diagnosable(failure):
         return None
-    operator, step = failure.vector.case.operator, -(-len(others) // _OTHERS) or 1
+    operator = operator_named(failure.vector.case.operator)
+    step = -(-len(others) // _OTHERS) or 1
     pairs = {
-        each.vector.case.id: (each.vector, each.output)
+        each.vector.case.id: (each.vector, _outputs(each))
         for each in (failure, *others[::step])
         if _is_diagnosable(each)
     }
     name = failure.vector.case.id
-    catalogue = [f for f in CATALOGUE if operator in f.operators]
+    catalogue = [fault for fault in CATALOGUE if fault.concerns(operator)]
     found = diagnose(list(pairs.values()), conforming, readings, catalogue=catalogue)
     return next((each for each in found if each.faults and name in each.vectors), None)

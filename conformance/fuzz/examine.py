@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
 from conformance.batch import Batch, batch_of
 from conformance.check.accuracy import AccuracyTally
-from conformance.check.explain import output_of
 from conformance.check.judge import Judged, judge
 from conformance.check.report import FAILURES, Result, Verdict
 from conformance.check.results import result_at
 from conformance.check.runner import Answers
-from conformance.dtypes import FLOATS, name_of
 from conformance.fuzz.calling import Called
-from conformance.fuzz.readings import Votes
+from conformance.fuzz.readings import SmallestByVote
 from conformance.operators import operator_named, vector_of
-from conformance.reference.bound import is_meaningful
-from conformance.vector import Array, Case, Vector
+from conformance.operators.outcomes import is_judgeable
+from conformance.vector import Array, Case, Outputs, Vector
+from conformance.workers.answer import arrays_of
 
 _SAMPLE = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Failure:
-    """A vector that does not conform, with what the backend returned (None: no array)."""
+    """A vector that does not conform, with what the backend returned (None: no arrays)."""
 
     vector: Vector
     result: Result
-    output: Array | None
+    output: Array | Outputs | None
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -51,7 +48,7 @@ class Examiner:
 
     def __init__(self, called: Called) -> None:
         self.called = called
-        self.votes = Votes()
+        self.votes = SmallestByVote()
         self.counts: Counter[Verdict] = Counter()
         self.by_operator: dict[str, Counter[Verdict]] = {}
         self.unjudged = 0
@@ -89,9 +86,10 @@ class Examiner:
         """Run a case; return its failure if it is such an exception."""
         vector = vector_of(case)
         answered = self._answered(vector)
-        if answered.result.verdict != "conforms" or not self.votes.refute(vector, answered.judged):
+        vote = answered.judged.said(0)
+        if vote is None or not self.votes.refute(vote):
             return None
-        answered.judged.refute(0)
+        answered.judged.refute({vote})
         return Failure(vector, answered.result, None)
 
     def conforming(self, operator: str) -> list[Vector]:
@@ -100,15 +98,16 @@ class Examiner:
 
     def _examined(self, case: Case) -> Failure | None:
         vector = vector_of(case)
-        if not is_judgeable(vector):
+        if not is_judgeable(operator_named(case.operator), vector):
             self.unjudged += 1
             return None
         answered = self._answered(vector)
         result = answered.result
         self.counts[result.verdict] += 1
         self.by_operator.setdefault(case.operator, Counter())[result.verdict] += 1
-        if result.verdict == "conforms":
-            self.votes.add(vector, answered.judged)
+        vote = answered.judged.said(0)
+        if vote is not None:
+            self.votes.add(vector, vote)
             kept = self._conforming.setdefault(case.operator, [])
             if len(kept) < _SAMPLE:
                 kept.append(vector)
@@ -138,21 +137,4 @@ class _Answered:
         result = self.result
         if result.verdict not in FAILURES:
             return None
-        return Failure(self.vector, result, output_of(self.answers, 0))
-
-
-def is_judgeable(vector: Vector) -> bool:
-    """Say whether the bound of a vector tells right from wrong.
-
-    It does not where hundreds of addends are summed in a half type: whatever the backend
-    returned, it would be neither a pass nor a failure.
-    """
-    case = vector.case
-    if not operator_named(case.operator).reduction.sums or not case.inputs:
-        return True
-    data = case.inputs[0]
-    if data.ndim < 3 or name_of(data.dtype) not in FLOATS:
-        return True
-    addends = [int(o.addends.max(initial=0)) for o in vector.outcomes if o.addends is not None]
-    most = int(np.max(addends, initial=0))
-    return is_meaningful(most, data.ndim - 2, name_of(data.dtype))
+        return Failure(self.vector, result, arrays_of(self.answers.outputs[0]))

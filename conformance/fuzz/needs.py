@@ -53,7 +53,7 @@ def _words(case: Case) -> Iterator[str]:
         if attribute.is_list:
             if value and any(n > 0 for n in value) and attribute.least == 0:
                 yield f"some {attribute.key}"
-        elif value not in (None, True if attribute.required else attribute.default):
+        elif value is not None and attribute.meaning_of(value) not in attribute.meanings[:1]:
             yield f"{attribute.key}={value}"
     data = case.inputs[0]
     if name_of(data.dtype) != _PLAIN_TYPE:

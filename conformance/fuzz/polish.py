@@ -56,9 +56,12 @@ def _simpler(case: Case) -> Iterator[Case]:
 
 def _with_fewer_axes(case: Case) -> Iterator[Case]:
     data, rest = case.inputs[0], case.inputs[1:]
-    for axis in range(data.ndim - 2) if data.ndim > 3 else ():
+    axes = data.ndim - 2
+    lists = [each.key for each in operator_named(case.operator).attributes if each.is_list]
+    for axis in range(axes) if axes > 1 else ():
         given = {
-            key: value[:axis] + value[axis + 1 :] if isinstance(value, list) else value
+            # Pads in one list have an entry for the axis at either end.
+            key: [n for i, n in enumerate(value) if i % axes != axis] if key in lists else value
             for key, value in case.attributes.items()
         }
         sizes = tuple(np.delete(size, axis) for size in rest)

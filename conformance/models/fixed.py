@@ -13,8 +13,12 @@ from conformance.dtypes import dtype_of
 from conformance.errors import InvalidCase
 from conformance.models.layer import MOST, Extent, Layer, NotExpressible
 from conformance.operators import OPERATORS
+from conformance.operators.attributes import Role
 from conformance.operators.outcomes import undefined_as_a_whole
+from conformance.operators.params import Params
+from conformance.vector import Array
 
+_MOST_AXES = 6  # where a document sets no limit
 CELLS = 1 << 16
 """Cells of an exact case, unless one plane has more; channels and batch are cut to fit."""
 
@@ -52,7 +56,7 @@ def fixed(layer: Layer) -> Fixed:
     """Choose what the model leaves open; NotExpressible if there would be no sound vector."""
     shape, chosen = _shape(layer)
     size = None
-    if layer.operator == "AdaptiveAvgPool-8":
+    if OPERATORS[layer.operator].is_adaptive:
         wanted = layer.output_size or (None,) * (len(shape) - 2)
         if len(wanted) != len(shape) - 2:
             raise NotExpressible(
@@ -72,12 +76,14 @@ def _shape(layer: Layer) -> tuple[tuple[int, ...], bool]:
     """Return the shape in numbers, and whether any was chosen."""
     shape: tuple[Extent, ...] | None = layer.shape
     if shape is None:
-        known = layer.attributes.get("kernel", layer.output_size or [])
+        known = said(layer, "kernel") or layer.output_size
         if not known:
             raise NotExpressible("neither its input's rank nor its kernel is known")
         shape = (None,) * (2 + len(known))
-    if not 3 <= len(shape) <= 5:
-        raise NotExpressible(f"its input has {len(shape)} dimensions; the documents pool 3 to 5")
+    fewest, most = OPERATORS[layer.operator].axes
+    if not fewest <= len(shape) - 2 <= (most or _MOST_AXES):
+        pools = f"{layer.operator} pools {fewest + 2} to {(most or _MOST_AXES) + 2}"
+        raise NotExpressible(f"its input has {len(shape)} dimensions; {pools}")
     if 0 in shape:
         raise NotExpressible("its input is empty")
     inner = [_some_extent(layer, i) if d is None else d for i, d in enumerate(shape[2:])]
@@ -86,9 +92,10 @@ def _shape(layer: Layer) -> tuple[tuple[int, ...], bool]:
 
 def _some_extent(layer: Layer, axis: int) -> int:
     """Return an extent with a few windows, and cells left over where there can be any."""
-    if layer.operator == "AdaptiveAvgPool-8":
+    operator = OPERATORS[layer.operator]
+    if not operator.has_windows:
         return 2 * _at(layer.output_size, axis, 3) + 1
-    k, s = (_at(layer.attributes.get(name), axis, 1) for name in ("kernel", "strides"))
+    k, s = _at(said(layer, "kernel"), axis, 1), _at(said(layer, "strides"), axis, 1)
     return k + 3 * s + (s > 1)
 
 
@@ -97,16 +104,34 @@ def _at(values: Any, axis: int, default: int) -> int:
     return default if value is None else max(1, value)
 
 
+def said(layer: Layer | Fixed, role: Role) -> Any:
+    """Return what the attribute of a role means, or its list; None where it has no value."""
+    attribute = OPERATORS[layer.operator].attribute(role)
+    if attribute is None:
+        return None
+    absent = None if attribute.required or attribute.is_list else attribute.default
+    return attribute.meaning_of(layer.attributes.get(attribute.key, absent))
+
+
+def asked(layer: Fixed) -> Params:
+    """Return what a layer asks for; InvalidCase if it breaks a rule of its document."""
+    size = () if layer.output_size is None else (np.array(layer.output_size, layer.size_type),)
+    return OPERATORS[layer.operator].validate((_data(layer), *size), layer.attributes)
+
+
+def _data(layer: Fixed) -> Array:
+    """Return data of a layer that take no memory."""
+    return np.broadcast_to(np.zeros((), dtype_of(layer.dtype)), layer.shape)
+
+
 def unsound(layer: Fixed) -> str:
     """Say why there is no valid, defined vector of a bearable size; "" if there is one."""
     operator = OPERATORS[layer.operator]
-    data = np.broadcast_to(np.zeros((), dtype_of(layer.dtype)), layer.shape)  # takes no memory
-    size = () if layer.output_size is None else (np.array(layer.output_size, layer.size_type),)
     try:
-        params = operator.validate((data, *size), layer.attributes)
+        params = asked(layer)
     except InvalidCase as error:
         return str(error)
-    undefined = undefined_as_a_whole(operator, params, data)
+    undefined = undefined_as_a_whole(operator, params, _data(layer))
     if undefined:
         return f"nothing of its output is defined (clause {undefined})"
     pads = operator.pipeline.pads(params)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import __version__
-from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.files import folder_for
 from conformance.models.fixed import Fixed, fixed
@@ -15,9 +14,9 @@ from conformance.models.layer import Model, NotExpressible, Skipped, printable
 from conformance.models.neighbours import cases
 from conformance.models.reader import read_model
 from conformance.operators import OPERATORS, operator_named, vector_of
-from conformance.reference.bound import is_meaningful
+from conformance.operators.outcomes import is_judgeable
 from conformance.sweep.model import Progress, build
-from conformance.vector import TIERS, Tier, Vector
+from conformance.vector import TIERS, Tier
 from conformance.vectorfile import VectorWriter
 
 _MOST_LAYERS = 1000
@@ -148,20 +147,10 @@ def _write(
                 continue
             ids.add(case.id)
             vector = vector_of(case)
-            if _says_something(vector):
+            if is_judgeable(operator_named(case.operator), vector):
                 writer.add(vector)
             else:
                 meaningless += 1
         if progress is not None:
             progress(f"{each.layer.operator}: layers", done + 1, len(found))
     return meaningless
-
-
-def _says_something(vector: Vector) -> bool:
-    """Say whether the bound tells right from wrong under every reading."""
-    data = vector.case.inputs[0]
-    return all(
-        outcome.addends is None
-        or is_meaningful(int(outcome.addends.max(initial=0)), data.ndim - 2, name_of(data.dtype))
-        for outcome in vector.outcomes
-    )

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from conformance.dtypes import FLOATS
-from conformance.models.fixed import CELLS, Fixed, fewer_planes, unsound
+from conformance.models.fixed import CELLS, Fixed, asked, fewer_planes, said, unsound
 from conformance.operators import OPERATORS
-from conformance.operators.windows import ceil_div
+from conformance.operators.attributes import NUMBERS
 from conformance.sweep.model import Blueprint
 from conformance.sweep.neighbours import one_off
 from conformance.sweep.patterns import INTEGER_PATTERNS
@@ -21,15 +21,12 @@ from conformance.sweep.patterns import INTEGER_PATTERNS
 _PLANE = 1 << 14
 """Cells of a plane above which few patterns are as large as the layer."""
 
-_EXACT = {
-    "average": ("impulses", "normals", "index", "ones", "negative", "large", "nan", "infinity"),
-    "maximum": ("index", "normals", "negative", "nan", "lowest", "minus-infinity", "subnormals"),
-}
+_SUMS = ("impulses", "normals", "index", "ones", "negative", "large", "nan", "infinity")
+_CHOICES = ("index", "normals", "negative", "nan", "lowest", "minus-infinity", "subnormals")
+"""Patterns of exact cases: of reductions that sum, and of those that choose a cell."""
 _LARGE = 3
 """How many of these are made of a plane that is large; the others of a small one."""
 _NEAR = ("impulses", "normals", "negative", "integers")
-_LISTS = ("kernel", "strides", "pads_begin", "pads_end")
-_LEAST = {"kernel": 1, "strides": 1, "pads_begin": 0, "pads_end": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +39,10 @@ class Near:
 
 def cases(layer: Fixed, *, neighbours: bool = True) -> Iterator[Near]:
     """Yield the plans of a layer's cases: the exact ones first."""
-    reduction = OPERATORS[layer.operator].reduction.name
+    exact = _SUMS if OPERATORS[layer.operator].reduction.sums else _CHOICES
     small, cut = _small(layer), replace(layer, shape=layer.planes)
     is_large = prod(layer.shape[2:]) > _PLANE
-    for number, pattern in enumerate(_patterns(_EXACT[reduction], layer.dtype)):
+    for number, pattern in enumerate(_patterns(exact, layer.dtype)):
         if is_large and number >= _LARGE:
             yield Near(_plan(small, pattern), "smaller plane")
         else:
@@ -67,38 +64,25 @@ def cases(layer: Fixed, *, neighbours: bool = True) -> Iterator[Near]:
 
 def _pads_reach_kernel(layer: Fixed) -> bool:
     """Say whether pads are as long as the kernel, which engines may refuse."""
-    if layer.attributes.get("auto_pad", "explicit") != "explicit":
-        return False
-    return any(
-        max(begin, end) >= k
-        for k, begin, end in zip(
-            *(layer.attributes.get(name, ()) for name in ("kernel", "pads_begin", "pads_end")),
-            strict=True,
-        )
-    )
+    params = asked(layer)
+    pads = zip(params.kernel, params.pads_begin, params.pads_end, strict=False)
+    return params.auto_pad == "explicit" and any(max(begin, end) >= k for k, begin, end in pads)
 
 
 def _small(layer: Fixed) -> Fixed:
     """Return a layer of few channels whose axes are shorter by whole strides."""
     inner = list(layer.shape[2:])
-    if layer.output_size is None:
-        for i, d in enumerate(inner):
-            k, s = layer.attributes["kernel"][i], layer.attributes["strides"][i]
-            inner[i] -= max(0, d - k - 3 * s) // s * s
+    if OPERATORS[layer.operator].has_windows:
+        ones = [1] * layer.axes
+        numbers = zip(said(layer, "kernel") or ones, said(layer, "strides") or ones, strict=True)
+        for i, (k, s) in enumerate(numbers):
+            inner[i] -= max(0, inner[i] - k - 3 * s) // s * s
     return replace(layer, shape=fewer_planes((1, min(2, layer.shape[1]), *inner), _PLANE))
 
 
 def _plan(layer: Fixed, pattern: str) -> Blueprint:
-    size = None
-    if layer.output_size is None:
-        volume = prod(layer.attributes["kernel"])
-    else:
-        pairs = zip(layer.shape[2:], layer.output_size, strict=True)
-        volume = prod(ceil_div(d, o) + 1 for d, o in pairs)
-        size = (layer.output_size, layer.size_type)
-    return Blueprint(
-        layer.operator, layer.attributes, layer.shape, layer.dtype, pattern, volume, size
-    )
+    size = None if layer.output_size is None else (layer.output_size, layer.size_type)
+    return Blueprint(layer.operator, layer.attributes, layer.shape, layer.dtype, pattern, size)
 
 
 def _patterns(names: tuple[str, ...], dtype: str) -> tuple[str, ...]:
@@ -116,24 +100,26 @@ def _neighbours(layer: Fixed) -> Iterator[tuple[str, Fixed]]:
             yield f"output size {how}", replace(layer, output_size=tuple(sizes))
         yield "output size int32", replace(layer, size_type="int32")
     for dtype in FLOATS if layer.dtype in FLOATS else ():
-        if dtype != layer.dtype:
+        if dtype != layer.dtype and dtype in OPERATORS[layer.operator].dtypes:
             yield dtype, replace(layer, dtype=dtype)
 
 
 def _other_numbers(layer: Fixed) -> Iterator[tuple[str, Fixed]]:
-    attributes = layer.attributes
-    ignored = attributes.get("auto_pad", "explicit") != "explicit"
-    for name in _LISTS:
-        if name in attributes and not (ignored and name.startswith("pads")):
-            for how, values in _one_off(attributes[name], _LEAST[name]):
-                yield f"{name} {how}", replace(layer, attributes={**attributes, name: values})
+    given = layer.attributes
+    ignored = said(layer, "auto_pad") not in {None, "explicit"}
+    for role in NUMBERS:
+        attribute = OPERATORS[layer.operator].attribute(role)
+        if attribute is None or attribute.key not in given or (ignored and "pads" in role):
+            continue
+        key = attribute.key
+        for how, values in _one_off(given[key], attribute.least):
+            yield f"{key} {how}", replace(layer, attributes={**given, key: values})
 
 
 def _other_words(layer: Fixed) -> Iterator[tuple[str, Fixed]]:
     for attribute in OPERATORS[layer.operator].attributes:
-        choices = attribute.choices
         now = layer.attributes.get(attribute.key, attribute.default)
-        for value in choices:
+        for value in attribute.choices:
             if value != now:
                 changed = {**layer.attributes, attribute.key: value}
                 yield f"{attribute.key} {str(value).lower()}", replace(layer, attributes=changed)

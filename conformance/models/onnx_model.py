@@ -20,11 +20,19 @@ from conformance.models.layer import (
     printable,
     within,
 )
+from conformance.operators import OPERATORS
 
 _MOST_BYTES = (1 << 31) - 1  # what protobuf can hold
 _LARGE = 1 << 12  # bytes of a constant that no shape depends on
 _DEEPEST = 16
 _NOT_OURS = "none of the documents defines it"
+_OPERATORS = {
+    "AveragePool": "AvgPool-1",
+    "MaxPool": "MaxPool-1",
+    "GlobalAveragePool": "AdaptiveAvgPool-8",
+    "GlobalMaxPool": "MaxPool-1",
+}
+"""Operators that compute the same, by the types of nodes."""
 _AUTO_PAD = {
     "NOTSET": "explicit",
     "SAME_UPPER": "same_upper",
@@ -113,36 +121,36 @@ def _layer(name: str, kind: str, node: Any, values: dict[str, Any]) -> Layer:
     """Return a node of a kind of ONNX's own, "" for one of another domain."""
     given = {attribute.name: attribute for attribute in node.attribute}
     shape, dtype = _tensor(values.get(node.input[0] if node.input else ""))
-    if kind == "GlobalAveragePool":
+    if kind not in _OPERATORS:
+        raise NotExpressible(_NOT_OURS)
+    operator = OPERATORS[_OPERATORS[kind]]
+    if operator.is_adaptive:
         axes = len(shape) - 2 if shape is not None else 2
-        return Layer(name, "AdaptiveAvgPool-8", {}, shape, dtype, (1,) * axes)
-    if kind == "GlobalMaxPool":
+        return Layer(name, operator.name, {}, shape, dtype, (1,) * axes)
+    if kind.startswith("Global"):
         extents = shape[2:] if shape is not None else (None,)
         if None in extents:
             raise NotExpressible("the extents it pools over are open")
-        return Layer(name, "MaxPool-1", _windows([*extents]), shape, dtype)
-    if kind not in {"AveragePool", "MaxPool"}:
-        raise NotExpressible(_NOT_OURS)
+        attributes = operator.attributes_of(_windows([*extents]))
+        return Layer(name, operator.name, attributes, shape, dtype)
     if any(value != 1 for value in _ints(given, "dilations", [])):
         raise NotExpressible("dilations: the documents have none")
     kernel = _ints(given, "kernel_shape", [])
     axes = len(kernel)
     pads = _ints(given, "pads", [0] * (2 * axes))
-    attributes = _windows(kernel) | {
+    meanings = _windows(kernel) | {
         "strides": _ints(given, "strides", [1] * axes),
         "pads_begin": pads[:axes],
         "pads_end": pads[axes:],
-        "rounding_type": "ceil" if _int(given, "ceil_mode") else "floor",
+        "rounding": "ceil" if _int(given, "ceil_mode") else "floor",
         "auto_pad": _auto_pad(given),
+        "include_pad": bool(_int(given, "count_include_pad")),
     }
-    if kind == "AveragePool":
-        attributes["exclude_pad"] = not _int(given, "count_include_pad")
-        return Layer(name, "AvgPool-1", attributes, shape, dtype)
-    return Layer(name, "MaxPool-1", attributes, shape, dtype)
+    return Layer(name, operator.name, operator.attributes_of(meanings), shape, dtype)
 
 
 def _windows(kernel: list[Any]) -> dict[str, Any]:
-    """Return attributes of windows beside each other's first cell, without pads."""
+    """Return windows beside each other's first cell, without pads, by role."""
     zeros, ones = [0] * len(kernel), [1] * len(kernel)
     return {"kernel": kernel, "strides": ones, "pads_begin": zeros, "pads_end": zeros}
 

@@ -27,6 +27,9 @@ from conformance.models.layer import (
     printable,
     within,
 )
+from conformance.operators import OPERATORS
+from conformance.operators.attributes import NUMBERS
+from conformance.operators.operator import Operator
 
 _DEEPEST = 100
 _MOST_BYTES = 1 << 28
@@ -42,9 +45,12 @@ _TYPES = {
     **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
     **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
 }
-_WINDOWED = {"AvgPool": "AvgPool-1", "MaxPool": "MaxPool-1"}
-_LISTS = ("kernel", "strides", "pads_begin", "pads_end")
-_WORDS = ("rounding_type", "auto_pad")
+_OPERATORS = {
+    "AvgPool": "AvgPool-1",
+    "MaxPool": "MaxPool-1",
+    "AdaptiveAvgPool": "AdaptiveAvgPool-8",
+}
+"""Operators by the types of layers; attributes of a layer have the names of the document."""
 
 
 def read_ir(path: Path) -> Model:
@@ -133,26 +139,31 @@ def _layer(name: str, kind: str, element: Element) -> Layer:
     shape, dtype = inputs[0] if inputs else (None, None)
     if dtype is None:  # older files say the type of outputs alone, which is that of the input
         dtype = outputs[0][1] if outputs else None
-    if kind == "AdaptiveAvgPool":
-        size = outputs[0][0] if outputs else None
-        return Layer(
-            name,
-            "AdaptiveAvgPool-8",
-            {},
-            shape,
-            dtype or "float32",
-            None if size is None else size[2:],
-        )
-    if kind not in _WINDOWED:
+    if kind not in _OPERATORS:
         raise NotExpressible("none of the documents defines it")
     if any(value != 1 for value in integers("dilations", given.get("dilations", "1"))):
         raise NotExpressible("dilations: the documents have none")
-    attributes: dict[str, Any] = {key: integers(key, given[key]) for key in _LISTS if key in given}
-    if kind == "AvgPool":
-        exclude = given.get("exclude-pad", given.get("exclude_pad", ""))
-        attributes["exclude_pad"] = _boolean("exclude-pad", exclude)
-    attributes |= {key: printable(given[key].lower()) for key in _WORDS if key in given}
-    return Layer(name, _WINDOWED[kind], attributes, shape, dtype or "float32")
+    operator = OPERATORS[_OPERATORS[kind]]
+    size = None
+    if operator.is_adaptive and outputs and outputs[0][0] is not None:
+        size = outputs[0][0][2:]
+    attributes = dict(_attributes(operator, given))
+    return Layer(name, operator.name, attributes, shape, dtype or "float32", size)
+
+
+def _attributes(operator: Operator, given: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of a layer that a document has: lists, then words."""
+    lists = [a for role in NUMBERS if (a := operator.attribute(role)) is not None]
+    for attribute in (*lists, *(a for a in operator.attributes if a.choices)):
+        key, name = attribute.key, attribute.key.replace("_", "-")
+        text = given.get(name, given.get(key))
+        if attribute.is_list and text is not None:
+            yield key, integers(key, text)
+        elif isinstance(next(iter(attribute.choices), None), bool):
+            if text is not None or attribute.required:
+                yield key, _boolean(name, text or "")
+        elif text is not None:
+            yield key, printable(text.lower())
 
 
 def _ports(element: Element, side: str) -> list[tuple[tuple[Extent, ...] | None, str | None]]:

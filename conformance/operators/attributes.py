@@ -43,6 +43,8 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "include_pad": (False, True),
 }
 """What an attribute with a few values may mean, by role."""
+WORDS: tuple[Role, ...] = tuple(MEANINGS)
+"""Roles of attributes with a few values, spelled by each document in its own way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,14 @@ class Attribute:
     def choices(self) -> tuple[Any, ...]:
         """The values it may have; empty for a list of integers."""
         return tuple(self.values)
+
+    @property
+    def meanings(self) -> tuple[Any, ...]:
+        """What its values mean, that of the default first; empty for a list of integers."""
+        means = dict.fromkeys(self.values.values())
+        if means and not self.required:
+            means = {self.values[self.default]: None, **means}
+        return tuple(means)
 
     @property
     def allowed(self) -> str:
@@ -133,6 +143,13 @@ class Attribute:
     def default_for(self, axes: int) -> Any:
         """Return the default where there are so many spatial axes."""
         return (self.default,) * self.length(axes) if self.is_list else self.default
+
+    def meaning_of(self, value: Any) -> Any:
+        """Return what one of its values means; the value itself where it is none of them."""
+        for choice, meaning in self.values.items():
+            if _is_same(value, choice):
+                return meaning
+        return value
 
     def spelled(self, meaning: Any) -> Any:
         """Return the document's value for one of `Params`; KeyError if it has none."""

@@ -37,7 +37,8 @@ class Clause:
 
     It concerns the operators that have what it `needs`; a clause that an operator lists as its
     own (`Operator.clauses`) concerns those that list it. `concerns` says, for a clause about
-    values, in which data it can make a difference.
+    values, in which data it can make a difference. The readings of a `nested` clause each accept
+    every answer that the ones before accept.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Clause:
     readings: tuple[Reading, ...] = ()
     needs: Needs = field(default_factory=Needs)
     concerns: Callable[[Array], bool] = lambda _data: True
+    nested: bool = False
 
     @property
     def default(self) -> str:

@@ -183,6 +183,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="accumulator",
         kind="disputed",
+        nested=True,
         needs=Needs(reduction="average"),
         document="AvgPool-1",
         section="Mathematical Formulation",
@@ -201,6 +202,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="subnormals",
         kind="disputed",
+        nested=True,
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="nothing about subnormal numbers",

@@ -112,7 +112,7 @@ def _left_out(report: Report) -> RenderableType | None:
     deselected, unreached = sentences.left_out(report), sentences.cut_short(report)
     lines = [Text(deselected)] if deselected else []
     lines += [Text(unreached, "bold red")] if unreached else []
-    lines += [Text(note, "yellow") for note in report.notes]
+    lines += [Text(note, "yellow") for note in sentences.notes(report)]
     return Group(*lines) if lines else None
 
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
-from conformance.operators import Operator, operator_named
+from conformance.operators import CLAUSES, Operator, operator_named
 from conformance.operators.clauses import under
-from conformance.operators.disputed import DISPUTED
+from conformance.operators.outcomes import has_undefined
 from conformance.operators.pipeline import Plan
 from conformance.report import facts
 from conformance.report import values as words
@@ -70,7 +71,7 @@ class _Scene:
     outcome: Outcome
     leading: tuple[int, ...]  # batch, channel and positions on the axes that are not drawn
     chosen: tuple[int, ...]  # spatial position of an output element
-    average: bool
+    operator: Operator
 
     @cached_property
     def windows(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -90,6 +91,14 @@ class _Scene:
             chosen=self.chosen[number],
         )
 
+    def expected(self, output: int) -> tuple[str, Array, npt.NDArray[np.bool_]]:
+        """Return what an output is called, its values, and which of them are defined."""
+        outputs = self.operator.outputs
+        name = f"expected {outputs[output].name}" if len(outputs) > 1 else "expected"
+        asked = self.outcome.outputs[output]
+        defined = (asked.addends != UNDEFINED).reshape(asked.values.shape)
+        return name, asked.values, defined
+
     def zone(self, number: int, position: int) -> str:
         """Return the glyph of a position on an axis, "" inside the input."""
         begin, end = self.plan.pads[number]
@@ -107,12 +116,12 @@ def _scene(
     output: Sequence[int],
 ) -> _Scene | None:
     outcome = _outcome_under(vector, readings)
-    if outcome.expected is None:
+    if not outcome.outputs:
         return None
     data = vector.case.inputs[0]
     params = operator.validate(vector.case.inputs, vector.case.attributes)
     plan = under(operator, _known({**outcome.readings[0], **readings})).plan(params)
-    if outcome.expected.shape[2:] != plan.extent:
+    if any(each.values.shape[2:] != plan.extent for each in outcome.outputs):
         raise VectorFileError(f"{vector.case.id}: an answer has not the shape of its readings")
     chosen = _within(output, plan.extent, "output") if output else _interesting(plan)
     inner = max(0, data.ndim - 4)
@@ -120,13 +129,15 @@ def _scene(
     depths = [min(max(start, 0), params.sizes[i] - 1) for i, start in enumerate(starts)]
     wanted = [*plane, *[0, 0, *depths][len(plane) :]]
     leading = _within(wanted, data.shape[: 2 + inner], "plane")
-    return _Scene(data, plan, outcome, leading, chosen, operator.reduction.sums)
+    return _Scene(data, plan, outcome, leading, chosen, operator)
 
 
 def _known(combination: Combination) -> Combination:
     """Leave out what a stranger's file may name and no document has."""
-    known = {clause.name: {reading.name for reading in clause.readings} for clause in DISPUTED}
-    return {clause: name for clause, name in combination.items() if name in known.get(clause, ())}
+    known = {
+        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
+    }
+    return {clause: name for clause, name in combination.items() if (clause, name) in known}
 
 
 def _outcome_under(vector: Vector, readings: Mapping[str, str]) -> Outcome:
@@ -187,10 +198,16 @@ def _picture(scene: _Scene, width: int) -> RenderableType:
 
 def _grids(scene: _Scene, width: int, rows: tuple[int, int]) -> Iterator[list[Text]]:
     yield _input(scene, width, rows[0])
-    yield _result(scene, width, rows[1], divisors=False)
+    inner = scene.chosen[:-2] if len(scene.chosen) > 2 else ()
+    leading = (*scene.leading[:2], *inner)
+    for output in range(len(scene.outcome.outputs)):
+        name, values, defined = scene.expected(output)
+        title = _title(name, leading, scene)
+        yield _result(scene, title, values[leading], defined[leading], width, rows[1])
     divisor = scene.plan.divisor
-    if scene.average and divisor.size and (divisor != divisor.flat[0]).any():
-        yield _result(scene, width, rows[1], divisors=True)
+    if scene.operator.reduction.sums and divisor.size and (divisor != divisor.flat[0]).any():
+        title, part = _title("divisor", inner, scene), divisor[inner]
+        yield _result(scene, title, part, np.ones_like(part, np.bool_), width, rows[1])
 
 
 def _planar(scene: _Scene) -> list[int]:
@@ -234,27 +251,25 @@ def _input(scene: _Scene, width: int, height: int) -> list[Text]:
     return [title, *draw_grid(rows, columns, cell, width=width, height=height)]
 
 
-def _result(scene: _Scene, width: int, height: int, *, divisors: bool) -> list[Text]:
-    inner = scene.chosen[:-2] if len(scene.chosen) > 2 else ()
-    leading = (*scene.leading[:2], *inner)
-    outcome = scene.outcome
-    assert outcome.expected is not None
-    assert outcome.addends is not None
-    expected = np.atleast_2d(outcome.expected[leading])
-    known = np.atleast_2d(outcome.addends.reshape(outcome.expected.shape)[leading]) != UNDEFINED
-    divisor = np.atleast_2d(scene.plan.divisor[inner])
+def _result(
+    scene: _Scene,
+    title: Text,
+    values: Array,
+    defined: npt.NDArray[np.bool_],
+    width: int,
+    height: int,
+) -> list[Text]:
+    """Return the grid of one number per output position of the plane."""
+    values, defined = np.atleast_2d(values), np.atleast_2d(defined)
 
     def cell(p: int, q: int) -> tuple[str, str]:
-        if divisors:
-            return str(int(divisor[p, q])), ""
-        if not known[p, q]:
+        if not defined[p, q]:
             return _UNDEFINED, _STYLE[_UNDEFINED]
-        return words.short(expected[p, q]), ""
+        return words.short(values[p, q]), ""
 
     place = [(i, i + 1) for i in scene.chosen[-2:]]
-    rows = Axis(0, expected.shape[0], place[0]) if len(place) == 2 else _FLAT
-    columns = Axis(0, expected.shape[1], place[-1])
-    title = _title("divisor", inner, scene) if divisors else _title("expected", leading, scene)
+    rows = Axis(0, values.shape[0], place[0]) if len(place) == 2 else _FLAT
+    columns = Axis(0, values.shape[1], place[-1])
     return [title, *draw_grid(rows, columns, cell, width=width, height=height)]
 
 
@@ -272,31 +287,38 @@ def _leading_axis(scene: _Scene, number: int, width: int) -> list[Text]:
 
 
 def _element(scene: _Scene) -> Text:
-    outcome = scene.outcome
-    assert outcome.expected is not None
-    assert outcome.addends is not None
     position = (*scene.leading[:2], *scene.chosen)
-    flat = int(np.ravel_multi_index(position, outcome.expected.shape))
     cells = inside = 1
     for number, index in enumerate(scene.chosen):
         start, stop = scene.windows[number][index]
         cells *= stop - start
         inside *= max(0, min(stop, scene.plan.params.sizes[number]) - max(start, 0))
-    name = f"expected[{', '.join(map(str, position))}]"
-    if int(outcome.addends[flat]) == UNDEFINED:
-        return Text(f"{name} is undefined: any value conforms", _STYLE[_UNDEFINED])
-    share = f"{inside} of the window's {words.count(cells, 'cell')}"
-    value = outcome.expected[position]
-    exact = words.exact(value, name_of(value.dtype))
-    text = Text.assemble((f"{name} = {exact}", "bold green"))
-    if not scene.average:
-        return text.append(f": the largest of {share}")
-    text.append(f": the sum of {share}, divided by {int(scene.plan.divisor[scene.chosen])}")
+    text = _value(scene, 0, position)
+    _, _, defined = scene.expected(0)
+    if defined[position]:
+        share = f"{inside} of the window's {words.count(cells, 'cell')}"
+        reduction = scene.operator.reduction
+        if reduction.sums:
+            divisor = int(scene.plan.divisor[scene.chosen])
+            text.append(f": the sum of {share}, divided by {divisor}")
+        else:
+            text.append(f": the {reduction.name} of {share}")
+    for output in range(1, len(scene.outcome.outputs)):
+        text.append("\n").append(_value(scene, output, position))
     return text
 
 
+def _value(scene: _Scene, output: int, position: tuple[int, ...]) -> Text:
+    """Say what is expected of an element of an output."""
+    name, values, defined = scene.expected(output)
+    place = f"{name}[{', '.join(map(str, position))}]"
+    if not defined[position]:
+        return Text(f"{place} is undefined: any value conforms", _STYLE[_UNDEFINED])
+    value = values[position]
+    return Text.assemble((f"{place} = {words.exact(value, name_of(value.dtype))}", "bold green"))
+
+
 def _legend(scene: _Scene) -> Text:
-    assert scene.outcome.addends is not None
     glyphs = {
         scene.zone(number, position)
         for number in range(len(scene.chosen))
@@ -308,7 +330,7 @@ def _legend(scene: _Scene) -> Text:
     for glyph, meaning in ((_PADDING, "padding"), (_OVERHANG, "overhang")):
         if glyph in glyphs:
             text.append(glyph, _STYLE[glyph]).append(f" {meaning}   ")
-    if (scene.outcome.addends == UNDEFINED).any():
+    if has_undefined(scene.outcome):
         text.append(_UNDEFINED, _STYLE[_UNDEFINED]).append(" undefined   ")
     return text.append("┏━┓", "bold green").append(" one window and its output")
 

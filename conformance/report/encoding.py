@@ -19,6 +19,7 @@ from conformance.check.report import (
     Accuracy,
     ClauseReport,
     Expectations,
+    OutputReport,
     Repeatability,
     Result,
     UndefinedReport,
@@ -65,7 +66,7 @@ def result_fields(result: Result) -> dict[str, Any]:
         "dtype": result.dtype,
         "shapes": result.shapes,
         "detail": result.detail,
-        "worst": None if worst is None else plain(worst),
+        "worst": None if worst is None else _worst_fields(worst),
         "tier": result.tier,
         "pattern": result.pattern,
         "source": result.source,
@@ -77,6 +78,15 @@ def result_fields(result: Result) -> dict[str, Any]:
         "expected": result.expected,
         "excused": [*map(dict, result.excused)],
     }
+
+
+def _worst_fields(worst: Worst) -> dict[str, Any]:
+    """Return the fields of a wrong element; which output it is of only where there are several."""
+    found: dict[str, Any] = plain(worst)
+    if not worst.output:
+        for name in ("output", "number", "dtype"):
+            del found[name]
+    return found
 
 
 def result_of(line: Object) -> Result:
@@ -136,6 +146,16 @@ def clause_of(line: Any) -> ClauseReport:
 def undefined_of(line: Any) -> UndefinedReport:
     """Return what was done where a clause leaves something undefined."""
     return UndefinedReport(text(line, "clause"), by_text(line, "counts", _is_count))
+
+
+def output_of(line: Any) -> OutputReport:
+    """Return how often an output was computed."""
+    return OutputReport(
+        operator=text(line, "operator"),
+        output=text(line, "output"),
+        computed=count(line, "computed"),
+        vectors=count(line, "vectors"),
+    )
 
 
 def accuracy_of(line: Any) -> Accuracy:
@@ -356,6 +376,11 @@ def _worst(line: Any, dtype: str) -> Worst:
             return value
         raise _wrong(line, name, f"an element of {dtype or 'no type'}")
 
+    several = "output" in line
+    if several:
+        dtype = text(line, "dtype")
+        if dtype not in _DTYPES:
+            raise _wrong(line, "dtype", "a known element type")
     return Worst(
         index=_extents(line.get("index")),
         got=element("got"),
@@ -368,6 +393,9 @@ def _worst(line: Any, dtype: str) -> Worst:
         first_index=_extents(line.get("first_index")),
         first_got=element("first_got"),
         first_expected=element("first_expected"),
+        output=text(line, "output") if several else "",
+        number=count(line, "number") if several else 0,
+        dtype=dtype if several else "",
     )
 
 

@@ -86,26 +86,38 @@ def answers(vector: Vector, drawn: Outcome | None) -> RenderableType:
     table.box, table.show_edge, table.pad_edge = None, False, False
     for header in ("", "answer", "under"):
         table.add_column(header, header_style="dim")
-    alike: dict[tuple[str, tuple[int, ...], bytes], list[Outcome]] = {}
+    alike: dict[tuple[object, ...], list[Outcome]] = {}
     for outcome in vector.outcomes:
-        array = outcome.expected
-        values = ((), b"") if array is None else (array.shape, array.tobytes())
-        key = (outcome.kind, *values)
+        key = (outcome.kind, *((each.shape, each.tobytes()) for each in _values(outcome)))
         alike.setdefault(key, []).append(outcome)
     for outcomes in alike.values():
         readings = [combination for outcome in outcomes for combination in outcome.readings]
-        answer = _answer(outcomes[0], vector.outcomes[0].expected)
+        answer = _answer(outcomes[0], vector.outcomes[0])
         where = words.combinations(readings, vector.clauses)
         table.add_row("▸" if drawn in outcomes else "", answer, where)
     return table
 
 
-def _answer(outcome: Outcome, first: Array | None) -> str:
-    if outcome.expected is None:
+def _values(outcome: Outcome) -> list[Array]:
+    return [expected.values for expected in outcome.outputs]
+
+
+def _answer(outcome: Outcome, first: Outcome) -> str:
+    """Say what an answer is, and in how many values it differs from the first one."""
+    if not outcome.outputs:
         return "an exception" if outcome.kind == "raises" else "anything"
-    text = words.shape(outcome.expected.shape)
-    if first is None or first is outcome.expected or first.shape != outcome.expected.shape:
+    shapes = dict.fromkeys(words.shape(values.shape) for values in _values(outcome))
+    text = " and ".join(shapes)
+    pairs = list(zip(_values(outcome), _values(first), strict=False))
+    if first is outcome or not pairs or any(one.shape != other.shape for one, other in pairs):
         return text
+    differing = sum(_differing(one, other) for one, other in pairs)
+    return f"{text}, {words.count(differing, 'value')} differ"
+
+
+def _differing(one: Array, other: Array) -> int:
     with np.errstate(invalid="ignore"):  # bfloat16 warns of some NaNs
-        same = (outcome.expected == first) | (np.isnan(outcome.expected) & np.isnan(first))
-    return f"{text}, {words.count(int(np.count_nonzero(~same)), 'value')} differ"
+        same = one == other
+        if one.dtype.kind not in "iu":
+            same |= np.isnan(one) & np.isnan(other)
+    return int(np.count_nonzero(~same))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,13 +71,27 @@ def kind_of(result: Result) -> str:
     """Say in two or three words what went wrong."""
     if result.verdict == "mismatch":
         if result.worst is not None:
-            return "wrong values"
+            return (
+                f"wrong values of {result.worst.output}" if result.worst.output else "wrong values"
+            )
         if result.detail.startswith("follows "):
             return result.detail.partition(",")[0]
-        return _KINDS.get(result.detail.partition(" ")[0], "mismatch")
+        return _kind_of_text(result.detail, result.operator)
     if result.verdict == "error":
         return f"raised {result.detail.partition(':')[0][:40]}"
     return result.verdict
+
+
+def _kind_of_text(detail: str, operator: str) -> str:
+    """Say what went wrong from a detail, which begins with the name of an output if of several."""
+    outputs = OPERATORS[operator].outputs if operator in OPERATORS else ()
+    for output in outputs if len(outputs) > 1 else ():
+        if detail.startswith(f"{output.name}: "):
+            rest = detail.removeprefix(f"{output.name}: ")
+            return f"{_kind_of_text(rest, '')} of {output.name}"
+    if re.match(r"returned \d", detail):
+        return "wrong number of arrays"
+    return _KINDS.get(detail.partition(" ")[0], "mismatch")
 
 
 def traits(result: Result) -> frozenset[str]:

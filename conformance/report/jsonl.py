@@ -65,6 +65,7 @@ def lines(report: Report) -> Iterator[bytes]:
         complete=report.complete,
         stopped=report.stopped,
         notes=report.notes,
+        **({"outputs": coded.plain(report.outputs)} if report.outputs else {}),
         seconds=coded.plain(report.seconds),
         backend_seconds=coded.plain(report.backend_seconds),
         ok=report.ok,
@@ -191,6 +192,7 @@ class _Reading:
             "complete": coded.truth(line, "complete"),
             "stopped": coded.text(line, "stopped"),
             "notes": coded.texts(line, "notes"),
+            "outputs": coded.each(line, "outputs", coded.output_of) if "outputs" in line else (),
             "seconds": coded.number(line, "seconds"),
             "backend_seconds": coded.number(line, "backend_seconds"),
         }

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.check.report import FAILURES, Report, Result
 from conformance.report import sentences
+from conformance.report import values as words
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
@@ -131,6 +132,9 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield f"reading.{clause.clause}", ", ".join(filter(None, sentences.followed(clause)))
     for undefined in report.undefined:
         yield f"undefined.{undefined.clause}", sentences.behaviours(undefined)
+    for output in report.outputs:
+        computed = f"{output.computed:,} of {words.count(output.vectors, 'vector')}"
+        yield f"computed.{output.operator}.{output.output}", computed
     for each in report.accuracy:
         yield f"accuracy.{each.dtype}.elements", str(each.elements)
         yield f"accuracy.{each.dtype}.correctly-rounded", f"{each.correctly_rounded:.6g}"

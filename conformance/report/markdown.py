@@ -105,7 +105,7 @@ def _counts(report: Report) -> Iterator[str]:
     if deselected:
         yield ""
         yield f"{prose(deselected)}."
-    for note in report.notes[:_ROWS]:
+    for note in sentences.notes(report)[:_ROWS]:
         yield ""
         yield prose(note)
 

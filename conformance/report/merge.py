@@ -7,20 +7,19 @@ vector that conforms, and which exceptions they leave without excuse.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
-import numpy as np
-
-from conformance.check.combinations import CLAUSE_NAMES, Packed, Sets, pack, set_of
 from conformance.check.expected import INCONSISTENT, consistent
 from conformance.check.explain import explain_excused
-from conformance.check.readings import Poll, Separators, settled
+from conformance.check.reading_sets import reading_space
+from conformance.check.readings import settled
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
     Expectations,
+    OutputReport,
     Repeatability,
     Report,
     Result,
@@ -28,7 +27,7 @@ from conformance.check.report import (
     VectorsUsed,
     Verdict,
 )
-from conformance.check.results import separators
+from conformance.check.votes import Vote, separators
 from conformance.errors import UsageError
 from conformance.operators import CLAUSES
 from conformance.report.values import list_of
@@ -77,6 +76,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         seconds=sum(part.seconds for part in parts),
         backend_seconds=sum(part.backend_seconds for part in parts),
         versions=first.versions,
+        outputs=tuple(_outputs(parts)),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )
     return replace(merged, expectations=_expectations(parts, merged))
@@ -164,69 +164,69 @@ def _settled(
     results: list[Result], pins: Mapping[str, str]
 ) -> tuple[tuple[Result, ...], tuple[ClauseReport, ...]]:
     """Return the results with the verdicts that the whole run gives them, and its readings."""
-    votes = [
-        number
-        for number, result in enumerate(results)
-        if result.excused
-        or (result.verdict == "conforms" and any(name in CLAUSE_NAMES for name in result.clauses))
-    ]
-    if not votes:
-        return tuple(results), ()
-    voters = [results[number] for number in votes]
-    touched = np.array([[name in each.clauses for name in CLAUSE_NAMES] for each in voters])
-    accepted = _accepted(voters, pins)
-    excused = np.array([bool(each.excused) for each in voters])
-    wrong, readings = settled(
-        Poll.of([(accepted, touched)]),
-        excused,
-        lambda name: [getattr(_values(each), name) for each in voters],
-    )
-    for row in np.flatnonzero(excused).tolist():
-        judged = _refuted if wrong[row] else _excused
-        results[votes[row]] = judged(voters[row], accepted[row])
-    return tuple(results), readings
+    vote_of = _VoteOf(pins)
+    votes = [vote_of(result) for result in results]
+    wrong, readings = settled(Counter(vote for vote in votes if vote is not None))
+    return tuple(
+        (_refuted if vote in wrong else _excused)(result, vote)
+        if vote is not None and vote.excused
+        else result
+        for result, vote in zip(results, votes, strict=True)
+    ), readings
 
 
-def _accepted(voters: Iterable[Result], pins: Mapping[str, str]) -> Packed:
-    """Return the combinations that explain each of some results, packed."""
-    known: dict[tuple[frozenset[tuple[str, str]], ...], Sets] = {}
-    found = []
-    try:
-        pinned = set_of([pins])
-        for each in voters:
-            combinations = each.excused or each.readings
-            touched = [name for name in CLAUSE_NAMES if name in each.clauses]
-            if not all(combination.keys() == {*touched} for combination in combinations):
-                raise UsageError(f"{each.id} has readings of other clauses than touch it")
-            key = tuple(frozenset(combination.items()) for combination in combinations)
-            if key not in known:
-                known[key] = set_of(combinations) & pinned
-            if not known[key].any():
-                raise UsageError(f"{each.id} conforms under no reading that the report allows")
-            found.append(known[key])
-    except KeyError as error:
-        raise UsageError(f"the reports have a clause or reading {error}, not known here") from None
-    return pack(np.array(found))
+class _VoteOf:
+    """Returns what a result says of readings, given those that are required of the run."""
+
+    def __init__(self, pins: Mapping[str, str]) -> None:
+        self._pins = pins
+        self._accepted: dict[tuple[str, frozenset[frozenset[tuple[str, str]]]], bytes] = {}
+
+    def __call__(self, result: Result) -> Vote | None:
+        """Return the vote of a result, None if it has none; UsageError if it makes no sense."""
+        conforms = result.verdict == "conforms" and any(result.clauses.values())
+        if not result.excused and not conforms:
+            return None
+        space = reading_space(result.operator)
+        touched = space.touched(result.clauses)
+        if not result.excused and not touched:
+            return None
+        combinations = result.excused or result.readings
+        if not all(combination.keys() == {*touched} for combination in combinations):
+            raise UsageError(f"{result.id} has readings of other clauses than touch it")
+        key = result.operator, frozenset(frozenset(each.items()) for each in combinations)
+        if key not in self._accepted:
+            try:
+                accepted = space.set_of(combinations) & space.allowed_by(self._pins)
+            except KeyError as error:
+                raise UsageError(
+                    f"the reports have a clause or reading {error}, not known here"
+                ) from None
+            if not accepted.any():
+                raise UsageError(f"{result.id} conforms under no reading that the report allows")
+            self._accepted[key] = space.pack(accepted).tobytes()
+        axes = len(result.shapes[0]) - 2 if result.shapes else 0
+        return Vote(
+            self._accepted[key],
+            touched,
+            bool(result.excused),
+            separators(result.operator, result.dtype, axes, result.attributes),
+        )
 
 
-def _values(result: Result) -> Separators:
-    axes = len(result.shapes[0]) - 2 if result.shapes else 0
-    return separators(result.operator, result.dtype, axes, result.attributes)
-
-
-def _refuted(result: Result, accepted: Packed) -> Result:
+def _refuted(result: Result, vote: Vote) -> Result:
     """Return an exception as an error: the backend follows another reading."""
     if result.verdict != "conforms":
         return result
-    detail = explain_excused(result.detail, accepted, result.clauses)
+    detail = explain_excused(result.detail, result.operator, vote.accepted, vote.touched)
     return replace(result, verdict="error", readings=(), detail=detail)
 
 
-def _excused(result: Result, accepted: Packed) -> Result:
+def _excused(result: Result, vote: Vote) -> Result:
     """Return an exception as conforming: what a shard held against it the whole run does not."""
     if result.verdict == "conforms":
         return result
-    why = explain_excused("", accepted, result.clauses)
+    why = explain_excused("", result.operator, vote.accepted, vote.touched)
     return replace(
         result,
         verdict="conforms",
@@ -264,6 +264,18 @@ def _undefined(parts: Sequence[Report]) -> Iterator[UndefinedReport]:
     for clause, counts in found.items():
         if counts:
             yield UndefinedReport(clause, dict(counts.most_common()))
+
+
+def _outputs(parts: Sequence[Report]) -> Iterator[OutputReport]:
+    found: dict[tuple[str, str], OutputReport] = {}
+    for each in chain(*(part.outputs for part in parts)):
+        before = found.get((each.operator, each.output), replace(each, computed=0, vectors=0))
+        found[each.operator, each.output] = replace(
+            each,
+            computed=before.computed + each.computed,
+            vectors=before.vectors + each.vectors,
+        )
+    yield from found.values()
 
 
 def _accuracy(parts: Sequence[Report]) -> Iterator[Accuracy]:

@@ -8,10 +8,13 @@ from typing import Any
 
 from conformance.check.report import Result
 from conformance.dtypes import name_of
+from conformance.operators import OPERATORS
 from conformance.report import values as words
 from conformance.vector import Array, Case
 
 _WIDTH = 79
+_FIRST = "got[0] if isinstance(got, tuple) else got"
+_ALL = "got if isinstance(got, tuple) else [got]"
 _SMALL = 200  # elements of an input that is written out
 
 
@@ -58,15 +61,29 @@ def _written_out(case: Case) -> Iterator[str]:
 
 
 def _evidence(result: Result) -> Iterator[str]:
-    if result.worst is not None:
-        index = ", ".join(map(str, result.worst.index))
-        expected = words.exact(result.worst.expected, result.dtype)
-        yield f'print(got[{index}], "instead of {expected}")'
+    worst = result.worst
+    if worst is not None:
+        place = "got"
+        if worst.output:
+            if worst.number == 0:  # which a backend may have returned alone
+                yield f"first = {_FIRST}"
+            place = f"got[{worst.number}]" if worst.number else "first"
+        index = ", ".join(map(str, worst.index))
+        expected = words.exact(worst.expected, result.worst_dtype)
+        yield f'print({place}[{index}], "instead of {expected}")'
     elif result.verdict == "mismatch":
-        yield "print(got.dtype, got.shape)"
+        if _has_several(result.operator):
+            yield f"for output in {_ALL}:"
+            yield "    print(output.dtype, output.shape)"
+        else:
+            yield "print(got.dtype, got.shape)"
         yield f"# {result.detail}"
     else:
         yield f"# {result.verdict}: {result.detail}"
+
+
+def _has_several(operator: str) -> bool:
+    return operator in OPERATORS and len(OPERATORS[operator].outputs) > 1
 
 
 def _literal(array: Array) -> str:

@@ -55,6 +55,21 @@ def left_out(report: Report) -> str:
     return f"{words.count(deselected, 'vector')} left out by operator{shard}"
 
 
+def notes(report: Report) -> list[str]:
+    """Return what else a reader should know: also which outputs a backend left out."""
+    return [*report.notes, *uncomputed(report)]
+
+
+def uncomputed(report: Report) -> list[str]:
+    """Say which outputs a backend left out, and how often."""
+    return [
+        f"output {each.output} of {each.operator}: not computed in "
+        f"{each.vectors - each.computed:,} of {words.count(each.vectors, 'vector')}"
+        for each in report.outputs
+        if each.computed < each.vectors
+    ]
+
+
 def cut_short(report: Report) -> str:
     """Say that a run is incomplete, and why; empty if it is whole."""
     unreached = _unreached(report)
@@ -214,7 +229,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield "clauses", ", ".join(result.clauses)
     yield "what", result.detail
     if result.worst is not None:
-        yield from _worst(result.worst, result.dtype)
+        yield from _worst(result.worst, result.worst_dtype)
     if result.printed:
         yield "printed", printed(result)
 
@@ -226,14 +241,13 @@ def printed(result: Result) -> str:
 
 
 def _worst(worst: Worst, dtype: str) -> Iterator[tuple[str, str]]:
+    def element(index: tuple[int, ...], got: float, expected: float) -> str:
+        place = f"{worst.output}[{', '.join(map(str, index))}]"
+        return f"{place} is {words.exact(got, dtype)}, expected {words.exact(expected, dtype)}"
+
     if worst.first_index not in {(), worst.index}:
-        yield "first", _element(worst.first_index, worst.first_got, worst.first_expected, dtype)
-    yield "worst", _element(worst.index, worst.got, worst.expected, dtype)
+        yield "first", element(worst.first_index, worst.first_got, worst.first_expected)
+    yield "worst", element(worst.index, worst.got, worst.expected)
     if isfinite(worst.error):
         ulps = f" ({worst.ulp:.3g} ulp)" if dtype in FLOATS and isfinite(worst.ulp) else ""
         yield "error", f"{worst.error:.3g}{ulps}, allowed {worst.bound:.3g}"
-
-
-def _element(index: tuple[int, ...], got: float, expected: float, dtype: str) -> str:
-    place = ", ".join(map(str, index))
-    return f"[{place}] is {words.exact(got, dtype)}, expected {words.exact(expected, dtype)}"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from conformance.resultfile.entry import Found, Output, Refusal
+from conformance.resultfile.entry import Found, Refusal
 from conformance.resultfile.folder import ResultFolder
 from conformance.resultfile.hdf5 import ResultFile
 from conformance.resultfile.names import id_of, path_of
 
 __all__ = [
     "Found",
-    "Output",
     "Refusal",
     "ResultFile",
     "ResultFolder",

@@ -11,6 +11,7 @@ import numpy as np
 
 from conformance.dtypes import DType, is_known, name_of
 from conformance.vectorfile.layout import MAX_EXTENT
+from conformance.workers.answer import Returned
 
 _MAX_RANK = 32
 _MAX_TEXT = 300
@@ -21,27 +22,15 @@ class Unsound(ValueError):  # noqa: N818 - a state of the file, not of the progr
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """An array: the name of its element type, its shape, and its elements.
-
-    `data` are the elements in C order and native byte order; None where the suite has no such
-    element type or there are more of them than were asked for.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    data: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
 class Refusal:
-    """No array: the backend raised, or said that it does not support the case."""
+    """No arrays: the backend raised, or said that it does not support the case."""
 
     unsupported: bool
     text: str
 
 
-Found = Output | Refusal
+Found = tuple[Returned, ...] | Refusal
+"""The outputs of a vector, as many as are stored, or why there are none."""
 
 
 def shape_of(shape: Sequence[Any]) -> tuple[int, ...]:

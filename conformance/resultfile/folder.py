@@ -1,18 +1,25 @@
-"""Results as a folder: `<path of the vector>/output.npy`, and `status.tsv` for what has none."""
+"""Results as a folder: `<path of the vector>/output.npy`, and `status.tsv` for what has none.
+
+Other outputs of a vector than its first are `output.1.npy`, `output.2.npy` and so on beside it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 
 from conformance.errors import ResultFileError
 from conformance.resultfile.entry import Found, Refusal, Unsound, line_of
 from conformance.resultfile.names import id_of
 from conformance.resultfile.npy import read_npy
+from conformance.workers.answer import MAX_OUTPUTS
 
-OUTPUT = "output.npy"
+OUTPUTS = ("output.npy", *(f"output.{number}.npy" for number in range(1, MAX_OUTPUTS)))
+"""The names of the first, second, ... output."""
+OUTPUT = OUTPUTS[0]
 STATUS = "status.tsv"
 _MAX_STATUS = 1 << 26
 _STATUSES = {"raised": False, "unsupported": True}
@@ -27,11 +34,11 @@ class ResultFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._outputs: dict[str, Path] = {}
+        self._outputs: dict[str, list[Path]] = {}
         self._refusals: dict[str, Refusal] = {}
         with _guard(path):
-            for file in _outputs(path):
-                self._add(file)
+            for files in _outputs(path):
+                self._add(files)
         status = path / STATUS
         with _guard(status):
             if os.path.lexists(status):
@@ -49,21 +56,30 @@ class ResultFolder:
 
         None if nothing is stored.
         """
-        file = self._outputs.get(vector_id)
-        if file is None:
+        files = self._outputs.get(vector_id)
+        if files is None:
             return self._refusals.get(vector_id)
-        with _guard(file):
-            return read_npy(file, most)
+        outputs = []
+        for file in files:
+            with _guard(file):
+                outputs.append(read_npy(file, most))
+            most -= prod(outputs[-1].shape)
+        return tuple(outputs)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _add(self, file: Path) -> None:
-        vector_id = id_of(file.parent.relative_to(self.path).as_posix())
+    def _add(self, files: list[Path]) -> None:
+        """Note the outputs of a vector, in their order."""
+        first = files[0]
+        vector_id = id_of(first.parent.relative_to(self.path).as_posix())
         if vector_id in self._outputs:
-            other = self._outputs[vector_id]
-            raise ResultFileError(f"{file}: {other} is an output of the same vector")
-        self._outputs[vector_id] = file
+            other = self._outputs[vector_id][0]
+            raise ResultFileError(f"{first}: {other} is an output of the same vector")
+        for file, wanted in zip(files, OUTPUTS, strict=False):
+            if file.name != wanted:
+                raise ResultFileError(f"{file}: there is no {wanted} beside it")
+        self._outputs[vector_id] = files
 
     def _read_status(self, path: Path) -> None:
         if path.is_symlink() or not path.is_file():
@@ -87,19 +103,22 @@ class ResultFolder:
             self._refusals[vector_id] = Refusal(_STATUSES[status], line_of(text))
 
 
-def _outputs(root: Path) -> Iterator[Path]:
-    """Yield the outputs in a folder and those in it, in the order of their paths."""
+def _outputs(root: Path) -> Iterator[list[Path]]:
+    """Yield the outputs in each folder that has any, in the order of their paths."""
     waiting = [root]
     while waiting:
         with os.scandir(waiting.pop()) as found:
             entries = sorted(found, key=lambda entry: entry.name)
+        outputs: dict[str, Path] = {}
         for entry in entries:
-            if entry.is_symlink() and (entry.name == OUTPUT or entry.is_dir()):
+            if entry.is_symlink() and (entry.name in OUTPUTS or entry.is_dir()):
                 raise ResultFileError(f"{entry.path}: a symbolic link, which is not followed")
-            if entry.name == OUTPUT:
-                yield Path(entry.path)
+            if entry.name in OUTPUTS:
+                outputs[entry.name] = Path(entry.path)
             elif entry.is_dir():
                 waiting.append(Path(entry.path))
+        if outputs:
+            yield [outputs[name] for name in OUTPUTS if name in outputs]
 
 
 @contextmanager

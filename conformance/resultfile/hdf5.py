@@ -1,5 +1,7 @@
 """Results as an HDF5 file: a dataset per vector in `outputs`, `raised` or `unsupported`.
 
+Other outputs of a vector than its first are in groups `outputs.1`, `outputs.2` and so on.
+
 Nothing in the file is believed: only plain datasets are read, of sizes that were looked at.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,6 @@ from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.errors import ResultFileError
 from conformance.resultfile.entry import (
     Found,
-    Output,
     Refusal,
     Unsound,
     line_of,
@@ -27,8 +29,11 @@ from conformance.resultfile.entry import (
     type_name,
 )
 from conformance.resultfile.names import id_of
+from conformance.workers.answer import MAX_OUTPUTS, Returned
 
 FORMAT = "pooling-conformance results 1"
+OUTPUTS = ("outputs", *(f"outputs.{number}" for number in range(1, MAX_OUTPUTS)))
+"""The groups of first, second, ... outputs."""
 GROUPS = ("outputs", "raised", "unsupported")
 _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -47,6 +52,7 @@ class ResultFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._places: dict[str, tuple[str, str]] = {}
+        self._further: dict[str, dict[str, str]] = {}  # by group: by vector, the dataset
         self._groups: dict[str, Any] = {}
         self._file: Any = None
         with self._guard():
@@ -56,6 +62,7 @@ class ResultFile:
                 self._check_format()
                 for name in self._file:
                     self._find(name)
+                self._check_further()
             except BaseException:
                 self.close()
                 raise
@@ -75,12 +82,17 @@ class ResultFile:
             return None
         group, name = place
         with self._guard(vector_id):
-            dataset = self._groups[group][name]
-            if not isinstance(dataset, h5py.Dataset):
-                raise Unsound("not a dataset")
-            if group == "outputs":
-                return _output(dataset, most, self._size)
-            return Refusal(group == "unsupported", line_of(_text(dataset)))
+            dataset = self._dataset(group, name)
+            if group != "outputs":
+                return Refusal(group == "unsupported", line_of(_text(dataset)))
+            outputs = [_output(dataset, most, self._size)]
+            for other in OUTPUTS[1:]:
+                if vector_id not in self._further.get(other, ()):
+                    break
+                most -= prod(outputs[-1].shape)
+                dataset = self._dataset(other, self._further[other][vector_id])
+                outputs.append(_output(dataset, most, self._size))
+            return tuple(outputs)
 
     def close(self) -> None:
         """Close the file."""
@@ -116,7 +128,7 @@ class ResultFile:
 
     def _find(self, name: str) -> None:
         """Note what a member of the root holds."""
-        if name not in GROUPS:
+        if name not in {*GROUPS, *OUTPUTS}:
             raise Unsound(f"{name[:60]!r} is not one of {', '.join(GROUPS)}")
         if not _is_hard(self._file, name) or not isinstance(self._file[name], h5py.Group):
             raise Unsound(f"{name!r} is not a group")
@@ -127,9 +139,26 @@ class ResultFile:
             vector_id = id_of(member)
             if not _is_hard(group, member):
                 raise Unsound(f"{name}/{member} is a link to somewhere else")
-            if vector_id in self._places:
+            if vector_id in (self._places if name in GROUPS else self._further.get(name, ())):
                 raise Unsound(f"there are two results of {vector_id[:200]}")
-            self._places[vector_id] = name, member
+            if name in GROUPS:
+                self._places[vector_id] = name, member
+            else:
+                self._further.setdefault(name, {})[vector_id] = member
+
+    def _check_further(self) -> None:
+        """Check that whatever has a further output has those before it."""
+        for before, name in pairwise(OUTPUTS):
+            for vector_id in self._further.get(name, ()):
+                first = self._places.get(vector_id, ("", ""))[0] == before
+                if not first and vector_id not in self._further.get(before, ()):
+                    raise Unsound(f"{vector_id[:200]} is in {name} and not in {before}")
+
+    def _dataset(self, group: str, name: str) -> Any:
+        found = self._groups[group][name]
+        if not isinstance(found, h5py.Dataset):
+            raise Unsound("not a dataset")
+        return found
 
     @contextmanager
     def _guard(self, vector_id: str = "") -> Iterator[None]:
@@ -149,7 +178,7 @@ def _is_hard(group: Any, name: str) -> bool:
     return isinstance(group.get(name, getlink=True), h5py.HardLink)
 
 
-def _output(dataset: Any, most: int, size: int) -> Output:
+def _output(dataset: Any, most: int, size: int) -> Returned:
     """Return an output from a file of `size` bytes."""
     identity = dataset.id
     if identity.get_space().get_simple_extent_type() == h5py.h5s.NULL:
@@ -162,7 +191,7 @@ def _output(dataset: Any, most: int, size: int) -> Output:
     if name in _KNOWN and dtype.kind != "V" and kind != h5py.h5t.py_create(dtype):
         name = "unknown"
     if name not in _KNOWN or prod(shape) > most:
-        return Output(name, shape, None)
+        return Returned(name, shape)
     nbytes = prod(shape) * dtype.itemsize
     if nbytes > size:
         raise Unsound(f"it claims {nbytes} bytes, more than the file has")
@@ -173,7 +202,7 @@ def _output(dataset: Any, most: int, size: int) -> Output:
     native = array.view(dtype_of(name)) if dtype.kind == "V" else array
     if not dtype.isnative:
         native = array.astype(dtype.newbyteorder("="))
-    return Output(name, shape, native.tobytes())
+    return Returned(name, shape, native.tobytes())
 
 
 def _text(dataset: Any) -> str:

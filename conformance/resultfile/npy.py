@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS
-from conformance.resultfile.entry import Output, Unsound, shape_of, type_name
+from conformance.resultfile.entry import Unsound, shape_of, type_name
+from conformance.workers.answer import Returned
 
 _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _HEAD = 1 << 16  # longer than any header that numpy reads
@@ -27,7 +28,7 @@ _FLAGS = os.O_RDONLY | sum(
 )
 
 
-def read_npy(path: Path, most: int) -> Output:
+def read_npy(path: Path, most: int) -> Returned:
     """Return the array in a file, without its elements if there are more than `most`.
 
     Raises OSError or Unsound if the file cannot be read or is not sound.
@@ -46,14 +47,14 @@ def read_npy(path: Path, most: int) -> Output:
             raise Unsound(f"it holds {held} bytes of elements and not {claimed}")
         name = type_name(dtype)
         if name not in _KNOWN or prod(shape) > most:
-            return Output(name, shape, None)
+            return Returned(name, shape)
         file.seek(head.tell())
         array = np.frombuffer(file.read(claimed), dtype)
     if fortran:
         array = array.reshape(shape, order="F")
     if not dtype.isnative:
         array = array.astype(dtype.newbyteorder("="))
-    return Output(name, shape, array.tobytes())
+    return Returned(name, shape, array.tobytes())
 
 
 def _header(head: BytesIO) -> tuple[Any, bool, np.dtype[Any]]:

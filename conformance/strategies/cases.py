@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
+from conformance.operators.attributes import Role
 from conformance.operators.operator import Operator
-from conformance.strategies import breaking
 from conformance.strategies.data import WHOLE, Filler, fillers, known_dtype, mix_of, shown
 from conformance.strategies.geometry import (
     Axis,
     Stretch,
     axes_of,
     axes_within,
+    extents_of,
+    extents_within,
     listed,
     pairs_of,
     pairs_within,
@@ -28,19 +30,18 @@ from conformance.strategies.geometry import (
     sizes_of,
     stretches,
 )
+from conformance.sweep.invalid import valid_case
 from conformance.sweep.model import case_of
+from conformance.sweep.rules import Broken, broken
+from conformance.sweep.suited import plain_type
 from conformance.vector import Array, Case
 
 MAX_ELEMENTS = 2048
 _MOST_AXES = 5  # where a document sets no limit
-_AUTO_PADS = ("explicit", "same_upper", "same_lower", "valid")
 _PLAIN = ("float32", "float64", "float16", "bfloat16")
-_NGRAPH = {
-    "kernel": "window_shape",
-    "strides": "window_movement_strides",
-    "pads_begin": "padding_below",
-    "pads_end": "padding_above",
-}
+_PLAINEST = ("too small", "too many", "too few")
+"""Rules whose breach is the plainest: it changes one list alone."""
+_WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
 
 Dtypes = Sequence[str] | None
 Axes = int | Sequence[int] | None
@@ -105,10 +106,7 @@ def attributes(operator: str, axes: Axes = None) -> st.SearchStrategy[dict[str, 
     """
     found = operator_named(operator)
     limits = _axes(found, axes)
-    if len(found.input_names) > 1:
-        return st.just({})
-    asked = _windows(found, limits, MAX_ELEMENTS, _AUTO_PADS)
-    return shown(asked.map(lambda asked: asked.attributes))
+    return shown(_asked(found, limits, MAX_ELEMENTS).map(lambda asked: asked.attributes))
 
 
 def invalid_cases(operator: str, *, axes: Axes = None) -> st.SearchStrategy[Case]:
@@ -134,10 +132,9 @@ def _cases(
     limits: tuple[int, int],
     mixes: st.SearchStrategy[str],
     room: int,
-    auto_pads: Sequence[str] = _AUTO_PADS,
+    fixed: Collection[Role] = (),
 ) -> st.SearchStrategy[Case]:
-    adaptive = len(operator.input_names) > 1
-    asked = _sizes(limits, room) if adaptive else _windows(operator, limits, room, auto_pads)
+    asked = _asked(operator, limits, room, fixed)
     drawn = st.tuples(st.sampled_from(dtypes), asked, planes(), mixes, fillers())
 
     def case(drawn: tuple[str, _Asked, tuple[int, int], str, Filler]) -> Case:
@@ -159,74 +156,104 @@ class _Asked(NamedTuple):
     rest: tuple[Array, ...] = ()
 
 
-def _room_of_plane(room: int, stretch: Stretch) -> int:
-    return room // max(1, stretch.of("batch", "channels"))
+class _Numbers(NamedTuple):
+    """Lists of numbers by role, input sizes, how many cells they are, and further inputs."""
+
+    lists: dict[str, list[int]]
+    sizes: list[int]
+    cells: int
+    rest: tuple[Array, ...] = ()
 
 
-def _sizes(limits: tuple[int, int], room: int) -> st.SearchStrategy[_Asked]:
-    def asked(drawn: tuple[list[tuple[int, int]], str, Stretch]) -> _Asked:
-        pairs, size_type, stretch = drawn
-        pairs = pairs_within(pairs, stretch, _room_of_plane(room, stretch))
-        sizes, outputs = [d for d, _ in pairs], [o for _, o in pairs]
-        cells = max(prod(sizes), prod(outputs))
-        return _Asked({}, sizes, cells, stretch, (np.array(outputs, size_type),))
-
-    types, long = st.sampled_from(("int64", "int32")), stretches(("size", "output", "both"), room)
-    return st.tuples(pairs_of(*limits), types, long).map(asked)
-
-
-def _windows(
-    operator: Operator, limits: tuple[int, int], room: int, auto_pads: Sequence[str]
+def _asked(
+    operator: Operator, limits: tuple[int, int], room: int, fixed: Collection[Role] = ()
 ) -> st.SearchStrategy[_Asked]:
-    declared = {attribute.key: attribute for attribute in operator.attributes}
-    options = {
-        "auto_pad": tuple(auto_pads),
-        "rounding_type": ("floor", "ceil"),
-        "exclude_pad": (True, False),
-        "include_padding_in_avg_computation": (False, True),
-    }
-    chosen = st.fixed_dictionaries(
-        {key: st.sampled_from(values) for key, values in options.items() if key in declared}
-    )
-    optional = [attribute.key for attribute in operator.attributes if not attribute.required]
+    """Return a strategy for what is asked for; `fixed` words have their first meaning."""
+    known = {role: a for role in _WORDS if (a := operator.attribute(role)) is not None}
+    words = {role: a.meanings[:1] if role in fixed else a.meanings for role, a in known.items()}
+    chosen = st.fixed_dictionaries({role: st.sampled_from(each) for role, each in words.items()})
+    optional = [a for a in operator.attributes if not a.required and a.role != "ignored"]
     # Drawn even where an attribute has not its default: a value that shrinks to the default must
     # not make the draws more.
-    spelled = st.fixed_dictionaries({key: st.booleans() for key in optional})
+    spelled = st.fixed_dictionaries({attribute.key: st.booleans() for attribute in optional})
+    numbers, chosen_numbers, long = _numbers(operator, limits)
 
-    def asked(drawn: tuple[dict[str, Any], list[Axis], dict[str, bool], Stretch]) -> _Asked:
-        chosen, axes, spelled, stretch = drawn
-        room_of_plane = _room_of_plane(room, stretch)
-        axes = axes_within(axes, stretch, room_of_plane)
-        lists = listed(axes)
-        if "window_shape" in declared:
-            lists = {_NGRAPH[key]: value for key, value in lists.items()}
-        given = {**lists, **chosen}
-        for key in optional:
-            default = declared[key].default_for(len(axes))
+    def asked(drawn: tuple[dict[str, Any], Any, dict[str, bool], Stretch]) -> _Asked:
+        words, drawn_numbers, spelled, stretch = drawn
+        room_of_plane = room // max(1, stretch.of("batch", "channels"))
+        lists, sizes, cells, rest = numbers(drawn_numbers, words, stretch, room_of_plane)
+        given = operator.attributes_of({**lists, **words})
+        for attribute in optional:
+            default = attribute.default_for(len(sizes))
             default = list(default) if isinstance(default, tuple) else default
-            if given[key] == default and not spelled[key]:
-                del given[key]
-        sizes = sizes_of(axes, chosen.get("auto_pad", "explicit"), room_of_plane)
-        padded = prod(d + a.begin + a.end for d, a in zip(sizes, axes, strict=True))
-        return _Asked(given, sizes, padded, stretch)
+            if given[attribute.key] == default and not spelled[attribute.key]:
+                del given[attribute.key]
+        return _Asked(given, sizes, cells, stretch, rest)
 
-    long = stretches(("size", "kernel"), room)
-    return st.tuples(chosen, axes_of(*limits), spelled, long).map(asked)
+    return st.tuples(chosen, chosen_numbers, spelled, stretches(long, room)).map(asked)
+
+
+_Within = Callable[[Any, Mapping[str, Any], Stretch, int], _Numbers]
+
+
+def _numbers(
+    operator: Operator, limits: tuple[int, int]
+) -> tuple[_Within, st.SearchStrategy[Any], tuple[str, ...]]:
+    """Return what makes numbers of a draw, the draws, and what may be long."""
+    if operator.is_adaptive:
+        pairs = st.tuples(pairs_of(*limits), st.sampled_from(("int64", "int32")))
+        return _adaptive, pairs, ("size", "output", "both")
+    if operator.has_windows:
+        return _windows, axes_of(*limits, operator.roles), ("size", "kernel")
+    return _planes, extents_of(*limits), ("size",)
+
+
+def _adaptive(
+    drawn: tuple[list[tuple[int, int]], str], _: Mapping[str, Any], stretch: Stretch, room: int
+) -> _Numbers:
+    pairs = pairs_within(drawn[0], stretch, room)
+    sizes, outputs = [d for d, _ in pairs], [o for _, o in pairs]
+    return _Numbers({}, sizes, max(prod(sizes), prod(outputs)), (np.array(outputs, drawn[1]),))
+
+
+def _windows(drawn: list[Axis], words: Mapping[str, Any], stretch: Stretch, room: int) -> _Numbers:
+    axes = axes_within(drawn, stretch, room)
+    sizes = sizes_of(axes, words.get("auto_pad", "explicit"), room)
+    padded = prod(d + a.begin + a.end for d, a in zip(sizes, axes, strict=True))
+    return _Numbers(listed(axes), sizes, padded)
+
+
+def _planes(drawn: list[int], _: Mapping[str, Any], stretch: Stretch, room: int) -> _Numbers:
+    sizes = extents_within(drawn, stretch, room)
+    return _Numbers({}, sizes, prod(sizes))
 
 
 def _invalid(operator: Operator, limits: tuple[int, int]) -> st.SearchStrategy[Case]:
     # Pads that an auto_pad replaces anyway may go unseen.
-    valid = _cases(operator, ("float32",), limits, st.just("integers"), 64, _AUTO_PADS[:1])
+    fixed: tuple[Role, ...] = ("auto_pad",)
+    dtypes = (plain_type(operator),)
+    valid = _cases(operator, dtypes, limits, st.just("integers"), 64, fixed)
 
-    def broken(drawn: tuple[Case, breaking.Way]) -> st.SearchStrategy[Case]:
-        case, way = drawn
-        return way(case).map(
-            lambda made: case_of(
-                operator.name, made[0], made[1], pattern="invalid", tags=("invalid", made[2])
-            )
-        )
+    every = _ways(operator, valid_case(operator))
+    rules = sorted(every, key=lambda rule: (*_PLAINEST, rule[1]).index(rule[1]))
 
-    return st.tuples(valid, st.sampled_from(breaking.ways(operator))).flatmap(broken)
+    def one(drawn: tuple[Case, tuple[str, str]]) -> st.SearchStrategy[Case]:
+        case, rule = drawn
+        return st.sampled_from(_ways(operator, case)[rule]).map(of)
+
+    def of(way: Broken) -> Case:
+        tags = ("invalid", f"{way.what}: {way.how}")
+        return case_of(operator.name, way.attributes, way.inputs, pattern="invalid", tags=tags)
+
+    return st.tuples(valid, st.sampled_from(rules)).flatmap(one)
+
+
+def _ways(operator: Operator, case: Case) -> dict[tuple[str, str], list[Broken]]:
+    """Return the ways to break each rule of a document in a valid case."""
+    rules: dict[tuple[str, str], list[Broken]] = {}
+    for way in broken(operator, case.attributes, case.inputs):
+        rules.setdefault((way.what, way.rule), []).append(way)
+    return rules
 
 
 def _held(mixes: Sequence[str] | None, group: Sequence[str]) -> Sequence[str] | None:
@@ -237,9 +264,10 @@ def _held(mixes: Sequence[str] | None, group: Sequence[str]) -> Sequence[str] | 
 
 
 def _dtypes(operator: Operator, asked: Dtypes) -> list[str]:
-    defined = [*_PLAIN, *(name for name in operator.dtypes if name not in FLOATS)]
+    floats = [name for name in _PLAIN if name in operator.dtypes]
+    defined = [*floats, *(name for name in operator.dtypes if name not in FLOATS)]
     if asked is None:
-        return defined if not operator.reduction.sums else list(_PLAIN)
+        return floats if operator.reduction.sums and floats else defined
     names = [known_dtype(dtype) for dtype in asked]
     if wrong := [name for name in names if name not in operator.dtypes]:
         raise UsageError(

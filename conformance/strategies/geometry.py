@@ -6,7 +6,7 @@ afterwards: nothing is thrown away, and a number that shrinks leaves the others 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from math import prod
@@ -94,9 +94,18 @@ class Axis:
         return self.kernel if auto_pad == "valid" else 1
 
 
-def axes_of(fewest: int, most: int) -> st.SearchStrategy[list[Axis]]:
-    """Return a strategy for axes of any kernel, stride, pads and size, alike now and then."""
-    numbers = (_LENGTHS, _STRIDES, _PADS, _PADS, (0, *_LENGTHS))
+def axes_of(fewest: int, most: int, roles: Collection[str]) -> st.SearchStrategy[list[Axis]]:
+    """Return a strategy for axes of any kernel, stride, pads and size, alike now and then.
+
+    Strides are one and pads none where these are not among the roles of an operator.
+    """
+    numbers = (
+        _LENGTHS,
+        _STRIDES if "strides" in roles else (1,),
+        _PADS if "pads_begin" in roles else (0,),
+        _PADS if "pads_end" in roles else (0,),
+        (0, *_LENGTHS),
+    )
     one = st.tuples(*map(st.sampled_from, numbers)).map(lambda drawn: Axis(*drawn))
     return st.builds(_sharing, _last_of(one, fewest, most), st.sampled_from(_SHARED))
 
@@ -162,6 +171,16 @@ def _last_of(one: st.SearchStrategy[_T], fewest: int, most: int) -> st.SearchStr
     )
 
 
+def extents_of(fewest: int, most: int) -> st.SearchStrategy[list[int]]:
+    """Return a strategy for sizes of axes that are pooled whole."""
+    return _last_of(st.sampled_from(_LENGTHS), fewest, most)
+
+
+def extents_within(sizes: Sequence[int], stretch: Stretch, room: int) -> list[int]:
+    """Return sizes of `room` cells, one of them stretched perhaps."""
+    return [d for d, _ in pairs_within([(size, 1) for size in sizes], stretch, room)]
+
+
 def sizes_of(axes: Sequence[Axis], auto_pad: str, room: int) -> list[int]:
     """Return the size of each axis, of at most `room` cells together."""
     least = [axis.least(auto_pad) for axis in axes]
@@ -186,7 +205,7 @@ def planes_within(planes: tuple[int, int], stretch: Stretch, room: int) -> tuple
 
 
 def listed(axes: Sequence[Axis]) -> dict[str, list[int]]:
-    """Return kernels, strides and pads as lists, by the names of AvgPool-1."""
+    """Return kernels, strides and pads as lists, by role."""
     columns: dict[str, Any] = {
         "kernel": "kernel",
         "strides": "stride",

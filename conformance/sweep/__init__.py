@@ -1,4 +1,8 @@
-"""Which cases: covering arrays over levels, data patterns, worked examples, tiers."""
+"""Which cases: covering arrays over levels, data patterns, worked examples, tiers.
+
+All of it is asked of an operator by roles and traits: what its attributes mean, whether it slides
+a kernel, takes its output size or pools whole planes, and how it reduces.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,20 @@ from itertools import chain
 from math import prod
 
 from conformance.operators import operator_named
+from conformance.operators.operator import Operator
 from conformance.sweep.adaptive import adaptive_sweep
 from conformance.sweep.examples import examples
 from conformance.sweep.invalid import invalid
 from conformance.sweep.model import Covered, Progress, Sweep, build
 from conformance.sweep.neighbours import neighbours
-from conformance.sweep.pooling import ngraph_sweep, openvino_sweep
-from conformance.sweep.special import special
+from conformance.sweep.pooling import window_sweep
+from conformance.sweep.special import special, specials
+from conformance.sweep.whole import whole_sweep
 from conformance.vector import TIERS, Case, Tier
 
 __all__ = ["Collection", "collect", "sweep_of"]
 
-# The first rows of a greedy covering array cover the most interactions each.
-_SMOKE_ROWS = {
-    "AvgPool-1": {"all factors": 38, "geometry": 16},
-    "MaxPool-1": {"all factors": 35, "geometry": 12},
-    "AdaptiveAvgPool-8": {"all factors": 50},
-    "nGraph-AvgPool": {"all factors": 34, "geometry": 1},
-}
+_SMOKE_VECTORS, _FEWEST_ROWS = 60, 12
 _SMOKE_CELLS = 4096
 
 
@@ -41,9 +41,10 @@ class Collection:
 
 def sweep_of(operator: str) -> Sweep:
     """Return the covering-array sweep of an operator."""
-    if operator == "AdaptiveAvgPool-8":
-        return adaptive_sweep()
-    return ngraph_sweep() if operator == "nGraph-AvgPool" else openvino_sweep(operator)
+    found = operator_named(operator)
+    if found.is_adaptive:
+        return adaptive_sweep(found)
+    return window_sweep(found) if found.has_windows else whole_sweep(found)
 
 
 def collect(
@@ -58,6 +59,7 @@ def collect(
 
     Ids are unique. What the exhaustive tier adds is in `sweep.exhaustive`.
     """
+    found = operator_named(operator)
     sweep = sweep_of(operator)
     arrays = sweep.arrays(strength, seed, progress)
     return Collection(
@@ -65,11 +67,11 @@ def collect(
         _unique(
             case
             for case in chain(
-                examples(operator_named(operator), seed),
-                _swept(sweep, arrays, tier, seed),
-                special(operator, seed),
-                neighbours(operator, seed),
-                invalid(operator),
+                examples(found, seed),
+                _swept(found, sweep, arrays, tier, seed),
+                special(found, seed),
+                neighbours(found, seed),
+                invalid(found),
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
         ),
@@ -77,10 +79,30 @@ def collect(
     )
 
 
-def _swept(sweep: Sweep, arrays: list[Covered], tier: Tier, seed: int) -> Iterator[Case]:
+def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
+    """Return how many rows of each covering array are in the smoke tier.
+
+    Unless the operator says so: as many as make it about 60 vectors with its worked examples,
+    special and invalid cases, but a dozen at least; a quarter of them is of the geometry. The
+    first rows of a greedy covering array cover the most interactions each.
+    """
+    if operator.smoke_rows is not None:
+        return operator.smoke_rows
+    others = len(operator.examples)
+    others += sum(each.tier == "smoke" for each in specials(operator))
+    others += sum(case.tier == "smoke" for case in invalid(operator))
+    rows = max(_FEWEST_ROWS, _SMOKE_VECTORS - others)
+    geometry = rows // 4 if len(arrays) > 1 else 0
+    return (rows - geometry, geometry)
+
+
+def _swept(
+    operator: Operator, sweep: Sweep, arrays: list[Covered], tier: Tier, seed: int
+) -> Iterator[Case]:
     first = 0
-    for array in arrays:
-        left = _SMOKE_ROWS[sweep.operator][array.name]
+    smoke_rows = (*_smoke_rows(operator, arrays), *(0,) * len(arrays))
+    for array, rows in zip(arrays, smoke_rows, strict=False):
+        left = rows
         for turn, row in enumerate(array.rows, first):
             if tier == "smoke" and not left:
                 break

@@ -1,15 +1,13 @@
-"""The sweep of AdaptiveAvgPool-8: how input and output sizes relate, axis by axis."""
+"""The sweep of adaptive operators: how input and output sizes relate, axis by axis."""
 
 from __future__ import annotations
 
-from math import prod
-from typing import Any
+from functools import partial
 
-from conformance.dtypes import FLOATS
-from conformance.operators.windows import ceil_div
-from conformance.sweep.covering import Constraint, Model, Row
-from conformance.sweep.model import Blueprint, Sweep
-from conformance.sweep.patterns import AVERAGE_PATTERNS
+from conformance.operators.operator import Operator
+from conformance.sweep import suited
+from conformance.sweep.covering import Constraint, Level, Model, Row
+from conformance.sweep.model import Blueprint, Sweep, blueprint
 
 Sizes = tuple[int, int]  # input d, output o
 
@@ -32,17 +30,18 @@ _OTHERS: dict[str, tuple[Sizes, ...]] = {
 }
 
 
-def adaptive_sweep() -> Sweep:
-    """Return the sweep of AdaptiveAvgPool-8."""
-    factors: dict[str, tuple[Any, ...]] = {
-        "axes": (1, 2, 3),
-        "dtype": FLOATS,
+def adaptive_sweep(operator: Operator) -> Sweep:
+    """Return the sweep of an operator that takes its output size as an input."""
+    factors: dict[str, tuple[Level, ...]] = {
+        "axes": suited.axes(operator),
+        "dtype": suited.types(operator),
         "size_type": ("int32", "int64"),
+        **suited.word_factors(operator),
         "relation": tuple(_RELATIONS),
         "others": ("none", *_OTHERS),
         "batch": (1, 2, 3),
         "channels": (1, 5, 16, 17, 33, 48),
-        "pattern": AVERAGE_PATTERNS,
+        "pattern": suited.patterns(operator),
     }
     constraints = [
         Constraint(
@@ -50,11 +49,7 @@ def adaptive_sweep() -> Sweep:
             lambda axes, others: (axes == 1) == (others == "none"),
             "one axis has no others",
         ),
-        Constraint(
-            ("dtype", "pattern"),
-            lambda dtype, pattern: dtype != "bfloat16" or pattern != "overflow",
-            "float32 is no wider than bfloat16",
-        ),
+        suited.HELD,
         Constraint(
             ("batch", "channels"),
             lambda batch, channels: batch * channels <= 34 or batch == 1,
@@ -75,10 +70,10 @@ def adaptive_sweep() -> Sweep:
             "the bound of hundreds of addends says nothing in bfloat16",
         ),
     ]
-    return Sweep("AdaptiveAvgPool-8", Model(factors, constraints), _case)
+    return Sweep(operator.name, Model(factors, constraints), partial(_case, operator))
 
 
-def _case(row: Row, turn: int) -> Blueprint:
+def _case(operator: Operator, row: Row, turn: int) -> Blueprint:
     level = {name: str(value) for name, value in row.items()}
     axes = int(level["axes"])
     focus = turn % axes
@@ -86,35 +81,14 @@ def _case(row: Row, turn: int) -> Blueprint:
     chosen = [options[turn % len(options)]]
     others = _OTHERS.get(level["others"], ())
     for i in range(1, axes):
-        fresh = [pair for pair in others if pair not in chosen]
+        fresh = [pair for pair in others if pair not in chosen] or others
         chosen.append(fresh[(turn + i) % len(fresh)])
     pairs = chosen[1 : focus + 1] + chosen[:1] + chosen[focus + 1 :]
     return blueprint(
-        (int(level["batch"]), int(level["channels"])),
-        pairs,
+        operator,
+        (int(level["batch"]), int(level["channels"]), *(d for d, _ in pairs)),
+        {"output": tuple(o for _, o in pairs), **suited.words_of(row)},
         level["dtype"],
         level["pattern"],
         size_type=level["size_type"],
-    )
-
-
-def blueprint(
-    planes: tuple[int, int],
-    pairs: list[Sizes],
-    dtype: str,
-    pattern: str,
-    *,
-    size_type: str = "int64",
-    tags: tuple[str, ...] = (),
-) -> Blueprint:
-    """Return the plan of a case from its batch and channels and (d, o) per axis."""
-    return Blueprint(
-        "AdaptiveAvgPool-8",
-        {},
-        (*planes, *(d for d, _ in pairs)),
-        dtype,
-        pattern,
-        volume=prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs),
-        output_size=(tuple(o for _, o in pairs), size_type),
-        tags=tags,
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 
@@ -41,7 +40,6 @@ def _filled(operator: Operator, example: Example, seed: int) -> Case:
         example.shape,
         example.dtype,
         example.pattern,
-        prod(example.shape[2:]),
         size,
     )
     return build(plan, seed=seed)

@@ -11,23 +11,24 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from conformance.dtypes import FLOATS
-from conformance.sweep import adaptive
-from conformance.sweep.model import Blueprint, build
+from conformance.operators import OPERATORS
+from conformance.operators.operator import Operator
+from conformance.sweep import suited
+from conformance.sweep.model import Blueprint, blueprint, build
 from conformance.vector import Case
 
 _SIZES, _KERNELS, _STRIDES, _PADS = range(1, 13), range(1, 7), range(1, 6), range(5)
-_MODES = ("explicit", "same_upper", "same_lower", "valid")
-_ADAPTIVE, _ADAPTIVE_STEP = range(1, 65), 8
+_LONG, _LONG_STEP = range(1, 65), 8
+"""Sizes where there is no kernel, and how many of them are a part."""
 _CHANNELS = 4
 """As no case of the smaller tiers has: so none of them is made twice."""
 
 
 def parts(operator: str) -> int:
     """Return how many parts the product of an operator has."""
-    if operator == "AdaptiveAvgPool-8":
-        return len(_ADAPTIVE) // _ADAPTIVE_STEP
-    return len(_SIZES) * len(_KERNELS)
+    if OPERATORS[operator].has_windows:
+        return len(_SIZES) * len(_KERNELS)
+    return len(_LONG) // _LONG_STEP
 
 
 def exhaustive(operator: str, seed: int, part: int) -> Iterator[Case]:
@@ -38,45 +39,47 @@ def exhaustive(operator: str, seed: int, part: int) -> Iterator[Case]:
 
 def blueprints(operator: str, part: int) -> Iterator[Blueprint]:
     """Yield one part without data: each element type, while data patterns take turns."""
-    return _adaptive(part) if operator == "AdaptiveAvgPool-8" else _pooling(operator, part)
+    found = OPERATORS[operator]
+    return _windows(found, part) if found.has_windows else _sizes(found, part)
 
 
-def _adaptive(part: int) -> Iterator[Blueprint]:
-    sizes = _ADAPTIVE[(part - 1) * _ADAPTIVE_STEP : part * _ADAPTIVE_STEP]
+def _sizes(operator: Operator, part: int) -> Iterator[Blueprint]:
+    sizes = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
     patterns = ("impulses", "index", "normals")
-    for d, o, dtype, pattern in product(sizes, _ADAPTIVE, FLOATS, patterns):
-        yield adaptive.blueprint((1, _CHANNELS), [(d, o)], dtype, pattern)
+    outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
+    words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
+    for d, numbers, given in product(sizes, outputs, words):
+        for dtype in suited.floats(operator):
+            for pattern in dict.fromkeys(suited.pattern_for(each, dtype) for each in patterns):
+                yield _plan(operator, d, numbers, given, dtype, pattern)
 
 
-def _pooling(operator: str, part: int) -> Iterator[Blueprint]:
+def _windows(operator: Operator, part: int) -> Iterator[Blueprint]:
     size, kernel = list(product(_SIZES, _KERNELS))[part - 1]
     patterns = ("index", "impulses", "negative")
-    for turn, given in enumerate(_attributes(operator, kernel)):
-        for shift, dtype in enumerate(FLOATS):
-            pattern = patterns[(turn + shift) % len(patterns)]
-            yield Blueprint(operator, given, (1, _CHANNELS, size), dtype, pattern, kernel)
+    strides = _STRIDES if "strides" in operator.roles else range(1, 2)
+    pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
+    words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
+    numbers = (
+        {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
+        for stride, begin, end in product(strides, *pads)
+    )
+    for turn, (given, said) in enumerate(product(numbers, words)):
+        for shift, dtype in enumerate(suited.floats(operator)):
+            pattern = suited.pattern_for(patterns[(turn + shift) % len(patterns)], dtype)
+            yield _plan(operator, size, given, said, dtype, pattern)
 
 
-def _attributes(operator: str, kernel: int) -> Iterator[dict[str, Any]]:
-    for stride, begin, end in product(_STRIDES, _PADS, _PADS):
-        if operator == "nGraph-AvgPool":
-            for include in (False, True):
-                yield {
-                    "window_shape": [kernel],
-                    "window_movement_strides": [stride],
-                    "padding_below": [begin],
-                    "padding_above": [end],
-                    "include_padding_in_avg_computation": include,
-                }
-            continue
-        for mode, rounding in product(_MODES, ("floor", "ceil")):
-            for exclude in (True, False) if operator == "AvgPool-1" else (None,):
-                yield {
-                    "kernel": [kernel],
-                    "strides": [stride],
-                    "pads_begin": [begin],
-                    "pads_end": [end],
-                    "rounding_type": rounding,
-                    "auto_pad": mode,
-                    **({} if exclude is None else {"exclude_pad": exclude}),
-                }
+def _plan(
+    operator: Operator,
+    size: int,
+    numbers: dict[str, int],
+    words: dict[str, Any],
+    dtype: str,
+    pattern: str,
+) -> Blueprint:
+    """Return a case of one axis; others, where there must be more, have one cell."""
+    more = operator.axes[0] - 1
+    lists = {role: (value, *(suited.PLAIN.get(role, 1),) * more) for role, value in numbers.items()}
+    shape = (1, _CHANNELS, size, *(1,) * more)
+    return blueprint(operator, shape, {**lists, **words}, dtype, pattern)

@@ -7,11 +7,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.operators import OPERATORS
+from conformance.operators.operator import Operator
+from conformance.operators.windows import ceil_div
 from conformance.sweep.covering import Coverage, Model, Row, coverage, covering_array
 from conformance.sweep.patterns import fill
 from conformance.vector import Array, Case, Provenance, Tier
@@ -24,16 +28,47 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """Everything of a case but its data."""
+    """Everything of a case but its data; `output_size` comes with its element type."""
 
     operator: str
     attributes: Mapping[str, Any]
     shape: tuple[int, ...]
     dtype: str
     pattern: str
-    volume: int
     output_size: tuple[tuple[int, ...], str] | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def volume(self) -> int:
+        """How many cells its windows have, about."""
+        sizes = self.shape[2:]
+        if self.output_size is not None:
+            pairs = zip(sizes, self.output_size[0], strict=True)
+            return prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs)
+        kernel = OPERATORS[self.operator].attribute("kernel")
+        if kernel is None:
+            return prod(sizes)
+        return prod(self.attributes.get(kernel.key, kernel.default_for(len(sizes))))
+
+
+def blueprint(
+    operator: Operator,
+    shape: tuple[int, ...],
+    meanings: Mapping[str, Any],
+    dtype: str,
+    pattern: str,
+    *,
+    size_type: str = "int64",
+    tags: tuple[str, ...] = (),
+) -> Blueprint:
+    """Return the plan of a case of shape (N, C, d1..dr) from what is asked for, by role.
+
+    `meanings` are values of `Params`, "output" among them; roles that the operator does not have
+    are left out.
+    """
+    output = (tuple(meanings["output"]), size_type) if operator.is_adaptive else None
+    attributes = operator.attributes_of(meanings)
+    return Blueprint(operator.name, attributes, shape, dtype, pattern, output, tags)
 
 
 Concrete = Callable[[Row, int], Blueprint]
@@ -138,7 +173,7 @@ def case_of(
         name_of(data.dtype),
         _numbers(data.shape),
         *([f"o{_numbers(inputs[1].tolist())}"] if len(inputs) > 1 else []),
-        *_shown(attributes),
+        *_shown(OPERATORS[operator], attributes),
         f"{pattern}-{digest.hexdigest()[:8]}",
     ]
     return Case(
@@ -154,30 +189,23 @@ def case_of(
     )
 
 
-_SHORT = {
-    "kernel": "k",
-    "strides": "s",
-    "pads_begin": "b",
-    "pads_end": "e",
-    "window_shape": "k",
-    "window_movement_strides": "s",
-    "padding_below": "b",
-    "padding_above": "e",
-}
-_WORDS = {
-    ("exclude_pad", True): "exclude",
-    ("exclude_pad", False): "include",
-    ("include_padding_in_avg_computation", True): "include",
-    ("include_padding_in_avg_computation", False): "exclude",
-}
+_SHORT = {"kernel": "k", "strides": "s", "pads_begin": "b", "pads_end": "e", "pads": "p"}
+_INCLUDE_PAD = {True: "include", False: "exclude"}
 
 
-def _shown(attributes: Mapping[str, Any]) -> Iterator[str]:
+def _shown(operator: Operator, attributes: Mapping[str, Any]) -> Iterator[str]:
+    """Yield attributes in few letters, and alike for all documents."""
+    known = {attribute.key: attribute for attribute in operator.attributes}
     for key, value in attributes.items():
-        if key in _SHORT and isinstance(value, list):
-            yield _SHORT[key] + _numbers(value)
+        attribute = known.get(key)
+        if attribute is None:
+            yield str(value)
+        elif attribute.is_list and isinstance(value, list):
+            yield _SHORT[attribute.role] + _numbers(value)
         else:
-            yield _WORDS.get((key, value), str(value))
+            meaning = attribute.meaning_of(value)
+            counts = attribute.role == "include_pad" and isinstance(meaning, bool)
+            yield _INCLUDE_PAD[meaning] if counts else str(meaning)
 
 
 def _numbers(values: Sequence[int]) -> str:

@@ -6,39 +6,25 @@ takes it for the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import prod
 from typing import Any
 
-from conformance.sweep import adaptive
-from conformance.sweep.model import Blueprint, build
+from conformance.operators.attributes import Attribute
+from conformance.operators.operator import Operator
+from conformance.sweep import suited
+from conformance.sweep.model import Blueprint, blueprint, build
 from conformance.vector import Case
 
 # Sizes at which one more of anything, at either end, changes the windows or what they count.
-_PLANES, _SIZES, _KERNEL, _STRIDES = (1, 2), (6, 8), [3, 3], [2, 2]
-_WORDS: dict[str, tuple[Any, ...]] = {
-    "rounding_type": ("floor", "ceil"),
-    "auto_pad": ("explicit", "same_upper", "same_lower", "valid"),
-    "exclude_pad": (False, True),
-    "include_padding_in_avg_computation": (True, False),
-}
-_OPENVINO = ("kernel", "strides", "pads_begin", "pads_end")
-_NAMES = {
-    "AvgPool-1": (_OPENVINO, ("rounding_type", "auto_pad", "exclude_pad")),
-    "MaxPool-1": (_OPENVINO, ("rounding_type", "auto_pad")),
-    "nGraph-AvgPool": (
-        ("window_shape", "window_movement_strides", "padding_below", "padding_above"),
-        ("include_padding_in_avg_computation",),
-    ),
-}
-"""Attributes that are lists, and words; there is a base for each value of the first word."""
+_PLANES, _SIZES, _OUTPUT = (1, 2), (6, 8, 7), (4, 3, 5)
+_NUMBERS = {"kernel": 3, "strides": 2, "pads_begin": 0, "pads_end": 0}
 
 
-def neighbours(operator: str, seed: int) -> Iterator[Case]:
+def neighbours(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield bases of an operator, each followed by what differs from it in one thing."""
     for base in _bases(operator):
-        for plan in (base, *_near(base)):
+        for plan in (base, *_near(operator, base)):
             yield build(replace(plan, tags=("one thing apart",)), seed=seed)
 
 
@@ -49,27 +35,34 @@ def one_off(values: list[int], step: int, least: int = 0) -> Iterator[tuple[int,
             yield axis, [*values[:axis], value + step, *values[axis + 1 :]]
 
 
-def _bases(operator: str) -> Iterator[Blueprint]:
-    if operator == "AdaptiveAvgPool-8":
-        yield adaptive.blueprint(_PLANES, [(6, 4), (8, 3)], "float32", "normals")
-        return
-    names, (first, *others) = _NAMES[operator]
-    numbers = dict(zip(names, (_KERNEL, _STRIDES, [0, 0], [0, 0]), strict=True))
-    for word in _WORDS[first]:
-        attributes = {**numbers, first: word, **{name: _WORDS[name][0] for name in others}}
-        shape = (*_PLANES, *_SIZES)
-        yield Blueprint(operator, attributes, shape, "float32", "normals", prod(_KERNEL))
-
-
-def _near(base: Blueprint) -> Iterator[Blueprint]:
-    for name, value in base.attributes.items():
-        changed = (
-            [values for _, values in one_off(value, 1)]
-            if isinstance(value, list)
-            else [word for word in _WORDS[name] if word != value]
+def _bases(operator: Operator) -> Iterator[Blueprint]:
+    """Yield a base for each value of the first word."""
+    swept = suited.axes(operator)
+    axes = 2 if 2 in swept else swept[0]
+    numbers: dict[str, Any] = {role: (value,) * axes for role, value in _NUMBERS.items()}
+    numbers["output"] = _OUTPUT[:axes]
+    words = {role: _meanings(word) for role, word in suited.words(operator).items()}
+    dtype = suited.plain_type(operator)
+    first = next(iter(words), None)
+    for word in words[first] if first else (None,):
+        given = {role: word if role == first else known[0] for role, known in words.items()}
+        yield blueprint(
+            operator,
+            (*_PLANES, *_SIZES[:axes]),
+            {**numbers, **given},
+            dtype,
+            suited.pattern_for("normals", dtype),
         )
-        for other in changed:
-            yield replace(base, attributes={**base.attributes, name: other})
+
+
+def _meanings(word: Attribute) -> tuple[Any, ...]:
+    """Return what a word may mean; first that padding counts: then more depends on the numbers."""
+    return tuple(sorted(word.meanings, key=lambda meaning: meaning is not True))
+
+
+def _near(operator: Operator, base: Blueprint) -> Iterator[Blueprint]:
+    for attributes in _near_attributes(operator, base.attributes):
+        yield replace(base, attributes=attributes)
     for _, shape in one_off(list(base.shape), 1):
         yield replace(base, shape=tuple(shape))
     if base.output_size is not None:
@@ -77,4 +70,21 @@ def _near(base: Blueprint) -> Iterator[Blueprint]:
         for _, sizes in one_off(list(size), 1):
             yield replace(base, output_size=(tuple(sizes), "int64"))
         yield replace(base, output_size=(size, "int32"))
-    yield replace(base, dtype="float64")
+    for dtype in ("float64", *suited.types(operator)):
+        if dtype in operator.dtypes and dtype != base.dtype:
+            yield replace(base, dtype=dtype, pattern=suited.pattern_for(base.pattern, dtype))
+            break
+
+
+def _near_attributes(operator: Operator, base: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    known = {attribute.key: attribute for attribute in operator.attributes}
+    for key, value in base.items():
+        changed = (
+            [values for _, values in one_off(value, 1)]
+            if known[key].is_list
+            else [known[key].spelled(meaning) for meaning in _meanings(known[key])]
+        )
+        yield from ({**base, key: other} for other in changed if other != value)
+    for attribute in operator.attributes:
+        if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):
+            yield {key: value for key, value in base.items() if key != attribute.key}

@@ -1,23 +1,18 @@
-"""Sweeps of the operators with windows: AvgPool-1, MaxPool-1 and nGraph AvgPool."""
+"""Sweeps of the operators with windows: kernels, strides, pads and how they meet the input."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
-from math import prod
-from typing import Any
 
 from conformance.dtypes import FLOATS
-from conformance.sweep import geometry
-from conformance.sweep.covering import Constraint, Model, Row
+from conformance.operators.operator import Operator
+from conformance.sweep import geometry, suited
+from conformance.sweep.covering import Constraint, Level, Model, Row
 from conformance.sweep.geometry import Axis
-from conformance.sweep.model import ABSENT, Blueprint, Sweep
-from conformance.sweep.patterns import (
-    AVERAGE_PATTERNS,
-    INTEGER_PATTERNS,
-    MAXIMUM_PATTERNS,
-    SPARSE_PATTERNS,
-)
+from conformance.sweep.model import ABSENT, Blueprint, Sweep, blueprint
+from conformance.sweep.patterns import SPARSE_PATTERNS
 
 CHANNELS = (1, 3, 5, 16, 17, 33, 48, 264)
 _ALIKE = ("nothing", "kernel", "kernel-and-stride")
@@ -25,119 +20,118 @@ _ALIKE = ("nothing", "kernel", "kernel-and-stride")
 kernels, those of a square window."""
 _SHARED_VOLUME = 100
 """Cells of a window of equal axes, at most: the bound of more says nothing in half types."""
-_INTEGERS = ("int8", "uint8", "int32", "int64")
 # Of the levels of width, the largest for many channels, by number.
 _WIDEST = {16: 3, 17: 3, 33: 2, 48: 1, 264: 1}
 
+# Of an attribute that is left out: the factor that then has certain levels alone, and why.
+_LEFT_OUT: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "strides": ("stride", ("one",), "absent strides are ones"),
+    "pads_begin": ("padding", ("none", "end"), "absent padding below is zero"),
+    "pads_end": ("padding", ("none", "begin"), "absent padding above is zero"),
+    "pads": ("padding", ("none",), "absent padding is zero"),
+}
 
-def openvino_sweep(operator: str) -> Sweep:
-    """Return the sweep of AvgPool-1 or MaxPool-1."""
-    average = operator == "AvgPool-1"
-    factors: dict[str, tuple[Any, ...]] = {
-        "axes": (1, 2, 3),
-        "dtype": FLOATS if average else (*FLOATS, *_INTEGERS),
-        "auto_pad": (ABSENT, "explicit", "same_upper", "same_lower", "valid"),
-        "rounding_type": (ABSENT, "floor", "ceil"),
-        **({"exclude_pad": (True, False)} if average else {}),
-        **_geometry_factors(),
-        "pattern": AVERAGE_PATTERNS if average else (*MAXIMUM_PATTERNS,),
+Factors = dict[str, tuple[Level, ...]]
+
+
+def window_sweep(operator: Operator) -> Sweep:
+    """Return the sweep of an operator that slides a kernel."""
+    factors: Factors = {
+        "axes": suited.axes(operator),
+        "dtype": suited.types(operator),
+        **_list_factors(operator),
+        **suited.word_factors(operator),
+        **_geometry_factors(operator),
+        "pattern": suited.patterns(operator),
     }
+    own = [_when_left_out(role) for role in _LEFT_OUT if role in factors]
     return Sweep(
-        operator,
-        Model(factors, [*_geometry_constraints("auto_pad"), *_data_constraints()]),
-        lambda row, turn: _openvino_case(operator, row, turn),
-        _geometry_alone(factors, "auto_pad"),
+        operator.name,
+        Model(factors, [*_geometry_constraints(operator), *_data_constraints(), *own]),
+        partial(_case, operator),
+        Model(_few(factors, operator), [*_geometry_constraints(operator), *own]),
     )
 
 
-def ngraph_sweep() -> Sweep:
-    """Return the sweep of nGraph AvgPool."""
-    factors: dict[str, tuple[Any, ...]] = {
-        "axes": (1, 2, 3, 4),
-        "dtype": FLOATS,
-        "strides": (ABSENT, "given"),
-        "below": (ABSENT, "given"),
-        "above": (ABSENT, "given"),
-        "include": (ABSENT, True, False),
-        **_geometry_factors(),
-        "pattern": AVERAGE_PATTERNS,
+def _list_factors(operator: Operator) -> Factors:
+    """Return a factor for each list of numbers that may be left out."""
+    return {
+        role: (ABSENT, "given")
+        for role in _LEFT_OUT
+        if any(each.role == role and suited.may_be_absent(each) for each in operator.attributes)
     }
-    own = [
-        Constraint(
-            ("strides", "stride"),
-            lambda strides, stride: strides != ABSENT or stride == "one",
-            "absent strides are ones",
-        ),
-        Constraint(
-            ("below", "pads"),
-            lambda below, pads: below != ABSENT or pads in {"none", "end"},
-            "absent padding below is zero",
-        ),
-        Constraint(
-            ("above", "pads"),
-            lambda above, pads: above != ABSENT or pads in {"none", "begin"},
-            "absent padding above is zero",
-        ),
-    ]
-    return Sweep(
-        "nGraph-AvgPool",
-        Model(factors, [*_geometry_constraints(None), *_data_constraints(), *own]),
-        _ngraph_case,
-        _geometry_alone(factors, None, own),
-    )
+
+
+def _when_left_out(role: str) -> Constraint:
+    factor, levels, why = _LEFT_OUT[role]
+    return Constraint((role, factor), lambda given, level: given != ABSENT or level in levels, why)
 
 
 # What the geometry is swept with at the higher strength: fewer levels, small and plain data.
-_FEW_LEVELS: dict[str, tuple[Any, ...]] = {
-    "auto_pad": ("explicit", "same_upper", "same_lower", "valid"),
-    "rounding_type": ("floor", "ceil"),
+_FEW_LEVELS: dict[str, tuple[Level, ...]] = {
     "kernel": ("one", "even", "odd", "input"),
-    "pads": ("none", "begin", "end", "begin-larger", "end-larger", "above-stride"),
-    "strides": ("given",),
-    "below": ("given",),
-    "above": ("given",),
-    "include": (True, False),
+    "padding": ("none", "begin", "end", "begin-larger", "end-larger", "above-stride"),
     "axes": (1, 2),
     "alike": ("nothing", "kernel-and-stride"),
-    "dtype": ("float32",),
     "width": ("2-3",),
     "batch": (1,),
     "channels": (1,),
-    "pattern": ("normals",),
 }
 
 
-def _geometry_alone(
-    factors: Mapping[str, tuple[Any, ...]], auto_pad: str | None, own: Sequence[Constraint] = ()
-) -> Model:
-    few = {name: _FEW_LEVELS.get(name, levels) for name, levels in factors.items()}
-    return Model(few, [*_geometry_constraints(auto_pad), *own])
-
-
-def _geometry_factors() -> dict[str, tuple[Any, ...]]:
+def _few(factors: Factors, operator: Operator) -> Factors:
+    dtype = suited.plain_type(operator)
+    few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (suited.pattern_for("normals", dtype),)}
     return {
+        name: tuple(level for level in few.get(name, levels) if level in levels and level != ABSENT)
+        or levels[:1]
+        for name, levels in factors.items()
+    }
+
+
+def _geometry_factors(operator: Operator) -> Factors:
+    levels: Factors = {
         "kernel": geometry.KERNELS,
         "stride": geometry.STRIDES,
-        "pads": geometry.PADS,
+        "padding": geometry.PADS,
         "fit": geometry.FITS,
         "width": geometry.WIDTHS,
         "alike": _ALIKE,
         "batch": (1, 2, 3),
         "channels": CHANNELS,
     }
+    for role in _unsaid(operator, {}):
+        factor, allowed, _ = _LEFT_OUT[role]
+        levels[factor] = tuple(level for level in levels[factor] if level in allowed)
+    return levels
 
 
-def _mode(auto_pad: str) -> str:
-    if auto_pad in {ABSENT, "explicit"}:
+def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
+    """Return the roles of numbers that a case leaves out, or its document has no attribute for."""
+    absent = {role for role in _LEFT_OUT if row.get(role) == ABSENT}
+    return {
+        role
+        for role in ("strides", "pads_begin", "pads_end")
+        if role in absent or role not in operator.roles or ("pads" in absent and role != "strides")
+    }
+
+
+def _mode(operator: Operator, auto_pad: Level) -> str:
+    """Return how pads come about: explicit, same or valid."""
+    attribute = operator.attribute("auto_pad")
+    if attribute is None:
         return "explicit"
-    return "valid" if auto_pad == "valid" else "same"
+    mode = str(attribute.meanings[0] if auto_pad == ABSENT else auto_pad)
+    return mode if mode in {"explicit", "valid"} else "same"
 
 
-def _geometry_constraints(auto_pad: str | None) -> list[Constraint]:
-    names = (*((auto_pad,) if auto_pad else ()), "kernel", "stride", "pads", "fit")
+def _geometry_constraints(operator: Operator) -> list[Constraint]:
+    automatic = operator.attribute("auto_pad") is not None
+    names = (*(("auto_pad",) if automatic else ()), "kernel", "stride", "padding", "fit")
 
     def of_an_axis(levels: Sequence[str]) -> tuple[str, ...]:
-        return (_mode(levels[0]), *levels[1:]) if auto_pad else ("explicit", *levels)
+        auto_pad, *rest = levels if automatic else (ABSENT, *levels)
+        return (_mode(operator, auto_pad), *rest)
 
     def some_numbers(*levels: str) -> bool:
         return geometry.feasible(*of_an_axis(levels), None)
@@ -205,15 +199,7 @@ def _size_constraints() -> list[Constraint]:
 
 def _data_constraints() -> list[Constraint]:
     return [
-        Constraint(
-            ("dtype", "pattern"),
-            lambda dtype, pattern: (
-                pattern in INTEGER_PATTERNS
-                if dtype not in FLOATS
-                else pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow")
-            ),
-            "patterns an element type can hold; float32 is no wider than bfloat16",
-        ),
+        suited.HELD,
         Constraint(
             ("dtype", "kernel", "pattern"),
             lambda dtype, kernel, pattern: (
@@ -239,7 +225,7 @@ def numbers(
     """
     level = {name: str(value) for name, value in row.items()}
     axes, width, alike = int(level["axes"]), level["width"], level["alike"]
-    levels = (mode, level["kernel"], level["stride"], level["pads"], level["fit"])
+    levels = (mode, level["kernel"], level["stride"], level["padding"], level["fit"])
     on_last = _focused(geometry.candidates(*levels, width), axes, alike)
     focus = turn % axes if on_last else turn % (axes - 1)
     options = on_last
@@ -251,7 +237,7 @@ def numbers(
     chosen: dict[int, Axis] = {focus: options[turn * 7919 % len(options)]}
     for i in range(axes):
         if i != focus:
-            padded = level["pads"] != "none"
+            padded = level["padding"] != "none"
             on_its_own = width if i == axes - 1 else None
             others = _beside(chosen[focus], alike, mode, on_its_own, padded=padded)
             fitting = [axis for axis in others if suits(axis)]
@@ -292,65 +278,17 @@ def _most_distinct(options: list[Axis], taken: list[Axis], turn: int) -> Axis:
     return min(islice(rotated, 200), key=clashes)
 
 
-def _volume(axes: list[Axis]) -> int:
-    return prod(axis.k for axis in axes)
-
-
-def _shape(row: Row, axes: list[Axis]) -> tuple[int, ...]:
-    return (int(str(row["batch"])), int(str(row["channels"])), *(axis.d for axis in axes))
-
-
-def _openvino_case(operator: str, row: Row, turn: int) -> Blueprint:
-    axes = numbers(row, _mode(str(row["auto_pad"])), turn)
-    attributes: dict[str, Any] = {
-        "kernel": [axis.k for axis in axes],
-        "strides": [axis.s for axis in axes],
-        "pads_begin": [axis.begin for axis in axes],
-        "pads_end": [axis.end for axis in axes],
-    }
-    for key in ("rounding_type", "auto_pad", "exclude_pad"):
-        if row.get(key, ABSENT) != ABSENT:
-            attributes[key] = row[key]
-    return Blueprint(
-        operator,
-        attributes,
-        _shape(row, axes),
-        str(row["dtype"]),
-        str(row["pattern"]),
-        _volume(axes),
-    )
-
-
-def _ngraph_case(row: Row, turn: int) -> Blueprint:
+def _case(operator: Operator, row: Row, turn: int) -> Blueprint:
+    unsaid = _unsaid(operator, row)
 
     def suits(axis: Axis) -> bool:
-        return (
-            (row["strides"] != ABSENT or axis.s == 1)
-            and (row["below"] != ABSENT or axis.begin == 0)
-            and (row["above"] != ABSENT or axis.end == 0)
-        )
+        said = {"strides": axis.s == 1, "pads_begin": axis.begin == 0, "pads_end": axis.end == 0}
+        return all(said[role] for role in unsaid)
 
-    axes = numbers(row, "explicit", turn, suits)
-    given = {
-        "window_shape": [axis.k for axis in axes],
-        "window_movement_strides": [axis.s for axis in axes],
-        "padding_below": [axis.begin for axis in axes],
-        "padding_above": [axis.end for axis in axes],
-        "include_padding_in_avg_computation": row["include"],
-    }
-    factors = ("strides", "below", "above", "include")
-    absent = [row[name] == ABSENT for name in factors]
-    keys = list(given)
-    attributes = {
-        key: value
-        for key, value, left_out in zip(keys, given.values(), [False, *absent], strict=True)
-        if not left_out
-    }
-    return Blueprint(
-        "nGraph-AvgPool",
-        attributes,
-        _shape(row, axes),
-        str(row["dtype"]),
-        str(row["pattern"]),
-        _volume(axes),
-    )
+    axes = numbers(row, _mode(operator, row.get("auto_pad", ABSENT)), turn, suits)
+    shape = (int(str(row["batch"])), int(str(row["channels"])), *(axis.d for axis in axes))
+    columns = list(zip(*axes, strict=True))[1:]
+    lists = dict(zip(("kernel", "strides", "pads_begin", "pads_end"), columns, strict=True))
+    said = {role: values for role, values in lists.items() if role not in unsaid}
+    meanings = {**said, **suited.words_of(row)}
+    return blueprint(operator, shape, meanings, str(row["dtype"]), str(row["pattern"]))

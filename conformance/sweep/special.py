@@ -5,23 +5,24 @@ Each names what it is for in its tags. The lists are about kinds of numbers, not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.dtypes import FLOATS, INTEGERS, dtype_of
-from conformance.sweep import adaptive
-from conformance.sweep.model import Blueprint, build, case_of
+from conformance.dtypes import INTEGERS, dtype_of
+from conformance.operators.operator import Operator
+from conformance.sweep import suited
+from conformance.sweep.model import Blueprint, blueprint, build, case_of
 from conformance.vector import Case, Tier
 
 _Ints = tuple[int, ...]
 # Shape, kernel, strides, begin, end.
-_Numbers = tuple[_Ints, _Ints, _Ints, _Ints, _Ints]
+_Windows = tuple[_Ints, _Ints, _Ints, _Ints, _Ints]
 
-_LONG: dict[str, _Numbers] = {
+_LONG: dict[str, _Windows] = {
     "more than 65,536 positions": ((1, 1, 65801), (3,), (1,), (1,), (0,)),
     "more than 65,536 in a plane": ((1, 1, 259, 263), (2, 5), (3, 4), (1, 0), (0, 2)),
     "more than 65,536 in a volume": ((1, 1, 41, 42, 43), (2, 1, 3), (3, 2, 4), (0, 0, 1), (1, 0, 1)),  # noqa: E501 - a row of numbers
@@ -44,7 +45,7 @@ _IN_SMOKE = (
 )
 
 # Layers of published networks, with small channel counts.
-_COMMON: dict[str, _Numbers] = {
+_COMMON: dict[str, _Windows] = {
     "stem of ResNet": ((1, 2, 61, 56), (3, 3), (2, 2), (1, 1), (1, 1)),
     "halving": ((1, 2, 28, 30), (2, 2), (2, 2), (0, 0), (0, 0)),
     "Inception": ((1, 2, 35, 17), (3, 3), (1, 1), (1, 1), (1, 1)),
@@ -65,7 +66,7 @@ _COMMON: dict[str, _Numbers] = {
 }
 
 # Pads against kernels, one axis of two; every way a window of padding alone arises.
-_ALL_PADDING: dict[str, _Numbers] = {
+_ALL_PADDING: dict[str, _Windows] = {
     "begin pads of a whole kernel": ((1, 2, 5, 4), (2, 3), (1, 2), (2, 0), (0, 1)),
     "end pads of a whole kernel": ((1, 2, 5, 4), (3, 2), (2, 1), (1, 0), (0, 2)),
     "pads above the kernel on both ends": ((1, 2, 3, 4), (2, 2), (1, 1), (3, 1), (3, 1)),
@@ -74,16 +75,16 @@ _ALL_PADDING: dict[str, _Numbers] = {
     "a window past the end padding": ((1, 2, 5, 4), (3, 2), (4, 3), (1, 1), (1, 0)),
 }
 
-_TOO_LARGE: dict[str, _Numbers] = {
+_TOO_LARGE: dict[str, _Windows] = {
     "kernel above the padded input": ((1, 2, 3, 4), (2, 6), (1, 1), (0, 1), (0, 0)),
     "kernel above the padded input, stride above": ((1, 2, 3), (5,), (3,), (1,), (0,)),
 }
-_EMPTY: dict[str, _Numbers] = {
+_EMPTY: dict[str, _Windows] = {
     f"empty {what}": (shape, (2, 2), (1, 2), (0, 0), (0, 0))
     for what, shape in (("batch", (0, 3, 4, 5)), ("channels", (2, 0, 4, 5)), ("axis", (1, 2, 0, 3)))
 }
 
-_LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[adaptive.Sizes]]] = {
+_LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[tuple[int, int]]]] = {
     "i d beyond 2**24": ((1, 1), [(6007, 4001)]),
     "i d beyond 2**31": ((1, 1), [(70001, 40009)]),
     "more than 65,536 positions": ((1, 1), [(301, 257), (2, 256)]),
@@ -105,111 +106,137 @@ _LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[adaptive.Sizes]]] = {
 }
 
 
-def special(operator: str, seed: int) -> Iterator[Case]:
+class Special(NamedTuple):
+    """The plan of a special case, and where it belongs."""
+
+    plan: Blueprint
+    tier: Tier
+    source: str
+
+
+class _Numbers(NamedTuple):
+    """What a special case is for, its shape (N, C, d1..dr), and numbers by role."""
+
+    tag: str
+    shape: _Ints
+    meanings: dict[str, Any]
+
+
+class _Group(NamedTuple):
+    """Numbers, element types and patterns of their data, and whether they meet every word."""
+
+    numbers: list[_Numbers]
+    data: list[tuple[str, str]]
+    words: bool = False
+    source: str = ""
+
+
+def special(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield the special cases of an operator, in the standard tier or, small ones, in smoke."""
-    if operator == "AdaptiveAvgPool-8":
-        yield from _special_adaptive(seed)
-        return
-    pattern = "index" if operator == "MaxPool-1" else "impulses"
-    for tag, numbers in _LONG.items():
-        attributes = next(_attributes(operator, numbers))
-        yield _case(operator, attributes, numbers, "float32", pattern, seed, tag)
-    for tag, numbers, attributes in _tagged(operator, _COMMON):
-        for dtype in FLOATS[::2]:
-            yield _case(operator, attributes, numbers, dtype, "integers", seed, tag)
-    for tag, numbers, attributes in _tagged(operator, _ALL_PADDING):
-        yield _case(operator, attributes, numbers, "float32", "negative", seed, tag)
-        yield _case(operator, attributes, numbers, "float16", "integers", seed, tag)
-    for tag, numbers, attributes in _tagged(operator, _TOO_LARGE):
-        yield _case(operator, attributes, numbers, "float32", "integers", seed, tag)
-    for tag, numbers, attributes in _tagged(operator, _EMPTY):
-        yield _case(operator, attributes, numbers, "float32", "zeros", seed, tag)
-    if operator == "nGraph-AvgPool":
-        yield from _integer_averages()
-    if operator == "MaxPool-1":
-        yield from _integer_maxima(seed)
-
-
-def _integer_maxima(seed: int) -> Iterator[Case]:
-    numbers = _COMMON["stem of ResNet"]
-    attributes = next(_attributes("MaxPool-1", numbers))
-    for dtype, pattern in product(INTEGERS, ("extremes", "negative", "lowest")):
-        yield _case("MaxPool-1", attributes, numbers, dtype, pattern, seed, f"type {dtype}")
-
-
-def _special_adaptive(seed: int) -> Iterator[Case]:
-    for tag, (planes, pairs) in _LONG_ADAPTIVE.items():
-        pattern = "normals" if prod(d for d, _ in pairs) < 5_000 else "impulses"
-        plan = adaptive.blueprint(planes, pairs, "float32", pattern, tags=(tag,))
-        source = "AdaptiveAvgPool-8, Detailed description"
-        tier: Tier = "smoke" if tag in _IN_SMOKE else "standard"
+    for plan, tier, source in specials(operator):
         yield build(plan, seed=seed, tier=tier, source=source)
-    shapes = [numbers[0] for numbers in _EMPTY.values()]
-    for shape, o in product((*shapes, (1, 2, 4, 5)), (2, 0)):
-        pairs = [(d, o) for d in shape[2:]]
-        tags = ("empty dimension",)
-        yield build(
-            adaptive.blueprint((shape[0], shape[1]), pairs, "float32", "zeros", tags=tags),
-            seed=seed,
+    if operator.reduction.sums and operator.takes_integers:
+        yield from _integer_averages(operator)
+
+
+def specials(operator: Operator) -> Iterator[Special]:
+    """Yield the special cases that have data of a pattern, without their data."""
+    half = (suited.floats(operator)[0], "integers")
+    fewest, most = operator.axes
+    for group in _groups(operator):
+        choices = list(suited.word_choices(operator, "rounding", "include_pad"))
+        for numbers in group.numbers:
+            if not fewest <= len(numbers.shape) - 2 <= (most or len(numbers.shape)):
+                continue
+            for words, data in product(choices if group.words else choices[:1], group.data):
+                tag = numbers.tag or f"type {data[0]}"
+                meanings = {**numbers.meanings, **words}
+                plan = blueprint(operator, numbers.shape, meanings, *data, tags=(tag,))
+                smoke = tag in _IN_SMOKE and data != half
+                yield Special(plan, "smoke" if smoke else "standard", group.source)
+
+
+def _groups(operator: Operator) -> Iterator[_Group]:
+    plain = suited.plain_type(operator)
+    positions = [(plain, suited.positions(operator))]
+    if operator.is_adaptive:
+        source = f"{operator.name}, Detailed description"
+        for tag, (planes, pairs) in _LONG_ADAPTIVE.items():
+            small = [(plain, suited.pattern_for("normals", plain))]
+            data = small if prod(d for d, _ in pairs) < 5_000 else positions
+            yield _Group([_adaptive(tag, planes, pairs)], data, source=source)
+        shapes = (*(shape for shape, *_ in _EMPTY.values()), (1, 2, 4, 5))
+        empty = [
+            _Numbers("empty dimension", shape, {"output": (o, o)})
+            for shape, o in product(shapes, (2, 0))
+        ]
+        yield _Group(empty, [(plain, "zeros")])
+        sized = [_adaptive("", (1, 2), [(13, 5), (7, 9), (4, 3)][: suited.axes(operator)[-1]])]
+    elif operator.has_windows:
+        halves = suited.floats(operator)
+        yield _Group(_sliding(_LONG), positions)
+        common = [(dtype, "integers") for dtype in halves[::2]]
+        yield _Group(_sayable(operator, _COMMON), common, words=True)
+        padding = [(plain, "negative"), (halves[0], "integers")]
+        yield _Group(_sayable(operator, _ALL_PADDING), padding, words=True)
+        yield _Group(_sliding(_TOO_LARGE), [(plain, "integers")], words=True)
+        yield _Group(_sliding(_EMPTY), [(plain, "zeros")], words=True)
+        sized = _sliding({"": _COMMON["stem of ResNet"]})
+    else:
+        yield _Group([_Numbers(tag, shape, {}) for tag, (shape, *_) in _LONG.items()], positions)
+        empty = [_Numbers(tag, shape, {}) for tag, (shape, *_) in _EMPTY.items()]
+        yield _Group(empty, [(plain, "zeros")])
+        sized = [_Numbers("", (1, 2, 13, 7, 4)[: 2 + suited.axes(operator)[-1]], {})]
+    if not operator.reduction.sums:
+        integers = [name for name in INTEGERS if name in operator.dtypes]
+        yield _Group(sized, [*product(integers, ("extremes", "negative", "lowest"))])
+
+
+def _sliding(table: Mapping[str, _Windows]) -> list[_Numbers]:
+    roles = ("kernel", "strides", "pads_begin", "pads_end")
+    return [
+        _Numbers(tag, shape, dict(zip(roles, lists, strict=True)))
+        for tag, (shape, *lists) in table.items()
+    ]
+
+
+def _sayable(operator: Operator, table: Mapping[str, _Windows]) -> list[_Numbers]:
+    """Return the numbers of a table that an operator has attributes for."""
+    return [
+        numbers
+        for numbers in _sliding(table)
+        if all(
+            role in operator.roles or set(values) == {suited.PLAIN[role]}
+            for role, values in numbers.meanings.items()
         )
+    ]
 
 
-def _tagged(
-    operator: str, kinds: dict[str, _Numbers]
-) -> Iterator[tuple[str, _Numbers, dict[str, Any]]]:
-    for tag, numbers in kinds.items():
-        for attributes in _attributes(operator, numbers):
-            yield tag, numbers, attributes
+def _adaptive(tag: str, planes: tuple[int, int], pairs: list[tuple[int, int]]) -> _Numbers:
+    shape = (*planes, *(d for d, _ in pairs))
+    return _Numbers(tag, shape, {"output": tuple(o for _, o in pairs)})
 
 
-def _attributes(operator: str, numbers: _Numbers) -> Iterator[dict[str, Any]]:
-    _, kernel, strides, begin, end = (list(part) for part in numbers)
-    if operator == "nGraph-AvgPool":
-        for include in (False, True):
-            yield {
-                "window_shape": kernel,
-                "window_movement_strides": strides,
-                "padding_below": begin,
-                "padding_above": end,
-                "include_padding_in_avg_computation": include,
-            }
-        return
-    for up in (False, True):
-        for exclude in (True, False) if operator == "AvgPool-1" else (None,):
-            yield {
-                "kernel": kernel,
-                "strides": strides,
-                "pads_begin": begin,
-                "pads_end": end,
-                "rounding_type": "ceil" if up else "floor",
-                **({} if exclude is None else {"exclude_pad": exclude}),
-            }
-
-
-def _case(
-    operator: str,
-    attributes: dict[str, Any],
-    numbers: _Numbers,
-    dtype: str,
-    pattern: str,
-    seed: int,
-    tag: str,
-) -> Case:
-    shape, kernel = numbers[0], numbers[1]
-    smoke = tag in _IN_SMOKE and (dtype, pattern) != ("float16", "integers")
-    plan = Blueprint(operator, attributes, shape, dtype, pattern, prod(kernel), tags=(tag,))
-    return build(plan, seed=seed, tier="smoke" if smoke else "standard")
-
-
-def _integer_averages() -> Iterator[Case]:
+def _integer_averages(operator: Operator) -> Iterator[Case]:
     # The averages that engines dispute are halves and thirds.
+    if 2 not in suited.axes(operator):
+        return
+    pads = {
+        role: (0, 0)
+        for role in ("pads_begin", "pads_end")
+        if any(each.required and each.role in {role, "pads"} for each in operator.attributes)
+    }
+    words = next(suited.word_choices(operator))
+    meanings = {"kernel": (1, 2), "strides": (1, 2), **pads, **words}
+    sizes = (np.array([2, 2], np.int64),) if operator.is_adaptive else ()
     for name in ("int8", "uint8", "int32", "int64"):
-        data = np.array([[1, 2, 4, 7], [2, 3, 5, 9]], dtype_of(name)).reshape(1, 1, 2, 4)
-        yield case_of(
-            "nGraph-AvgPool",
-            {"window_shape": [1, 2], "window_movement_strides": [1, 2]},
-            (data,),
-            pattern="integers",
-            source="nGraph AvgPool, Inputs, Element Type",
-            tags=("integer average",),
-        )
+        if name in operator.dtypes:
+            data = np.array([[1, 2, 4, 7], [2, 3, 5, 9]], dtype_of(name)).reshape(1, 1, 2, 4)
+            yield case_of(
+                operator.name,
+                operator.attributes_of(meanings),
+                (data, *sizes),
+                pattern="integers",
+                source=f"{operator.document}, Inputs, Element Type",
+                tags=("integer average",),
+            )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from conformance.batch import KINDS, MAX_RANK, VALUES
+from conformance.batch import KINDS, MAX_RANK, VALUES, output_dtypes
 from conformance.vectorfile import layout
 
 if TYPE_CHECKING:
@@ -53,10 +53,13 @@ def check_index(columns: ColumnFile) -> Ints:
         columns, "vectors/first_input", (1, layout.MAX_INPUTS), arrays["input_arrays"]
     )
     first_outcome = _offsets(columns, "vectors/first_outcome", (1, layout.MAX_OUTCOMES), outcomes)
+    dtypes = output_dtypes(columns.attributes["operator"]) or ("",)
+    most = layout.MAX_OUTCOMES * len(dtypes)
     first_expected = _offsets(
-        columns, "vectors/first_expected", (0, layout.MAX_OUTCOMES), arrays["expected_arrays"]
+        columns, "vectors/first_expected", (0, most), arrays["expected_arrays"]
     )
-    _check_outcomes(columns, first_outcome, first_expected)
+    _check_outputs(columns, first_expected, dtypes)
+    _check_outcomes(columns, first_outcome, first_expected, len(dtypes))
     ends = np.arange(vectors + 1, dtype=np.int64) * ROW
     ends += _check_arrays(columns, "input_arrays")[first_input]
     ends += _check_arrays(columns, "expected_arrays")[first_expected]
@@ -77,6 +80,8 @@ def _check_lengths(
     for table, rows in arrays.items():
         wanted |= {f"{table}/{name}": rows for name in ("dtype", "start")}
         wanted[f"{table}/shape"] = MAX_RANK * rows
+    if layout.OUTPUT_COLUMN in lengths:
+        wanted[layout.OUTPUT_COLUMN] = arrays["expected_arrays"]
     for name in layout.ELEMENT_TYPES:
         values, *rest = layout.element_columns(name)
         if any(path in lengths for path in (values, *rest)):
@@ -168,7 +173,30 @@ def _sizes(columns: ColumnFile, table: str, start: int, stop: int) -> Array:
     return np.where((used & (shapes == 0)).any(axis=1), 0, reach)
 
 
-def _check_outcomes(columns: ColumnFile, first_outcome: Ints, first_expected: Ints) -> None:
+def _check_outputs(columns: ColumnFile, first_expected: Ints, dtypes: tuple[str, ...]) -> None:
+    """Check that expected arrays come as all outputs of the operator in turn, of their types.
+
+    `dtypes` are those types, "" for that of the data.
+    """
+    count = len(dtypes)
+    if (first_expected % count).any():
+        raise columns.fail(f"a vector has not {count} expected arrays for each outcome")
+    codes = np.array([layout.ELEMENT_TYPES.index(name) if name else -1 for name in dtypes])
+    for start, stop in _spans(columns.lengths["expected_arrays/rank"]):
+        outputs = np.arange(start, stop) % count
+        stored = np.zeros_like(outputs)
+        if layout.OUTPUT_COLUMN in columns.lengths:
+            stored = columns.read(layout.OUTPUT_COLUMN, start, stop)
+        if (stored != outputs).any():
+            raise columns.fail(f"{layout.OUTPUT_COLUMN}: not outputs 0 to {count - 1} in turn")
+        wanted = codes[outputs]
+        if ((wanted >= 0) & (columns.read("expected_arrays/dtype", start, stop) != wanted)).any():
+            raise columns.fail("expected_arrays: an output is not of the type it always has")
+
+
+def _check_outcomes(
+    columns: ColumnFile, first_outcome: Ints, first_expected: Ints, outputs: int
+) -> None:
     """Check that an outcome has expected values of its own vector, if it is of that kind."""
     for start, stop in _spans(columns.lengths["outcomes/kind"]):
         rows = columns.read("outcomes/expected", start, stop)
@@ -177,3 +205,5 @@ def _check_outcomes(columns: ColumnFile, first_outcome: Ints, first_expected: In
         inside = (first_expected[vector] <= rows) & (rows < first_expected[vector + 1])
         if not np.where(holds, inside, rows == -1).all():
             raise columns.fail("outcomes/expected: a row is not one of its vector's")
+        if (rows[holds] % outputs).any():
+            raise columns.fail("outcomes/expected: a row is not that of a first output")

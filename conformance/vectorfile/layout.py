@@ -58,6 +58,8 @@ _OUTCOME_COLUMNS = {
     "readings": "<i4",
 }
 _ELEMENT_COLUMNS = {"addends": "<i4", "divisor": "<i4", "magnitude": "<f8"}
+OUTPUT_COLUMN: Final = "expected_arrays/output"
+"""Which output a row of the expected table is of; absent where all are of the first."""
 ARRAY_TABLES: Final = {"input_arrays": "inputs", "expected_arrays": "expected"}
 """The two tables of arrays, each with the group of its elements."""
 
@@ -105,7 +107,7 @@ def _required() -> dict[str, DType]:
 
 
 def _optional() -> dict[str, DType]:
-    kinds: dict[str, DType] = {}
+    kinds: dict[str, DType] = {OUTPUT_COLUMN: np.dtype("u1")}
     for name in ELEMENT_TYPES:
         kinds[values_path("inputs", name)] = _storage(name)
         kinds[values_path("expected", name)] = _storage(name)
@@ -117,7 +119,7 @@ def _optional() -> dict[str, DType]:
 REQUIRED: Final = _required()
 """Columns every file has, with their types."""
 OPTIONAL: Final = _optional()
-"""Columns of elements, there when some array has the type."""
+"""Columns that are there when something needs them, as those of elements of a type."""
 COLUMNS: Final = REQUIRED | OPTIONAL
 GROUPS: Final = {path.rpartition("/")[0] for path in COLUMNS} | {"expected"}
 

@@ -236,9 +236,17 @@ class VectorFile:
             outcome_expected=np.where(rows < 0, -1, rows + np.repeat(shift, outcomes.counts)),
             outcome_readings=words["readings"],
             expected_vector=np.repeat(index, expected.counts),
+            expected_output=_outputs(columns, expected),
             expected_dtype=[layout.ELEMENT_TYPES[code] for code in table.codes.tolist()],
             expected_shape=table.shapes,
             expected_start=expected_start,
             expected_size=table.sizes,
             columns=elements,
         )
+
+
+def _outputs(columns: ColumnFile, expected: Rows) -> Ints:
+    """Return which output each row of the expected table is of."""
+    if layout.OUTPUT_COLUMN not in columns.lengths:
+        return np.zeros(expected.counts.sum(), np.int64)
+    return expected.read(columns, layout.OUTPUT_COLUMN).astype(np.int64)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import h5py
 import numpy as np
 
-from conformance.batch import batch_of
+from conformance.batch import batch_of, output_dtypes
 from conformance.errors import VectorFileError
 from conformance.vectorfile import layout
 
@@ -114,6 +114,7 @@ class VectorWriter:
         self.operator = operator
         if operator not in layout.operators():
             raise ValueError(f"unknown operator {operator!r}")
+        self._outputs = len(output_dtypes(operator) or ("",))
         self._header = layout.to_json(header).encode()
         if layout.header_of(self._header.decode()) != dict(header):
             raise ValueError("the header does not survive JSON: use lists and string keys")
@@ -177,7 +178,8 @@ class VectorWriter:
         tables = ("text/offset", "input_arrays/rank", "expected_arrays/rank", "outcomes/kind")
         rows = max(self._columns[path].length for path in tables)
         nbytes = sum(column.nbytes for column in self._columns.values())
-        if rows > layout.MAX_ROWS - 2 * layout.MAX_OUTCOMES or nbytes > _ROOM:
+        most = layout.MAX_OUTCOMES * self._outputs  # rows of one vector
+        if rows > layout.MAX_ROWS - 2 * most or nbytes > _ROOM:
             raise ValueError("the file is full: write another one")
 
     def _encode(self, batch: Batch) -> dict[str, list[str]]:
@@ -222,6 +224,8 @@ class VectorWriter:
             self._array(
                 "expected_arrays", name, shape, start + self._values("expected", name).length
             )
+        if batch.expected_output.any():
+            self._column(layout.OUTPUT_COLUMN).append(batch.expected_output)
         for name, part in batch.columns.items():
             values, addends, divisor, magnitude = layout.element_columns(name)
             self._column(values).append(layout.stored(part.values))

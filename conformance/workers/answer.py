@@ -6,6 +6,7 @@ and of arrays that are exactly numpy's what C code answers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,12 +14,16 @@ import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of, is_known, name_of
 from conformance.errors import Unsupported
+from conformance.vector import Array, Outputs, as_returned
 
 NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = range(8)
 """Kinds of answers. MISSING: its output was to be stored and is not."""
 
 SMALL = 1 << 16
 """Elements of an output that are kept whatever was expected: a case may expect nothing."""
+
+MAX_OUTPUTS = 16
+"""Arrays of one answer: an operator has far fewer outputs."""
 
 _MAX_TEXT = 300
 _MAX_NAME = 100
@@ -32,37 +37,75 @@ _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _NATIVE = {dtype_of(name): name for name in _KNOWN}
 
 
+class Returned(NamedTuple):
+    """One output: the name of its element type, its shape, and its elements.
+
+    `data` are the elements in C order and native byte order; None where `dtype` is not a known
+    element type or there are more elements than are looked at.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes | None = None
+
+
 class Answer(NamedTuple):
     """What became of a call; the fields are those of `conformance.check.runner.Answers`."""
 
     kind: int
-    dtype: str = ""
-    shape: tuple[int, ...] = ()
-    data: bytes | None = None
+    outputs: tuple[Returned, ...] = ()
     text: str = ""
 
 
 def answer_returned(output: object, limit: int) -> Answer:
     """Return the answer that a returned object is; up to `limit` elements are copied.
 
-    Only numpy.ndarray itself is an array: what a subclass does when looked at is its own affair.
+    Only numpy.ndarray itself is an array, and only tuple itself holds several: what a subclass
+    does when looked at is its own affair.
     """
-    if type(output) is not np.ndarray:
-        return Answer(NO_ARRAY, "", (), None, _type_name(type(output)))
+    if type(output) is np.ndarray:
+        return Answer(ARRAY, (_returned(output, limit),))
+    if type(output) is not tuple:
+        return Answer(NO_ARRAY, (), _type_name(type(output)))
+    if not output:
+        return Answer(NO_ARRAY, (), "an empty tuple")
+    outputs = []
+    for place, array in enumerate(output[:MAX_OUTPUTS]):
+        if type(array) is not np.ndarray:
+            return Answer(NO_ARRAY, (), f"a tuple with {_type_name(type(array))} at {place}")
+        outputs.append(_returned(array, limit))
+        limit -= array.size
+    if len(output) > MAX_OUTPUTS:
+        return Answer(NO_ARRAY, (), f"a tuple of {len(output)}")
+    return Answer(ARRAY, tuple(outputs))
+
+
+def _returned(output: Array, limit: int) -> Returned:
     name = _NATIVE.get(output.dtype) or _dtype_name(output.dtype)
     data = None
     if output.size <= limit and name in _KNOWN:
         if not output.dtype.isnative:
             output = output.astype(output.dtype.newbyteorder("="))
         data = output.tobytes()
-    return Answer(ARRAY, name, output.shape, data, "")
+    return Returned(name, output.shape, data)
+
+
+def arrays_of(outputs: Sequence[Returned]) -> Array | Outputs | None:
+    """Return outputs as a backend does, as read-only arrays; None if elements are missing."""
+    arrays = []
+    for output in outputs:
+        if output.data is None:
+            return None
+        flat = np.frombuffer(output.data, dtype_of(output.dtype))
+        arrays.append(flat.reshape(output.shape))
+    return as_returned(tuple(arrays)) if arrays else None
 
 
 def answer_raised(error: BaseException) -> Answer:
     """Return the answer that an exception is."""
     # Not isinstance, which asks the exception for its __class__.
     unsupported = issubclass(type(error), NotImplementedError)
-    return Answer(UNSUPPORTED if unsupported else RAISED, "", (), None, one_line(error))
+    return Answer(UNSUPPORTED if unsupported else RAISED, (), one_line(error))
 
 
 def one_line(error: BaseException) -> str:

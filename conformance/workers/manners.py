@@ -15,6 +15,7 @@ from conformance.workers.protocol import (
     TOO_MANY,
     ProtocolError,
     Welcome,
+    filled,
     hello,
     read_answer,
     read_welcome,
@@ -137,9 +138,9 @@ class Manners:
         if answer.kind != ARRAY:
             return Reply(_KINDS.get(answer.kind, "no array"), answer.text)
         if size == TOO_MANY:
-            raise Broken(f"it announces an output of shape {list(answer.shape)}")
-        data = None if size is None else self._bytes(size)
-        return Reply("output", "", answer.dtype, answer.shape, data)
+            raise Broken(f"it announces an output of shape {list(answer.outputs[0].shape)}")
+        first = filled(answer, self._bytes(size or 0)).outputs[0]
+        return Reply("output", "", first.dtype, first.shape, first.data)
 
     def offer(self, version: int) -> str:
         """Offer another version; return what the program did if it was right."""

@@ -135,8 +135,8 @@ class Program:
     ) -> Answer:
         """Return the answer of the program to a case, whatever becomes of it.
 
-        `attributes` may be their `protocol.attributes_text`. An output of more than `limit`
-        elements has no data. `timeout` is in seconds. `greet` comes first. Raises UsageError for
+        `attributes` may be their `protocol.attributes_text`. Outputs of more than `limit`
+        elements have no data. `timeout` is in seconds. `greet` comes first. Raises UsageError for
         attributes that cannot be written.
         """
         self.send(operator, inputs, attributes, limit=limit)
@@ -180,8 +180,7 @@ class Program:
             if size == protocol.TOO_MANY:
                 self.kill()
             elif size is not None:
-                data = protocol.native(self._take(size), answer.dtype)
-                answer = Answer(answer.kind, answer.dtype, answer.shape, data)
+                answer = protocol.filled(answer, self._take(size))
             if self._mark:
                 self._drain()  # the mark was written before the answer
             if self._awaited == self._number:

@@ -22,11 +22,13 @@ from conformance.errors import UsageError
 from conformance.vector import Array
 from conformance.workers.answer import (
     ARRAY,
+    MAX_OUTPUTS,
     NO_ARRAY,
     RAISED,
     SMALL,
     UNSUPPORTED,
     Answer,
+    Returned,
     shortened,
 )
 
@@ -47,7 +49,7 @@ _USUAL = re.compile(
 )
 _KNOWN = frozenset((*FLOATS, *INTEGERS))
 _TEXTS = {"error": RAISED, "unsupported": UNSUPPORTED, "no_array": NO_ARRAY}
-_ANSWERS = frozenset(("output", *_TEXTS))
+_ANSWERS = frozenset(("output", "outputs", *_TEXTS))
 
 
 class ProtocolError(Exception):
@@ -226,11 +228,13 @@ def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int | Non
     """Return the answer to call `number`, without its data, and how many bytes of data follow.
 
     That is None where there are no data, and TOO_MANY where more elements than `limit` follow,
-    which are not to be read. Raises ProtocolError.
+    which are not to be read. Outputs whose data follow have b"" in place of them: see `filled`.
+    Raises ProtocolError.
     """
     if (usual := _USUAL.fullmatch(line)) and int(usual[1]) == number:
         shape = [int(each) for each in usual[3].split(b", ")]
-        return _output({"dtype": usual[2].decode(), "shape": shape}, limit, data=True)
+        output = _output({"dtype": usual[2].decode(), "shape": shape}, limit)
+        return _announced((output,), limit)
     found = _object(line)
     if found is None:
         raise ProtocolError(f"not an answer but {shown(line)} (print to stderr)")
@@ -243,27 +247,66 @@ def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int | Non
     (key,) = keys
     value = found[key]
     if key == "output":
-        return _output(value, limit, data=found.get("data") is not False)
+        output = _output(value, limit, data=found.get("data") is not False)
+        return _announced((output,), limit)
+    if key == "outputs":
+        return _announced(_outputs(value, limit), limit)
     if type(value) is not str:
         raise ProtocolError(f'"{key}" must be a string')
     return Answer(_TEXTS[key], text=shortened(value, _MAX_TEXT) or "no reason given"), None
 
 
-def _output(found: object, limit: int, *, data: bool) -> tuple[Answer, int | None]:
+def filled(answer: Answer, data: bytes) -> Answer:
+    """Return an answer with the data that `read_answer` said would follow."""
+    outputs, start = [], 0
+    for output in answer.outputs:
+        content = output.data
+        if content is not None:
+            stop = start + _bytes_of(output)
+            content, start = native(data[start:stop], output.dtype), stop
+        outputs.append(output._replace(data=content))
+    return answer._replace(outputs=tuple(outputs))
+
+
+def _announced(outputs: tuple[Returned, ...], limit: int) -> tuple[Answer, int | None]:
+    """Return the answer that announced outputs are, and the size of their data."""
+    following = [output for output in outputs if output.data is not None]
+    if sum(prod(output.shape) for output in following) > limit:
+        without = tuple(output._replace(data=None) for output in outputs)
+        return Answer(ARRAY, without), TOO_MANY
+    return Answer(ARRAY, outputs), sum(map(_bytes_of, following)) if following else None
+
+
+def _bytes_of(output: Returned) -> int:
+    return prod(output.shape) * dtype_of(output.dtype).itemsize
+
+
+def _outputs(found: object, limit: int) -> tuple[Returned, ...]:
+    if type(found) is not list or not 1 <= len(found) <= MAX_OUTPUTS:
+        raise ProtocolError(f'"outputs" must be a list of 1 to {MAX_OUTPUTS} outputs')
+    outputs = []
+    for each in found:
+        data = type(each) is not dict or each.get("data") is not False
+        outputs.append(_output(each, limit, data=data))
+        limit -= prod(outputs[-1].shape)
+    return tuple(outputs)
+
+
+def _output(found: object, limit: int, *, data: bool = True) -> Returned:
+    """Return an announced output, with b"" as its data if `data` follow."""
     if type(found) is not dict or type(found.get("dtype")) is not str:
         raise ProtocolError('"output" must have "dtype", a string, and "shape"')
     name, shape = shortened(found["dtype"]), found.get("shape")
     if type(shape) is not list or len(shape) > _MAX_RANK or not all(map(_is_length, shape)):
         raise ProtocolError(f"an output of shape {shown(shape)}")
     size = prod(shape)
-    answer = Answer(ARRAY, name, tuple(shape))
     if not data:
         if size <= limit and name in _KNOWN:
             raise ProtocolError(f'"data" is false for an output of {size} {name}')
-        return answer, None
+        return Returned(name, tuple(shape))
     if name not in _KNOWN:
         raise ProtocolError(f"bytes of an element type {name!r}, which is none of the suite's")
-    return answer, size * dtype_of(name).itemsize if size <= limit else TOO_MANY
+    return Returned(name, tuple(shape), b"")
 
 
 def _is_length(value: object) -> bool:
@@ -341,9 +384,17 @@ def write_answer(number: int, answer: Answer) -> bytes:
     if answer.kind != ARRAY:
         key = next(key for key, kind in _TEXTS.items() if kind == answer.kind)
         return _line({"call": number, key: answer.text})
-    if answer.data is not None:
-        described = _described(answer.dtype, answer.shape)
-        line = f'{{"call": {number}, "output": {described}}}\n'
-        return line.encode() + native(answer.data, answer.dtype)
-    output = {"dtype": answer.dtype, "shape": answer.shape}
-    return _line({"call": number, "output": output, "data": False})
+    several = len(answer.outputs) > 1
+    described = [_shown_output(output, nested=several) for output in answer.outputs]
+    announced = f'"outputs": [{", ".join(described)}]' if several else f'"output": {described[0]}'
+    data = [native(each.data, each.dtype) for each in answer.outputs if each.data is not None]
+    end = "" if several or data else ', "data": false'
+    return b"".join([f'{{"call": {number}, {announced}{end}}}\n'.encode(), *data])
+
+
+def _shown_output(output: Returned, *, nested: bool) -> str:
+    """Return the JSON of an output; one of several says itself that no data follow."""
+    if output.data is not None:
+        return _described(output.dtype, output.shape)
+    message = {"dtype": output.dtype, "shape": output.shape}
+    return _ENCODE(message | {"data": False} if nested else message)

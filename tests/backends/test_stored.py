@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import h5py
 import ml_dtypes
 import numpy as np
 import pytest
-from stored_results import LAYOUTS, as_file, as_folder
+from stored_results import LAYOUTS, answered, as_file, as_folder, looked_up
+from two_outputs import both, first_only, minimum_vectors, miscounting
 
 from conformance import load_backend, open_vectors
 from conformance.backends.stored import Stored
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.errors import ResultFileError, Unsupported, UsageError
-from conformance.resultfile import Output, Refusal
+from conformance.resultfile import Refusal
+from conformance.workers.answer import Returned, arrays_of
 
 F32 = np.dtype(np.float32)
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -34,7 +37,7 @@ def store(layout, tmp_path):
 
 def found(stored, vector_id="v", of=F32):
     """Return the output stored for a vector as an array."""
-    output = stored.find(vector_id, of)
+    (output,) = stored.find(vector_id, of)
     return np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
 
 
@@ -68,14 +71,14 @@ class TestFind:
     def test_shapes_come_back(self, store, shape):
         """Scalars and arrays without elements too."""
         with store({"v": np.ones(shape, np.float32)}) as stored:
-            assert stored.find("v", F32) == Output(
-                "float32", shape, np.ones(shape, np.float32).tobytes()
+            assert stored.find("v", F32) == (
+                Returned("float32", shape, np.ones(shape, np.float32).tobytes()),
             )
 
     def test_elements_are_left_out_above_a_limit(self, store):
         """Nothing large is read that no vector expects."""
         with store({"v": np.ones(9, np.float32)}) as stored:
-            assert stored.find("v", F32, most=8) == Output("float32", (9,), None)
+            assert stored.find("v", F32, most=8) == (Returned("float32", (9,)),)
 
     def test_big_endian_outputs_are_the_same(self, store):
         """The order of bytes is the file's affair."""
@@ -85,7 +88,7 @@ class TestFind:
     def test_an_element_type_the_suite_lacks_has_its_name_and_no_elements(self, store):
         """It is a mismatch, not a broken file."""
         with store({"v": np.array([True])}) as stored:
-            assert stored.find("v", F32) == Output("bool", (1,), None)
+            assert stored.find("v", F32) == (Returned("bool", (1,)),)
 
     def test_what_raised_or_is_unsupported_says_why(self, store):
         """On one line."""
@@ -119,6 +122,70 @@ class TestFind:
             file["outputs/v"] = np.array([1.0, 2.0], BF16)
         with Stored(tmp_path / "r.h5") as stored:
             assert found(stored, of=BF16).tolist() == [1.0, 2.0]
+
+
+class TestSeveralOutputs:
+    """Outputs after the first have places of their own."""
+
+    def test_all_outputs_come_back_in_their_order(self, store):
+        """As many as are stored."""
+        answers = {"v": (np.float32([1, 2]), np.int64([3]), np.int8([4])), "w": np.float32([5])}
+        with store(answers) as stored:
+            assert [arrays_of((each,)).tolist() for each in stored.find("v", F32)] == [
+                [1, 2],
+                [3],
+                [4],
+            ]
+            assert len(stored.find("w", F32)) == 1
+            assert set(stored.ids) == {"v", "w"}
+
+    def test_the_limit_is_that_of_all_outputs(self, store):
+        """The first that is beyond it comes without its elements, and all after it."""
+        with store({"v": (np.zeros(3, np.int8),) * 3}) as stored:
+            kept = [output.data is not None for output in stored.find("v", F32, most=6)]
+        assert kept == [True, True, False]
+
+    def test_uint16_is_no_bfloat16_where_an_output_has_a_type_of_its_own(self, store):
+        """Of data of bfloat16, only outputs of the type of the data are."""
+        bits = np.array([16256], np.uint16)
+        with store({"v": (bits, bits)}) as stored:
+            names = [output.dtype for output in stored.find("v", BF16, fixed=("", "uint16"))]
+        assert names == ["bfloat16", "uint16"]
+
+    def test_an_output_without_those_before_it_is_refused(self, store, layout):
+        """In a file when it is opened, and in a folder."""
+        answers = {"v": (np.zeros(1),) * 3}
+        stored = store(answers)
+        stored.close()
+        if layout == "file":
+            with h5py.File(stored.path, "r+") as file:
+                del file["outputs.1/v"]
+            line = "v is in outputs.2 and not in outputs.1"
+        else:
+            (stored.path / "v" / "output.1.npy").unlink()
+            line = "output.2.npy: there is no output.1.npy beside it"
+        assert line in refusal(lambda: Stored(stored.path))
+
+    def test_an_output_beside_an_exception_is_refused(self, tmp_path):
+        """A vector has one result."""
+        path = as_file(tmp_path / "r.h5", {"v": ValueError("no")})
+        with h5py.File(path, "r+") as file:
+            file["outputs.1/v"] = np.zeros(1)
+        assert "v is in outputs.1 and not in outputs" in refusal(lambda: Stored(path))
+
+    def test_results_are_judged_by_all_their_outputs(self, store, minimum_pool):
+        """What is not stored was not computed."""
+        vectors = minimum_vectors()
+        for backend, verdict, computed in (
+            (both, "conforms", 4),
+            (miscounting, "mismatch", 4),
+            (first_only, "conforms", 0),
+        ):
+            with store(answered(backend, vectors)) as stored:
+                report = looked_up(stored, vectors)
+            assert {each.verdict for each in report.results[:-1]} == {verdict}
+            assert report.outputs[1].computed == computed
+            shutil.rmtree(stored.path) if stored.path.is_dir() else stored.path.unlink()
 
 
 class TestCalled:

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import pytest
 from fakes import following, only, pool, ramp, ran, right, vector
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from conformance.check.combinations import (
-    CLAUSE_NAMES,
-    NESTED,
-    READING_NAMES,
-    SHAPE,
-    combinations_in,
-    pack,
-    packed_table,
-    set_of,
-    unpack,
-)
-from conformance.check.readings import Poll, readings_followed, settled
-from conformance.errors import VectorFileError
+from conformance.check.reading_sets import ReadingSpace
+from conformance.check.readings import settled
+from conformance.check.votes import ATTRIBUTES, Separators, Vote
+from conformance.operators import CLAUSES
 
 NAN = np.nan
 SAME = pool(auto_pad="same_upper")
@@ -32,6 +22,10 @@ PAST = pool(strides=[3], pads_end=[2], rounding_type="ceil")
 OVERHANG = pool(kernel=[3], pads_begin=[1], rounding_type="ceil", exclude_pad=False)
 HALVES = np.full((1, 1, 4), 60000, np.float16)
 TINY = np.array([[[1e-45, 0, 3e-39, 2e-39]]], np.float32)
+
+SPACE = ReadingSpace(tuple(clause for clause in CLAUSES.values() if clause.kind == "disputed"))
+"""The clauses of all operators, as if they were those of one."""
+READINGS = SPACE.readings
 
 VECTORS = {
     "same-output-size": vector(ramp(1, 1, 5), SAME),
@@ -51,9 +45,7 @@ def clause(report, name):
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "reading"), [(n, r) for n in VECTORS for r in READING_NAMES[CLAUSE_NAMES.index(n)]]
-)
+@pytest.mark.parametrize(("name", "reading"), [(n, r) for n in VECTORS for r in READINGS[n]])
 def test_each_reading_is_recognised(name, reading):
     """A backend that follows a reading conforms, and the report names the reading."""
     report = ran(following(**{name: reading}), VECTORS[name])
@@ -68,7 +60,7 @@ def test_a_clause_that_touches_nothing_is_left_out():
     """The report has the clauses that touch a conforming vector, in their order."""
     assert ran(right).readings == ()
     names = [each.clause for each in ran(right, *distinct(VECTORS.values())).readings]
-    assert names == [name for name in CLAUSE_NAMES if name in {*VECTORS, *names}]
+    assert names == [name for name in READINGS if name in {*VECTORS, *names}]
 
 
 def test_a_mismatch_has_no_say():
@@ -249,24 +241,31 @@ class TestExcuses:
         assert result.detail.endswith("only under same-output-size=same-as-input)")
 
 
-def votes(*vectors, touched=None):
-    """Return what `readings_followed` takes for vectors given as lists of combinations."""
-    packed = np.array([pack(set_of(each)) for each in vectors])
-    names = [touched or {name for one in each for name in one} for each in vectors]
-    clauses = np.array([[name in mine for name in CLAUSE_NAMES] for mine in names])
-    return Poll.of(zip(packed[:, None], clauses[:, None], strict=True))  # a part each
+def separated(**attributes):
+    """Return what separates the readings of a vector: "" but for some attributes."""
+    return Separators(*(attributes.get(name, "") for name in ATTRIBUTES))
+
+
+def vote(accepted, *, excused=False, space=SPACE, **attributes):
+    """Return the vote of a vector that a list of combinations explains."""
+    touched = space.touched({name: () for one in accepted for name in one})
+    packed = space.pack(space.set_of(accepted)).tobytes()
+    return Vote(packed, touched, excused, separated(**attributes))
 
 
 class TestVotes:
     """How the readings of several clauses are found together."""
 
     a, b = "same-output-size", "overhang-divisor"
-    (a1, a2), (b1, b2) = (READING_NAMES[CLAUSE_NAMES.index(name)] for name in (a, b))
+    (a1, a2), (b1, b2) = map(READINGS.get, (a, b))
 
-    def found(self, *vectors, values=None):
-        """Return the report of each clause by name."""
-        values = values or (lambda attribute: [""] * len(vectors))
-        return {each.clause: each for each in readings_followed(votes(*vectors), values)}
+    def found(self, *vectors, dtype=None):
+        """Return the report of each clause by name; `dtype` has a letter for each vector."""
+        votes = Counter(
+            vote(each, dtype=letter)
+            for each, letter in zip(vectors, dtype or "-" * len(vectors), strict=True)
+        )
+        return {each.clause: each for each in settled(votes, lambda _operator: SPACE)[1]}
 
     def test_one_clause_settles_another(self):
         """What two clauses explain together is settled by a vector of one of them."""
@@ -298,7 +297,7 @@ class TestVotes:
             [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
             [{self.a: self.a1}],
             [{self.b: self.b2}],
-            values=lambda attribute: ["x", "y", "x"] if attribute == "dtype" else ["x"] * 3,
+            dtype="xyx",
         )
         assert found[self.a].status == "split"
         assert found[self.a].values == {"x": self.a2, "y": self.a1}
@@ -312,7 +311,7 @@ class TestVotes:
             [{self.b: self.b2}],
             [{self.b: self.b1}],
             [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
-            values=lambda attribute: list("xyxyx") if attribute == "dtype" else list("x" * 5),
+            dtype="xyxyx",
         )
         assert (found[self.a].status, found[self.b].status) == ("split", "inconsistent")
 
@@ -329,8 +328,8 @@ class TestVotes:
         assert found["accumulator"].followed == "wider"
 
     @given(
-        st.lists(st.tuples(*(st.integers(0, n - 1) for n in SHAPE)), min_size=1, max_size=4),
-        st.tuples(*(st.integers(0, n - 1) for n in SHAPE)),
+        st.lists(st.tuples(*(st.integers(0, n - 1) for n in SPACE.shape)), min_size=1, max_size=4),
+        st.tuples(*(st.integers(0, n - 1) for n in SPACE.shape)),
     )
     def test_what_every_vector_allows_is_consistent(self, others, truth):
         """If one combination explains every vector, no clause is inconsistent or split."""
@@ -338,13 +337,13 @@ class TestVotes:
         def named(index):
             return {
                 clause: readings[number]
-                for clause, readings, number in zip(CLAUSE_NAMES, READING_NAMES, index, strict=True)
+                for clause, readings, number in zip(READINGS, READINGS.values(), index, strict=True)
             }
 
         found = self.found(*([named(truth), named(other)] for other in others))
         assert {each.status for each in found.values()} <= {"followed", "either"}
         for name, each in found.items():
-            if name not in NESTED and each.status == "followed":
+            if not CLAUSES[name].nested and each.status == "followed":
                 assert each.followed in {named(truth)[name], *(named(o)[name] for o in others)}
 
 
@@ -352,20 +351,23 @@ class TestExceptions:
     """Exceptions that only an undefined element excuses: they have no say, and may be refuted."""
 
     a, b = TestVotes.a, TestVotes.b
-    (a1, a2), (b1, b2) = (READING_NAMES[CLAUSE_NAMES.index(name)] for name in (a, b))
+    (a1, a2), (b1, b2) = map(READINGS.get, (a, b))
 
     def settled(self, *vectors, excused, **attributes):
         """Return which vectors are refuted, and the report of each clause by name.
 
         `excused` and the attributes have a letter for each vector, x for excused ones.
         """
-        marked = np.array([letter == "x" for letter in excused])
-        wrong, reports = settled(
-            votes(*vectors),
-            marked,
-            lambda name: list(attributes.get(name, "-" * len(vectors))),
-        )
-        return wrong.tolist(), {each.clause: each for each in reports}
+        votes = [
+            vote(
+                each,
+                excused=excused[i] == "x",
+                **{name: letters[i] for name, letters in attributes.items()},
+            )
+            for i, each in enumerate(vectors)
+        ]
+        wrong, reports = settled(Counter(votes), lambda _operator: SPACE)
+        return [each in wrong for each in votes], {each.clause: each for each in reports}
 
     def test_alone_they_are_not_refuted_and_show_nothing(self):
         """Exceptions rule nothing out."""
@@ -410,8 +412,8 @@ class TestExceptions:
     @given(st.data())
     def test_what_a_split_backend_may_refuse_is_not_refuted(self, data):
         """If each clause is split by one of two attributes, no exception right then is wrong."""
-        by = data.draw(st.tuples(*(st.sampled_from(["dtype", "axes"]) for _ in SHAPE)))
-        index = st.tuples(*(st.integers(0, n - 1) for n in SHAPE))
+        by = data.draw(st.tuples(*(st.sampled_from(["dtype", "axes"]) for _ in SPACE.shape)))
+        index = st.tuples(*(st.integers(0, n - 1) for n in SPACE.shape))
         readings = {letter: data.draw(index) for letter in "pq12"}
         rows = data.draw(
             st.lists(
@@ -428,7 +430,7 @@ class TestExceptions:
             ]
 
         def named(numbers):
-            every = zip(CLAUSE_NAMES, READING_NAMES, numbers, strict=True)
+            every = zip(READINGS, READINGS.values(), numbers, strict=True)
             return {clause: names[number] for clause, names, number in every}
 
         wrong, _ = self.settled(
@@ -438,48 +440,3 @@ class TestExceptions:
             axes=[axes for _, axes, *_ in rows],
         )
         assert not any(wrong)
-
-
-class TestSets:
-    """Sets of combinations."""
-
-    @given(hnp.arrays(np.bool_, st.integers(0, 3).map(lambda n: (n, *SHAPE))))
-    def test_packing_loses_nothing(self, sets):
-        """`unpack` undoes `pack`."""
-        assert np.array_equal(unpack(pack(sets)), sets)
-
-    def test_combinations_come_back(self):
-        """A set is the combinations it was made of, over the clauses asked for."""
-        made = [{"subnormals": "kept", "nan-in-maximum": "ignored"}]
-        names = ["nan-in-maximum", "subnormals"]
-        assert combinations_in(pack(set_of(made)), names) == tuple(made)
-        assert combinations_in(pack(set_of([{}])), []) == ({},)
-        assert combinations_in(pack(set_of([])), ["subnormals"]) == ()
-
-    def test_their_caller_may_change_them(self):
-        """What is handed out is a copy."""
-        words = pack(set_of([{}]))
-        combinations_in(words, ["subnormals"])[0].clear()
-        assert combinations_in(words, ["subnormals"])[0] == {"subnormals": "kept"}
-
-    @pytest.mark.parametrize("unknown", [{"ceiling": "kept"}, {"subnormals": "ignored"}])
-    def test_unknown_names_are_refused(self, unknown):
-        """A vector from a newer version may have a clause or reading that is not known here."""
-        with pytest.raises(VectorFileError, match="not known to this version"):
-            packed_table([({},), (unknown,)])
-
-
-def test_every_attribute_can_be_asked_for():
-    """Every attribute that may separate readings has a value for every operator."""
-    attributes = {"window_shape": [2], "include_padding_in_avg_computation": True}
-    report = ran(
-        right,
-        vector(ramp(1, 1, 4), attributes, operator="nGraph-AvgPool"),
-        vector(ramp(1, 1, 3, 4), {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0],
-                                  "pads_end": [0, 0]}, operator="MaxPool-1", id="b"),
-    )  # fmt: skip
-    values = [[*chain(*part.values(np.array([0])).values())] for part in report.results._parts]
-    assert values == [
-        ["nGraph-AvgPool", "float32", "1", "explicit", "floor", "false"],
-        ["MaxPool-1", "float32", "2", "explicit", "floor", "no divisor"],
-    ]

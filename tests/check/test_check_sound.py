@@ -236,7 +236,7 @@ def test_the_values_of_any_outcome_conform(case, which):
     outcomes = [outcome for outcome in vector.outcomes if outcome.kind == "values"]
     assume(outcomes)
     outcome = outcomes[which % len(outcomes)]
-    result = only(lambda *_: outcome.expected, vector)
+    result = only(lambda *_: outcome.first.values, vector)
     assert result.verdict == "conforms"
     assert all(dict(reading) in result.readings for reading in outcome.readings)
 
@@ -250,11 +250,13 @@ def test_twice_the_bound_is_a_mismatch(case, where, sign):
     assume(outcomes)
     first = outcomes[0]
     # Of other readings, what is wrong under one may be right under another.
-    assume(all(np.array_equal(o.expected, first.expected, equal_nan=True) for o in outcomes))
-    defined = np.flatnonzero(first.addends != UNDEFINED)
+    assume(
+        all(np.array_equal(o.first.values, first.first.values, equal_nan=True) for o in outcomes)
+    )
+    defined = np.flatnonzero(first.first.addends != UNDEFINED)
     assume(defined.size)
     at = defined[where % defined.size]
-    wrong = first.expected.copy()
+    wrong = first.first.values.copy()
     value = wrong.flat[at]
     shift = 2 * max(*(bound_of(vector, o)[at] for o in outcomes), float(np.spacing(abs(value))))
     wrong.flat[at] = value + wrong.dtype.type(sign * shift)
@@ -265,9 +267,9 @@ def test_twice_the_bound_is_a_mismatch(case, where, sign):
 def bound_of(vector, outcome):
     """Return the tolerance of each element of an outcome."""
     return tolerance(
-        outcome.expected.ravel(),
-        outcome.addends,
-        outcome.magnitude,
+        outcome.first.values.ravel(),
+        outcome.first.addends,
+        outcome.first.magnitude,
         vector.case.inputs[0].ndim - 2,
         average=vector.case.operator != "MaxPool-1",
         element_type=outcome.accumulator == "element-type",

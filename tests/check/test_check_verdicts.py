@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from arbitrary_vectors import with_first
 from fakes import altered, only, pool, ramp, ran, right, vector
 
 from conformance.check import check
@@ -80,7 +81,9 @@ class TestMismatch:
         ("change", "name"),
         [
             (lambda out: out.tolist(), "list"),
-            (lambda out: (out,), "tuple"),
+            (lambda out: (), "an empty tuple"),
+            (lambda out: (out, [2]), "a tuple with list at 1"),
+            (lambda out: (out,) * 17, "a tuple of 17"),
             (lambda out: [out], "list"),
             (lambda out: None, "NoneType"),
             (lambda out: 1.5, "float"),
@@ -139,7 +142,7 @@ class TestMismatch:
         """However large the bound, an infinity does not stand for its opposite or a number."""
         data = np.array([[[INF, 1, 2, 3]]], np.float32)
         made = vector(data)
-        wide = [replace(o, magnitude=np.full(2, INF)) for o in made.outcomes]
+        wide = [with_first(o, magnitude=np.full(2, INF)) for o in made.outcomes]
         result = only(altered(lambda out: -out), replace(made, outcomes=tuple(wide)))
         assert (result.verdict, result.worst.index) == ("mismatch", (0, 0, 0))
 

@@ -22,6 +22,7 @@ from conformance.check.isolated import Isolated
 from conformance.check.runner import ARRAY, CRASHED, NOT_RUN, Answers, Stopped
 from conformance.errors import UsageError
 from conformance.workers import Launch, program, python_worker
+from conformance.workers.answer import arrays_of
 
 TESTS = Path(__file__).parent.parent
 FAKE = (sys.executable, str(TESTS / "fake_program.py"))  # averages whole planes
@@ -109,7 +110,7 @@ class TestJobs:
         with Isolated(python_worker(counting)) as runner:
             runner.run(batch, answers, lambda done: None, order=[4, 0, 2])
         assert [kind == NOT_RUN for kind in answers.kind] == [False, True, False, True, False]
-        assert np.frombuffer(answers.data[2], np.float32).tolist() == [5, 1, 3]
+        assert arrays_of(answers.outputs[2]).ravel().tolist() == [5, 1, 3]
 
     def test_no_vectors(self):
         """A batch of no vectors is done at once."""

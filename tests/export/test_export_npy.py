@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from exported import admits, cases, loaded
 from fakes import following, pool, ramp, vector
 from stored_results import answered, looked_up
+from two_outputs import minimum_vectors, miscounting
 
 from conformance import open_vectors
 from conformance.backends.stored import Stored
@@ -77,9 +78,9 @@ class TestContent:
                 if outcome.kind != "values":
                     continue
                 expected = loaded(folder, answer["expected"], answer["dtype"])
-                assert expected.tobytes() == outcome.expected.tobytes()
+                assert expected.tobytes() == outcome.first.values.tobytes()
                 assert answer["readings"] == [dict(r) for r in outcome.readings]
-                assert answer["exception"] == bool((outcome.addends == UNDEFINED).any())
+                assert answer["exception"] == bool((outcome.first.addends == UNDEFINED).any())
 
     def test_equal_arrays_are_one_file(self, tmp_path):
         """A maximum has its limits where it is expected."""
@@ -92,6 +93,46 @@ class TestContent:
         export("npy", tmp_path / "e", VECTORS)
         assert [path.name for path in tmp_path.iterdir()] == ["e"]
         assert (tmp_path / "e" / "%2E%2E%2Finvalid" / "case.json").is_file()
+
+
+@pytest.mark.usefixtures("minimum_pool")
+class TestSeveralOutputs:
+    """An answer has what each output must be."""
+
+    def test_further_outputs_have_files_of_their_own(self, tmp_path):
+        """The keys of the first output are those of an operator with one."""
+        vectors = minimum_vectors()
+        export("npy", tmp_path / "e", vectors)
+        folder, case = next(cases(tmp_path / "e"))
+        ((answer,), (outcome,)) = case["accepted"], vectors[0].outcomes
+        (further,) = answer["further"]
+        assert (further["output"], further["dtype"], further["mask"]) == ("cells", "int64", None)
+        for found, expected in ((answer, outcome.first), (further, outcome.outputs[1])):
+            for name in ("expected", "lower", "upper"):
+                array = loaded(folder, found[name], found["dtype"])
+                assert (array.dtype, array.tobytes()) == (
+                    expected.values.dtype,
+                    expected.values.tobytes(),
+                )
+
+    def test_one_output_has_no_further_ones(self, tmp_path):
+        """The key is absent."""
+        export("npy", tmp_path / "e", VECTORS[:1])
+        ((_, case),) = cases(tmp_path / "e")
+        assert "further" not in case["accepted"][0]
+
+    def test_results_beside_the_cases_are_found(self, tmp_path):
+        """Both outputs, in the folder of the vector."""
+        vectors = minimum_vectors()
+        export("npy", tmp_path / "e", vectors)
+        for each in vectors[:4]:
+            outputs = miscounting(each.case.operator, each.case.inputs, each.case.attributes)
+            for name, output in zip(("output", "output.1"), outputs, strict=True):
+                np.save(tmp_path / "e" / each.case.id / f"{name}.npy", output)
+        with Stored(tmp_path / "e") as stored:
+            report = looked_up(stored, vectors)
+        assert report.counts == {"mismatch": 5}
+        assert report.results[0].detail == "cells: 1 of 4 elements differ"
 
 
 def test_limits_judge_as_the_checker_does(tmp_path, smoke):

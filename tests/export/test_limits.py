@@ -12,7 +12,7 @@ from conformance.batch import ExpectedColumns
 from conformance.check.compare import closeness
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.export.limits import ANY, NAN, OVERFLOW, limits
-from conformance.vector import UNDEFINED, Outcome
+from conformance.vector import UNDEFINED, Expected, Outcome
 
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -24,10 +24,14 @@ def outcomes(draw):
     bits = draw(st.binary(min_size=SIZES[name], max_size=SIZES[name]))
     return Outcome(
         "values",
-        expected=np.frombuffer(bits, dtype_of(name)),
-        addends=np.array([draw(st.integers(UNDEFINED, 300))], np.int32),
-        divisor=np.array([draw(st.integers(1, 300))], np.int32),
-        magnitude=np.array([draw(st.floats(0, allow_infinity=False, allow_nan=False))]),
+        outputs=(
+            Expected(
+                np.frombuffer(bits, dtype_of(name)),
+                np.array([draw(st.integers(UNDEFINED, 300))], np.int32),
+                np.array([draw(st.integers(1, 300))], np.int32),
+                np.array([draw(st.floats(0, allow_infinity=False, allow_nan=False))]),
+            ),
+        ),
         accumulator=draw(st.sampled_from(["wider", "element-type"])),
         subnormals=draw(st.sampled_from(["kept", "flushed"])),
     )
@@ -55,24 +59,24 @@ def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
     """At the limits and beside them, far away, at infinities and NaN."""
     axes = 2
     found = limits(outcome, axes, average=average)
-    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(outcome.expected.dtype)
-    near = map(neighbours, (found.lower, found.upper, outcome.expected))
+    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(outcome.first.values.dtype)
+    near = map(neighbours, (found.lower, found.upper, outcome.first.values))
     values = np.concatenate([values, *near])
     size = len(values)
     columns = ExpectedColumns(
         *(
             np.repeat(column, size)
             for column in (
-                outcome.expected,
-                outcome.addends,
-                outcome.divisor,
-                outcome.magnitude,
+                outcome.first.values,
+                outcome.first.addends,
+                outcome.first.divisor,
+                outcome.first.magnitude,
             )
         )
     )
     arithmetic = (outcome.accumulator == "element-type") + 2 * (outcome.subnormals == "flushed")
     right = closeness(values, columns, np.array(axes), average=average).right(arithmetic)
-    right |= outcome.addends == UNDEFINED
+    right |= outcome.first.addends == UNDEFINED
     assert admitted(found, values).tolist() == right.tolist()
 
 

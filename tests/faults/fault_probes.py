@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from conformance.faults.conditions import weight
+from conformance.faults.features import weight
 from conformance.operators import OPERATORS, vector_of
 from conformance.sweep import collect
 from conformance.vector import Case, Vector

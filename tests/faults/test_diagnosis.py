@@ -9,9 +9,9 @@ from fault_probes import light_probes
 
 from conformance.check import check
 from conformance.faults import CATALOGUE, fault_named, faulty
-from conformance.faults.conditions import condition, features, spread
 from conformance.faults.diagnosis import diagnose
 from conformance.faults.explained import explained
+from conformance.faults.features import condition, features, spread
 from conformance.faults.traits import traits
 from conformance.operators import evaluate
 
@@ -22,7 +22,9 @@ def causes_of(backend, vectors=None):
     return explained(check(backend, vectors), vectors).diagnoses
 
 
-@pytest.mark.parametrize("fault", CATALOGUE[3::23], ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault", [fault for fault in CATALOGUE if fault.operators][3::23], ids=lambda fault: fault.name
+)
 def test_a_planted_fault_comes_first(fault):
     """The fault a backend has is named first, and explains every mismatch bit for bit."""
     if fault.remembers:
@@ -147,7 +149,7 @@ def test_progress_counts_the_mismatches_looked_at():
     told = []
     wrong = vector(ramp(1, 1, 4))
     diagnose(
-        [(wrong, np.zeros((1, 1, 2), np.float32))],
+        [(wrong, (np.zeros((1, 1, 2), np.float32),))],
         [],
         {},
         progress=lambda done, total: told.append((done, total)),
@@ -201,4 +203,4 @@ def test_a_spread_has_every_kind_before_a_second_of_one():
 )
 def test_traits_say_what_is_odd_about_an_output(output, words):
     """What an output has and no expected one has is told in words."""
-    assert words in traits(vector(), output)
+    assert words in traits(vector(), None if output is None else (output,))

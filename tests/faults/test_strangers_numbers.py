@@ -9,7 +9,8 @@ import pytest
 from fakes import pool, ramp, vector
 
 from conformance.faults import CATALOGUE
-from conformance.faults.trial import Suspect, Trial, right_operator
+from conformance.faults.baseline import Baseline, PlantedFaults, right_operator
+from conformance.operators import OPERATORS
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,9 @@ def test_no_fault_takes_memory_for_them(operator, attributes):
     tracemalloc.start()
     try:
         for fault in CATALOGUE:
-            if operator in fault.operators:
-                suspect = Suspect((fault,), operator)
-                suspect.answer(Trial(case, right_operator(operator, None)))
+            if fault.concerns(OPERATORS[operator]):
+                planted = PlantedFaults((fault,), operator)
+                planted.answer(Baseline(case, right_operator(operator, None)))
         assert tracemalloc.get_traced_memory()[1] < 1 << 28
     finally:
         tracemalloc.stop()

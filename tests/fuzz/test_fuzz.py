@@ -11,8 +11,8 @@ from conformance import UsageError, check
 from conformance.dtypes import dtype_of
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz, save
-from conformance.fuzz.examine import is_judgeable
-from conformance.operators import evaluate, vector_of
+from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Case
 from conformance.vectorfile import open_vectors
 from conformance.verify import verify
@@ -238,7 +238,8 @@ def test_sums_of_which_the_bound_says_nothing_are_not_judged():
         vector_of(Case("case", "nGraph-AvgPool", attributes, (data,)))
         for data in (ones, ones.astype(dtype_of("bfloat16")))
     )
-    assert (is_judgeable(wide), is_judgeable(half)) == (True, False)
+    operator = OPERATORS["nGraph-AvgPool"]
+    assert (is_judgeable(operator, wide), is_judgeable(operator, half)) == (True, False)
 
 
 def test_a_backend_that_supports_nothing_is_not_ok():

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_up import registered
 
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz
+from conformance.fuzz.needs import Needs
 from conformance.fuzz.polish import polished
 from conformance.sweep.model import case_of
 
@@ -178,6 +180,25 @@ def test_what_is_long_gets_shorter_in_few_steps():
 
     assert polished(case, fails).inputs[0].shape == (1, 1, 301)
     assert len(tried) < 200
+
+
+def test_an_axis_goes_with_both_of_its_pads():
+    """Where pads are one list, begins and then ends."""
+    data = np.ones((1, 1, 2, 3), np.float32)
+    given = {"window": [2, 2], "step": [1, 1], "pads": [1, 0, 0, 1]}
+    with registered():
+        case = case_of("MinimumPool-1", given, (data,), pattern="ones")
+        small = polished(case, lambda each: each.attributes.get("pads", [0])[-1] == 1)
+    assert (small.inputs[0].shape, small.attributes) == ((1, 1, 1), {"window": [1], "pads": [0, 1]})
+
+
+def test_a_failure_needs_the_words_that_are_not_plain():
+    """The default or, of a word that is required, the first one of the document."""
+    data = np.zeros((1, 1, 1), np.float32)
+    given = {"size": [1], "hop": [1], "pads": [0, 1], "count": 0, "up": "UP"}
+    with registered():
+        words = Needs.of(case_of("AllRequired", given, (data,), pattern="zeros")).words
+    assert words == {"some pads", "up=UP"}
 
 
 def _plain(operator, axes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from made_up import registered
 
 from conformance import open_vectors
 from conformance.cli import main
@@ -136,6 +137,72 @@ def test_layers_without_a_sound_vector(change, why):
         fixed(Layer(**({"dtype": "float32"} | fields | change)))
 
 
+class TestAnyOperator:
+    """Layers of operators that no model has: all follows from roles and traits."""
+
+    LAYERS = (
+        Layer(
+            "m",
+            "MinimumPool-1",
+            {"window": [3, 3], "step": [2, 2], "pads": [1, 1, 1, 1], "round_up": 1},
+            (1, 64, 40, 41),
+            "float32",
+        ),
+        Layer("open", "MinimumPool-1", {"window": [3, 2]}, None, "int8"),
+        Layer("k", "KernelAlone", {"k": [4]}, (1, 2, None), "float32"),
+        Layer("d", "UnusualDefaults", {}, (1, 2, 9, 9, 9), "float16"),
+        Layer("a", "AdaptiveMaximum", {}, (1, 5, 14, 13), "int8", (7, None)),
+        Layer("w", "WholeAverage", {}, (1, 5, 14, 13), "float64"),
+        Layer("o", "WholeMaximum", {}, (1, 5, None, 13), "float32"),
+    )
+
+    @pytest.fixture(autouse=True)
+    def _known(self):
+        with registered():
+            yield
+
+    @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+    def test_it_has_vectors_and_neighbours(self, layer):
+        """Every case is valid and defined; the exact ones differ in their data alone."""
+        found = [(near.how, build(near.plan, seed=0)) for near in cases(fixed(layer))]
+        assert {vector_of(case).outcomes[0].kind for _, case in found} == {"values"}
+        exact = [case for how, case in found if not how]
+        assert {str(case.attributes) for case in exact} == {str(layer.attributes)}
+        assert len({case.pattern for case in exact}) == len(exact) >= 5
+        assert {how for how, _ in found} >= {"extent +1"}
+
+    def test_numbers_and_words_are_varied_by_the_names_of_the_document(self):
+        """Pads in one list entry by entry; words that the layer leaves out, too."""
+        hows = {near.how for near in cases(fixed(self.LAYERS[0]))}
+        assert {"window +1", "step -1", "pads -1 on axis 3", "round_up 0", "mode valid"} <= hows
+
+    def test_output_sizes_are_varied(self):
+        """Where there are any."""
+        adaptive, whole = ({near.how for near in cases(fixed(each))} for each in self.LAYERS[4:6])
+        assert {"output size -1 on axis 0", "output size int32"} <= adaptive
+        assert not [how for how in whole if how.startswith("output")]
+
+    def test_patterns_suit_the_reduction(self):
+        """What chooses a cell is asked for the lowest numbers, what sums for a narrow bound."""
+        minimum, whole = self.LAYERS[0], self.LAYERS[5]
+        assert "lowest" in {near.plan.pattern for near in cases(fixed(minimum))}
+        assert "impulses" in {near.plan.pattern for near in cases(fixed(whole))}
+
+    @pytest.mark.parametrize(
+        ("layer", "why"),
+        [
+            (Layer("p", "MinimumPool-1", {}, (1, 1, 8), "float32"), "window: required"),
+            (Layer("p", "UnusualDefaults", {}, (1, 1, 8, 8), "float16"), "pools 5 to 5"),
+            (Layer("p", "WholeMaximum", {}, None, "int8"), "neither its input's rank"),
+        ],
+        ids=["required", "axes", "rank"],
+    )
+    def test_what_is_not_sound_says_why(self, layer, why):
+        """By the operator's own rules."""
+        with pytest.raises(NotExpressible, match=why):
+            fixed(layer)
+
+
 @pytest.fixture
 def model(tmp_path):
     """Return a model of two layers alike, one other, and one without words."""
@@ -163,8 +230,20 @@ def test_files_hold_meaningful_vectors_that_name_the_layer(model, tmp_path):
     assert "model.xml, layer stem, kernel +1" in {each.case.source for each in vectors}
     assert {each.case.tier for each in vectors} == {"smoke", "standard"}
     for each in vectors:
-        addends = max(int(o.addends.max()) for o in each.outcomes if o.addends is not None)
+        addends = max(int(e.addends.max()) for o in each.outcomes for e in o.outputs)
         assert is_meaningful(addends, 2, str(each.case.inputs[0].dtype))
+
+
+def test_layers_of_integers_have_vectors(tmp_path):
+    """Their bound is zero, which says enough."""
+    path = tmp_path / "model.xml"
+    path.write_text(IR.format(d=9, more="").replace("FP32", "I8"))
+    made = generate_like(tmp_path / "v", [path])
+    assert made.meaningless == 0
+    with open_vectors(made.paths[0]) as files:
+        assert {str(files[0].vector(i).case.inputs[0].dtype) for i in range(len(files[0]))} == {
+            "int8"
+        }
 
 
 def test_bounds_without_meaning_are_left_out_and_counted(tmp_path):

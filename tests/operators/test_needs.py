@@ -1,50 +1,87 @@
-"""What a clause or a fault needs of an operator, and which operators have it."""
+"""What a clause or a fault needs of an operator."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from conformance.operators import MAXIMUM, OPERATORS, Attribute, Needs, Operator, adaptive
+from conformance.operators import OPERATORS, Attribute, Needs, Output
 
-WINDOWED = {"AvgPool-1", "MaxPool-1", "nGraph-AvgPool"}
+AVG, MAX, ADAPTIVE, NGRAPH = (
+    OPERATORS[name] for name in ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
+)
+PADS = Attribute("pads", "pads", "", default=0)
 
 
-def concerned(needs):
-    """Return the names of the operators that meet some needs."""
-    return {name for name, operator in OPERATORS.items() if needs.met_by(operator)}
+def meeting(needs):
+    """Return which of four operators meet needs."""
+    return [operator for operator in (AVG, MAX, ADAPTIVE, NGRAPH) if needs.met_by(operator)]
 
 
 @pytest.mark.parametrize(
-    ("needs", "names"),
+    ("needs", "operators"),
     [
-        (Needs(), set(OPERATORS)),
-        (Needs(roles=("kernel",)), WINDOWED),
-        (Needs(roles=("kernel", "rounding")), {"AvgPool-1", "MaxPool-1"}),
-        (Needs(roles=("output",)), {"AdaptiveAvgPool-8"}),
-        (Needs(optional=("strides",)), {"nGraph-AvgPool"}),
-        (Needs(optional=("rounding",)), {"AvgPool-1", "MaxPool-1"}),
-        (Needs(reduction="maximum"), {"MaxPool-1"}),
-        (Needs(reduction="average", integers=True), {"nGraph-AvgPool"}),
-        (Needs(limited_axes=True), {"AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8"}),
+        (Needs(), [AVG, MAX, ADAPTIVE, NGRAPH]),
+        (Needs(roles=("kernel",)), [AVG, MAX, NGRAPH]),
+        (Needs(roles=("kernel", "include_pad")), [AVG, NGRAPH]),
+        (Needs(some=("auto_pad", "output")), [AVG, MAX, ADAPTIVE]),
+        (Needs(without=("kernel",)), [ADAPTIVE]),
+        (Needs(optional=("strides",)), [NGRAPH]),
+        (Needs(required=("strides",)), [AVG, MAX]),
+        (Needs(says=(("auto_pad", "valid"),)), [AVG, MAX]),
+        (Needs(says=(("auto_pad", "reflect"),)), []),
+        (Needs(other_default=(("strides", 2),)), [NGRAPH]),
+        (Needs(other_default=(("strides", 1),)), []),
+        (Needs(other_default=(("include_pad", True),)), [NGRAPH]),
+        (Needs(other_default=(("include_pad", False),)), []),
+        (Needs(reduction="average"), [AVG, ADAPTIVE, NGRAPH]),
+        (Needs(sums=False), [MAX]),
+        (Needs(integers=True), [MAX, NGRAPH]),
+        (Needs(integers=False), [AVG, ADAPTIVE]),
+        (Needs(limited_axes=True), [AVG, MAX, ADAPTIVE]),
+        (Needs(dtypes=("float16",)), [AVG, MAX, ADAPTIVE, NGRAPH]),
+        (Needs(dtypes=("int8",)), [MAX, NGRAPH]),
+        (Needs(outputs=1), [AVG, MAX, ADAPTIVE, NGRAPH]),
+        (Needs(outputs=2), []),
     ],
 )
-def test_operators_meet_needs_by_roles_and_traits(needs, names):
-    """All of what is needed has to be there."""
-    assert concerned(needs) == names
+def test_an_operator_must_have_all_that_is_needed(needs, operators):
+    """Needs are met by the operators that have what they name."""
+    assert meeting(needs) == operators
 
 
 def test_pads_in_one_list_are_begins_and_ends():
-    """What needs pads at the begin concerns an operator that lists both ends together."""
-    attributes = (Attribute("kernel", "kernel", "s", least=1), Attribute("pads", "pads", "s"))
-    operator = OPERATORS["MaxPool-1"].extended(name="Pads-1", document="none")
-    operator = Operator("Pads-1", "none", MAXIMUM, attributes, operator.pipeline)
-    assert Needs(roles=("pads_begin", "pads_end")).met_by(operator)
-    assert not Needs(optional=("pads_begin",)).met_by(operator)
+    """An attribute that lists both ends has the roles of both."""
+    listed = replace(AVG, attributes=(PADS,))
+    assert Needs(optional=("pads_begin", "pads_end")).met_by(listed)
+    assert not Needs(optional=("pads_end",), without=("pads",)).met_by(listed)
 
 
-def test_an_output_size_among_the_inputs_is_a_role():
-    """An adaptive operator has it whatever it reduces by."""
-    operator = Operator(
-        "AdaptiveMax-1", "none", MAXIMUM, (), adaptive(MAXIMUM), input_names=("data", "output_size")
+def test_further_outputs_are_counted():
+    """So many outputs there must be, or more."""
+    two = replace(AVG, outputs=(Output("one"), Output("other")))
+    assert Needs(outputs=2).met_by(two)
+    assert not Needs(outputs=3).met_by(two)
+
+
+def test_and_asks_for_both():
+    """`&` joins roles and traits; what either leaves open the other says."""
+    both = Needs(roles=("kernel",), integers=True) & Needs(
+        roles=("kernel", "strides"), reduction="average", outputs=2
     )
-    assert Needs(roles=("output",), reduction="maximum").met_by(operator)
+    assert both == Needs(roles=("kernel", "strides"), integers=True, reduction="average", outputs=2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Needs(reduction="average"), Needs(reduction="maximum")),
+        (Needs(integers=True), Needs(integers=False)),
+        (Needs(some=("kernel",)), Needs(some=("output",))),
+    ],
+)
+def test_what_contradicts_itself_is_refused(one, other):
+    """Needs that one value cannot hold are an error, not one of the two."""
+    with pytest.raises(ValueError, match=r"\w"):
+        one & other

@@ -112,6 +112,7 @@ MINIMUM_POOL = Operator(
             {"window": [2, 2], "step": [1, 1], "pads": [1, 0, 0, 1]},
             ("printed: attributes, data, both outputs",),
             data=((5, 3), (4, 8)),
+            pattern="printed",
         ),
     ),
 )

@@ -36,12 +36,14 @@ def test_measures_equal_the_oracle(case):
         assume(False)
     outcome = vector_of(Case("case", operator, attributes, tuple(inputs))).outcomes[0]
     undefined = exact.undefined.ravel()
-    np.testing.assert_array_equal(outcome.addends == UNDEFINED, undefined)
-    np.testing.assert_array_equal(outcome.divisor[~undefined], exact.divisor.ravel()[~undefined])
+    np.testing.assert_array_equal(outcome.first.addends == UNDEFINED, undefined)
+    np.testing.assert_array_equal(
+        outcome.first.divisor[~undefined], exact.divisor.ravel()[~undefined]
+    )
     finite = np.isfinite(exact.expected.astype(np.float64)).ravel()
     for index in np.flatnonzero(finite & ~undefined):
-        assert outcome.addends[index] == exact.addends.ravel()[index]
-        got, least = Fraction(outcome.magnitude[index]), exact.magnitude.ravel()[index]
+        assert outcome.first.addends[index] == exact.addends.ravel()[index]
+        got, least = Fraction(outcome.first.magnitude[index]), exact.magnitude.ravel()[index]
         most = least * (1 + EXCESS) + Fraction(1, 2**1030)
         assert least <= got <= most
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.check.checker import check
-from conformance.check.combinations import CLAUSE_NAMES
 from conformance.check.expected import ExpectedFailures
+from conformance.check.reading_sets import reading_space
 from conformance.check.report import Repeatability
 from conformance.errors import UsageError
 from conformance.faults.diagnosis import Diagnosis
@@ -259,7 +259,7 @@ class TestMissing:
         assert merge(shards).stopped == "shard 2/2: interrupted"
 
 
-_names = st.sampled_from([*CLAUSE_NAMES[:3], "accumulator", "no-such"])
+_names = st.sampled_from([*list(reading_space("AvgPool-1").readings)[:3], "accumulator", "no-such"])
 _combinations = st.dictionaries(
     _names, st.sampled_from(["wider", "divided", "same-as-input", "kept", "odd"]), max_size=3
 )

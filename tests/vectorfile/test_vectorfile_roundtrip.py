@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from conformance.batch import batch_of
 from conformance.errors import VectorFileError
-from conformance.vector import Case, Outcome, Vector
+from conformance.vector import Case, Expected, Outcome, Vector
 from conformance.vectorfile import (
     VectorFile,
     VectorWriter,
@@ -48,10 +48,14 @@ def tiny(number):
     """Return the smallest vector there is, with a distinct id and value."""
     outcome = Outcome(
         "values",
-        expected=np.array([number], np.float32),
-        addends=np.ones(1, np.int32),
-        divisor=np.ones(1, np.int32),
-        magnitude=np.array([float(number)]),
+        outputs=(
+            Expected(
+                np.array([number], np.float32),
+                np.ones(1, np.int32),
+                np.ones(1, np.int32),
+                np.array([float(number)]),
+            ),
+        ),
     )
     case = Case(f"case/{number}", OPERATOR, {"kernel": [number % 7]}, (np.arange(number % 4),))
     return Vector(case, (outcome,))
@@ -155,7 +159,11 @@ class TestRoundTrip:
         """Nothing a caller does reaches another reader of the same columns."""
         with VectorFile(write(tmp_path / "a.h5", small_vectors(1))) as file:
             vector = file.vector(0)
-        arrays = [*vector.case.inputs, vector.outcomes[0].expected, vector.outcomes[0].magnitude]
+        arrays = [
+            *vector.case.inputs,
+            vector.outcomes[0].first.values,
+            vector.outcomes[0].first.magnitude,
+        ]
         assert [array.flags.writeable for array in arrays] == [False] * 4
 
     def test_index_of_finds_a_vector_by_id(self, tmp_path):

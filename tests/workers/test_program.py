@@ -13,11 +13,19 @@ from fakes import pool, ramp
 
 from conformance.errors import UsageError
 from conformance.workers import Launch, program, python_worker
-from conformance.workers.answer import ARRAY, CRASHED, RAISED, TIMED_OUT, UNSUPPORTED, Answer
+from conformance.workers.answer import (
+    ARRAY,
+    CRASHED,
+    RAISED,
+    TIMED_OUT,
+    UNSUPPORTED,
+    Answer,
+    Returned,
+)
 from conformance.workers.program import Program
 
 FAKE = (sys.executable, str(Path(__file__).parent.parent / "fake_program.py"))
-MEAN = Answer(ARRAY, "float32", (1, 1, 1), np.float32(15.5).tobytes())
+MEAN = Answer(ARRAY, (Returned("float32", (1, 1, 1), np.float32(15.5).tobytes()),))
 
 
 @pytest.fixture
@@ -119,7 +127,7 @@ def test_hangs(started, fault):
 def test_giants_are_judged_by_their_shape(started, fault, shape):
     """Nothing is allocated for an output that nobody expects; the program is ended."""
     running = started(fault)
-    assert call(running) == Answer(ARRAY, "float32", shape)
+    assert call(running) == Answer(ARRAY, (Returned("float32", shape),))
     assert not running.alive
 
 
@@ -220,7 +228,7 @@ class TestAhead:
         for this, following in zip(arrays, [*arrays[1:], None], strict=True):
             if following is not None:
                 worker.send("AvgPool-1", [following], {})
-            assert worker.receive(9, 20).data == this.tobytes()
+            assert worker.receive(9, 20).outputs[0].data == this.tobytes()
 
     @pytest.mark.parametrize("sizes", [(3, 0, 5), (70_000, 3, 70_000, 200_000, 1)])
     def test_what_is_printed_stands_beside_its_call(self, worker, sizes):
@@ -238,4 +246,6 @@ class TestAhead:
         arrays = [np.full((1, 64, 32, 32), number, np.float32) for number in (1, 2)]
         for array in arrays:
             worker.send("AvgPool-1", [array], {})
-        assert [worker.receive(1 << 20, 20).data for _ in arrays] == [a.tobytes() for a in arrays]
+        assert [worker.receive(1 << 20, 20).outputs[0].data for _ in arrays] == [
+            array.tobytes() for array in arrays
+        ]

@@ -14,7 +14,15 @@ from oracle import FORMATS
 from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
 from conformance.workers import protocol
-from conformance.workers.answer import ARRAY, NO_ARRAY, RAISED, SMALL, UNSUPPORTED, Answer
+from conformance.workers.answer import (
+    ARRAY,
+    NO_ARRAY,
+    RAISED,
+    SMALL,
+    UNSUPPORTED,
+    Answer,
+    Returned,
+)
 from conformance.workers.protocol import TOO_MANY, ProtocolError, Welcome
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -38,6 +46,11 @@ def answer_line(**changes):
     """Return the line of a right answer to call 3, changed."""
     message = {"call": 3, "output": {"dtype": "float32", "shape": [1, 3, 2]}} | changes
     return json.dumps({key: value for key, value in message.items() if value is not None}).encode()
+
+
+def returned(array):
+    """Return an array as one output of an answer."""
+    return Returned(array.dtype.name, array.shape, array.tobytes())
 
 
 class TestHandshake:
@@ -180,12 +193,37 @@ class TestAnswer:
     @given(st.integers(0), arrays)
     def test_output(self, number, array):
         """An output is read as it was written."""
-        given_answer = Answer(ARRAY, array.dtype.name, array.shape, array.tobytes())
+        given_answer = Answer(ARRAY, (returned(array),))
         line, data = split(protocol.write_answer(number, given_answer))
         answer, size = protocol.read_answer(line, number, array.size)
         assert size == len(data) == array.nbytes
-        native = protocol.native(data, answer.dtype)
-        assert answer._replace(data=native) == given_answer
+        assert protocol.filled(answer, data) == given_answer
+
+    @given(st.lists(arrays, min_size=2, max_size=3), st.sets(st.integers(0, 2)))
+    def test_several_outputs(self, found, left_out):
+        """Outputs are read as they were written, also where some come without their elements."""
+        outputs = [returned(array) for array in found]
+        for place in left_out.intersection(range(len(outputs))):
+            outputs[place] = Returned("complex64", outputs[place].shape)
+        given_answer = Answer(ARRAY, tuple(outputs))
+        line, data = split(protocol.write_answer(3, given_answer))
+        limit = sum(array.size for array in found)
+        answer, size = protocol.read_answer(line, 3, limit)
+        assert (size or 0) == len(data)
+        assert protocol.filled(answer, data) == given_answer
+
+    def test_the_limit_is_that_of_all_outputs(self):
+        """Two outputs that are small enough alone may be too many together."""
+        line = answer_line(output=None, outputs=[{"dtype": "int8", "shape": [50]}] * 2)
+        without = Answer(ARRAY, (Returned("int8", (50,)),) * 2)
+        assert protocol.read_answer(line, 3, 99) == (without, TOO_MANY)
+        assert protocol.read_answer(line, 3, 100)[1] == 100
+
+    def test_a_list_of_one_output_is_that_output(self):
+        """It may be announced either way."""
+        one = {"dtype": "int8", "shape": [2]}
+        lines = answer_line(output=None, outputs=[one]), answer_line(output=one)
+        assert len({protocol.read_answer(line, 3, 80) for line in lines}) == 1
 
     @pytest.mark.parametrize("kind", [RAISED, UNSUPPORTED, NO_ARRAY])
     def test_no_output(self, kind):
@@ -197,7 +235,7 @@ class TestAnswer:
     @pytest.mark.parametrize(("dtype", "shape"), [("float32", (9, 9)), ("complex64", (2,))])
     def test_no_data(self, dtype, shape):
         """An output too large, or of another element type, comes without its elements."""
-        answer = Answer(ARRAY, dtype, shape)
+        answer = Answer(ARRAY, (Returned(dtype, shape),))
         line, data = split(protocol.write_answer(5, answer))
         assert (protocol.read_answer(line, 5, 80), data) == ((answer, None), b"")
 
@@ -205,12 +243,18 @@ class TestAnswer:
     def test_too_much_data(self, size):
         """Data that nobody looks at are not asked for."""
         line = answer_line(output={"dtype": "float32", "shape": [size]})
-        assert protocol.read_answer(line, 3, 80) == (Answer(ARRAY, "float32", (size,)), TOO_MANY)
+        assert protocol.read_answer(line, 3, 80) == (
+            Answer(ARRAY, (Returned("float32", (size,)),)),
+            TOO_MANY,
+        )
 
     def test_order_and_unknown_keys(self):
         """Keys come in any order, and unknown ones are ignored."""
         line = b'{"time": [1.5], "output": {"shape": [2], "x": {}, "dtype": "int8"}, "call": 3}'
-        assert protocol.read_answer(line, 3, 80) == (Answer(ARRAY, "int8", (2,)), 2)
+        assert protocol.read_answer(line, 3, 80) == (
+            Answer(ARRAY, (Returned("int8", (2,), b""),)),
+            2,
+        )
 
     def test_a_text_is_made_printable_and_short(self):
         """A program's text is one printable line."""
@@ -248,6 +292,22 @@ class TestAnswer:
             ),
             (answer_line(output={"dtype": "f32", "shape": [2]}), "bytes of an element type 'f32'"),
             (answer_line(data=False), '"data" is false for an output of 6 float32'),
+            *(
+                (answer_line(output=None, outputs=outputs), '"outputs" must be a list of 1 to 16')
+                for outputs in (3, {}, [], [{"dtype": "int8", "shape": [2]}] * 17)
+            ),
+            (answer_line(output=None, outputs=[[]]), '"output" must have "dtype"'),
+            (answer_line(outputs=[{"dtype": "int8", "shape": [2]}]), 'one of "output"'),
+            (
+                answer_line(
+                    output=None,
+                    outputs=[
+                        {"dtype": "int8", "shape": [2]},
+                        {"dtype": "int8", "shape": [3], "data": False},
+                    ],
+                ),
+                '"data" is false for an output of 3 int8',
+            ),
         ],
     )
     def test_no_answer(self, line, message):
@@ -272,8 +332,9 @@ class TestAnswer:
             answer, size = protocol.read_answer(bytes(line), 3, 1000)
         except ProtocolError:
             return
-        assert (3, answer.dtype, answer.shape) == expected
-        assert size == TOO_MANY or size > 0 or 0 in answer.shape
+        (output,) = answer.outputs
+        assert (3, output.dtype, output.shape) == expected
+        assert size == TOO_MANY or size > 0 or 0 in output.shape
 
 
 def test_welcome_is_what_it_seems():

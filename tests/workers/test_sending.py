@@ -11,7 +11,6 @@ from functools import partial
 
 import cloudpickle
 import hostile
-import numpy as np
 import pytest
 from fakes import pool, ramp
 
@@ -19,7 +18,7 @@ from conformance import load_backend
 from conformance.backends import numpy_backend
 from conformance.errors import UsageError
 from conformance.workers import python_worker
-from conformance.workers.answer import ARRAY
+from conformance.workers.answer import ARRAY, arrays_of
 from conformance.workers.program import Program
 from conformance.workers.sending import received, sent
 
@@ -58,7 +57,7 @@ def data_of(backend):
     """Return the output of a backend in a worker."""
     answer = answer_of(backend)
     assert answer.kind == ARRAY, answer.text
-    return np.frombuffer(answer.data, answer.dtype).tolist()
+    return arrays_of(answer.outputs).ravel().tolist()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from fakes import pool, ramp
 
 from conformance.workers import Launch
-from conformance.workers.answer import ARRAY, Answer
+from conformance.workers.answer import ARRAY, Answer, Returned
 from conformance.workers.program import Program
 
 SERVE = (sys.executable, "-m", "conformance.workers.serve", "numpy")
@@ -24,7 +24,8 @@ def test_as_a_command():
         answer = running.call("AvgPool-1", [ramp(1, 1, 6)], pool())
     finally:
         running.kill()
-    assert answer == Answer(ARRAY, "float32", (1, 1, 3), np.float32([1.5, 3.5, 5.5]).tobytes())
+    mean = Returned("float32", (1, 1, 3), np.float32([1.5, 3.5, 5.5]).tobytes())
+    assert answer == Answer(ARRAY, (mean,))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,11 @@ from math import log2
 from typing import Any
 
 from conformance.check.report import FAILURES, Result
-from conformance.operators import OPERATORS
+from conformance.operators import OPERATORS, Operator
+from conformance.operators.attributes import Attribute, Role
 from conformance.report import values as words
 
 _MOST_ROWS = 12
-_KERNELS = ("kernel", "window_shape")
-_STRIDES = ("strides", "window_movement_strides")
-_PADS = (("pads_begin", "pads_end"), ("padding_below", "padding_above"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +99,25 @@ def _levels(result: Result) -> Iterator[tuple[str, str]]:
     yield "provenance", result.provenance
     if result.shapes:
         yield "spatial axes", str(len(result.shapes[0]) - 2)
-    declared = OPERATORS[result.operator].attributes if result.operator in OPERATORS else ()
-    given: Mapping[str, Any] = {
-        a.key: a.default for a in declared if not a.is_list and not a.required
-    } | dict(result.attributes)
-    for name, value in given.items():
-        if isinstance(value, bool | str):
-            yield name, words.plain(value)
-    yield from _geometry(result.attributes)
+    operator = OPERATORS.get(result.operator)
+    yield from _words(operator.attributes if operator else (), result.attributes)
+    if operator is not None:
+        yield from _geometry(operator, result.attributes)
     for clause in result.clauses or ("none",):
         yield "clause that touches it", clause
 
 
-def _geometry(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    kernel = _first(attributes, _KERNELS)
-    strides = _first(attributes, _STRIDES)
+def _words(declared: Iterable[Attribute], given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that have a few values each, and what others an invalid case has."""
+    words_of = {a.key: a for a in declared if not a.is_list}
+    defaults = {key: a.default for key, a in words_of.items() if not a.required}
+    for name, value in (defaults | dict(given)).items():
+        if isinstance(value, bool | str) or (name in words_of and isinstance(value, int)):
+            yield name, words.plain(value)
+
+
+def _geometry(operator: Operator, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    kernel, strides = _numbers(operator, "kernel", given), _numbers(operator, "strides", given)
     if kernel:
         yield "kernel parity", _one({"odd" if k % 2 else "even" for k in kernel})
     if kernel and len(strides) == len(kernel):
@@ -123,15 +125,24 @@ def _geometry(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         sides = {"below" if s < k else "above" if s > k else "equal to" for s, k in pairs}
         side = _one(sides)
         yield "stride and kernel", side if side == "mixed" else f"stride {side} kernel"
-    for begin, end in _PADS:
-        if kernel and (begin in attributes or end in attributes):
-            pads = _ints(attributes.get(begin)), _ints(attributes.get(end))
-            kind = "equal at both ends" if pads[0] == pads[1] else "unequal"
-            yield "pads given", kind if any(pads[0] + pads[1]) else "none"
+    roles: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
+    keys = {attribute.key for role in roles if (attribute := operator.attribute(role))}
+    if kernel and keys & given.keys():
+        begin, end = _pads(operator, given)
+        kind = "equal at both ends" if begin == end else "unequal"
+        yield "pads given", kind if any(begin + end) else "none"
 
 
-def _first(attributes: Mapping[str, Any], names: Iterable[str]) -> list[int]:
-    return next((_ints(attributes[name]) for name in names if name in attributes), [])
+def _pads(operator: Operator, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    if operator.attribute("pads") is not None:
+        both = _numbers(operator, "pads", given)
+        return both[: len(both) // 2], both[len(both) // 2 :]
+    return _numbers(operator, "pads_begin", given), _numbers(operator, "pads_end", given)
+
+
+def _numbers(operator: Operator, role: Role, given: Mapping[str, Any]) -> list[int]:
+    attribute = operator.attribute(role)
+    return _ints(given.get(attribute.key)) if attribute else []
 
 
 def _ints(value: Any) -> list[int]:

@@ -15,31 +15,30 @@ from conformance.check.compare import closeness
 from conformance.check.report import Result
 from conformance.dtypes import FLOATS, name_of
 from conformance.errors import ConformanceError, InvalidCase
-from conformance.operators import CLAUSES, Operator, operator_named
+from conformance.operators import CLAUSES, Operator, Output, operator_named
 from conformance.operators.clauses import under
-from conformance.operators.disputed import DISPUTED
 from conformance.operators.pipeline import Plan
 from conformance.report import values as words
 from conformance.report.html.text import Own
-from conformance.vector import UNDEFINED, Array, Combination, Outcome, Vector
+from conformance.vector import UNDEFINED, Array, Combination, Outcome, Vector, outputs_of
 from conformance.verify import misshapen
 
 LARGEST = 1 << 14
 """Elements of an array whose values a page holds; of larger ones it shows the geometry."""
 
-_READINGS = {clause.name: {reading.name for reading in clause.readings} for clause in DISPUTED}
 _ARITHMETIC = ("accumulator", "subnormals")
 
 
 def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict[str, Any]:
     """Return plain data for the page's script; {"note": why} where there is nothing to draw.
 
+    What is drawn is the first output.
     The outcome drawn is the one that the checker holds the answer against: of those the
     `required` readings admit, the nearest to what was returned, else the first.
     """
     operator = operator_named(vector.case.operator)
     outcome, wrong, allowed = _nearest(vector, result, required, operator)
-    if outcome is None or outcome.expected is None:
+    if outcome is None or not outcome.outputs:
         return {"note": _without_windows(vector, operator)}
     if misshapen(vector):
         return {"note": "No drawing: the answers have not the shapes of the attributes."}
@@ -49,10 +48,11 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
         plan = under(operator, combination).plan(params)
     except ConformanceError as error:
         return {"note": f"No drawing: {error}"}
-    if outcome.expected.shape[2:] != plan.extent:  # that of other readings
+    expected, addends = outcome.first.values, outcome.first.addends
+    if expected.shape[2:] != plan.extent:  # that of other readings
         return {"note": "No drawing: the answer has not the shape of its readings."}
     named = {k: v for k, v in combination.items() if k not in _ARITHMETIC}
-    data, expected = vector.case.inputs[0], outcome.expected
+    data = vector.case.inputs[0]
     large = max(data.size, expected.size) > LARGEST
     worst = result.worst.index if result.worst else (0,) * expected.ndim
     drawn: dict[str, Any] = {
@@ -68,9 +68,8 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
         return drawn
     drawn["data"], drawn["expected"] = _base64(data), _base64(expected)
     drawn["divisor"] = _divisor(plan)
-    assert outcome.addends is not None
-    if (outcome.addends == UNDEFINED).any():
-        drawn["undefined"] = _bits(outcome.addends == UNDEFINED)
+    if (addends == UNDEFINED).any():
+        drawn["undefined"] = _bits(addends == UNDEFINED)
     return drawn | _returned(result, expected, wrong, allowed)
 
 
@@ -78,7 +77,8 @@ def _returned(
     result: Result, expected: Array, wrong: npt.NDArray[np.bool_] | None, allowed: Any
 ) -> dict[str, Any]:
     """Return what the backend gave: all of it, or the two elements that a report names."""
-    output, worst = result.output, result.worst
+    output = None if result.output is None else outputs_of(result.output)[0]
+    worst = result.worst
     if wrong is not None and output is not None:
         every = np.asarray(allowed)[wrong].tolist()
         # JSON has no infinity; a bound that admits everything is none.
@@ -88,12 +88,12 @@ def _returned(
         return {"other": {"shape": output.shape, "dtype": name_of(output.dtype)}} | (
             {"got": _base64(output)} if output.size else {}
         )
-    if worst is None:
+    if worst is None or worst.number:
         return {}
     named = {worst.first_index: worst.first_got} if worst.first_index else {}
     named |= {worst.index: worst.got}
     flat = {
-        int(np.ravel_multi_index(index, expected.shape)): words.exact(value, result.dtype)
+        int(np.ravel_multi_index(index, expected.shape)): words.exact(value, result.worst_dtype)
         for index, value in named.items()
     }
     return {"some": flat, "wrongs": worst.wrong}
@@ -104,38 +104,32 @@ def _nearest(
 ) -> tuple[Outcome | None, npt.NDArray[np.bool_] | None, Any]:
     outcomes = [outcome for outcome in vector.outcomes if outcome.kind == "values"]
     outcomes = [o for o in outcomes if any(_meets(c, required) for c in o.readings)] or outcomes
-    output = result.output
+    output = None if result.output is None else outputs_of(result.output)[0]
     best: tuple[Outcome | None, npt.NDArray[np.bool_] | None, Any]
     best = (outcomes[0] if outcomes else None, None, None)
     for outcome in outcomes:
-        expected = outcome.expected
-        assert expected is not None
+        expected = outcome.first.values
         if output is None or (output.shape, output.dtype) != (expected.shape, expected.dtype):
             continue
-        wrong, allowed = _differing(outcome, output, operator)
+        wrong, allowed = _differing(outcome, output, operator.outputs[0])
         if best[1] is None or wrong.sum() < best[1].sum():
             best = outcome, wrong, allowed
     return best
 
 
 def _differing(
-    outcome: Outcome, output: Array, operator: Operator
+    outcome: Outcome, returned: Array, output: Output
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return per element whether it is wrong, and the error allowed there."""
-    expected, addends = outcome.expected, outcome.addends
-    divisor, magnitude = outcome.divisor, outcome.magnitude
-    assert expected is not None
-    assert addends is not None
-    assert divisor is not None
-    assert magnitude is not None
-    defined = addends != UNDEFINED
-    if name_of(expected.dtype) not in FLOATS:
-        return defined & (output.ravel() != expected.ravel()), np.zeros(expected.size)
+    """Return per element of the first output whether it is wrong, and the error allowed."""
+    first = outcome.first
+    values, defined = first.values.ravel(), first.addends != UNDEFINED
+    if name_of(values.dtype) not in FLOATS:
+        return defined & (returned.ravel() != values), np.zeros(values.size)
     near = closeness(
-        output.ravel(),
-        ExpectedColumns(expected.ravel(), addends, divisor, magnitude),
-        np.array(expected.ndim - 2),
-        average=operator.reduction.sums,
+        returned.ravel(),
+        ExpectedColumns(values, first.addends, first.divisor, first.magnitude),
+        np.array(first.values.ndim - 2),
+        average=output.comparison == "bound",
     )
     arithmetic = (outcome.accumulator == "element-type") + 2 * (outcome.subnormals == "flushed")
     return defined & ~near.right(arithmetic), near.bound(arithmetic)
@@ -148,7 +142,10 @@ def _meets(combination: Combination, required: Mapping[str, str]) -> bool:
 def _chosen(outcome: Outcome, required: Mapping[str, str]) -> Combination:
     """Return a combination of readings of an outcome, without what no document has."""
     meeting = [c for c in outcome.readings if _meets(c, required)] or list(outcome.readings)
-    return {k: v for k, v in meeting[0].items() if v in _READINGS.get(k, ())} if meeting else {}
+    known = {
+        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
+    }
+    return {k: v for k, v in meeting[0].items() if (k, v) in known} if meeting else {}
 
 
 def _axes(plan: Plan, only: Sequence[int] | None) -> Iterator[dict[str, Any]]:

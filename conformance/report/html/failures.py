@@ -118,13 +118,14 @@ def elements(result: Result) -> list[tuple[str, ...]]:
     worst = result.worst
     if worst is None:
         return []
+    dtype = result.worst_dtype
 
     def row(label: str, index: Sequence[int], got: float, expected: float) -> tuple[str, ...]:
-        values = (words.exact(value, result.dtype) for value in (got, expected))
-        return (label, f"[{', '.join(map(str, index))}]", *values)
+        values = (words.exact(value, dtype) for value in (got, expected))
+        return (label, f"{worst.output}[{', '.join(map(str, index))}]", *values)
 
     error = f"{worst.error:.3g}" if isfinite(worst.error) else "not finite"
-    shown = result.dtype in FLOATS and isfinite(worst.ulp)
+    shown = dtype in FLOATS and isfinite(worst.ulp)
     far = (error, f"{worst.ulp:.3g}" if shown else "", f"{worst.bound:.3g}")
     last = (*row("worst", worst.index, worst.got, worst.expected), *far)
     if worst.first_index in {(), worst.index}:

@@ -72,6 +72,7 @@ def left_out(report: Report) -> list[str]:
     number = words.count(unsupported, "vector")
     aside = f"{number} not supported by the backend: neither a pass nor a failure"
     said = [sentences.left_out(report), aside if unsupported else ""]
+    said += sentences.uncomputed(report)
     return [f"{each}." for each in said if each]
 
 

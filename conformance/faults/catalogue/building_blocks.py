@@ -1,4 +1,4 @@
-"""What the files of the catalogue share: slips of one value per axis, and ways to wrap a step."""
+"""What the modules of the catalogue share: whom faults concern, and ways to wrap a step."""
 
 from __future__ import annotations
 
@@ -10,22 +10,32 @@ import numpy as np
 
 from conformance.faults.fault import Fault
 from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Pads, Windows
 from conformance.vector import Array
 
-OPENVINO = ("AvgPool-1", "MaxPool-1")
-WINDOWED = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
-INCLUDING = ("AvgPool-1", "nGraph-AvgPool")
-AVERAGES = ("AvgPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
-MAXIMUM = ("MaxPool-1",)
-ADAPTIVE = ("AdaptiveAvgPool-8",)
-NGRAPH = ("nGraph-AvgPool",)
-EVERY = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
+# What an operator must have for a fault to show in it; `&` asks for both. A fault that needs
+# nothing concerns every operator.
+WINDOWED = Needs(roles=("kernel",))
+STRIDED = Needs(roles=("kernel", "strides"))
+PADDED = Needs(roles=("kernel", "pads_begin", "pads_end"))
+ROUNDED = Needs(roles=("kernel", "strides", "rounding"))
+AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
+INCLUDING = Needs(roles=("kernel", "include_pad"))
+ADAPTIVE = Needs(roles=("output",))
+UNEVEN = Needs(some=("pads_begin", "auto_pad", "rounding", "output"))  # windows differ in cells
+BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach beyond the input
+SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
+SAYS_VALID = Needs(says=(("auto_pad", "valid"),))
+SAYS_EXPLICIT = Needs(says=(("auto_pad", "explicit"),))
+AVERAGES = Needs(reduction="average")
+MAXIMUM = Needs(reduction="maximum")
+CHOOSING = Needs(sums=False)
+INTEGERS = Needs(integers=True)
+FURTHER = Needs(outputs=2)
 
 Change = Callable[[Params], Params]
-Table = Mapping[str, tuple[str, StepWrap, tuple[str, ...]]]
-"""Faults of one step: name -> summary, wrap, bugs."""
 
 
 class Refused(ValueError):  # noqa: N818 - says what happened
@@ -47,25 +57,27 @@ AXIS_SLIPS = (
 )
 
 
-def listed(table: Table, step: str, operators: tuple[str, ...]) -> tuple[Fault, ...]:
-    """Return the faults of a table."""
+def misread_by_axis(
+    step: str,
+    field: str,
+    where: str,
+    needs: Needs,
+    bugs: Mapping[str, tuple[str, ...]] | None = None,
+) -> tuple[Fault, ...]:
+    """Return faults of a step that misreads a field axis by axis; `where` says it in words.
+
+    `bugs` are those of a slip, by its name.
+    """
     return tuple(
-        Fault(name, words, operators, {step: wrap}, bugs)
-        for name, (words, wrap, bugs) in table.items()
-    )
-
-
-def by_axis(step: str, where: str, fields: Sequence[str]) -> Table:
-    """Return what becomes of a step that misreads fields axis by axis; `where` says it in words."""
-    return {
-        f"{step}-{field}-{slip.name}": (
+        Fault(
+            f"{step}-{field}-{slip.name}",
             f"{field} {slip.words} {where}",
-            seeing(changed(field, slip.of)),
-            (),
+            needs=needs,
+            replaces={step: seeing(changed(field, slip.of))},
+            bugs=(bugs or {}).get(slip.name, ()),
         )
-        for field in fields
         for slip in AXIS_SLIPS
-    }
+    )
 
 
 def changed(field: str, slip: Callable[[Any], Any]) -> Change:
@@ -109,6 +121,13 @@ def refusing(condition: Callable[[Params, Pads, tuple[int, ...]], bool]) -> Step
 def result(change: Callable[[Array, Gathered], Array]) -> StepWrap:
     """Wrap `reduce`: change its result, given a copy of it and the cells it came from."""
     return lambda reduce: lambda gathered, divisor: change(reduce(gathered, divisor), gathered)
+
+
+def further_results(change: Callable[[Array], Array]) -> StepWrap:
+    """Wrap `further`: change each output that it computes."""
+    return lambda further: (
+        lambda gathered, divisor, first: tuple(map(change, further(gathered, divisor, first)))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.faults.common import (
-    OPENVINO,
+from conformance.faults.catalogue.building_blocks import (
+    AUTO_PADDED,
+    PADDED,
+    ROUNDED,
+    STRIDED,
     WINDOWED,
     Refused,
-    Table,
-    by_axis,
-    listed,
+    misread_by_axis,
     seeing_pads,
 )
 from conformance.faults.fault import Fault
@@ -98,114 +99,146 @@ def _refuse_negative_numerator(params: Params, pads: Pads, right: Extent) -> Ext
     return right
 
 
-_WINDOWED: Table = {
-    "extent-one-less": (
-        "the output one window too short",
-        _explicit_extent(_of_room(lambda t, s: max(1, t // s)), ceil=None),
-        (),
-    ),
-    "extent-rounded-to-nearest": (
-        "the number of windows rounded to nearest",
-        _explicit_extent(_of_room(lambda t, s: (2 * t + s) // (2 * s) + 1), ceil=None),
-        (),
-    ),
-    "extent-clamped-to-input": (
-        "the output clamped to the input size",
-        _after(lambda params, _pads, right: tuple(map(min, right, params.sizes))),
-        (),
-    ),
-    "extent-of-padding-once": (
-        "begin and end pads counted once in the output size",
-        seeing_pads(lambda pads: tuple((max(pad), 0) for pad in pads)),
-        (),
-    ),
-    "extent-of-begin-pads-twice": (
-        "begin pads counted twice and end pads not at all in the output size",
-        seeing_pads(lambda pads: tuple((begin, begin) for begin, _ in pads)),
-        (),
-    ),
-    "extent-of-end-pads-twice": (
-        "end pads counted twice and begin pads not at all in the output size",
-        seeing_pads(lambda pads: tuple((end, end) for _, end in pads)),
-        (),
-    ),
-    "extent-without-pads": (
-        "pads not counted in the output size",
-        seeing_pads(lambda pads: tuple((0, 0) for _ in pads)),
-        (),
-    ),
-    "extent-without-begin-pads": (
-        "begin pads not counted in the output size",
-        seeing_pads(lambda pads: tuple((0, end) for _, end in pads)),
-        (),
-    ),
-    **by_axis("extent", "in the output size", ("sizes", "kernel", "strides")),
-}
-# What shows only with rounding up or same_*.
-_OPENVINO: Table = {
-    "ceil-double": (
-        "ceil applied twice",
-        _explicit_extent(_of_room(lambda t, s: axis.ceil_div(t + s - 1, s) + 1), ceil=True),
-        ("ceil_double_rounding",),
-    ),
-    "ceil-exact-as-remainder": (
-        "ceil adds a window even where the division is exact",
-        _explicit_extent(_of_room(lambda t, s: t // s + 2), ceil=True),
-        (),
-    ),
-    "ceil-rounds-half": (
-        "ceil adds a window only for a remainder of at least half the stride",
-        _explicit_extent(_of_room(lambda t, s: t // s + 1 + (2 * (t % s) >= s)), ceil=True),
-        (),
-    ),
-    "ceil-never-overhangs-begin-forgotten": (
-        "ceil drops the windows that start within begin pads of the input's end",
-        _explicit_extent(
-            _dropped_if(lambda d, start, o, _begin, _end: o > 1 and start >= d), ceil=True
-        ),
-        (),
-    ),
-    "ceil-dropped-only-with-begin-pad": (
-        "ceil drops a window past the input only on axes with a begin pad",
-        _explicit_extent(
-            _dropped_if(lambda d, start, _o, begin, _end: begin > 0 and start >= d + begin),
-            ceil=True,
-        ),
-        ("ceil_clip_only_if_pad",),
-    ),
-    "ceil-first-axis-only": (
-        "ceil applied to the first axis alone",
-        _ceil_on(lambda i, _: i == 0),
-        (),
-    ),
-    "ceil-last-axis-only": (
-        "ceil applied to the last axis alone",
-        _ceil_on(lambda i, axes: i == axes - 1),
-        (),
-    ),
-    "floor-drops-padding-windows": (
-        "windows that start in the end padding dropped though rounding down",
-        _after(_floor_drops_padding_windows),
-        (),
-    ),
-    "same-extent-rounded-down": (
-        "the output size of same_* rounded down",
-        _after_same(lambda d, s: max(1, d // s)),
-        (),
-    ),
-    "extent-without-end-pads": (
-        "end pads not counted in the output size",
-        seeing_pads(lambda pads: tuple((begin, 0) for begin, _ in pads)),
-        (),
-    ),
-    "ceil-of-negative-numerator": (
-        "ceil fails where the kernel is larger than input and begin pad",
-        _after(_refuse_negative_numerator),
-        ("ceil_negative_numerator",),
-    ),
-}
-
 FAULTS: tuple[Fault, ...] = (
-    *listed(_WINDOWED, "extent", WINDOWED),
-    *listed(_OPENVINO, "extent", OPENVINO),
+    Fault(
+        "extent-one-less",
+        "the output one window too short",
+        needs=WINDOWED,
+        replaces={"extent": _explicit_extent(_of_room(lambda t, s: max(1, t // s)), ceil=None)},
+    ),
+    Fault(
+        "extent-rounded-to-nearest",
+        "the number of windows rounded to nearest",
+        needs=STRIDED,
+        replaces={
+            "extent": _explicit_extent(_of_room(lambda t, s: (2 * t + s) // (2 * s) + 1), ceil=None)
+        },
+    ),
+    Fault(
+        "extent-clamped-to-input",
+        "the output clamped to the input size",
+        needs=PADDED,
+        replaces={
+            "extent": _after(lambda params, _pads, right: tuple(map(min, right, params.sizes)))
+        },
+    ),
+    Fault(
+        "extent-of-padding-once",
+        "begin and end pads counted once in the output size",
+        needs=PADDED,
+        replaces={"extent": seeing_pads(lambda pads: tuple((max(pad), 0) for pad in pads))},
+    ),
+    Fault(
+        "extent-of-begin-pads-twice",
+        "begin pads counted twice and end pads not at all in the output size",
+        needs=PADDED,
+        replaces={"extent": seeing_pads(lambda pads: tuple((begin, begin) for begin, _ in pads))},
+    ),
+    Fault(
+        "extent-of-end-pads-twice",
+        "end pads counted twice and begin pads not at all in the output size",
+        needs=PADDED,
+        replaces={"extent": seeing_pads(lambda pads: tuple((end, end) for _, end in pads))},
+    ),
+    Fault(
+        "extent-without-pads",
+        "pads not counted in the output size",
+        needs=PADDED,
+        replaces={"extent": seeing_pads(lambda pads: tuple((0, 0) for _ in pads))},
+    ),
+    Fault(
+        "extent-without-begin-pads",
+        "begin pads not counted in the output size",
+        needs=PADDED,
+        replaces={"extent": seeing_pads(lambda pads: tuple((0, end) for _, end in pads))},
+    ),
+    *misread_by_axis("extent", "sizes", "in the output size", WINDOWED),
+    *misread_by_axis("extent", "kernel", "in the output size", WINDOWED),
+    *misread_by_axis("extent", "strides", "in the output size", STRIDED),
+    Fault(
+        "ceil-double",
+        "ceil applied twice",
+        needs=ROUNDED,
+        replaces={
+            "extent": _explicit_extent(
+                _of_room(lambda t, s: axis.ceil_div(t + s - 1, s) + 1), ceil=True
+            )
+        },
+        bugs=("ceil_double_rounding",),
+    ),
+    Fault(
+        "ceil-exact-as-remainder",
+        "ceil adds a window even where the division is exact",
+        needs=ROUNDED,
+        replaces={"extent": _explicit_extent(_of_room(lambda t, s: t // s + 2), ceil=True)},
+    ),
+    Fault(
+        "ceil-rounds-half",
+        "ceil adds a window only for a remainder of at least half the stride",
+        needs=ROUNDED,
+        replaces={
+            "extent": _explicit_extent(
+                _of_room(lambda t, s: t // s + 1 + (2 * (t % s) >= s)), ceil=True
+            )
+        },
+    ),
+    Fault(
+        "ceil-never-overhangs-begin-forgotten",
+        "ceil drops the windows that start within begin pads of the input's end",
+        needs=ROUNDED & PADDED,
+        replaces={
+            "extent": _explicit_extent(
+                _dropped_if(lambda d, start, o, _begin, _end: o > 1 and start >= d), ceil=True
+            )
+        },
+    ),
+    Fault(
+        "ceil-dropped-only-with-begin-pad",
+        "ceil drops a window past the input only on axes with a begin pad",
+        needs=ROUNDED & PADDED,
+        replaces={
+            "extent": _explicit_extent(
+                _dropped_if(lambda d, start, _o, begin, _end: begin > 0 and start >= d + begin),
+                ceil=True,
+            )
+        },
+        bugs=("ceil_clip_only_if_pad",),
+    ),
+    Fault(
+        "ceil-first-axis-only",
+        "ceil applied to the first axis alone",
+        needs=ROUNDED,
+        replaces={"extent": _ceil_on(lambda i, _: i == 0)},
+    ),
+    Fault(
+        "ceil-last-axis-only",
+        "ceil applied to the last axis alone",
+        needs=ROUNDED,
+        replaces={"extent": _ceil_on(lambda i, axes: i == axes - 1)},
+    ),
+    Fault(
+        "floor-drops-padding-windows",
+        "windows that start in the end padding dropped though rounding down",
+        needs=ROUNDED & PADDED,
+        replaces={"extent": _after(_floor_drops_padding_windows)},
+    ),
+    Fault(
+        "same-extent-rounded-down",
+        "the output size of same_* rounded down",
+        needs=AUTO_PADDED,
+        replaces={"extent": _after_same(lambda d, s: max(1, d // s))},
+    ),
+    Fault(
+        "extent-without-end-pads",
+        "end pads not counted in the output size",
+        needs=ROUNDED & PADDED,
+        replaces={"extent": seeing_pads(lambda pads: tuple((begin, 0) for begin, _ in pads))},
+    ),
+    Fault(
+        "ceil-of-negative-numerator",
+        "ceil fails where the kernel is larger than input and begin pad",
+        needs=ROUNDED & PADDED,
+        replaces={"extent": _after(_refuse_negative_numerator)},
+        bugs=("ceil_negative_numerator",),
+    ),
 )

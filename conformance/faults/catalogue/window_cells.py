@@ -12,10 +12,10 @@ from conformance.operators.pipeline import Gathered
 from conformance.vector import Array
 
 
-class Taps(NamedTuple):
-    """`cells` (planes, outputs, taps) in row-major order of each window, zero where `held` is not.
+class WindowCells(NamedTuple):
+    """`cells` (planes, outputs, places) in row-major order of each window, zero where not `held`.
 
-    `held` (outputs, taps) says which taps lie in their window; `shape` is that of the output.
+    `held` (outputs, places) says which places of a window hold a cell; `shape` is the output's.
     """
 
     cells: Array
@@ -23,18 +23,18 @@ class Taps(NamedTuple):
     shape: tuple[int, ...]
 
     def fold(self, start: Array, combine: Callable[[Array, Array], Array]) -> Array:
-        """Fold the taps of each window in order: `combine(accumulated, cell)`, both of a type."""
+        """Fold the cells of each window in order: `combine(accumulated, cell)`, both of a type."""
         accumulated = np.broadcast_to(start, self.cells.shape[:2]).copy()
-        for tap in range(self.cells.shape[2]):
-            combined = combine(accumulated, self.cells[:, :, tap])
-            accumulated = np.where(self.held[:, tap], combined, accumulated)
+        for place in range(self.cells.shape[2]):
+            combined = combine(accumulated, self.cells[:, :, place])
+            accumulated = np.where(self.held[:, place], combined, accumulated)
         return accumulated.reshape(self.shape)
 
 
-def taps_of(gathered: Gathered) -> Taps:
+def window_cells(gathered: Gathered) -> WindowCells:
     """Return the table of a gathered box per output.
 
-    Boxes may reach into the padding: its taps are not held.
+    Boxes may reach into the padding: it holds no cells.
     """
     data = gathered.data
     sizes, extent = data.shape[2:], tuple(len(lo) for lo in gathered.lo)
@@ -53,4 +53,4 @@ def taps_of(gathered: Gathered) -> Taps:
     index, held = index.reshape(count, -1), held.reshape(count, -1)
     planes = data.reshape(data.shape[0] * data.shape[1], -1)
     cells = np.where(held, planes[:, index], data.dtype.type(0))
-    return Taps(cells, held, (*data.shape[:2], *extent))
+    return WindowCells(cells, held, (*data.shape[:2], *extent))

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.common import (
+from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
-    EVERY,
     INCLUDING,
+    PADDED,
+    STRIDED,
     WINDOWED,
     Seen,
     remember,
@@ -18,6 +19,7 @@ from conformance.faults.common import (
 )
 from conformance.faults.fault import Fault
 from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows
 from conformance.vector import Array
@@ -71,18 +73,6 @@ def _undivided(axis: int, lanes: int) -> StepWrap:
     return wrap
 
 
-_TAILS: tuple[tuple[str, str, Callable[[int, int], StepWrap], tuple[str, ...]], ...] = (
-    ("unwritten", "left unwritten", _unwritten, EVERY),
-    ("repeated", "filled with the one before them", _repeated, EVERY),
-    ("undivided", "not divided", _undivided, AVERAGES),
-)
-_BUGS = {
-    "channel-tail-32-unwritten": ("channel_tail_wrong_32",),
-    "channel-tail-16-undivided": ("channel_tail_wrong_16",),
-    "channel-tail-8-unwritten": ("channel_tail_wrong_8",),
-    "channels-above-256-unwritten": ("channel_beyond_256_wrong",),
-}
-
 # What is returned -------------------------------------------------------------------------------
 
 
@@ -109,81 +99,6 @@ def _axes_reversed(right: Array, _gathered: Gathered) -> Array:
 
 def _in_type(kind: Any) -> Callable[[Array, Gathered], Array]:
     return lambda right, _gathered: right.astype(kind)
-
-
-_RESULTS: dict[str, tuple[str, Callable[[Array, Gathered], Array]]] = {
-    "output-last-axes-swapped": ("the last two axes of the output swapped", _transposed),
-    "output-stored-transposed": (
-        "the output stored as if its last two axes were swapped",
-        _stored_transposed,
-    ),
-    "output-axes-reversed": ("the spatial axes of the output reversed", _axes_reversed),
-    "output-channels-last": (
-        "the output returned with channels last",
-        lambda right, _: np.moveaxis(right, 1, -1),
-    ),
-    "output-stored-channels-last": (
-        "the output stored as if channels came last",
-        lambda right, _: np.ascontiguousarray(np.moveaxis(right, 1, -1)).reshape(right.shape),
-    ),
-    "output-squeezed": (
-        "axes of length 1 dropped from the output",
-        lambda right, _: right.squeeze(),
-    ),
-    "output-flattened": (
-        "the spatial axes of the output flattened",
-        lambda right, _: right.reshape(*right.shape[:2], -1),
-    ),
-    "output-batch-dropped": ("the batch axis dropped", lambda right, _: right[0]),
-    "output-mirrored": ("the last axis of the output reversed", lambda right, _: right[..., ::-1]),
-    "output-float32": ("the output returned as float32", _in_type(np.float32)),
-    "output-float64": ("the output returned as float64", _in_type(np.float64)),
-    "output-negated": ("the sign of the output lost", lambda right, _: abs(right)),
-}
-
-_ZEROED: dict[str, tuple[str, Callable[[Array], Any]]] = {
-    "last-batch-unwritten": (
-        "the last of several batches unwritten",
-        lambda y: (np.arange(len(y)) == len(y) - 1).reshape(-1, *[1] * (y.ndim - 1)) & (len(y) > 1),
-    ),
-    "last-channel-unwritten": (
-        "the last of several channels unwritten",
-        lambda y: (
-            (np.arange(y.shape[1]) == y.shape[1] - 1).reshape(-1, *[1] * (y.ndim - 2))
-            & (y.shape[1] > 1)
-        ),
-    ),
-    "last-output-unwritten": (
-        "the last output of every row unwritten",
-        lambda y: (np.arange(y.shape[-1]) == y.shape[-1] - 1) & (y.shape[-1] > 1),
-    ),
-    "last-row-unwritten": (
-        "the last row of the output unwritten",
-        lambda y: (
-            np.arange(y.shape[-2])[:, np.newaxis] == y.shape[-2] - 1
-            if y.ndim > 3 and y.shape[-2] > 1
-            else np.zeros((), np.bool_)
-        ),
-    ),
-    "full-channel-blocks-unwritten": (
-        "outputs unwritten for a multiple of 8 channels",
-        lambda y: np.full((), y.shape[1] % 8 == 0),
-    ),
-    "channels-above-256-unwritten": (
-        "channels above 256 unwritten",
-        lambda y: (np.arange(y.shape[1]) >= 256).reshape(-1, *[1] * (y.ndim - 2)),
-    ),
-    "outputs-above-65535-unwritten": (
-        "outputs of a plane beyond 65,535 unwritten",
-        lambda y: (np.arange(int(np.prod(y.shape[2:]))) > 65535).reshape(y.shape[2:]),
-    ),
-    "planes-above-1024-unwritten": (
-        "planes beyond 1,024 unwritten",
-        lambda y: (np.arange(y.shape[0] * y.shape[1]) >= 1024).reshape(
-            *y.shape[:2], *[1] * (y.ndim - 2)
-        ),
-    ),
-}
 
 
 def _kernel_one(reduce: Reduce) -> Reduce:
@@ -274,75 +189,227 @@ FAULTS: tuple[Fault, ...] = (
         Fault(
             f"{of}-tail-{lanes}-{name}",
             f"{of}s beyond groups of {lanes} {words}",
-            operators,
-            {"reduce": wrap(axis, lanes)},
-            _BUGS.get(f"{of}-tail-{lanes}-{name}", ()),
+            needs=needs,
+            replaces={"reduce": wrap(axis, lanes)},
+            bugs=bugs.get((of, lanes), ()),
         )
-        for name, words, wrap, operators in _TAILS
+        for name, words, wrap, needs, bugs in (
+            (
+                "unwritten",
+                "left unwritten",
+                _unwritten,
+                Needs(),
+                {
+                    ("channel", 32): ("channel_tail_wrong_32",),
+                    ("channel", 8): ("channel_tail_wrong_8",),
+                },
+            ),
+            ("repeated", "filled with the one before them", _repeated, Needs(), {}),
+            (
+                "undivided",
+                "not divided",
+                _undivided,
+                AVERAGES,
+                {("channel", 16): ("channel_tail_wrong_16",)},
+            ),
+        )
         for of, axis in (("column", -1), ("channel", 1))
         for lanes in (4, 8, 16, 32)
     ),
-    *(
-        # Blocks lie the same way from both ends: adaptive pooling of mirrored data is mirrored.
-        Fault(
-            name,
-            words,
-            WINDOWED if name == "output-mirrored" else EVERY,
-            {"reduce": result(change)},
-        )
-        for name, (words, change) in _RESULTS.items()
+    Fault(
+        "output-last-axes-swapped",
+        "the last two axes of the output swapped",
+        replaces={"reduce": result(_transposed)},
     ),
-    *(
-        Fault(name, words, EVERY, {"reduce": _zero_where(mark)}, _BUGS.get(name, ()))
-        for name, (words, mark) in _ZEROED.items()
+    Fault(
+        "output-stored-transposed",
+        "the output stored as if its last two axes were swapped",
+        replaces={"reduce": result(_stored_transposed)},
+    ),
+    Fault(
+        "output-axes-reversed",
+        "the spatial axes of the output reversed",
+        replaces={"reduce": result(_axes_reversed)},
+    ),
+    Fault(
+        "output-channels-last",
+        "the output returned with channels last",
+        replaces={"reduce": result(lambda right, _: np.moveaxis(right, 1, -1))},
+    ),
+    Fault(
+        "output-stored-channels-last",
+        "the output stored as if channels came last",
+        replaces={
+            "reduce": result(
+                lambda right, _: np.ascontiguousarray(np.moveaxis(right, 1, -1)).reshape(
+                    right.shape
+                )
+            )
+        },
+    ),
+    Fault(
+        "output-squeezed",
+        "axes of length 1 dropped from the output",
+        replaces={"reduce": result(lambda right, _: right.squeeze())},
+    ),
+    Fault(
+        "output-flattened",
+        "the spatial axes of the output flattened",
+        replaces={"reduce": result(lambda right, _: right.reshape(*right.shape[:2], -1))},
+    ),
+    Fault(
+        "output-batch-dropped",
+        "the batch axis dropped",
+        replaces={"reduce": result(lambda right, _: right[0])},
+    ),
+    Fault(
+        "output-mirrored",
+        "the last axis of the output reversed",
+        # Blocks lie the same way from both ends: adaptive pooling of mirrored data is mirrored.
+        needs=STRIDED,
+        replaces={"reduce": result(lambda right, _: right[..., ::-1])},
+    ),
+    Fault(
+        "output-float32",
+        "the output returned as float32",
+        replaces={"reduce": result(_in_type(np.float32))},
+    ),
+    Fault(
+        "output-float64",
+        "the output returned as float64",
+        replaces={"reduce": result(_in_type(np.float64))},
+    ),
+    Fault(
+        "output-negated",
+        "the sign of the output lost",
+        replaces={"reduce": result(lambda right, _: abs(right))},
+    ),
+    Fault(
+        "last-batch-unwritten",
+        "the last of several batches unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (
+                    (np.arange(len(y)) == len(y) - 1).reshape(-1, *[1] * (y.ndim - 1))
+                    & (len(y) > 1)
+                )
+            )
+        },
+    ),
+    Fault(
+        "last-channel-unwritten",
+        "the last of several channels unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (
+                    (np.arange(y.shape[1]) == y.shape[1] - 1).reshape(-1, *[1] * (y.ndim - 2))
+                    & (y.shape[1] > 1)
+                )
+            )
+        },
+    ),
+    Fault(
+        "last-output-unwritten",
+        "the last output of every row unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (np.arange(y.shape[-1]) == y.shape[-1] - 1) & (y.shape[-1] > 1)
+            )
+        },
+    ),
+    Fault(
+        "last-row-unwritten",
+        "the last row of the output unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (
+                    np.arange(y.shape[-2])[:, np.newaxis] == y.shape[-2] - 1
+                    if y.ndim > 3 and y.shape[-2] > 1
+                    else np.zeros((), np.bool_)
+                )
+            )
+        },
+    ),
+    Fault(
+        "full-channel-blocks-unwritten",
+        "outputs unwritten for a multiple of 8 channels",
+        replaces={"reduce": _zero_where(lambda y: np.full((), y.shape[1] % 8 == 0))},
+    ),
+    Fault(
+        "channels-above-256-unwritten",
+        "channels above 256 unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (np.arange(y.shape[1]) >= 256).reshape(-1, *[1] * (y.ndim - 2))
+            )
+        },
+        bugs=("channel_beyond_256_wrong",),
+    ),
+    Fault(
+        "outputs-above-65535-unwritten",
+        "outputs of a plane beyond 65,535 unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (np.arange(int(np.prod(y.shape[2:]))) > 65535).reshape(y.shape[2:])
+            )
+        },
+    ),
+    Fault(
+        "planes-above-1024-unwritten",
+        "planes beyond 1,024 unwritten",
+        replaces={
+            "reduce": _zero_where(
+                lambda y: (np.arange(y.shape[0] * y.shape[1]) >= 1024).reshape(
+                    *y.shape[:2], *[1] * (y.ndim - 2)
+                )
+            )
+        },
     ),
     Fault(
         "kernel-one-unwritten",
         "outputs unwritten for a kernel of 1",
-        WINDOWED,
-        {"reduce": _kernel_one, "gather": remember},
-        ("kernel_1x1_unwritten",),
+        needs=WINDOWED,
+        replaces={"reduce": _kernel_one, "gather": remember},
+        bugs=("kernel_1x1_unwritten",),
     ),
     Fault(
         "kernel-one-subsamples",
         "pads ignored for a kernel of 1",
-        WINDOWED,
-        {"gather": _kernel_one_subsamples},
-        ("kernel_1x1_unwritten",),
+        needs=STRIDED & PADDED,
+        replaces={"gather": _kernel_one_subsamples},
+        bugs=("kernel_1x1_unwritten",),
     ),
     Fault(
         "first-pads-kept",
         "pads kept from an earlier call of the same kernel and strides",
-        WINDOWED,
-        {"pads": _first_pads_kept},
+        needs=PADDED,
+        replaces={"pads": _first_pads_kept},
         remembers=True,
     ),
     Fault(
         "first-extent-kept",
         "the output size kept from an earlier call that differed in other attributes",
-        WINDOWED,
-        {"extent": _first_extent_kept},
+        needs=WINDOWED & Needs(some=("pads_begin", "auto_pad", "rounding")),
+        replaces={"extent": _first_extent_kept},
         remembers=True,
     ),
     Fault(
         "first-divisor-kept",
         "divisors kept from an earlier call of the same output size",
-        INCLUDING,
-        {"divide": _first_divisor_kept},
+        needs=INCLUDING,
+        replaces={"divide": _first_divisor_kept},
         remembers=True,
     ),
     Fault(
         "added-to-previous-output",
         "the output added to that of the previous call",
-        EVERY,
-        {"reduce": _added_to_previous},
+        replaces={"reduce": _added_to_previous},
         remembers=True,
     ),
     Fault(
         "first-output-kept",
         "the output of an earlier call of the same shape returned",
-        EVERY,
-        {"reduce": _previous_result},
+        replaces={"reduce": _previous_result},
         remembers=True,
     ),
 )

@@ -65,7 +65,9 @@ def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
 def weight(vector: Vector) -> int:
     """Return about how much work a vector is: its cells, and windows that differ from another."""
     case = vector.case
-    kernel = case.attributes.get("kernel", case.attributes.get("window_shape", ()))
+    attribute = operator_named(case.operator).attribute("kernel")
+    kernel = case.attributes.get(attribute.key) if attribute is not None else None
+    # A stranger's kernel may be anything.
     wide = sum(k * k for k in kernel if isinstance(k, int)) if isinstance(kernel, list) else 0
     return sum(array.size for array in case.inputs) + wide
 

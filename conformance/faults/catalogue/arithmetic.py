@@ -13,10 +13,16 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import dtype_of, name_of
-from conformance.faults.common import AVERAGES, INCLUDING, Seen, remember
+from conformance.faults.catalogue.building_blocks import (
+    AVERAGES,
+    INCLUDING,
+    Seen,
+    remember,
+)
+from conformance.faults.catalogue.window_cells import window_cells
 from conformance.faults.fault import Fault
-from conformance.faults.taps import taps_of
 from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
@@ -53,7 +59,9 @@ def _accumulating(kind: str, over: tuple[str, ...]) -> StepWrap:
             return reduce(gathered, divisor)
         cells = narrow(widen(data), kind)
         zero = np.zeros((), cells.dtype)
-        sums = taps_of(Gathered(cells, gathered.lo, gathered.hi)).fold(zero, lambda a, b: a + b)
+        sums = window_cells(Gathered(cells, gathered.lo, gathered.hi)).fold(
+            zero, lambda a, b: a + b
+        )
         return narrow(widen(_divided(sums, divisor, kind)), name_of(data.dtype))
 
     return _averages(change)
@@ -172,8 +180,8 @@ def _nan_left_out(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array
     zero = np.zeros(())
     numbers = Gathered(np.where(np.isnan(wide), 0.0, wide), gathered.lo, gathered.hi)
     counts = Gathered((~np.isnan(wide)).astype(np.float64), gathered.lo, gathered.hi)
-    sums = taps_of(numbers).fold(zero, np.add)
-    held = taps_of(counts).fold(zero, np.add)
+    sums = window_cells(numbers).fold(zero, np.add)
+    held = window_cells(counts).fold(zero, np.add)
     return narrow(sums / held, name_of(gathered.data.dtype))
 
 
@@ -189,7 +197,7 @@ def _running_total(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Arra
 def _nonzero_count(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
     """Divide by the cells that are not zero."""
     wide = widen(gathered.data)
-    held = taps_of(Gathered((wide != 0).astype(np.float64), gathered.lo, gathered.hi)).fold(
+    held = window_cells(Gathered((wide != 0).astype(np.float64), gathered.lo, gathered.hi)).fold(
         np.zeros(()), np.add
     )
     right = reduce(gathered, divisor)
@@ -201,7 +209,7 @@ def _clipped_at_padding(gathered: Gathered, divisor: Divisor, reduce: Reduce) ->
     if not isinstance(gathered, Seen):
         return reduce(gathered, divisor)
     windows = gathered.windows
-    taps = taps_of(Gathered(widen(gathered.data), windows.start, windows.stop))
+    taps = window_cells(Gathered(widen(gathered.data), windows.start, windows.stop))
     sums = np.zeros(taps.cells.shape[:2])
     longest = [int((b - a).max()) for a, b in zip(windows.start, windows.stop, strict=True)]
     for tap in range(int(np.prod(longest))):
@@ -235,127 +243,176 @@ def _dashed(kinds: tuple[str, ...]) -> str:
     return "-".join(kinds)
 
 
-_FAULTS: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
-    **{
-        f"sums-in-{kind}-of-{_dashed(over)}": (
-            f"{_of(over)} summed in {kind}",
-            _accumulating(kind, over),
-            (),
-        )
-        for kind, over in _NARROWER
-    },
-    **{
-        f"results-in-{kind}-of-{_dashed(over)}": (
-            f"results of {_of(over)} rounded to {kind}",
-            _rounded_result(kind, over),
-            (),
-        )
-        for kind, over in _NARROWER
-    },
-    **{
-        f"reciprocal-of-{bits}-bits": (
-            f"sums multiplied by a reciprocal of {bits} bits",
-            _reciprocal(bits),
-            bugs,
-        )
-        for bits, bugs in ((8, ("reciprocal_in_low_precision",)), (11, ()), (20, ()))
-    },
-    "cells-truncated-to-10-bits": (
-        "cells truncated to 10 bits of fraction before they are added",
-        _cells(lambda values: _kept_bits(values, 11)),
-        (),
-    ),
-    "prefix-sums-of-rows": (
-        "sums taken as differences of running sums along a row",
-        _prefix_sums(every_axis=False),
-        ("prefix_sum_cancellation",),
-    ),
-    "prefix-sums-of-planes": (
-        "sums taken as differences of running sums over a plane",
-        _prefix_sums(every_axis=True),
-        ("prefix_sum_cancellation",),
-    ),
-    "cells-truncated-to-integers": (
-        "cells truncated to integers before they are added",
-        _cells(np.trunc),
-        (),
-    ),
-    "results-truncated-to-integers": ("averages truncated to integers", _results(np.trunc), ()),
-    "results-rounded-to-integers": ("averages rounded to integers", _results(np.rint), ()),
-    "results-rounded-down": ("averages rounded down to integers", _results(np.floor), ()),
-    "fixed-point-of-8-bits": (
-        "averages rounded to multiples of 1/256",
-        _results(_fixed_point(8)),
-        (),
-    ),
-    "negative-results-zero": (
-        "negative averages replaced by 0",
-        _results(lambda v: np.where(v < 0, 0.0, v)),
-        (),
-    ),
-    "magnitudes": ("magnitudes averaged", _cells(np.abs), ()),
-    "small-cells-zero": (
-        "cells below 1e-6 taken as 0",
-        _cells(lambda v: np.where(np.abs(v) < 1e-6, 0.0, v)),
-        (),
-    ),
-    "results-clamped-to-float16": (
-        "averages clamped to the range of float16",
-        _results(lambda v: np.clip(v, -65504.0, 65504.0)),
-        (),
-    ),
-    "divisor-plus-1e-5": ("1e-5 added to divisors", _plus_epsilon(1e-5), ()),
-    "divisor-plus-1e-6": ("1e-6 added to divisors", _plus_epsilon(1e-6), ()),
-    "zero-times-infinity": (
-        "cells outside a window multiplied by 0: one infinity or NaN spoils the plane",
-        _averages(_matrix_product),
-        (),
-    ),
-    "nan-as-zero-in-average": ("NaN taken as 0", _averages(_nan_as_zero), ()),
-    "nan-left-out-of-average": (
-        "NaN left out of sums and counts",
-        _averages(_nan_left_out),
-        (),
-    ),
-    "infinity-clamped-in-average": (
-        "infinity replaced by the largest finite number",
-        _averages(
-            lambda gathered, divisor, reduce: reduce(
-                replace(
-                    gathered,
-                    data=np.where(
-                        np.isinf(widen(gathered.data)),
-                        np.nextafter(gathered.data, gathered.data.dtype.type(0)),
-                        gathered.data,
-                    ),
-                ),
-                divisor,
-            )
-        ),
-        (),
-    ),
-    "sum-not-cleared": (
-        "the second sum of a row started from the first result",
-        _averages(_running_total),
-        (),
-    ),
-    "divided-by-nonzero-cells": (
-        "sums divided by the number of cells that are not zero",
-        _averages(_nonzero_count),
-        (),
-    ),
-}
-
 FAULTS: tuple[Fault, ...] = (
     *(
-        Fault(name, words, AVERAGES, {"reduce": wrap}, bugs)
-        for name, (words, wrap, bugs) in _FAULTS.items()
+        Fault(
+            f"sums-in-{kind}-of-{_dashed(over)}",
+            f"{_of(over)} summed in {kind}",
+            needs=AVERAGES & Needs(dtypes=over),
+            replaces={"reduce": _accumulating(kind, over)},
+        )
+        for kind, over in _NARROWER
+    ),
+    *(
+        Fault(
+            f"results-in-{kind}-of-{_dashed(over)}",
+            f"results of {_of(over)} rounded to {kind}",
+            needs=AVERAGES & Needs(dtypes=over),
+            replaces={"reduce": _rounded_result(kind, over)},
+        )
+        for kind, over in _NARROWER
+    ),
+    *(
+        Fault(
+            f"reciprocal-of-{bits}-bits",
+            f"sums multiplied by a reciprocal of {bits} bits",
+            needs=AVERAGES,
+            replaces={"reduce": _reciprocal(bits)},
+            bugs=bugs,
+        )
+        for bits, bugs in ((8, ("reciprocal_in_low_precision",)), (11, ()), (20, ()))
+    ),
+    Fault(
+        "cells-truncated-to-10-bits",
+        "cells truncated to 10 bits of fraction before they are added",
+        needs=AVERAGES,
+        replaces={"reduce": _cells(lambda values: _kept_bits(values, 11))},
+    ),
+    Fault(
+        "prefix-sums-of-rows",
+        "sums taken as differences of running sums along a row",
+        needs=AVERAGES,
+        replaces={"reduce": _prefix_sums(every_axis=False)},
+        bugs=("prefix_sum_cancellation",),
+    ),
+    Fault(
+        "prefix-sums-of-planes",
+        "sums taken as differences of running sums over a plane",
+        needs=AVERAGES,
+        replaces={"reduce": _prefix_sums(every_axis=True)},
+        bugs=("prefix_sum_cancellation",),
+    ),
+    Fault(
+        "cells-truncated-to-integers",
+        "cells truncated to integers before they are added",
+        needs=AVERAGES,
+        replaces={"reduce": _cells(np.trunc)},
+    ),
+    Fault(
+        "results-truncated-to-integers",
+        "averages truncated to integers",
+        needs=AVERAGES,
+        replaces={"reduce": _results(np.trunc)},
+    ),
+    Fault(
+        "results-rounded-to-integers",
+        "averages rounded to integers",
+        needs=AVERAGES,
+        replaces={"reduce": _results(np.rint)},
+    ),
+    Fault(
+        "results-rounded-down",
+        "averages rounded down to integers",
+        needs=AVERAGES,
+        replaces={"reduce": _results(np.floor)},
+    ),
+    Fault(
+        "fixed-point-of-8-bits",
+        "averages rounded to multiples of 1/256",
+        needs=AVERAGES,
+        replaces={"reduce": _results(_fixed_point(8))},
+    ),
+    Fault(
+        "negative-results-zero",
+        "negative averages replaced by 0",
+        needs=AVERAGES,
+        replaces={"reduce": _results(lambda v: np.where(v < 0, 0.0, v))},
+    ),
+    Fault(
+        "magnitudes",
+        "magnitudes averaged",
+        needs=AVERAGES,
+        replaces={"reduce": _cells(np.abs)},
+    ),
+    Fault(
+        "small-cells-zero",
+        "cells below 1e-6 taken as 0",
+        needs=AVERAGES,
+        replaces={"reduce": _cells(lambda v: np.where(np.abs(v) < 1e-6, 0.0, v))},
+    ),
+    Fault(
+        "results-clamped-to-float16",
+        "averages clamped to the range of float16",
+        needs=AVERAGES,
+        replaces={"reduce": _results(lambda v: np.clip(v, -65504.0, 65504.0))},
+    ),
+    Fault(
+        "divisor-plus-1e-5",
+        "1e-5 added to divisors",
+        needs=AVERAGES,
+        replaces={"reduce": _plus_epsilon(1e-5)},
+    ),
+    Fault(
+        "divisor-plus-1e-6",
+        "1e-6 added to divisors",
+        needs=AVERAGES,
+        replaces={"reduce": _plus_epsilon(1e-6)},
+    ),
+    Fault(
+        "zero-times-infinity",
+        "cells outside a window multiplied by 0: one infinity or NaN spoils the plane",
+        needs=AVERAGES,
+        replaces={"reduce": _averages(_matrix_product)},
+    ),
+    Fault(
+        "nan-as-zero-in-average",
+        "NaN taken as 0",
+        needs=AVERAGES,
+        replaces={"reduce": _averages(_nan_as_zero)},
+    ),
+    Fault(
+        "nan-left-out-of-average",
+        "NaN left out of sums and counts",
+        needs=AVERAGES,
+        replaces={"reduce": _averages(_nan_left_out)},
+    ),
+    Fault(
+        "infinity-clamped-in-average",
+        "infinity replaced by the largest finite number",
+        needs=AVERAGES,
+        replaces={
+            "reduce": _averages(
+                lambda gathered, divisor, reduce: reduce(
+                    replace(
+                        gathered,
+                        data=np.where(
+                            np.isinf(widen(gathered.data)),
+                            np.nextafter(gathered.data, gathered.data.dtype.type(0)),
+                            gathered.data,
+                        ),
+                    ),
+                    divisor,
+                )
+            )
+        },
+    ),
+    Fault(
+        "sum-not-cleared",
+        "the second sum of a row started from the first result",
+        needs=AVERAGES,
+        replaces={"reduce": _averages(_running_total)},
+    ),
+    Fault(
+        "divided-by-nonzero-cells",
+        "sums divided by the number of cells that are not zero",
+        needs=AVERAGES,
+        replaces={"reduce": _averages(_nonzero_count)},
     ),
     Fault(
         "sum-clipped-at-padding",
         "a running sum below 0 replaced by 0 at every cell of the padding",
-        INCLUDING,
-        {"reduce": _averages(_clipped_at_padding), "gather": remember},
-        ("mean_relu_on_padded_taps",),
+        needs=INCLUDING,
+        replaces={"reduce": _averages(_clipped_at_padding), "gather": remember},
+        bugs=("mean_relu_on_padded_taps",),
     ),
 )

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import name_of
-from conformance.faults.common import MAXIMUM, Seen, remember, result
+from conformance.faults.catalogue.building_blocks import (
+    CHOOSING,
+    INTEGERS,
+    MAXIMUM,
+    PADDED,
+    Seen,
+    remember,
+    result,
+)
+from conformance.faults.catalogue.window_cells import WindowCells, window_cells
 from conformance.faults.fault import Fault
-from conformance.faults.taps import Taps, taps_of
 from conformance.operators.clause import StepWrap
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import maximum_of_cells
@@ -49,7 +57,7 @@ def _in(kind: str) -> StepWrap:
 
 
 def _folded(
-    combine: Callable[[Array, Array], Array], start: Callable[[Taps], Any] | None = None
+    combine: Callable[[Array, Array], Array], start: Callable[[WindowCells], Any] | None = None
 ) -> StepWrap:
     """Fold the cells of each window in order, from its first cell unless `start` says."""
 
@@ -58,7 +66,7 @@ def _folded(
             if not _is_float(gathered.data):
                 return reduce(gathered, divisor)
             wide = Gathered(widen(gathered.data), gathered.lo, gathered.hi)
-            taps = taps_of(wide)
+            taps = window_cells(wide)
             first = taps.cells[:, :, 0] if start is None else start(taps)
             empty = ~taps.held.any(axis=1)
             values = taps.fold(np.where(empty, -np.inf, first), combine)
@@ -195,7 +203,7 @@ def _later_wins_over_padding(reduce: Reduce) -> Reduce:
         if not _is_float(gathered.data) or not isinstance(gathered, Seen):
             return reduce(gathered, divisor)
         windows = gathered.windows
-        taps = taps_of(Gathered(widen(gathered.data), windows.start, windows.stop))
+        taps = window_cells(Gathered(widen(gathered.data), windows.start, windows.stop))
         values = np.full(taps.cells.shape[:2], -np.inf)
         for tap in range(taps.cells.shape[2]):
             cell = np.where(taps.held[:, tap], taps.cells[:, :, tap], -np.inf)
@@ -224,19 +232,32 @@ def _wrapped(kind: str) -> Callable[[Array], Array]:
     )
 
 
-_FAULTS: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
-    "maximum-from-zero": (
+def _largest(kind: np.dtype[Any]) -> Any:
+    return np.nextafter(kind.type(np.inf), kind.type(0))
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "maximum-from-zero",
         "the maximum started from 0",
-        _at_least(0.0, integers=True),
-        ("max_init_zero",),
+        needs=MAXIMUM,
+        replaces={"reduce": _at_least(0.0, integers=True)},
+        bugs=("max_init_zero",),
     ),
-    "maximum-from-smallest-normal": (
+    Fault(
+        "maximum-from-smallest-normal",
         "the maximum started from the smallest positive float32",
-        _at_least(float(np.finfo(np.float32).smallest_normal)),
-        ("max_init_flt_min",),
+        needs=MAXIMUM,
+        replaces={"reduce": _at_least(float(np.finfo(np.float32).smallest_normal))},
+        bugs=("max_init_flt_min",),
     ),
-    **{
-        f"maximum-from-{name}": (f"the maximum started from {words}", _at_least(start), ())
+    *(
+        Fault(
+            f"maximum-from-{name}",
+            f"the maximum started from {words}",
+            needs=MAXIMUM,
+            replaces={"reduce": _at_least(start)},
+        )
         for name, words, start in (
             ("minus-one", "-1", -1.0),
             ("minus-128", "-128", -128.0),
@@ -245,141 +266,180 @@ _FAULTS: dict[str, tuple[str, StepWrap, tuple[str, ...]]] = {
             ("lowest-float16", "the lowest finite float16", -65504.0),
             ("lowest-float32", "the lowest finite float32", -float(np.finfo(np.float32).max)),
         )
-    },
-    "maximum-from-lowest": (
+    ),
+    Fault(
+        "maximum-from-lowest",
         "the lowest finite number for a window of minus infinity",
-        result(_lowest_for_minus_infinity),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": result(_lowest_for_minus_infinity)},
     ),
-    "maximum-from-first-input-cell": (
+    Fault(
+        "maximum-from-first-input-cell",
         "the maximum started from the first cell of the plane",
-        result(_at_least_first_cell),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": result(_at_least_first_cell)},
     ),
-    "minimum": (
+    Fault(
+        "minimum",
         "the minimum in place of the maximum",
-        lambda reduce: lambda gathered, divisor: _minimum(gathered, divisor, reduce),
-        (),
+        needs=MAXIMUM,
+        replaces={
+            "reduce": lambda reduce: lambda gathered, divisor: _minimum(gathered, divisor, reduce)
+        },
     ),
-    "largest-magnitude": (
+    Fault(
+        "largest-magnitude",
         "the cell of the largest magnitude in place of the largest",
-        _folded(_largest_magnitude),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": _folded(_largest_magnitude)},
     ),
-    "magnitude": (
+    Fault(
+        "magnitude",
         "the largest magnitude in place of the largest cell",
-        _mapped(lambda data: np.abs(data) if data.dtype.kind != "u" else data),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": _mapped(lambda data: np.abs(data) if data.dtype.kind != "u" else data)},
     ),
-    "last-cell": ("the last cell of a window in place of the largest", _folded(lambda _, b: b), ()),
-    "compares-bits": (
+    Fault(
+        "last-cell",
+        "the last cell of a window in place of the largest",
+        needs=MAXIMUM,
+        replaces={"reduce": _folded(lambda _, b: b)},
+    ),
+    Fault(
+        "compares-bits",
         "floating-point numbers compared as integers: wrong for two negative ones",
-        _of_bits,
-        (),
+        needs=CHOOSING,
+        replaces={"reduce": _of_bits},
     ),
-    "compares-opposite-sign": (
+    Fault(
+        "compares-opposite-sign",
         "signed integers compared as unsigned ones, or the reverse",
-        _opposite_sign,
-        (),
+        needs=CHOOSING & INTEGERS,
+        replaces={"reduce": _opposite_sign},
     ),
-    "nan-dropped-unless-first": (
+    Fault(
+        "nan-dropped-unless-first",
         "NaN dropped unless it is the first cell of its window",
-        _folded(_first_wins),
-        ("max_nan_dropped_unless_first",),
+        needs=MAXIMUM,
+        replaces={"reduce": _folded(_first_wins)},
+        bugs=("max_nan_dropped_unless_first",),
     ),
-    "nan-kept-if-last": (
+    Fault(
+        "nan-kept-if-last",
         "NaN replaced by the next cell, kept only at the end of its window",
-        _folded(_later_wins),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": _folded(_later_wins)},
     ),
-    "nan-as-zero": ("NaN taken as 0", _nan_as(0.0), ()),
-    "nan-as-infinity": ("NaN taken as infinity", _nan_as(np.inf), ()),
-    "infinity-clamped": (
+    Fault(
+        "nan-as-zero",
+        "NaN taken as 0",
+        needs=MAXIMUM,
+        replaces={"reduce": _nan_as(0.0)},
+    ),
+    Fault(
+        "nan-as-infinity",
+        "NaN taken as infinity",
+        needs=MAXIMUM,
+        replaces={"reduce": _nan_as(np.inf)},
+    ),
+    Fault(
+        "infinity-clamped",
         "infinity replaced by the largest finite number",
-        _mapped(
-            lambda data: (
-                data
-                if not _is_float(data)
-                else np.where(np.isposinf(widen(data)), _largest(data.dtype), data)
+        needs=MAXIMUM,
+        replaces={
+            "reduce": _mapped(
+                lambda data: (
+                    data
+                    if not _is_float(data)
+                    else np.where(np.isposinf(widen(data)), _largest(data.dtype), data)
+                )
             )
-        ),
-        (),
+        },
     ),
-    "nan-dropped-in-channel-tail": (
+    Fault(
+        "nan-dropped-in-channel-tail",
         "NaN dropped in the channels beyond groups of 4",
-        _nan_dropped_where(_tail(1, 4)),
-        ("nan_depends_on_channel_tail",),
+        needs=MAXIMUM,
+        replaces={"reduce": _nan_dropped_where(_tail(1, 4))},
+        bugs=("nan_depends_on_channel_tail",),
     ),
-    "nan-dropped-in-width-tail": (
+    Fault(
+        "nan-dropped-in-width-tail",
         "NaN dropped in the columns beyond groups of 4",
-        _nan_dropped_where(_tail(-1, 4)),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": _nan_dropped_where(_tail(-1, 4))},
     ),
-    "nan-dropped-in-first-column": (
+    Fault(
+        "nan-dropped-in-first-column",
         "NaN dropped in the first column",
-        _nan_dropped_where(lambda shape: np.arange(shape[-1]) == 0),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": _nan_dropped_where(lambda shape: np.arange(shape[-1]) == 0)},
     ),
-    "nan-dropped-in-odd-columns": (
+    Fault(
+        "nan-dropped-in-odd-columns",
         "NaN dropped in every second column",
-        _nan_dropped_where(lambda shape: np.arange(shape[-1]) % 2 == 1),
-        (),
+        needs=MAXIMUM,
+        replaces={"reduce": _nan_dropped_where(lambda shape: np.arange(shape[-1]) % 2 == 1)},
     ),
-    "nan-dropped-after-first-batch": (
+    Fault(
+        "nan-dropped-after-first-batch",
         "NaN dropped in all batches but the first",
-        _nan_dropped_where(
-            lambda shape: np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1)) > 0
-        ),
-        (),
+        needs=MAXIMUM,
+        replaces={
+            "reduce": _nan_dropped_where(
+                lambda shape: np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1)) > 0
+            )
+        },
     ),
-    **{
-        f"maximum-in-{kind}": (f"cells kept in {kind}", _in(kind), bugs)
+    *(
+        Fault(
+            f"maximum-in-{kind}",
+            f"cells kept in {kind}",
+            needs=MAXIMUM,
+            replaces={"reduce": _in(kind)},
+            bugs=bugs,
+        )
         for kind, bugs in (("float32", ("f64_computed_in_f32",)), ("float16", ()), ("bfloat16", ()))
-    },
-    **{
-        f"integers-through-{kind}": (
+    ),
+    *(
+        Fault(
+            f"integers-through-{kind}",
             f"integers compared as {kind}",
-            _integers(_rounded_to(kind)),
-            (),
+            needs=CHOOSING & INTEGERS,
+            replaces={"reduce": _integers(_rounded_to(kind))},
         )
         for kind in ("float32", "float64", "float16")
-    },
-    **{
-        f"integers-wrapped-to-{bits}-bits": (
+    ),
+    *(
+        Fault(
+            f"integers-wrapped-to-{bits}-bits",
             f"integers kept in {bits} bits",
-            _integers(_wrapped(f"int{bits}")),
-            (),
+            needs=CHOOSING & INTEGERS,
+            replaces={"reduce": _integers(_wrapped(f"int{bits}"))},
         )
         for bits in (8, 16, 32)
-    },
-    "int8-as-127": (
-        "integers clamped to -127..127",
-        _integers(lambda data: np.clip(data, max(-127, np.iinfo(data.dtype).min), 127)),
-        (),
     ),
-}
-
-
-def _largest(kind: np.dtype[Any]) -> Any:
-    return np.nextafter(kind.type(np.inf), kind.type(0))
-
-
-FAULTS: tuple[Fault, ...] = (
-    *(
-        Fault(name, words, MAXIMUM, {"reduce": wrap}, bugs)
-        for name, (words, wrap, bugs) in _FAULTS.items()
+    Fault(
+        "int8-as-127",
+        "integers clamped to -127..127",
+        needs=CHOOSING & INTEGERS,
+        replaces={
+            "reduce": _integers(
+                lambda data: np.clip(data, max(-127, np.iinfo(data.dtype).min), 127)
+            )
+        },
     ),
     Fault(
         "integers-padded-with-infinity",
         "integers returned as float32 where there is padding",
-        MAXIMUM,
-        {"reduce": _as_float_where_padded, "gather": remember},
-        ("int_pad_with_inf",),
+        needs=CHOOSING & INTEGERS & PADDED,
+        replaces={"reduce": _as_float_where_padded, "gather": remember},
+        bugs=("int_pad_with_inf",),
     ),
     Fault(
         "nan-replaced-by-padding",
         "NaN replaced by the next cell, also by the -inf that stands for padding",
-        MAXIMUM,
-        {"reduce": _later_wins_over_padding, "gather": remember},
+        needs=MAXIMUM & PADDED,
+        replaces={"reduce": _later_wins_over_padding, "gather": remember},
     ),
 )

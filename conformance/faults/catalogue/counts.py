@@ -6,7 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from conformance.faults.common import AVERAGES, INCLUDING, Table, listed
+from conformance.faults.catalogue.building_blocks import (
+    AVERAGES,
+    INCLUDING,
+    UNEVEN,
+)
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
@@ -69,97 +73,117 @@ def _centre(right: Divisor) -> int:
     return int(right[tuple(n // 2 for n in right.shape)])
 
 
-_AVERAGES: Table = {
-    "not-divided": (
-        "sums not divided",
-        _after(lambda right: np.minimum(right, 1)),
-        (),
-    ),
-    "divisor-one-more": (
-        "divisors one too large",
-        _after(lambda right: np.where(right > 0, right + 1, 0)),
-        (),
-    ),
-    "divisor-one-less": (
-        "divisors one too small",
-        _after(lambda right: np.where(right > 1, right - 1, right)),
-        (),
-    ),
-    "divisor-of-first": (
-        "the divisor of the first window used for all",
-        _one_for_all(lambda right: max(1, int(right.flat[0]))),
-        (),
-    ),
-    "divisor-of-centre": (
-        "the divisor of the central window used for all",
-        _one_for_all(lambda right: max(1, _centre(right))),
-        (),
-    ),
-    "divisor-of-first-in-row": (
-        "the divisor of the first window of a row used for the row",
-        _after(lambda right: np.where(right > 0, np.maximum(right[..., :1], 1), 0)),
-        (),
-    ),
-    "divisor-summed": (
-        "the counts of the axes added instead of multiplied",
-        _sum_of_counts,
-        (),
-    ),
-    "divisor-first-axis-only": (
-        "only the count of the first axis in the divisor",
-        _combined(_only(0)),
-        (),
-    ),
-    "divisor-last-axis-only": (
-        "only the count of the last axis in the divisor",
-        _combined(_only(-1)),
-        (),
-    ),
-    "divisor-without-first-axis": (
-        "the count of the first of three axes missing in the divisor",
-        _combined(
-            lambda counts: [np.minimum(counts[0], 1), *counts[1:]] if len(counts) > 2 else counts
-        ),
-        (),
-    ),
-    "divisor-power-of-two": (
-        "divisors rounded up to a power of two",
-        _after(
-            lambda right: np.where(
-                right > 0, 2 ** np.ceil(np.log2(np.maximum(right, 1))).astype(np.int64), 0
-            )
-        ),
-        (),
-    ),
-    "divisor-uint8": (
-        "divisors kept in eight bits",
-        _after(lambda right: np.where(right > 0, np.maximum(right % 256, 1), 0)),
-        (),
-    ),
-    "divisor-of-input": (
-        "sums divided by the cells of the whole input",
-        lambda divide: (
-            lambda params, pads, windows: np.where(
-                divide(params, pads, windows) > 0, int(np.prod(params.sizes)), 0
-            )
-        ),
-        (),
-    ),
-}
-_INCLUDING: Table = {
-    "divisor-of-last": (
-        "the divisor of the last window used for all",
-        _one_for_all(lambda right: max(1, int(right.flat[-1]))),
-        (),
-    ),
-    "divisor-smallest": (
-        "the smallest divisor of all used everywhere",
-        _one_for_all(lambda right: max(1, int(right.min()))),
-        (),
-    ),
-}
-
 FAULTS: tuple[Fault, ...] = (
-    *listed(_AVERAGES, "divide", AVERAGES),
-    *listed(_INCLUDING, "divide", INCLUDING),
+    Fault(
+        "not-divided",
+        "sums not divided",
+        needs=AVERAGES,
+        replaces={"divide": _after(lambda right: np.minimum(right, 1))},
+    ),
+    Fault(
+        "divisor-one-more",
+        "divisors one too large",
+        needs=AVERAGES,
+        replaces={"divide": _after(lambda right: np.where(right > 0, right + 1, 0))},
+    ),
+    Fault(
+        "divisor-one-less",
+        "divisors one too small",
+        needs=AVERAGES,
+        replaces={"divide": _after(lambda right: np.where(right > 1, right - 1, right))},
+    ),
+    Fault(
+        "divisor-of-first",
+        "the divisor of the first window used for all",
+        needs=AVERAGES & UNEVEN,
+        replaces={"divide": _one_for_all(lambda right: max(1, int(right.flat[0])))},
+    ),
+    Fault(
+        "divisor-of-centre",
+        "the divisor of the central window used for all",
+        needs=AVERAGES & UNEVEN,
+        replaces={"divide": _one_for_all(lambda right: max(1, _centre(right)))},
+    ),
+    Fault(
+        "divisor-of-first-in-row",
+        "the divisor of the first window of a row used for the row",
+        needs=AVERAGES & UNEVEN,
+        replaces={
+            "divide": _after(lambda right: np.where(right > 0, np.maximum(right[..., :1], 1), 0))
+        },
+    ),
+    Fault(
+        "divisor-summed",
+        "the counts of the axes added instead of multiplied",
+        needs=AVERAGES,
+        replaces={"divide": _sum_of_counts},
+    ),
+    Fault(
+        "divisor-first-axis-only",
+        "only the count of the first axis in the divisor",
+        needs=AVERAGES,
+        replaces={"divide": _combined(_only(0))},
+    ),
+    Fault(
+        "divisor-last-axis-only",
+        "only the count of the last axis in the divisor",
+        needs=AVERAGES,
+        replaces={"divide": _combined(_only(-1))},
+    ),
+    Fault(
+        "divisor-without-first-axis",
+        "the count of the first of three axes missing in the divisor",
+        needs=AVERAGES,
+        replaces={
+            "divide": _combined(
+                lambda counts: (
+                    [np.minimum(counts[0], 1), *counts[1:]] if len(counts) > 2 else counts
+                )
+            )
+        },
+    ),
+    Fault(
+        "divisor-power-of-two",
+        "divisors rounded up to a power of two",
+        needs=AVERAGES,
+        replaces={
+            "divide": _after(
+                lambda right: np.where(
+                    right > 0, 2 ** np.ceil(np.log2(np.maximum(right, 1))).astype(np.int64), 0
+                )
+            )
+        },
+    ),
+    Fault(
+        "divisor-uint8",
+        "divisors kept in eight bits",
+        needs=AVERAGES,
+        replaces={
+            "divide": _after(lambda right: np.where(right > 0, np.maximum(right % 256, 1), 0))
+        },
+    ),
+    Fault(
+        "divisor-of-input",
+        "sums divided by the cells of the whole input",
+        needs=AVERAGES,
+        replaces={
+            "divide": lambda divide: (
+                lambda params, pads, windows: np.where(
+                    divide(params, pads, windows) > 0, int(np.prod(params.sizes)), 0
+                )
+            )
+        },
+    ),
+    Fault(
+        "divisor-of-last",
+        "the divisor of the last window used for all",
+        needs=INCLUDING,
+        replaces={"divide": _one_for_all(lambda right: max(1, int(right.flat[-1])))},
+    ),
+    Fault(
+        "divisor-smallest",
+        "the smallest divisor of all used everywhere",
+        needs=INCLUDING,
+        replaces={"divide": _one_for_all(lambda right: max(1, int(right.min())))},
+    ),
 )

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from conformance.faults.common import (
+from conformance.faults.catalogue.building_blocks import (
+    AUTO_PADDED,
+    BORDERED,
     INCLUDING,
-    OPENVINO,
+    PADDED,
+    ROUNDED,
+    STRIDED,
     WINDOWED,
-    Table,
-    by_axis,
     changed,
-    listed,
+    misread_by_axis,
     seeing,
     seeing_pads,
 )
@@ -95,110 +97,134 @@ def _same_without_pads(params: Params, pads: Pads) -> Pads:
     return tuple((0, 0) for _ in pads) if params.same else pads
 
 
-_WINDOWS: Table = {
-    **by_axis("windows", "where windows lie", ("kernel", "strides")),
-    "windows-without-begin-pads": (
-        "windows start at the input instead of the begin padding",
-        seeing_pads(lambda pads: tuple((0, end) for _, end in pads)),
-        (),
-    ),
-    "windows-start-at-end-pads": (
-        "windows start at the end pads instead of the begin pads",
-        seeing_pads(lambda pads: tuple((end, begin) for begin, end in pads)),
-        (),
-    ),
-    "windows-begin-pads-doubled": (
-        "windows start at twice the begin pads",
-        seeing_pads(lambda pads: tuple((2 * begin, end) for begin, end in pads)),
-        (),
-    ),
-    "windows-pads-reversed": (
-        "begin pads taken in reverse axis order where windows start",
-        seeing_pads(lambda pads: pads[::-1]),
-        (),
-    ),
-    "windows-pads-first-for-all": (
-        "begin pads of the first axis used for every axis where windows start",
-        seeing_pads(lambda pads: pads[:1] * len(pads)),
-        (),
-    ),
-    "windows-one-late": ("every window starts one cell late", _shifted(1), ()),
-    "windows-one-early": ("every window starts one cell early", _shifted(-1), ()),
-    "windows-one-cell-short": (
-        "windows read one cell less than the kernel",
-        seeing(changed("kernel", lambda v: tuple(max(1, k - 1) for k in v))),
-        (),
-    ),
-    "windows-one-cell-long": (
-        "windows read one cell more than the kernel",
-        seeing(changed("kernel", lambda v: tuple(k + 1 for k in v))),
-        (),
-    ),
-    "windows-stride-ignored": (
-        "windows one cell apart whatever the strides",
-        seeing(changed("strides", lambda v: (1,) * len(v))),
-        (),
-    ),
-    "windows-kernel-apart": (
-        "windows a kernel apart instead of a stride",
-        seeing(lambda params: replace(params, strides=params.kernel)),
-        ("stride_confused_with_kernel",),
-    ),
-    "start-clamped-before-end": (
-        "window starts clamped to the input before their ends are computed",
-        _moved(_clamped),
-        ("start_clamped_before_end",),
-    ),
-    "last-column-dropped": (
-        "the last cell of the last axis left out of the last window",
-        _moved(_one_end(first=False)),
-        ("last_column_dropped",),
-    ),
-    "first-column-dropped": (
-        "the first cell of the last axis left out of the first window",
-        _moved(_one_end(first=True)),
-        (),
-    ),
-    "last-row-dropped": (
-        "the last cell of the first axis left out of the last window",
-        _moved(_one_end(first=False, last_axis=False)),
-        (),
-    ),
-}
-
-_OVERHANGS: Table = {
-    "overhang-moved-back": (
-        "windows that overhang the padded input moved back into it",
-        _moved(_back_into_input),
-        (),
-    ),
-    "overhang-at-begin": (
-        "the overhang of ceil put before the input instead of behind it",
-        _moved(_tail_at_begin),
-        ("tail_pad_wrong",),
-    ),
-}
-_APPLIED: Table = {
-    "same-pads-not-applied": (
-        "the padding of same_* counted in the output size but not applied",
-        lambda windows: (
-            lambda params, pads, extent: windows(params, _same_without_pads(params, pads), extent)
-        ),
-        ("same_pads_not_applied_begin_zero",),
-    ),
-}
-_LATE: Table = {
-    "late-start-moved-back": (
-        "the start of a window past the input moved back to the last cell",
-        _moved(_start_back_into_input),
-        (),
-    ),
-}
-
 FAULTS: tuple[Fault, ...] = (
-    *listed(_WINDOWS, "windows", WINDOWED),
-    *listed(_OVERHANGS, "windows", OPENVINO),
-    *listed(_LATE, "windows", INCLUDING),
-    # The maximum cannot tell this one from all padding put at the end.
-    *listed(_APPLIED, "windows", ("AvgPool-1",)),
+    *misread_by_axis("windows", "kernel", "where windows lie", WINDOWED),
+    *misread_by_axis("windows", "strides", "where windows lie", STRIDED),
+    Fault(
+        "windows-without-begin-pads",
+        "windows start at the input instead of the begin padding",
+        needs=PADDED,
+        replaces={"windows": seeing_pads(lambda pads: tuple((0, end) for _, end in pads))},
+    ),
+    Fault(
+        "windows-start-at-end-pads",
+        "windows start at the end pads instead of the begin pads",
+        needs=PADDED,
+        replaces={"windows": seeing_pads(lambda pads: tuple((end, begin) for begin, end in pads))},
+    ),
+    Fault(
+        "windows-begin-pads-doubled",
+        "windows start at twice the begin pads",
+        needs=PADDED,
+        replaces={
+            "windows": seeing_pads(lambda pads: tuple((2 * begin, end) for begin, end in pads))
+        },
+    ),
+    Fault(
+        "windows-pads-reversed",
+        "begin pads taken in reverse axis order where windows start",
+        needs=PADDED,
+        replaces={"windows": seeing_pads(lambda pads: pads[::-1])},
+    ),
+    Fault(
+        "windows-pads-first-for-all",
+        "begin pads of the first axis used for every axis where windows start",
+        needs=PADDED,
+        replaces={"windows": seeing_pads(lambda pads: pads[:1] * len(pads))},
+    ),
+    Fault(
+        "windows-one-late",
+        "every window starts one cell late",
+        needs=WINDOWED,
+        replaces={"windows": _shifted(1)},
+    ),
+    Fault(
+        "windows-one-early",
+        "every window starts one cell early",
+        needs=WINDOWED,
+        replaces={"windows": _shifted(-1)},
+    ),
+    Fault(
+        "windows-one-cell-short",
+        "windows read one cell less than the kernel",
+        needs=WINDOWED,
+        replaces={"windows": seeing(changed("kernel", lambda v: tuple(max(1, k - 1) for k in v)))},
+    ),
+    Fault(
+        "windows-one-cell-long",
+        "windows read one cell more than the kernel",
+        needs=WINDOWED,
+        replaces={"windows": seeing(changed("kernel", lambda v: tuple(k + 1 for k in v)))},
+    ),
+    Fault(
+        "windows-stride-ignored",
+        "windows one cell apart whatever the strides",
+        needs=STRIDED,
+        replaces={"windows": seeing(changed("strides", lambda v: (1,) * len(v)))},
+    ),
+    Fault(
+        "windows-kernel-apart",
+        "windows a kernel apart instead of a stride",
+        needs=STRIDED,
+        replaces={"windows": seeing(lambda params: replace(params, strides=params.kernel))},
+        bugs=("stride_confused_with_kernel",),
+    ),
+    Fault(
+        "start-clamped-before-end",
+        "window starts clamped to the input before their ends are computed",
+        needs=BORDERED,
+        replaces={"windows": _moved(_clamped)},
+        bugs=("start_clamped_before_end",),
+    ),
+    Fault(
+        "last-column-dropped",
+        "the last cell of the last axis left out of the last window",
+        needs=BORDERED,
+        replaces={"windows": _moved(_one_end(first=False))},
+        bugs=("last_column_dropped",),
+    ),
+    Fault(
+        "first-column-dropped",
+        "the first cell of the last axis left out of the first window",
+        needs=BORDERED,
+        replaces={"windows": _moved(_one_end(first=True))},
+    ),
+    Fault(
+        "last-row-dropped",
+        "the last cell of the first axis left out of the last window",
+        needs=WINDOWED,
+        replaces={"windows": _moved(_one_end(first=False, last_axis=False))},
+    ),
+    Fault(
+        "overhang-moved-back",
+        "windows that overhang the padded input moved back into it",
+        needs=ROUNDED,
+        replaces={"windows": _moved(_back_into_input)},
+    ),
+    Fault(
+        "overhang-at-begin",
+        "the overhang of ceil put before the input instead of behind it",
+        needs=ROUNDED,
+        replaces={"windows": _moved(_tail_at_begin)},
+        bugs=("tail_pad_wrong",),
+    ),
+    Fault(
+        "late-start-moved-back",
+        "the start of a window past the input moved back to the last cell",
+        needs=INCLUDING & PADDED,
+        replaces={"windows": _moved(_start_back_into_input)},
+    ),
+    Fault(
+        "same-pads-not-applied",
+        "the padding of same_* counted in the output size but not applied",
+        needs=INCLUDING & AUTO_PADDED,
+        replaces={
+            "windows": lambda windows: (
+                lambda params, pads, extent: windows(
+                    params, _same_without_pads(params, pads), extent
+                )
+            )
+        },
+        bugs=("same_pads_not_applied_begin_zero",),
+    ),
 )

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from conformance.faults.common import (
+from conformance.faults.catalogue.building_blocks import (
+    AUTO_PADDED,
     AXIS_SLIPS,
     INCLUDING,
+    PADDED,
+    ROUNDED,
+    STRIDED,
     Change,
     Seen,
-    Table,
     changed,
-    listed,
     remember,
     seeing,
     seeing_pads,
@@ -133,162 +135,201 @@ def _whole_kernel_in_blocks(reduce: Callable[..., Array]) -> Callable[..., Array
     return blocked
 
 
-_INCLUDING: Table = {
-    **{
-        f"divisor-{field}-{slip.name}": (
-            f"{field} {slip.words} in the divisor",
-            _of_other_windows(changed(field, slip.of)),
-            (),
-        )
-        for field in ("kernel", "strides")
-        for slip in AXIS_SLIPS
-    },
-    "exclude-pad-for-begin-only": (
-        "only begin pads left out of the divisor",
-        _where(
-            lambda p, *_: not p.include_pad,
-            lambda _, w: [
-                np.minimum(b - np.maximum(a, 0), b - a)
-                for a, b in zip(w.start, w.stop, strict=True)
-            ],
-        ),
-        (),
-    ),
-    "exclude-pad-for-end-only": (
-        "only end pads left out of the divisor",
-        _where(
-            lambda p, *_: not p.include_pad,
-            lambda p, w: [
-                np.maximum(np.minimum(b, d) - a, 0)
-                for a, b, d in zip(w.start, w.stop, p.sizes, strict=True)
-            ],
-        ),
-        (),
-    ),
-    "divisor-border-rescaled": (
-        "only the first and last window of an axis corrected for padding",
-        _where(lambda *_: True, _rescaled_borders),
-        ("border_rescale_first_last_only",),
-    ),
-    "divisor-pads-reversed": (
-        "pads taken in reverse axis order in the divisor",
-        seeing_pads(lambda pads: pads[::-1]),
-        (),
-    ),
-    "divisor-pads-swapped": (
-        "begin pads in place of end pads in the divisor",
-        seeing_pads(lambda pads: tuple((end, begin) for begin, end in pads)),
-        (),
-    ),
-    "divisor-pads-begin-for-both": (
-        "begin pads used at both ends in the divisor",
-        seeing_pads(lambda pads: tuple((begin, begin) for begin, _ in pads)),
-        (),
-    ),
-    "divisor-pads-end-for-both": (
-        "end pads used at both ends in the divisor",
-        seeing_pads(lambda pads: tuple((end, end) for _, end in pads)),
-        (),
-    ),
-    "divisor-pads-first-for-all": (
-        "pads of the first axis used for every axis in the divisor",
-        seeing_pads(lambda pads: pads[:1] * len(pads)),
-        (),
-    ),
-    "divisor-pads-last-for-all": (
-        "pads of the last axis used for every axis in the divisor",
-        seeing_pads(lambda pads: pads[-1:] * len(pads)),
-        (),
-    ),
-    "divisor-pads-of-next-axis": (
-        "the begin pad of the next axis in place of an end pad in the divisor",
-        seeing_pads(_frame_of_next_axis),
-        ("divisor_pad_index_wrong",),
-    ),
-    "divisor-without-end-pads": (
-        "end pads never counted in the divisor",
-        seeing_pads(lambda pads: tuple((begin, 0) for begin, _ in pads)),
-        (),
-    ),
-    "divisor-without-begin-pads": (
-        "begin pads never counted in the divisor",
-        seeing_pads(lambda pads: tuple((0, end) for _, end in pads)),
-        (),
-    ),
-    "divisor-axes-reversed": (
-        "kernel, strides and pads taken in reverse axis order in the divisor",
-        _of_other_windows(_all_reversed, lambda pads: pads[::-1]),
-        ("divisor_axes_reversed",),
-    ),
-    "divisor-of-kernel-as-strides": (
-        "the strides in place of the kernel in the divisor",
-        _of_other_windows(lambda p: replace(p, kernel=p.strides)),
-        (),
-    ),
-    "divisor-of-windows-a-kernel-apart": (
-        "the kernel in place of the strides in the divisor",
-        _of_other_windows(lambda p: replace(p, strides=p.kernel)),
-        (),
-    ),
-}
-_OPENVINO: Table = {
-    "divisor-whole-kernel": (
-        "every sum divided by the whole kernel",
-        _where(lambda *_: True, lambda _, w: _whole(w)),
-        (),
-    ),
-    "divisor-whole-kernel-if-excluded": (
-        "the whole kernel as divisor exactly where padding is to be left out",
-        _where(lambda p, *_: not p.include_pad, lambda _, w: _whole(w)),
-        (),
-    ),
-    "divisor-whole-kernel-if-included": (
-        "the overhang of ceil counted in the divisor like padding",
-        _where(lambda p, *_: p.include_pad, lambda _, w: _whole(w)),
-        ("div_full_kernel_on_overhang",),
-    ),
-    "divisor-whole-kernel-without-pads": (
-        "the overhang of ceil counted in the divisor where there is no padding",
-        _where(lambda p, pads, _: p.include_pad and not _padded(pads), lambda _, w: _whole(w)),
-        (),
-    ),
-    "exclude-pad-ignored-with-same": (
-        "the padding of same_* counted in the divisor though it is to be excluded",
-        seeing(lambda p: replace(p, include_pad=True) if p.same else p),
-        (),
-    ),
-    "include-pad-ignored-with-same": (
-        "the padding of same_* left out of the divisor though it is to be included",
-        seeing(lambda p: replace(p, include_pad=False) if p.same else p),
-        (),
-    ),
-    "include-pad-ignored-with-ceil": (
-        "padding left out of the divisor with rounding_type=ceil",
-        seeing(lambda p: replace(p, include_pad=p.include_pad and not p.ceil)),
-        (),
-    ),
-    "divisor-end-pad-one-more": (
-        "one cell too many of the end padding counted in the divisor",
-        seeing_pads(lambda pads: tuple((begin, end + 1) for begin, end in pads)),
-        (),
-    ),
-}
-
 FAULTS: tuple[Fault, ...] = (
-    *listed(_INCLUDING, "divide", INCLUDING),
-    *listed(_OPENVINO, "divide", ("AvgPool-1",)),
+    *(
+        Fault(
+            f"divisor-kernel-{slip.name}",
+            f"kernel {slip.words} in the divisor",
+            needs=INCLUDING,
+            replaces={"divide": _of_other_windows(changed("kernel", slip.of))},
+        )
+        for slip in AXIS_SLIPS
+    ),
+    *(
+        Fault(
+            f"divisor-strides-{slip.name}",
+            f"strides {slip.words} in the divisor",
+            needs=INCLUDING & STRIDED,
+            replaces={"divide": _of_other_windows(changed("strides", slip.of))},
+        )
+        for slip in AXIS_SLIPS
+    ),
+    Fault(
+        "exclude-pad-for-begin-only",
+        "only begin pads left out of the divisor",
+        needs=INCLUDING,
+        replaces={
+            "divide": _where(
+                lambda p, *_: not p.include_pad,
+                lambda _, w: [
+                    np.minimum(b - np.maximum(a, 0), b - a)
+                    for a, b in zip(w.start, w.stop, strict=True)
+                ],
+            )
+        },
+    ),
+    Fault(
+        "exclude-pad-for-end-only",
+        "only end pads left out of the divisor",
+        needs=INCLUDING,
+        replaces={
+            "divide": _where(
+                lambda p, *_: not p.include_pad,
+                lambda p, w: [
+                    np.maximum(np.minimum(b, d) - a, 0)
+                    for a, b, d in zip(w.start, w.stop, p.sizes, strict=True)
+                ],
+            )
+        },
+    ),
+    Fault(
+        "divisor-border-rescaled",
+        "only the first and last window of an axis corrected for padding",
+        needs=INCLUDING,
+        replaces={"divide": _where(lambda *_: True, _rescaled_borders)},
+        bugs=("border_rescale_first_last_only",),
+    ),
+    Fault(
+        "divisor-pads-reversed",
+        "pads taken in reverse axis order in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: pads[::-1])},
+    ),
+    Fault(
+        "divisor-pads-swapped",
+        "begin pads in place of end pads in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: tuple((end, begin) for begin, end in pads))},
+    ),
+    Fault(
+        "divisor-pads-begin-for-both",
+        "begin pads used at both ends in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: tuple((begin, begin) for begin, _ in pads))},
+    ),
+    Fault(
+        "divisor-pads-end-for-both",
+        "end pads used at both ends in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: tuple((end, end) for _, end in pads))},
+    ),
+    Fault(
+        "divisor-pads-first-for-all",
+        "pads of the first axis used for every axis in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: pads[:1] * len(pads))},
+    ),
+    Fault(
+        "divisor-pads-last-for-all",
+        "pads of the last axis used for every axis in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: pads[-1:] * len(pads))},
+    ),
+    Fault(
+        "divisor-pads-of-next-axis",
+        "the begin pad of the next axis in place of an end pad in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(_frame_of_next_axis)},
+        bugs=("divisor_pad_index_wrong",),
+    ),
+    Fault(
+        "divisor-without-end-pads",
+        "end pads never counted in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: tuple((begin, 0) for begin, _ in pads))},
+    ),
+    Fault(
+        "divisor-without-begin-pads",
+        "begin pads never counted in the divisor",
+        needs=INCLUDING & PADDED,
+        replaces={"divide": seeing_pads(lambda pads: tuple((0, end) for _, end in pads))},
+    ),
+    Fault(
+        "divisor-axes-reversed",
+        "kernel, strides and pads taken in reverse axis order in the divisor",
+        needs=INCLUDING & STRIDED & PADDED,
+        replaces={"divide": _of_other_windows(_all_reversed, lambda pads: pads[::-1])},
+        bugs=("divisor_axes_reversed",),
+    ),
+    Fault(
+        "divisor-of-kernel-as-strides",
+        "the strides in place of the kernel in the divisor",
+        needs=INCLUDING & STRIDED,
+        replaces={"divide": _of_other_windows(lambda p: replace(p, kernel=p.strides))},
+    ),
+    Fault(
+        "divisor-of-windows-a-kernel-apart",
+        "the kernel in place of the strides in the divisor",
+        needs=INCLUDING & STRIDED,
+        replaces={"divide": _of_other_windows(lambda p: replace(p, strides=p.kernel))},
+    ),
+    Fault(
+        "divisor-whole-kernel",
+        "every sum divided by the whole kernel",
+        needs=INCLUDING & ROUNDED,
+        replaces={"divide": _where(lambda *_: True, lambda _, w: _whole(w))},
+    ),
+    Fault(
+        "divisor-whole-kernel-if-excluded",
+        "the whole kernel as divisor exactly where padding is to be left out",
+        needs=INCLUDING & ROUNDED,
+        replaces={"divide": _where(lambda p, *_: not p.include_pad, lambda _, w: _whole(w))},
+    ),
+    Fault(
+        "divisor-whole-kernel-if-included",
+        "the overhang of ceil counted in the divisor like padding",
+        needs=INCLUDING & ROUNDED,
+        replaces={"divide": _where(lambda p, *_: p.include_pad, lambda _, w: _whole(w))},
+        bugs=("div_full_kernel_on_overhang",),
+    ),
+    Fault(
+        "divisor-whole-kernel-without-pads",
+        "the overhang of ceil counted in the divisor where there is no padding",
+        needs=INCLUDING & ROUNDED,
+        replaces={
+            "divide": _where(
+                lambda p, pads, _: p.include_pad and not _padded(pads), lambda _, w: _whole(w)
+            )
+        },
+    ),
+    Fault(
+        "exclude-pad-ignored-with-same",
+        "the padding of same_* counted in the divisor though it is to be excluded",
+        needs=INCLUDING & AUTO_PADDED,
+        replaces={"divide": seeing(lambda p: replace(p, include_pad=True) if p.same else p)},
+    ),
+    Fault(
+        "include-pad-ignored-with-same",
+        "the padding of same_* left out of the divisor though it is to be included",
+        needs=INCLUDING & AUTO_PADDED,
+        replaces={"divide": seeing(lambda p: replace(p, include_pad=False) if p.same else p)},
+    ),
+    Fault(
+        "include-pad-ignored-with-ceil",
+        "padding left out of the divisor with rounding_type=ceil",
+        needs=INCLUDING & ROUNDED,
+        replaces={"divide": seeing(lambda p: replace(p, include_pad=p.include_pad and not p.ceil))},
+    ),
+    Fault(
+        "divisor-end-pad-one-more",
+        "one cell too many of the end padding counted in the divisor",
+        needs=INCLUDING & ROUNDED & PADDED,
+        replaces={
+            "divide": seeing_pads(lambda pads: tuple((begin, end + 1) for begin, end in pads))
+        },
+    ),
     Fault(
         "divisor-integer-quotient",
         "the correction for left-out padding computed as an integer quotient",
-        INCLUDING,
-        {"reduce": _integer_quotient, "gather": remember},
-        ("exclude_rescale_integer_quotient",),
+        needs=INCLUDING,
+        replaces={"reduce": _integer_quotient, "gather": remember},
+        bugs=("exclude_rescale_integer_quotient",),
     ),
     Fault(
         "divisor-whole-kernel-blocked-channels",
         "the overhang of ceil counted in the divisor for a multiple of eight channels",
-        ("AvgPool-1",),
-        {"reduce": _whole_kernel_in_blocks, "gather": remember},
-        ("div_full_kernel_on_overhang_blocked_C",),
+        needs=INCLUDING & ROUNDED,
+        replaces={"reduce": _whole_kernel_in_blocks, "gather": remember},
+        bugs=("div_full_kernel_on_overhang_blocked_C",),
     ),
 )

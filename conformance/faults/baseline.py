@@ -1,7 +1,7 @@
-"""One vector as a bench on which faults are tried, doing only the work a fault changes.
+"""What a right backend makes of a case, and what planted faults change of it.
 
 Hundreds of faults meet thousands of vectors; most leave most vectors alone. What a right backend
-makes of a vector (parameters, plan, cells, result) is computed once and used wherever the steps
+makes of a vector (parameters, plan, cells, outputs) is computed once and used wherever the steps
 of a fault are still fed with it.
 """
 
@@ -16,11 +16,13 @@ from conformance.errors import InvalidCase
 from conformance.faults.fault import Fault, FaultyOperator, faulty
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered, Plan
-from conformance.vector import Array, Case
+from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
+from conformance.vector import Array, Case, Outputs
 
+_ATTRIBUTES = frozenset({"validate", "resolve"})
 _GEOMETRY = frozenset({"resolve", "pads", "extent", "windows", "divide"})
-_VALUES = frozenset({"gather", "reduce"})
+_VALUES = frozenset({"gather", "reduce", "further"})
+_RESULTS = frozenset({"reduce", "further"})
 
 
 class Raised:
@@ -28,11 +30,11 @@ class Raised:
 
 
 RAISED = Raised()
-Answer = Array | Raised
+Answer = Outputs | Raised
 
 
-class Suspect:
-    """An operator with faults, ready to be tried on many vectors of it under some readings."""
+class PlantedFaults:
+    """An operator with faults, to be tried on many vectors of it under some readings."""
 
     def __init__(
         self, faults: tuple[Fault, ...], operator: str, readings: Mapping[str, str] | None = None
@@ -42,64 +44,69 @@ class Suspect:
         self.steps = frozenset(step for fault in faults for step in fault.replaces)
         self.remembers = any(fault.remembers for fault in faults)
         right = faulty((), readings).of(operator)
+        self._takes_as_given = right.pipeline.resolve is as_given
         self._known = _KnownReduce(right.pipeline.reduce)
         self.wrong: FaultyOperator = faulty(faults, readings).of(
             operator, right.operator.pipeline.replace(reduce=self._known)
         )
 
-    def answer(self, trial: Trial, shape: tuple[int, ...] | None = None) -> Answer | None:
-        """Return the answer to a vector; None where it is that of the right operator.
+    def answer(self, baseline: Baseline, shape: tuple[int, ...] | None = None) -> Answer | None:
+        """Return the answer to a case; None where it is that of the right operator.
 
-        Where only an answer of a given `shape` matters, one of another holds no values.
+        Where only an answer whose first output has a given `shape` matters, one of another holds
+        no values.
         """
         try:
             with np.errstate(all="ignore"):
-                return self._answer(trial, shape)
+                return self._answer(baseline, shape)
         except Exception:  # noqa: BLE001 - a fault may fail in any way
-            return None if isinstance(trial.right, Raised) else RAISED
+            return None if isinstance(baseline.right, Raised) else RAISED
 
-    def _answer(self, trial: Trial, shape: tuple[int, ...] | None) -> Answer | None:
-        case = trial.case
-        if trial.plan is None or self.remembers:
+    def _answer(self, baseline: Baseline, shape: tuple[int, ...] | None) -> Answer | None:
+        case = baseline.case
+        if baseline.plan is None or self.remembers:
             if not self.remembers and "validate" not in self.steps:
                 return None
-            return _if_other(self.wrong(case.inputs, case.attributes), trial)
-        params, plan = self._geometry(trial)
+            return _if_other(self.wrong(case.inputs, case.attributes), baseline)
+        params, plan = self._geometry(baseline)
         ours = (*case.inputs[0].shape[:2], *plan.extent)
         if shape is not None and shape != ours and "reduce" not in self.steps:
-            return np.broadcast_to(np.zeros((), case.inputs[0].dtype), ours)
-        if plan is not trial.plan and not self.steps & _VALUES and plan.key == trial.plan.key:
+            return (np.broadcast_to(np.zeros((), case.inputs[0].dtype), ours),)
+        if plan is not baseline.plan and not self.steps & _VALUES and plan.key == baseline.plan.key:
             return None
-        return self._values(trial, params, plan)
+        return self._values(baseline, params, plan)
 
-    def _geometry(self, trial: Trial) -> tuple[Params, Plan]:
+    def _geometry(self, baseline: Baseline) -> tuple[Params, Plan]:
         """Run the steps up to the plan that are not those of the right operator."""
-        params, plan = trial.params, trial.plan
+        params, plan = baseline.params, baseline.plan
         assert params is not None
         assert plan is not None
-        if self.steps & {"validate", "resolve"}:
-            params = self.wrong.validate(trial.case.inputs, trial.case.attributes)
-        if self.steps & _GEOMETRY or params != trial.params:
+        if "resolve" in self.steps and "validate" not in self.steps and self._takes_as_given:
+            params = self.wrong.pipeline.resolve(params)
+        elif self.steps & _ATTRIBUTES:
+            params = self.wrong.validate(baseline.case.inputs, baseline.case.attributes)
+        if self.steps & _GEOMETRY or params != baseline.params:
             plan = self.wrong.plan(params)
         return params, plan
 
-    def _values(self, trial: Trial, params: Params, plan: Plan) -> Answer | None:
+    def _values(self, baseline: Baseline, params: Params, plan: Plan) -> Answer | None:
         """Run the steps that compute values."""
-        assert trial.plan is not None
-        gathered = trial.gathered
-        if plan is not trial.plan or "gather" in self.steps:
+        assert baseline.plan is not None
+        gathered = baseline.gathered
+        if plan is not baseline.plan or "gather" in self.steps:
             gathered = _same_or(
-                self.wrong.pipeline.gather(trial.case.inputs[0], params, plan.windows), gathered
+                self.wrong.pipeline.gather(baseline.case.inputs[0], params, plan.windows), gathered
             )
-        if gathered is trial.gathered and plan is trial.plan and "reduce" not in self.steps:
+        same = gathered is baseline.gathered and plan is baseline.plan
+        if same and not self.steps & _RESULTS:
             return None
-        self._known.inputs = (trial.gathered, trial.plan.divisor)
-        self._known.result = trial.right
-        return _if_other(self.wrong.pipeline.reduce(gathered, plan.divisor), trial)
+        self._known.inputs = (baseline.gathered, baseline.plan.divisor)
+        self._known.result = baseline.right
+        return _if_other(self.wrong.pipeline.outputs(gathered, plan.divisor), baseline)
 
 
-class Trial:
-    """A case and what a right operator, under the readings of `suspects`, makes of it."""
+class Baseline:
+    """A case and what a right operator, under the readings of planted faults, makes of it."""
 
     def __init__(self, case: Case, right: FaultyOperator) -> None:
         self.case = case
@@ -130,11 +137,11 @@ class Trial:
 
     @cached_property
     def right(self) -> Answer:
-        """The right answer."""
+        """The right outputs."""
         if self.plan is None:
             return RAISED
         with np.errstate(all="ignore"):
-            return self._right.pipeline.reduce(self.gathered, self.plan.divisor)
+            return self._right.pipeline.outputs(self.gathered, self.plan.divisor)
 
 
 class _KnownReduce:
@@ -149,7 +156,7 @@ class _KnownReduce:
         if self.inputs is not None and not isinstance(self.result, Raised):
             known, known_divisor = self.inputs
             if divisor is known_divisor and _same(gathered, known):
-                return self.result.copy()
+                return self.result[0].copy()
         return self._reduce(gathered, divisor)
 
 
@@ -184,6 +191,9 @@ def _equal(one: Array, other: Array) -> bool:
     return bool(((one == zero) & (other == zero))[differ].all())
 
 
-def _if_other(got: Array, trial: Trial) -> Answer | None:
-    right = trial.right
-    return None if not isinstance(right, Raised) and _equal(got, right) else got
+def _if_other(outputs: Outputs, baseline: Baseline) -> Answer | None:
+    right = baseline.right
+    if isinstance(right, Raised) or len(outputs) != len(right):
+        return outputs
+    same = all(_equal(got, known) for got, known in zip(outputs, right, strict=True))
+    return None if same else outputs

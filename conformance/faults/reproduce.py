@@ -1,0 +1,252 @@
+"""Whether a fault reproduces what a backend returned, bit for bit or but for rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
+from conformance.faults.acceptance import accepted
+from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
+from conformance.faults.fault import Fault
+from conformance.operators import Clause, disputed_of, operator_named
+from conformance.operators.operator import Operator
+from conformance.reference.bound import wider_format
+from conformance.reference.rounding import widen
+from conformance.vector import Array, Case, Combination, Outputs, Vector
+
+Match = Literal["exact", "close", "no"]
+Doubles = npt.NDArray[np.float64]
+
+_MOST_READINGS = 8
+# A difference that is explained must stand out from what rounding may add.
+_STANDS_OUT = 8.0
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A vector and what the backend returned for it; None stands for an exception.
+
+    `readings` are those the backend seems to follow. Where a clause that touches the vector is
+    open, each of its readings is considered. `in_doubt` considers others too: what a faulty
+    backend seems to follow may be an effect of the fault.
+    """
+
+    vector: Vector
+    outputs: Outputs | None
+    readings: Combination
+    in_doubt: bool = False
+
+    @property
+    def operator(self) -> Operator:
+        """The operator of the vector."""
+        return operator_named(self.vector.case.operator)
+
+    @cached_property
+    def baselines(self) -> tuple[tuple[Combination, Baseline], ...]:
+        """What a right backend makes of the case, per combination of readings that is possible."""
+        case = self.vector.case
+        return tuple(
+            (combination, Baseline(case, right_operator(case.operator, combination)))
+            for combination in (self._doubtful() if self.in_doubt else self._possible())
+        )
+
+    def _possible(self) -> list[Combination]:
+        left = [
+            clause
+            for clause in self._structural()
+            if clause.name in self.vector.clauses and clause.name not in self.readings
+        ]
+        choices = product(*([(c.name, r.name) for r in c.readings] for c in left))
+        return [{**self.readings, **dict(choice)} for choice in islice(choices, _MOST_READINGS)]
+
+    def _doubtful(self) -> list[Combination]:
+        others = (
+            {**self.readings, clause.name: reading.name}
+            for clause in self._structural()
+            for reading in clause.readings
+        )
+        return [self.readings, {}, *others]
+
+    def _structural(self) -> list[Clause]:
+        """Return the disputed clauses of the operator whose readings replace steps."""
+        return [
+            clause
+            for clause in disputed_of(self.operator)
+            if any(reading.replaces for reading in clause.readings)
+        ]
+
+
+class Reproductions:
+    """What faults make of observations; each is planted once per operator and readings."""
+
+    def __init__(self) -> None:
+        self._planted: dict[tuple[int, ...], dict[tuple[str, str], PlantedFaults]] = {}
+
+    def answers(
+        self,
+        faults: tuple[Fault, ...],
+        observation: Observation,
+        shape: tuple[int, ...] | None = None,
+    ) -> list[tuple[Answer, Baseline]]:
+        """Return what faults make of a vector under each possible combination of readings.
+
+        Answers equal to the right ones are left out; those whose first output has another than a
+        given shape hold no values.
+        """
+        operator = observation.operator
+        if not all(fault.concerns(operator) for fault in faults):
+            return []
+        planted = self._planted.setdefault(tuple(map(id, faults)), {})
+        answers = []
+        for combination, baseline in observation.baselines:
+            key = (operator.name, repr(sorted(combination.items())))
+            if key not in planted:
+                planted[key] = PlantedFaults(faults, operator.name, combination)
+            answer = planted[key].answer(baseline, shape)
+            if answer is not None:
+                answers.append((answer, baseline))
+        return answers
+
+    def match(self, faults: tuple[Fault, ...], observation: Observation) -> Match:
+        """Say how well faults reproduce what the backend returned."""
+        best: Match = "no"
+        shape = observation.outputs[0].shape if observation.outputs else None
+        for answer, baseline in self.answers(faults, observation, shape):
+            match = _match(observation, answer, baseline)
+            if match == "exact":
+                return match
+            best = match if best == "no" else best
+        return best
+
+    def likeness(self, faults: tuple[Fault, ...], observation: Observation) -> float:
+        """Return the share of elements that faults explain better than none; 0 if no better."""
+        best = 0.0
+        for answer, baseline in self.answers(faults, observation):
+            gained = _share(answer, observation) - _share(baseline.right, observation)
+            best = max(best, gained)
+        return best
+
+    def shows(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
+        """Say whether faults would keep a vector from conforming, whatever the readings."""
+        answers = self.answers(faults, observation)
+        return len(answers) == len(observation.baselines) and not any(
+            accepted(observation.vector, None if isinstance(answer, Raised) else answer)
+            for answer, _ in answers
+        )
+
+
+def _match(observation: Observation, answer: Answer, baseline: Baseline) -> Match:
+    vector, got = observation.vector, observation.outputs
+    if isinstance(answer, Raised) or got is None:
+        return "exact" if isinstance(answer, Raised) and got is None else "no"
+    # A backend may have fewer outputs than its operator.
+    answer = answer[: len(got)]
+    same = len(got) == len(answer) and all(
+        a.shape == b.shape and a.dtype == b.dtype for a, b in zip(got, answer, strict=True)
+    )
+    if isinstance(baseline.right, Raised):
+        # Any result of an invalid call is wrong; its values do not matter.
+        return "exact" if same and all(map(np.array_equal, got, answer)) else "close"
+    if not same or accepted(vector, answer):
+        return "no"
+    equal = [_is_equal(ours, theirs, vector.case) for ours, theirs in zip(answer, got, strict=True)]
+    if all(equal):
+        return "exact"
+    rounding = [
+        _rounding(observation, baseline, k, answer[k]) for k in range(len(got)) if not equal[k]
+    ]
+    tells = any(rounding) or any(
+        same and not _is_equal(right, theirs, vector.case)
+        for same, right, theirs in zip(equal, baseline.right, got, strict=False)
+    )
+    return "close" if None not in rounding and tells else "no"
+
+
+def _is_equal(answer: Array, got: Array, case: Case) -> bool:
+    """Say whether an output holds what faults make of it, but where they leave it undefined."""
+    if got.shape != answer.shape or name_of(got.dtype) not in FLOATS:
+        return np.array_equal(got, answer)
+    ours, theirs = widen(answer), widen(got)
+    equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    counted = _is_defined(ours, case)
+    return bool(equal.all() or (counted.any() and equal[counted].all()))
+
+
+def _rounding(observation: Observation, baseline: Baseline, k: int, answer: Array) -> bool | None:
+    """Say whether output k, which differs by rounding alone, tells a fault; None if by more."""
+    assert observation.outputs is not None
+    assert not isinstance(baseline.right, Raised)
+    got = observation.outputs[k]
+    if observation.operator.outputs[k].comparison == "exact" or name_of(got.dtype) not in FLOATS:
+        return None
+    ours, theirs = widen(answer), widen(got)
+    counted = _is_defined(ours, observation.vector.case)
+    if not counted.any():
+        return None
+    noise = _noise(ours, float_format(name_of(got.dtype)), observation, baseline)
+    equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    with np.errstate(invalid="ignore"):
+        if not (np.abs(ours - theirs) <= noise)[counted & ~equal].all():
+            return None
+        right = widen(baseline.right[k])
+        if right.shape != ours.shape:
+            return True
+        far = ~(np.abs(right - theirs) <= _STANDS_OUT * noise) & np.isfinite(theirs)
+    return bool(far.any())
+
+
+def _share(answer: Answer, observation: Observation) -> float:
+    """Return the share of elements that an answer has in common with what was returned."""
+    got = observation.outputs
+    if not got or isinstance(answer, Raised) or len(answer) < len(got):
+        return 0.0
+    pairs = zip(got, answer, strict=False)
+    return sum(_share_of_output(ours, theirs) for theirs, ours in pairs) / len(got)
+
+
+def _share_of_output(answer: Array, got: Array) -> float:
+    if got.shape != answer.shape:
+        return 0.0
+    if name_of(got.dtype) not in FLOATS or got.dtype != answer.dtype:
+        return 0.01 + float((got == answer).mean()) if got.size else 0.01
+    ours, theirs = widen(answer), widen(got)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(ours - theirs) <= 2.0**-6 * np.abs(theirs)
+    same = near | (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    # A right shape is worth something by itself.
+    return 0.01 + float(same.mean()) if got.size else 0.01
+
+
+def _is_defined(answer: Doubles, case: Case) -> npt.NDArray[np.bool_]:
+    """Mark what a fault leaves defined: elsewhere a backend returns what it likes."""
+    if not np.isfinite(_doubles(case.inputs[0])).all():
+        return np.ones(answer.shape, np.bool_)
+    return np.isfinite(answer)
+
+
+def _doubles(data: Array) -> Doubles:
+    return data.astype(np.float64) if data.dtype.kind in "iu" else widen(data)
+
+
+def _noise(
+    answer: Doubles, fmt: FloatFormat, observation: Observation, baseline: Baseline
+) -> Doubles:
+    """Return how far rounding may take a backend with the same fault from ours."""
+    data = _doubles(observation.vector.case.inputs[0])
+    own = observation.readings.get("accumulator") == "element-type"
+    wide = fmt if own else wider_format(fmt.name)
+    assert baseline.plan is not None
+    lengths = [
+        int((b - a).max(initial=1))
+        for a, b in zip(baseline.plan.windows.start, baseline.plan.windows.stop, strict=True)
+    ]
+    k = float(np.prod(lengths)) + 2 * len(lengths)
+    largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
+    size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
+    return 2 * k * wide.unit * largest + 2 * fmt.unit * size + (k + 1) * fmt.smallest

@@ -1,0 +1,171 @@
+"""Faults of an operator that no document of the suite has, with two outputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from outside_cases import minimum_vectors
+
+from conformance.faults import CATALOGUE, fault_named, faulty
+from conformance.faults.acceptance import accepted
+from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
+from conformance.faults.diagnosis import diagnose
+from conformance.faults.fault import planted
+from conformance.faults.traits import traits
+from conformance.operators import Output, vector_of
+from conformance.vector import Case
+
+NAME = "MinimumPool-1"
+DATA = np.array([[[3.0, 1.0, 2.0, 5.0]]], np.float32)
+PAIRS = {"window": [2], "step": [2], "pads": [1, 1]}
+
+
+@pytest.fixture
+def vector(minimum_pool):
+    """Return a vector with windows of one and of two cells."""
+    return vector_of(Case("case", minimum_pool.name, PAIRS, (DATA,)))
+
+
+def answers(fault, vectors):
+    """Yield the vectors and what a fault makes of them, where it is wrong."""
+    right, faulty_one = right_operator(NAME, None), PlantedFaults((fault,), NAME)
+    for each in vectors:
+        got = faulty_one.answer(Baseline(each.case, right))
+        outputs = None if isinstance(got, Raised) else got
+        if got is not None and not accepted(each, outputs):
+            yield each, outputs
+
+
+def test_faults_follow_from_roles_and_traits(minimum_pool):
+    """It has the faults of its windows, pads and attributes, none of averages or divisors."""
+    names = {fault.name for fault in CATALOGUE if fault.concerns(minimum_pool)}
+    assert {"pads-swapped", "ceil-ignored", "same-all-at-end", "integers-through-float32"} <= names
+    assert {"default-auto-pad-valid", "required-padding-below", "further-outputs-zero"} <= names
+    assert not names & {"not-divided", "maximum-from-zero", "adaptive-global", "accepts-integers"}
+    # Pads in one list are absent together, and there is nothing to put in reverse order.
+    assert not names & {"default-padding-below-above", "required-padding-above"}
+    assert "further-outputs-reversed" not in names
+
+
+def test_every_fault_is_caught(minimum_pool):
+    """Some vector catches each, but for one that shows in a whole run alone.
+
+    Where same_* leaves cells out, other readings make windows of padding, where an exception is
+    as good as any value.
+    """
+    vectors = minimum_vectors()
+    missed = [
+        fault.name
+        for fault in CATALOGUE
+        if fault.concerns(minimum_pool) and not any(answers(fault, vectors))
+    ]
+    assert missed == ["refuses-same-with-gaps"]
+
+
+def test_a_faulty_backend_returns_every_output(minimum_pool):
+    """Two outputs come as a tuple."""
+    first, cells = faulty()(minimum_pool.name, [DATA], PAIRS)
+    np.testing.assert_array_equal(first, [[[3, 1, 5]]])
+    np.testing.assert_array_equal(cells, [[[1, 2, 1]]])
+
+
+@pytest.mark.parametrize("name", ["output-flattened", "output-negated", "added-to-previous-output"])
+def test_a_fault_of_values_changes_the_first_output_alone(minimum_pool, name):
+    """The second follows from the right first one, whatever became of it."""
+    backend = faulty(fault_named(name))
+    for _ in range(2):
+        _, cells = backend(minimum_pool.name, [-DATA.reshape(1, 1, 2, 2)], {"window": [1, 1]})
+        np.testing.assert_array_equal(cells, np.ones((1, 1, 2, 2), np.int64))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("further-outputs-zero", [0, 0, 0]),
+        ("further-outputs-of-first-window", [1, 1, 1]),
+        ("further-outputs-one-more", [2, 3, 2]),
+    ],
+)
+def test_a_fault_of_further_outputs_leaves_the_first_alone(vector, name, cells):
+    """Only the second is wrong, and for that the answer does not conform."""
+    ((_, outputs),) = answers(fault_named(name), [vector])
+    np.testing.assert_array_equal(outputs[0], vector.outcomes[0].first.values)
+    np.testing.assert_array_equal(outputs[1], [[cells]])
+    assert accepted(vector, outputs[:1])
+
+
+def test_further_outputs_may_change_places(minimum_pool):
+    """With three outputs, the last two may come in reverse order."""
+
+    def further(gathered, divisor, first):
+        (cells,) = minimum_pool.pipeline.further(gathered, divisor, first)
+        return cells, first
+
+    three = replace(
+        minimum_pool,
+        outputs=(*minimum_pool.outputs, Output("again")),
+        pipeline=minimum_pool.pipeline.replace(further=further),
+    )
+    fault = fault_named("further-outputs-reversed")
+    first, again, cells = planted([fault], three, three.pipeline)([DATA], PAIRS)
+    assert again.tolist() == first.tolist()
+    assert cells.tolist() == [[[1, 2, 1]]]
+
+
+def test_an_answer_conforms_on_the_outputs_it_has(vector):
+    """Fewer outputs than there are may conform; none and more than there are do not."""
+    expected = tuple(each.values for each in vector.outcomes[0].outputs)
+    assert accepted(vector, expected)
+    assert accepted(vector, expected[:1])
+    assert not accepted(vector, ())
+    assert not accepted(vector, (*expected, expected[0]))
+    assert not accepted(vector, (expected[0], expected[1] + 1))
+    assert not accepted(vector, (expected[0], expected[1].astype(np.int32)))
+
+
+@pytest.mark.parametrize("name", ["further-outputs-zero", "windows-one-late", "same-all-at-end"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_fault_is_diagnosed(minimum_pool, name, count):
+    """The fault a backend has is named, also if the backend returns the first output alone."""
+    vectors = minimum_vectors(250)
+    wrong = list(answers(fault_named(name), vectors))
+    seen = [(each, got and got[:count]) for each, got in wrong]
+    seen = [(each, got) for each, got in seen if not accepted(each, got)]
+    if name.startswith("further") and count == 1:
+        assert seen == []
+        return
+    failed = {each.case.id for each, _ in wrong}
+    first = diagnose(seen, [each for each in vectors if each.case.id not in failed], {})[0]
+    assert name in (*first.faults, *first.alternatives)
+    assert (first.exact, first.contradicted) == (first.total, 0)
+
+
+def test_an_own_clause_is_taken_into_account(minimum_pool):
+    """A backend that follows the other reading of the document's own clause has no fault more."""
+    data = DATA.copy()
+    data[..., 1] = np.nan
+    vector = vector_of(Case("nan", minimum_pool.name, {"window": [2], "step": [2]}, (data,)))
+    (got,) = (
+        outcome.outputs[0].values
+        for outcome in vector.outcomes
+        if outcome.readings[0]["nan-in-minimum"] == "ignored"
+    )
+    wrong = (got, np.zeros((1, 1, 2), np.int64))
+    first = diagnose([(vector, wrong)], [], {})[0]
+    assert (first.faults, first.exact) == (("further-outputs-zero",), 1)
+
+
+def test_what_is_odd_about_an_output_names_it(vector):
+    """Outputs after the first are called by their names."""
+    first, cells = (each.values for each in vector.outcomes[0].outputs)
+    assert traits(vector, (first, cells * 0)) == {
+        "every value is 0 (output cells)",
+        "every value is the same (output cells)",
+    }
+    assert traits(vector, (first, cells[..., :2])) == {
+        "the result has another shape (output cells)",
+        "the result is too small (output cells)",
+    }
+    assert traits(vector, (first, cells, cells)) == {"3 outputs were returned"}
