@@ -158,12 +158,15 @@ def _geometry_constraints(operator: Operator) -> list[Constraint]:
             some_equal_numbers,
             "one axis is like no other, and windows of equal axes soon hold too many cells",
         ),
-        *_size_constraints(),
+        *_size_constraints(operator.axes[0]),
     ]
 
 
-def _size_constraints() -> list[Constraint]:
-    """Keep the shipped suite small: what is large in one way is small in the others."""
+def _size_constraints(fewest: int) -> list[Constraint]:
+    """Keep the suite small: what is large in one way is small in the others.
+
+    Cases with the fewest axes that an operator takes may be the largest.
+    """
     wide = geometry.WIDTHS.index
     why = "size of the suite"
     return [
@@ -174,14 +177,16 @@ def _size_constraints() -> list[Constraint]:
         ),
         Constraint(
             ("kernel", "width", "axes"),
-            lambda kernel, width, axes: kernel != "huge" or (wide(width) <= 1 and axes <= 2),
+            lambda kernel, width, axes: (
+                kernel != "huge" or (wide(width) <= 1 and axes <= fewest + 1)
+            ),
             why,
         ),
         Constraint(
             ("batch", "channels"), lambda batch, channels: batch * channels <= 34 or batch == 1, why
         ),
         Constraint(
-            ("axes", "width"), lambda axes, width: wide(width) <= (5, 5, 3, 2)[axes - 1], why
+            ("axes", "width"), lambda axes, width: wide(width) <= (5, 5, 3, 2)[axes - fewest], why
         ),
         Constraint(
             ("width", "channels"),
@@ -190,7 +195,7 @@ def _size_constraints() -> list[Constraint]:
         ),
         Constraint(
             ("axes", "channels"),
-            lambda axes, channels: channels <= (264, 264, 48, 17)[axes - 1],
+            lambda axes, channels: channels <= (264, 264, 48, 17)[axes - fewest],
             why,
         ),
     ]

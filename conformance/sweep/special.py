@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -119,7 +119,18 @@ class _Numbers(NamedTuple):
 
     tag: str
     shape: _Ints
-    meanings: dict[str, Any]
+    meanings: dict[str, _Ints]
+
+    def of_axes(self, fewest: int) -> _Numbers:
+        """Return the same with so many axes at least: those before the others have one cell."""
+        more = fewest - (len(self.shape) - 2)
+        if more <= 0:
+            return self
+        meanings = {
+            role: (suited.PLAIN.get(role, 1),) * more + tuple(values)
+            for role, values in self.meanings.items()
+        }
+        return _Numbers(self.tag, (*self.shape[:2], *(1,) * more, *self.shape[2:]), meanings)
 
 
 class _Group(NamedTuple):
@@ -145,8 +156,8 @@ def specials(operator: Operator) -> Iterator[Special]:
     fewest, most = operator.axes
     for group in _groups(operator):
         choices = list(suited.word_choices(operator, "rounding", "include_pad"))
-        for numbers in group.numbers:
-            if not fewest <= len(numbers.shape) - 2 <= (most or len(numbers.shape)):
+        for numbers in (each.of_axes(fewest) for each in group.numbers):
+            if most is not None and len(numbers.shape) - 2 > most:
                 continue
             for words, data in product(choices if group.words else choices[:1], group.data):
                 tag = numbers.tag or f"type {data[0]}"
@@ -173,11 +184,11 @@ def _groups(operator: Operator) -> Iterator[_Group]:
         yield _Group(empty, [(plain, "zeros")])
         sized = [_adaptive("", (1, 2), [(13, 5), (7, 9), (4, 3)][: suited.axes(operator)[-1]])]
     elif operator.has_windows:
-        halves = suited.floats(operator)
+        floats = suited.floats(operator)
         yield _Group(_sliding(_LONG), positions)
-        common = [(dtype, "integers") for dtype in halves[::2]]
+        common = [(dtype, "integers") for dtype in floats[::2]]
         yield _Group(_sayable(operator, _COMMON), common, words=True)
-        padding = [(plain, "negative"), (halves[0], "integers")]
+        padding = [(plain, "negative"), (floats[0], "integers")]
         yield _Group(_sayable(operator, _ALL_PADDING), padding, words=True)
         yield _Group(_sliding(_TOO_LARGE), [(plain, "integers")], words=True)
         yield _Group(_sliding(_EMPTY), [(plain, "zeros")], words=True)
@@ -218,7 +229,7 @@ def _adaptive(tag: str, planes: tuple[int, int], pairs: list[tuple[int, int]]) -
 
 
 def _integer_averages(operator: Operator) -> Iterator[Case]:
-    # The averages that engines dispute are halves and thirds.
+    # The averages that engines dispute are floats and thirds.
     if 2 not in suited.axes(operator):
         return
     pads = {

@@ -180,10 +180,18 @@ def test_special_cases_say_no_more_than_the_attributes_can(name):
     """No tag speaks of pads or strides that the operator does not have."""
     operator = MADE_UP[name]
     tags = {tag for each in specials(operator) for tag in each.plan.tags}
-    assert ("pads above the kernel on both ends" in tags) == (
-        {"pads_begin", "pads_end", "strides"} <= operator.roles and operator.axes[0] < 3
-    )
-    assert ("halving" in tags) == ("strides" in operator.roles and operator.axes[0] < 3)
+    pads = {"pads_begin", "pads_end"} <= operator.roles
+    assert ("pads above the kernel on both ends" in tags) == pads
+    assert ("halving" in tags) == ("strides" in operator.roles)
+
+
+def test_special_cases_have_as_many_axes_as_there_must_be():
+    """Those of fewer have one cell on the others; those of too many are left out."""
+    plans = {each.plan.tags[0]: each.plan for each in specials(UNUSUAL_DEFAULTS)}
+    assert plans["more than 255 cells in a window"].shape == (1, 2, 1, 20, 21)
+    assert plans["more than 255 cells in a window"].attributes["k"] == [1, 17, 16]
+    planes = [each.plan.shape for each in specials(MADE_UP["PlanesOfIntegers"])]
+    assert {len(shape) for shape in planes} == {4}
 
 
 @pytest.mark.parametrize("name", NAMES)
