@@ -54,10 +54,14 @@ def blocks(name):
 
 
 def commands(block):
-    """Return the commands of a shell block as one script, without what installs or tests."""
+    """Return the commands of a shell block as one script, without what installs or tests.
+
+    Lines that make an environment first are those that .ci/run runs as they stand.
+    """
     lines = [
         " && ".join(part for part in line.split(" && ") if not SET_UP.match(part))
         for line in block.text.splitlines()
+        if not line.startswith("python3 -m venv")
     ]
     return "".join(f"{line}\n" for line in lines if line)
 

@@ -144,8 +144,8 @@ def digests(folder):
 def small():
     """Make the product small: two parts of a few cases."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(product, "_ADAPTIVE", range(1, 5))
-        patch.setattr(product, "_ADAPTIVE_STEP", 2)
+        patch.setattr(product, "_LONG", range(1, 5))
+        patch.setattr(product, "_LONG_STEP", 2)
         yield
 
 
