@@ -233,7 +233,6 @@ def _invalid(operator: Operator, limits: tuple[int, int]) -> st.SearchStrategy[C
     fixed: tuple[Role, ...] = ("auto_pad",)
     dtypes = (plain_type(operator),)
     valid = _cases(operator, dtypes, limits, st.just("integers"), 64, fixed)
-
     every = _ways(operator, valid_case(operator))
     rules = sorted(every, key=lambda rule: (*_PLAINEST, rule[1]).index(rule[1]))
 

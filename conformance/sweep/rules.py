@@ -91,7 +91,7 @@ def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> 
         # An empty list of pads is read as no pads by some.
         none = len(numbers) == 1 and low < 0
         yield _too_many(numbers)._replace(rule="too few") if none else _too_few(numbers)
-        yield _too_small(numbers, 0, -2)
+        yield _too_small(numbers, 0, min(low, -2))
         yield _too_small(numbers, len(numbers) - 1, low)
         yield _too_many(numbers)
         if low >= 0:

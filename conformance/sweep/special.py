@@ -229,7 +229,7 @@ def _adaptive(tag: str, planes: tuple[int, int], pairs: list[tuple[int, int]]) -
 
 
 def _integer_averages(operator: Operator) -> Iterator[Case]:
-    # The averages that engines dispute are floats and thirds.
+    # The averages that engines dispute are halves and thirds.
     if 2 not in suited.axes(operator):
         return
     pads = {
