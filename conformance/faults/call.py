@@ -89,12 +89,9 @@ def _meanings(attribute: Attribute, value: Any) -> dict[str, Any]:
         return {attribute.role: meaning}
     if isinstance(value, list | tuple):
         meaning = list(value)
-    if attribute.role != "pads":
-        return {attribute.role: meaning}
     if isinstance(meaning, Unknown):
-        return {"pads_begin": meaning, "pads_end": meaning}
-    axes = len(meaning) // 2
-    return {"pads_begin": meaning[:axes], "pads_end": meaning[axes:]}
+        return dict.fromkeys(attribute.by_role(()), meaning)
+    return attribute.by_role(meaning)
 
 
 def _spelled(attribute: Attribute, meaning: Any) -> Any:

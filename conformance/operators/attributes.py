@@ -43,8 +43,8 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "include_pad": (False, True),
 }
 """What an attribute with a few values may mean, by role."""
-WORDS: tuple[Role, ...] = tuple(MEANINGS)
-"""Roles of attributes with a few values, spelled by each document in its own way."""
+WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
+"""The same roles, in the order in which cases vary them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +143,13 @@ class Attribute:
     def default_for(self, axes: int) -> Any:
         """Return the default where there are so many spatial axes."""
         return (self.default,) * self.length(axes) if self.is_list else self.default
+
+    def by_role(self, meaning: Any) -> dict[str, Any]:
+        """Return a meaning by the field of `Params`; pads in one list as those of each end."""
+        if self.role != "pads":
+            return {self.role: meaning}
+        axes = len(meaning) // 2
+        return {"pads_begin": meaning[:axes], "pads_end": meaning[axes:]}
 
     def meaning_of(self, value: Any) -> Any:
         """Return what one of its values means; the value itself where it is none of them."""

@@ -6,11 +6,11 @@ found by running the steps, not by a second description of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from conformance.reference.bound import gamma, is_meaningful
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Expected, Outcome, Vector
 
+_T = TypeVar("_T")
 Clauses = dict[str, tuple[str, ...]]
 
 
@@ -112,21 +113,7 @@ def _plans(operator: Operator, params: Params) -> tuple[list[tuple[Combination, 
     """Return one plan per combination of the geometric clauses that touch the case."""
     candidates, pipelines = _geometries(operator)
     every = dict(zip(pipelines, steps.plans(pipelines.values(), params), strict=True))
-    touching = [
-        clause
-        for i, clause in enumerate(candidates)
-        if any(
-            plan.key != every[(*choice[:i], other, *choice[i + 1 :])].key
-            for choice, plan in every.items()
-            for other in _names(clause)
-        )
-    ]
-    plans: list[tuple[Combination, Plan]] = []
-    for choice, plan in every.items():
-        combination = _chosen(candidates, choice)
-        if all(combination[c.name] == c.default for c in candidates if c not in touching):
-            plans.append(({c.name: combination[c.name] for c in touching}, plan))
-    return plans, {clause.name: _names(clause) for clause in touching}
+    return _told_apart(candidates, every, lambda plan: plan.key)
 
 
 def _tables(
@@ -138,22 +125,36 @@ def _tables(
         choice: _values(operator, candidates, choice, data, plan)
         for choice in product(*map(_names, candidates))
     }
-    keys = {choice: _key(outcome) for choice, outcome in every.items()}
+    return _told_apart(candidates, every, _key)
+
+
+def _told_apart(
+    candidates: Sequence[Clause],
+    every: Mapping[tuple[str, ...], _T],
+    key: Callable[[_T], object],
+) -> tuple[list[tuple[Combination, _T]], Clauses]:
+    """Return what each combination of the clauses that make a difference gives, and these clauses.
+
+    `every` holds what each choice of readings of the candidates gives; `key` tells it apart.
+    """
+    if not candidates:
+        return [({}, given) for given in every.values()], {}
+    keys = {choice: key(given) for choice, given in every.items()}
     touching = [
         clause
         for i, clause in enumerate(candidates)
         if any(
-            key != keys[(*choice[:i], other, *choice[i + 1 :])]
-            for choice, key in keys.items()
+            of_choice != keys[(*choice[:i], other, *choice[i + 1 :])]
+            for choice, of_choice in keys.items()
             for other in _names(clause)
         )
     ]
-    table: list[tuple[Combination, Outcome]] = []
-    for choice, outcome in every.items():
+    apart: list[tuple[Combination, _T]] = []
+    for choice, given in every.items():
         combination = _chosen(candidates, choice)
         if all(combination[c.name] == c.default for c in candidates if c not in touching):
-            table.append(({c.name: combination[c.name] for c in touching}, outcome))
-    return table, {clause.name: _names(clause) for clause in touching}
+            apart.append(({c.name: combination[c.name] for c in touching}, given))
+    return apart, {clause.name: _names(clause) for clause in touching}
 
 
 def _values(

@@ -39,7 +39,7 @@ class Params:
         return self.rounding != "floor"
 
 
-_UNSAID: Mapping[str, int] = {"strides": 1, "pads_begin": 0, "pads_end": 0}
+UNSAID: Mapping[str, int] = {"strides": 1, "pads_begin": 0, "pads_end": 0}
 """What windows have on each axis where a document has no attribute for it."""
 
 
@@ -57,18 +57,14 @@ def params_of(
     axes = len(sizes)
     fields: dict[str, Any] = {}
     for attribute in declared:
-        key, role = attribute.key, attribute.role
-        if role == "ignored":
+        key = attribute.key
+        if attribute.role == "ignored":
             continue
         is_given = key in given or attribute.required
         meaning = attribute.meaning(given[key] if is_given else attribute.default_for(axes))
-        if role == "pads":
-            half = len(meaning) // 2
-            fields |= {"pads_begin": meaning[:half], "pads_end": meaning[half:]}
-        else:
-            fields[role] = meaning
+        fields |= attribute.by_role(meaning)
     if "kernel" in fields:
-        for unsaid, number in _UNSAID.items():
+        for unsaid, number in UNSAID.items():
             if unsaid not in fields:
                 fields[unsaid] = (number,) * axes
     return Params(sizes=sizes, output=output, **fields)

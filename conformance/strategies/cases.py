@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
-from conformance.operators.attributes import Role
+from conformance.operators.attributes import WORDS, Role
 from conformance.operators.operator import Operator
 from conformance.strategies.data import WHOLE, Filler, fillers, known_dtype, mix_of, shown
 from conformance.strategies.geometry import (
@@ -41,7 +41,6 @@ _MOST_AXES = 5  # where a document sets no limit
 _PLAIN = ("float32", "float64", "float16", "bfloat16")
 _PLAINEST = ("too small", "too many", "too few")
 """Rules whose breach is the plainest: it changes one list alone."""
-_WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
 
 Dtypes = Sequence[str] | None
 Axes = int | Sequence[int] | None
@@ -169,7 +168,7 @@ def _asked(
     operator: Operator, limits: tuple[int, int], room: int, fixed: Collection[Role] = ()
 ) -> st.SearchStrategy[_Asked]:
     """Return a strategy for what is asked for; `fixed` words have their first meaning."""
-    known = {role: a for role in _WORDS if (a := operator.attribute(role)) is not None}
+    known = {role: a for role in WORDS if (a := operator.attribute(role)) is not None}
     words = {role: a.meanings[:1] if role in fixed else a.meanings for role, a in known.items()}
     chosen = st.fixed_dictionaries({role: st.sampled_from(each) for role, each in words.items()})
     optional = [a for a in operator.attributes if not a.required and a.role != "ignored"]

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from conformance.operators import OPERATORS
+from conformance.operators.attributes import WORDS
 from conformance.operators.operator import Operator
 from conformance.sweep import suited
 from conformance.sweep.model import Blueprint, blueprint, build
@@ -48,7 +49,7 @@ def _sizes(operator: Operator, part: int) -> Iterator[Blueprint]:
     sizes = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
     patterns = ("impulses", "index", "normals")
     outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
-    words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
+    words = list(suited.word_choices(operator, *WORDS))
     data = [
         (dtype, pattern)
         for dtype in suited.floats(operator)
@@ -63,7 +64,7 @@ def _windows(operator: Operator, part: int) -> Iterator[Blueprint]:
     patterns = ("index", "impulses", "negative")
     strides = _STRIDES if "strides" in operator.roles else range(1, 2)
     pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
-    words = list(suited.word_choices(operator, "auto_pad", "rounding", "include_pad"))
+    words = list(suited.word_choices(operator, *WORDS))
     numbers = (
         {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
         for stride, begin, end in product(strides, *pads)

@@ -7,17 +7,17 @@ from itertools import product
 from typing import Any
 
 from conformance.dtypes import FLOATS
-from conformance.operators.attributes import MEANINGS, Attribute, Role
+from conformance.operators.attributes import MEANINGS, WORDS, Attribute, Role
 from conformance.operators.operator import Operator
+from conformance.operators.params import UNSAID
 from conformance.sweep.covering import Constraint, Level
 from conformance.sweep.model import ABSENT
 from conformance.sweep.patterns import AVERAGE_PATTERNS, INTEGER_PATTERNS, MAXIMUM_PATTERNS
 
 _INTEGERS = ("int8", "uint8", "int32", "int64")
 _MOST_AXES = 4  # where a document sets no limit
-PLAIN = {"strides": 1, "pads_begin": 0, "pads_end": 0, "pads": 0}
+PLAIN = {**UNSAID, "pads": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
-_FACTORS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
 
 
 def axes(operator: Operator) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ def word_factors(operator: Operator) -> dict[str, tuple[Level, ...]]:
     known = words(operator)
     return {
         role: (*((ABSENT,) if may_be_absent(known[role]) else ()), *_declared(known[role]))
-        for role in _FACTORS
+        for role in WORDS
         if role in known
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from made_up import registered
 
 from conformance.backends import load_backend
 from conformance.errors import Unsupported
@@ -11,12 +12,10 @@ from conformance.operators import (
     AUTO_PADS,
     AVERAGE,
     MAXIMUM,
-    OPERATORS,
     Attribute,
     Operator,
     Output,
     adaptive,
-    registry,
     sliding,
 )
 
@@ -76,11 +75,10 @@ def engines(names):
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
+def known():
     """Let the operators be among those that there are."""
-    added = (MEAN, LARGEST, ADAPTIVE_MAXIMUM, POSITION)
-    known = dict(OPERATORS) | {operator.name: operator for operator in added}
-    monkeypatch.setattr(registry, "_operators", lambda: known)
+    with registered(MEAN, LARGEST, ADAPTIVE_MAXIMUM, POSITION):
+        yield
 
 
 @pytest.mark.parametrize(

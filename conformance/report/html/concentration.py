@@ -134,9 +134,10 @@ def _geometry(operator: Operator, given: Mapping[str, Any]) -> Iterator[tuple[st
 
 
 def _pads(operator: Operator, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    if operator.attribute("pads") is not None:
-        both = _numbers(operator, "pads", given)
-        return both[: len(both) // 2], both[len(both) // 2 :]
+    attribute = operator.attribute("pads")
+    if attribute is not None:
+        ends = attribute.by_role(_numbers(operator, "pads", given))
+        return ends["pads_begin"], ends["pads_end"]
     return _numbers(operator, "pads_begin", given), _numbers(operator, "pads_end", given)
 
 
