@@ -1,6 +1,6 @@
 """All measurements in one table.
 
-    python -m benchmarks [--quick] [--million] [--only GROUP]... [--write docs/performance.md]
+    python -m benchmarks [--quick] [--million] [--only GROUP]... [--write PAGE]
 
 Every figure is a ratio of two things measured in turns, in one run, on one machine. "null" is
 what each of the two is beside itself, one round later: a ratio that lies within it says nothing.

@@ -19,14 +19,15 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from conformance.check.sources import chosen, opened
+from conformance.check.judge import accepted
+from conformance.check.report import Diagnosis
 from conformance.faults import CATALOGUE, Fault
-from conformance.faults.acceptance import accepted
 from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
-from conformance.faults.diagnosis import Diagnosis, diagnose
+from conformance.faults.diagnosis import diagnose
 from conformance.faults.strength import vectors_of
 from conformance.operators import OPERATORS
 from conformance.vector import Outputs, Vector
+from conformance.vectorfile.sources import chosen, opened
 
 Planted = tuple[list[tuple[Vector, Outputs | None]], list[Vector]]
 
@@ -67,7 +68,7 @@ class Bench:
                     continue
                 answer = answers[vector.case.id]
                 output = None if isinstance(answer, Raised) else answer
-                if answer is None or accepted(vector, output):
+                if answer is None or accepted([vector], [output])[0]:
                     right.append(vector)
                 else:
                     wrong.append((vector, output))

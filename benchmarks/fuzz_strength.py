@@ -23,12 +23,17 @@ from rich.progress import Progress
 from rich.table import Table
 
 from conformance.backends import Backend
+from conformance.cases.sweep.sweep_model import case_of
+from conformance.check.judge import accepted
 from conformance.faults import CATALOGUE, Fault, faulty, strength
-from conformance.faults.acceptance import accepted
-from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
+from conformance.faults.baseline import (
+    Baseline,
+    PlantedFaults,
+    outputs_or_none,
+    right_operator,
+)
 from conformance.fuzz import fuzz
 from conformance.operators import OPERATORS, vector_of
-from conformance.sweep.model import case_of
 from conformance.vector import Array, Outputs, Vector
 
 COUNTS = (100, 300, 1000, 1500)
@@ -70,7 +75,7 @@ def needed(
         planted = PlantedFaults((fault,), operator)
         for place, (vector, baseline) in enumerate(zip(vectors, baselines, strict=True), 1):
             got = planted.answer(baseline)
-            if got is not None and not accepted(vector, None if isinstance(got, Raised) else got):
+            if got is not None and not accepted([vector], [outputs_or_none(got)])[0]:
                 yield fault, place
                 break
         else:

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.paired import Effort, Row, Run, measured
 from benchmarks.scale import Content, write
-from conformance.generate import generate
+from conformance.cases.generate import generate
 from conformance.vectorfile import VectorFile
 
 PART = 36

@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.paired import Effort, Row, measured
 from benchmarks.start_up import IMPORT_NUMPY, interpreter
 from conformance import load_backend, open_vectors
-from conformance.check.isolated import Isolated
-from conformance.check.runner import Answers, InProcess, Runner
-from conformance.workers import python_worker
+from conformance.backends.program import python_worker
+from conformance.backends.program.isolated import Isolated
+from conformance.backends.runner import Answers, InProcess, Runner
 
 ROUNDS = {"numpy": 5, "torch": 9}
 WORKING = 1000

@@ -87,7 +87,7 @@ class Suite:
         planted = PlantedFaults((fault,), operator, self.readings)
         mine = [each for each in self.examples if each[0].case.operator == operator]
         if not fault.remembers:  # what is remembered depends on the order of calls
-            mine.sort(key=lambda each: each[1].cells)
+            mine.sort(key=lambda each: sum(array.size for array in each[1].case.inputs))
         answers = ((example, planted.answer(baseline)) for example, baseline in mine)
         return any(got is not None and not self.passes(example, got) for example, got in answers)
 

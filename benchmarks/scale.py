@@ -23,10 +23,10 @@ import h5py
 
 from benchmarks.paired import Effort, Row, shown
 from conformance import check
-from conformance.generate import generate
+from conformance.cases.generate import generate
+from conformance.cases.sweep.exhaustive import case_specs, parts
+from conformance.cases.sweep.sweep_model import build
 from conformance.operators import vector_of
-from conformance.sweep.exhaustive import blueprints, parts
-from conformance.sweep.model import build
 from conformance.vectorfile import VectorWriter
 
 SMALLEST = 1_000
@@ -158,10 +158,9 @@ def write(path: Path, content: Content) -> None:
     """Write a file."""
     # Odd, so that no element type or attribute is passed over.
     step = (LENGTHS[content.operator] // content.count - 1) | 1
-    plans = islice(blueprints(content.operator, content.part), 0, step * content.count, step)
+    plans = islice(case_specs(content.operator, content.part), 0, step * content.count, step)
     with VectorWriter(path, content.operator, header={"part": content.part}) as writer:
-        for plan in plans:
-            writer.add(vector_of(build(plan, seed=0, tier="exhaustive")))
+        writer.extend(vector_of(build(plan, seed=0, tier="exhaustive")) for plan in plans)
 
 
 def make(folder: Path, size: int) -> None:

@@ -20,7 +20,16 @@ import numpy as np
 from benchmarks.paired import Effort, Row, measured
 from conformance.batch import vector_at
 from conformance.dtypes import dtype_of
-from conformance.vector import Case, Expected, Outcome, Vector
+from conformance.vector import (
+    ARITHMETIC,
+    Anything,
+    Case,
+    Expected,
+    Outcome,
+    Raises,
+    Values,
+    Vector,
+)
 from conformance.vectorfile import VectorFile, VectorWriter, shipped_suite
 
 OPERATOR = "MaxPool-1"
@@ -88,11 +97,13 @@ def write_groups(path: Path, vectors: Sequence[Vector]) -> None:
                 _write_array(group, f"input_{index}", array)
             for index, outcome in enumerate(vector.outcomes):
                 held = group.create_group(f"outcome_{index}")
-                for name in ("kind", "accumulator", "subnormals"):
-                    held.attrs[name] = getattr(outcome, name)
+                held.attrs["kind"] = outcome.kind
                 held.attrs["readings"] = json.dumps(outcome.readings)
-                for name in _COLUMNS if outcome.outputs else ():
-                    _write_array(held, name, getattr(outcome.first, name))
+                if isinstance(outcome, Values):
+                    for name in ARITHMETIC.values():
+                        held.attrs[name] = getattr(outcome, name)
+                    for name in _COLUMNS:
+                        _write_array(held, name, getattr(outcome.outputs[0], name))
 
 
 def read_groups(path: Path) -> list[Vector]:
@@ -119,12 +130,13 @@ def _read_group(group: Any) -> Vector:
 
 
 def _read_outcome(group: Any) -> Outcome:
-    return Outcome(
-        kind=group.attrs["kind"],
-        readings=tuple(json.loads(group.attrs["readings"])),
-        accumulator=group.attrs["accumulator"],
-        subnormals=group.attrs["subnormals"],
-        outputs=(Expected(*(_read_array(group[name]) for name in _COLUMNS)),) if len(group) else (),
+    readings = tuple(json.loads(group.attrs["readings"]))
+    if group.attrs["kind"] != "values":
+        return Raises(readings) if group.attrs["kind"] == "raises" else Anything(readings)
+    return Values(
+        (Expected(*(_read_array(group[name]) for name in _COLUMNS)),),
+        readings,
+        **{name: group.attrs[name] for name in ARITHMETIC.values()},
     )
 
 

@@ -96,7 +96,7 @@ def measure_other(suite: Suite, progress: Progress) -> Measured:
 def unsound(files: VectorSet, progress: Progress) -> tuple[list[str], int]:
     """Run every sound backend over both tiers; return those that failed one, and how many ran."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from sound import SOUND  # noqa: PLC0415 - lies among the tests
+    from support.sound import SOUND  # noqa: PLC0415 - lies among the tests
 
     failed = [
         name

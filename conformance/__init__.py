@@ -9,13 +9,16 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in typing, which takes long to load
 if TYPE_CHECKING:
+    from typing import Any
+
     from conformance.backends import load_backend
+    from conformance.cases.generate import generate
     from conformance.check import Interrupted, Report
-    from conformance.checking import check
-    from conformance.compare import compare
+    from conformance.check.api import check
+    from conformance.check.comparison import compare
     from conformance.errors import (
         ConformanceError,
         InvalidCase,
@@ -26,8 +29,7 @@ if TYPE_CHECKING:
         VectorFileError,
     )
     from conformance.faults.strength import strength
-    from conformance.generate import generate
-    from conformance.operators import evaluate
+    from conformance.operators import Pooling, evaluate, pooling_of
     from conformance.report.jsonl import read as read_report
     from conformance.vectorfile import open_vectors
 
@@ -37,18 +39,20 @@ _HOME = {
     "ConformanceError": "errors",
     "Interrupted": "check",
     "InvalidCase": "errors",
+    "Pooling": "operators",
     "Report": "check",
     "ReportFileError": "errors",
     "ResultFileError": "errors",
     "Unsupported": "errors",
     "UsageError": "errors",
     "VectorFileError": "errors",
-    "check": "checking",
-    "compare": "compare",
+    "check": "check.api",
+    "compare": "check.comparison",
     "evaluate": "operators",
-    "generate": "generate",
+    "generate": "cases.generate",
     "load_backend": "backends",
     "open_vectors": "vectorfile",
+    "pooling_of": "operators",
     "read_report": "report.jsonl",
     "strength": "faults.strength",
 }
@@ -58,6 +62,7 @@ __all__ = [
     "ConformanceError",
     "Interrupted",
     "InvalidCase",
+    "Pooling",
     "Report",
     "ReportFileError",
     "ResultFileError",
@@ -70,6 +75,7 @@ __all__ = [
     "generate",
     "load_backend",
     "open_vectors",
+    "pooling_of",
     "read_report",
     "strength",
 ]

@@ -1,10 +1,11 @@
-"""Many vectors as columns in memory: what a vector file stores and the checker judges at once."""
+"""Vectors as columns in memory: what a vector file stores, and what is judged at once."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,23 +13,25 @@ import numpy.typing as npt
 from conformance.dtypes import is_known, name_of
 from conformance.vector import (
     UNDEFINED,
+    Anything,
     Array,
     Case,
     Expected,
     Outcome,
-    OutcomeKind,
     Provenance,
+    Raises,
     Tier,
+    Values,
     Vector,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Ints = npt.NDArray[np.int64]
 _T = TypeVar("_T")
 
-KINDS: tuple[OutcomeKind, ...] = ("values", "raises", "anything")
+KINDS: tuple[type[Outcome], ...] = (Values, Raises, Anything)
 VALUES, RAISES, ANYTHING = range(len(KINDS))
 """Codes of `Batch.outcome_kind`."""
 MAX_RANK = 8
@@ -58,14 +61,17 @@ class ExpectedColumns:
         if not np.issubdtype(self.values.dtype, np.inexact) and self.values.dtype.kind != "V":
             return np.zeros(0, np.int64)
         places = np.flatnonzero(~np.isfinite(self.values))
-        found: Ints = places[self.addends[places] != UNDEFINED]
-        return found
+        defined: Ints = places[self.addends[places] != UNDEFINED]
+        return defined
 
-    def within(self, places: Ints, starts: Ints, sizes: Ints) -> Ints:
-        """Return how many of some ascending places lie in each run of elements."""
-        first, last = np.searchsorted(places, np.stack([starts, starts + sizes]))
-        counts: Ints = last - first
-        return counts
+    def at(self, elements: slice | Ints | npt.NDArray[np.bool_]) -> ExpectedColumns:
+        """Return some of the elements."""
+        return ExpectedColumns(
+            self.values[elements],
+            self.addends[elements],
+            self.divisor[elements],
+            self.magnitude[elements],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +103,7 @@ class Batch:
     outcome_vector: Ints
     outcome_kind: npt.NDArray[np.uint8]
     outcome_element_type: npt.NDArray[np.bool_]
+    outcome_overflows: npt.NDArray[np.bool_]
     outcome_flushed: npt.NDArray[np.bool_]
     outcome_expected: Ints
     outcome_readings: list[tuple[dict[str, str], ...]]
@@ -107,11 +114,6 @@ class Batch:
     expected_start: Ints
     expected_size: Ints
     columns: dict[str, ExpectedColumns]
-
-    @property
-    def first(self) -> int:
-        """Number of the first vector in its file."""
-        return int(self.numbers[0]) if len(self.numbers) else 0
 
     @property
     def outputs(self) -> int:
@@ -130,15 +132,18 @@ def batch_of(vectors: Sequence[Vector]) -> Batch:
     outcome, or an outcome whose arrays do not fit together or are not the operator's outputs.
     """
     operator = vectors[0].case.operator if vectors else ""
-    table = _Expected(operator)
+    table = _ExpectedTable(operator)
     outcomes: list[tuple[int, Outcome, int]] = []
     inputs: list[tuple[Array, ...]] = []
     for index, vector in enumerate(vectors):
         try:
             inputs.append(_inputs(vector, operator))
-            outcomes += table.rows(index, vector.outcomes)
+            rows = table.add(index, vector.outcomes)
         except ValueError as error:
             raise ValueError(f"vector {vector.case.id}: {error}") from error
+        outcomes += [
+            (index, outcome, row) for outcome, row in zip(vector.outcomes, rows, strict=True)
+        ]
     cases = [vector.case for vector in vectors]
     return Batch(
         operator=operator,
@@ -158,21 +163,29 @@ def batch_of(vectors: Sequence[Vector]) -> Batch:
             for vector in vectors
         ],
         outcome_vector=_ints(index for index, _, _ in outcomes),
-        outcome_kind=np.array([KINDS.index(o.kind) for _, o, _ in outcomes], dtype=np.uint8),
-        outcome_element_type=np.array(
-            [o.accumulator == "element-type" for _, o, _ in outcomes], dtype=np.bool_
-        ),
-        outcome_flushed=np.array([o.subnormals == "flushed" for _, o, _ in outcomes], np.bool_),
+        outcome_kind=np.array([KINDS.index(type(o)) for _, o, _ in outcomes], dtype=np.uint8),
+        outcome_element_type=_marks(outcomes, lambda o: o.accumulator == "element-type"),
+        outcome_overflows=_marks(outcomes, lambda o: o.sum_overflow == "overflows"),
+        outcome_flushed=_marks(outcomes, lambda o: o.subnormals == "flushed"),
         outcome_expected=_ints(row for _, _, row in outcomes),
-        outcome_readings=[tuple(dict(each) for each in o.readings) for _, o, _ in outcomes],
-        expected_vector=_ints(table.vector),
-        expected_output=_ints(table.output),
-        expected_dtype=table.dtype,
-        expected_shape=table.shape,
-        expected_start=_ints(table.start),
-        expected_size=_ints(table.size),
+        outcome_readings=[
+            tuple(dict(combination) for combination in o.readings) for _, o, _ in outcomes
+        ],
+        expected_vector=_ints(row.vector for row in table.rows),
+        expected_output=_ints(row.output for row in table.rows),
+        expected_dtype=[row.dtype for row in table.rows],
+        expected_shape=[row.values.shape for row in table.rows],
+        expected_start=_ints(row.start for row in table.rows),
+        expected_size=_ints(row.values.size for row in table.rows),
         columns=table.columns(),
     )
+
+
+def _marks(
+    outcomes: Sequence[tuple[int, Outcome, int]], is_marked: Callable[[Values], bool]
+) -> npt.NDArray[np.bool_]:
+    """Mark the outcomes with values of which something holds."""
+    return np.array([isinstance(o, Values) and is_marked(o) for _, o, _ in outcomes], np.bool_)
 
 
 def distinct(column: Sequence[_T]) -> tuple[list[_T], Ints]:
@@ -209,21 +222,16 @@ def vector_at(batch: Batch, index: int) -> Vector:
 
 def outcome_at(batch: Batch, row: int) -> Outcome:
     """Return row `row` of the outcome columns as an object; its arrays are views."""
-    accumulator: Literal["wider", "element-type"] = "wider"
-    if batch.outcome_element_type[row]:
-        accumulator = "element-type"
-    subnormals: Literal["kept", "flushed"] = "flushed" if batch.outcome_flushed[row] else "kept"
-    kind = KINDS[batch.outcome_kind[row]]
     readings = batch.outcome_readings[row]
-    if kind != "values":
-        return Outcome(kind, readings, accumulator=accumulator, subnormals=subnormals)
+    if batch.outcome_kind[row] != VALUES:
+        return Raises(readings) if batch.outcome_kind[row] == RAISES else Anything(readings)
     first = int(batch.outcome_expected[row])
-    return Outcome(
-        kind=kind,
-        readings=readings,
-        outputs=tuple(_expected_at(batch, first + output) for output in range(batch.outputs)),
-        accumulator=accumulator,
-        subnormals=subnormals,
+    return Values(
+        tuple(_expected_at(batch, first + output) for output in range(batch.outputs)),
+        readings,
+        accumulator="element-type" if batch.outcome_element_type[row] else "wider",
+        subnormals="flushed" if batch.outcome_flushed[row] else "kept",
+        sum_overflow="overflows" if batch.outcome_overflows[row] else "finite",
     )
 
 
@@ -240,34 +248,36 @@ def _expected_at(batch: Batch, row: int) -> Expected:
     )
 
 
-class _Expected:
+class _Row(NamedTuple):
+    """An expected array: its values, in their shape, and its other columns, flat."""
+
+    vector: int
+    output: int
+    dtype: str
+    start: int
+    values: Array
+    rest: tuple[Array, ...]
+
+
+class _ExpectedTable:
     """The table of expected arrays of an operator while it grows."""
 
     def __init__(self, operator: str) -> None:
-        self.vector: list[int] = []
-        self.output: list[int] = []
-        self.dtype: list[str] = []
-        self.shape: list[tuple[int, ...]] = []
-        self.start: list[int] = []
-        self.size: list[int] = []
+        self.rows: list[_Row] = []
         self._operator = operator
         self._dtypes = output_dtypes(operator)
-        self._parts: dict[str, list[tuple[Array, ...]]] = {}
-        self._length: dict[str, int] = {}
+        self._lengths: Counter[str] = Counter()
 
-    def rows(self, vector: int, outcomes: tuple[Outcome, ...]) -> list[tuple[int, Outcome, int]]:
-        """Return each outcome of a vector with its row in the table."""
-        known: dict[tuple[object, ...], int] = {}
-        return [(vector, outcome, self._row(vector, outcome, known)) for outcome in outcomes]
+    def add(self, vector: int, outcomes: Sequence[Outcome]) -> list[int]:
+        """Return the row of each outcome's first output, -1 without values; equal ones share it."""
+        row_of: dict[tuple[object, ...], int] = {}
+        return [self._add(vector, outcome, row_of) for outcome in outcomes]
 
-    def _row(self, vector: int, outcome: Outcome, known: dict[tuple[object, ...], int]) -> int:
-        """Return the row of the outcome's first output, a new one if `known` has no equal."""
-        if outcome.kind != "values":
-            if outcome.outputs:
-                raise ValueError(f"an outcome of kind {outcome.kind!r} holds expected values")
+    def _add(self, vector: int, outcome: Outcome, row_of: dict[tuple[object, ...], int]) -> int:
+        if not isinstance(outcome, Values):
             return -1
         if not outcome.outputs:
-            raise ValueError("an outcome of kind 'values' lacks an array")
+            raise ValueError("an outcome with values lacks an array")
         columns = [_columns_of(expected) for expected in outcome.outputs]
         names = tuple(name_of(values.dtype) for values, *_ in columns)
         if self._dtypes is not None:
@@ -276,29 +286,21 @@ class _Expected:
             (name, parts[0].shape, *(part.tobytes() for part in parts))
             for name, parts in zip(names, columns, strict=True)
         )
-        if key not in known:
-            known[key] = len(self.vector)
-            for output, (name, parts) in enumerate(zip(names, columns, strict=True)):
-                self._add(vector, output, name, parts)
-        return known[key]
-
-    def _add(self, vector: int, output: int, name: str, parts: tuple[Array, ...]) -> None:
-        values, *rest = parts
-        self.vector.append(vector)
-        self.output.append(output)
-        self.dtype.append(name)
-        self.shape.append(values.shape)
-        self.start.append(self._length.get(name, 0))
-        self.size.append(values.size)
-        self._length[name] = self.start[-1] + values.size
-        self._parts.setdefault(name, []).append((values.ravel(), *rest))
+        if key not in row_of:
+            row_of[key] = len(self.rows)
+            for output, (name, (values, *rest)) in enumerate(zip(names, columns, strict=True)):
+                start = self._lengths[name]
+                self.rows.append(_Row(vector, output, name, start, values, tuple(rest)))
+                self._lengths[name] += values.size
+        return row_of[key]
 
     def columns(self) -> dict[str, ExpectedColumns]:
         """Return the flat columns, one set per element type."""
-        return {
-            name: ExpectedColumns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-            for name, parts in self._parts.items()
-        }
+        columns = {}
+        for name in self._lengths:
+            parts = [(row.values.ravel(), *row.rest) for row in self.rows if row.dtype == name]
+            columns[name] = ExpectedColumns(*map(np.concatenate, zip(*parts, strict=True)))
+        return columns
 
 
 def output_dtypes(operator: str) -> tuple[str, ...] | None:
@@ -308,17 +310,17 @@ def output_dtypes(operator: str) -> tuple[str, ...] | None:
     """
     from conformance.operators import OPERATORS  # noqa: PLC0415 - a batch needs no more of it
 
-    found = OPERATORS.get(operator)
-    return None if found is None else tuple(output.dtype for output in found.outputs)
+    document = OPERATORS.get(operator)
+    return None if document is None else tuple(output.dtype for output in document.outputs)
 
 
 def _check_outputs(names: tuple[str, ...], operator: str, dtypes: tuple[str, ...]) -> None:
     """Raise ValueError unless outputs of the types named are those of an operator."""
     if len(names) != len(dtypes):
         raise ValueError(f"outputs of an outcome: {len(names)}, of {operator}: {len(dtypes)}")
-    for output, (name, wanted) in enumerate(zip(names, dtypes, strict=True)):
-        if wanted not in {"", name}:
-            raise ValueError(f"output {output} is of {name}, and of {wanted} in {operator}")
+    for output, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+        if dtype not in {"", name}:
+            raise ValueError(f"output {output} is of {name}, and of {dtype} in {operator}")
 
 
 def _columns_of(expected: Expected) -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""Element types by name, and the floating-point facts the bounds and patterns need."""
+"""Element types by name, and the parameters of floating-point formats."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ def is_known(dtype: DType) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """A binary floating-point format: p bits of precision and the ends of its range."""
+    """A binary floating-point format.
+
+    `precision` is the number of significand bits p, the leading one counted; `smallest` is the
+    smallest subnormal number.
+    """
 
     name: str
     precision: int
@@ -54,7 +58,7 @@ class FloatFormat:
 
 @cache
 def float_format(name: str) -> FloatFormat:
-    """Return the format of a floating-point element type by its name."""
+    """Return the format of a floating-point element type, by the type's name."""
     info: Any = ml_dtypes.finfo(dtype_of(name))  # type: ignore[no-untyped-call]
     return FloatFormat(
         name=name,

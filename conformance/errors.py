@@ -1,10 +1,10 @@
-"""The errors a user can meet, each with the exit code the command line gives it."""
+"""The errors that users can meet, each with the exit code of the command line."""
 
 from __future__ import annotations
 
 
 class ConformanceError(Exception):
-    """Base of every error this package raises on purpose; its text is one clear line."""
+    """Base of every error that this package raises on purpose; its text is one clear line."""
 
     exit_code = 3
 
@@ -16,25 +16,25 @@ class InvalidCase(ConformanceError, ValueError):  # noqa: N818 - a state of the 
 
 
 class UsageError(ConformanceError):
-    """An argument is wrong: says what was wrong and what is allowed."""
+    """An argument is wrong: the text says what is wrong and what is allowed."""
 
     exit_code = 2
 
 
 class VectorFileError(ConformanceError):
-    """A vector file is missing, broken, or not one of ours."""
+    """A vector file is missing, broken, or not a vector file of this package."""
 
     exit_code = 3
 
 
 class ReportFileError(ConformanceError):
-    """A saved report is cut off, broken, or not one of ours."""
+    """A saved report is cut off, broken, or not a report of this package."""
 
     exit_code = 3
 
 
 class ResultFileError(ConformanceError):
-    """Stored outputs of a backend are broken, or not in a layout of ours."""
+    """Stored outputs of a backend are broken, or not in a layout that this package reads."""
 
     exit_code = 3
 
@@ -42,5 +42,5 @@ class ResultFileError(ConformanceError):
 class Unsupported(NotImplementedError):  # noqa: N818 - backends raise it as a statement, not a failure
     """Raised by a backend that does not implement what it was asked for.
 
-    Counted apart by the checker: neither a pass nor a failure.
+    The checker counts it apart: neither a pass nor a failure.
     """

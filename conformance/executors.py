@@ -1,45 +1,56 @@
-"""Where work runs that is too much for one process: executors as in concurrent.futures.
+"""Executors for work that is too much for one process, as in concurrent.futures.
 
-An engine is a function that opens one: worker processes here, or a Dask cluster that is there
-already. Another one is a few lines in `executor_named`.
+There are two kinds: processes on this machine, and a Dask cluster that runs already. Another kind
+is a function that opens it, and a name in `executor_named`.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED as FIRST
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from conformance.errors import ConformanceError, UsageError
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 Machines = Callable[[], AbstractContextManager[Executor]]
+"""Opens an executor, for the length of a `with` block."""
 
 _TRIES = 3
-_AHEAD = 64
-"""Tasks handed over at a time: results wait in memory until they are taken."""
+_MOST_SUBMITTED = 64
+"""Tasks submitted at a time: their results wait in memory until they are taken."""
 _SECONDS = 10
+"""How long a scheduler of Dask may take to answer."""
 _GRACE = 1.0
 """Seconds that a process has to end what it has started."""
 
 
+def usable_cpus() -> int:
+    """Return the number of CPUs that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def executor_named(name: str, jobs: int = 1) -> Machines:
-    """Return what opens an executor: "process", with `jobs` of them, or "dask:ADDRESS".
+    """Return a function that opens an executor: "process", with `jobs` of them, or "dask:ADDRESS".
 
     Raises UsageError for another name; opening raises it where there is no such cluster.
     """
     if name == "process":
         return partial(_processes, jobs)
-    engine, colon, address = name.partition(":")
-    if engine == "dask" and colon:
+    kind, colon, address = name.partition(":")
+    if kind == "dask" and colon:
         if not address:
             raise UsageError("executor dask: name its scheduler, dask:tcp://HOST:PORT")
         return partial(_dask, address)
@@ -50,7 +61,7 @@ def executor_named(name: str, jobs: int = 1) -> Machines:
 def _processes(jobs: int) -> Iterator[Executor]:
     others = set(active_children())
     # Fresh interpreters: a fork would copy the locks of threads that it does not copy.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_parent) as pool:
+    with _Pool(jobs, get_context("spawn"), _obey_parent) as pool:
         try:
             yield pool
         except BaseException:
@@ -69,13 +80,44 @@ def _end(processes: Iterable[BaseProcess]) -> None:
         process.join(_GRACE)
 
 
-def _leave_interrupts_to_parent() -> None:
-    """Make a process end in an orderly way when the parent says so, not with a Ctrl-C of its own.
+class _Pool(ProcessPoolExecutor):
+    """A pool whose processes hear nothing of Ctrl-C, not even before they can ignore it."""
 
-    Programs that a task has started are ended by the exception.
-    """
+    def submit(self, *task: Any, **options: Any) -> Future[Any]:
+        """See Executor; it may start a process, which inherits the signals that are blocked."""
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().submit(*task, **options)
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(*task, **options)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _obey_parent() -> None:
+    """Have a process ignore Ctrl-C, exit when its parent terminates it, and end with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    if hasattr(signal, "pthread_sigmask"):  # what a task starts may want its signals
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGTERM, _exit_quietly)
+    threading.Thread(target=_end_with_parent, name="conformance parent", daemon=True).start()
+
+
+def _exit_quietly(*_: object) -> NoReturn:
+    """Exit by an exception, which ends the programs that a task has started.
+
+    Nobody hears of others that it turns into, in the middle of an import for example.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.exit()
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the parent, which may be killed, and end this process."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()  # a pipe that only the parent holds open
+    os._exit(1)  # what a task has started sees its own pipes close
 
 
 @contextmanager
@@ -84,7 +126,7 @@ def _dask(address: str) -> Iterator[Executor]:
         from distributed import Client  # noqa: PLC0415 - an extra
     except ImportError:
         raise UsageError(
-            "executor dask needs the package distributed: pip install 'pooling-conformance[dask]'"
+            "executor dask needs the package distributed: pip install distributed"
         ) from None
     try:
         client = Client(address, timeout=_SECONDS, set_as_default=False)
@@ -102,8 +144,8 @@ def completed(
 ) -> Iterator[tuple[_Task, _Result]]:
     """Yield each task with its result, as they are finished.
 
-    A machine that dies loses nothing: its tasks are given to others, or to new ones. Raises what
-    the function raises, and ConformanceError if tasks keep killing what runs them.
+    If a machine dies, its tasks are run again by others or by new ones. Raises what the function
+    raises, and ConformanceError if tasks kill the machines again and again.
     """
     left = list(tasks)
     for _ in range(_TRIES):
@@ -128,7 +170,7 @@ def _once(
     while True:
         for task in waiting:
             running[executor.submit(function, task)] = task
-            if len(running) >= _AHEAD:
+            if len(running) >= _MOST_SUBMITTED:
                 break
         if not running:
             return

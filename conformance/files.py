@@ -1,16 +1,159 @@
-"""Files that are complete or absent."""
+"""Files and folders that are complete or absent, and what is closed after use."""
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import secrets
+import shutil
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from conformance.errors import UsageError
 
+try:
+    import fcntl
+except ImportError:  # not every system has locks that end with a process
+    fcntl = None  # type: ignore[assignment]
+
 Target = str | os.PathLike[str] | BinaryIO
+_NAME = 32
+"""Characters of a name that its part keeps: any system has room for them beside the rest."""
+_OURS = ".conformance-"
+"""In the name of every part: no other program's files are taken for one."""
+
+
+class Closable(ABC):
+    """What is closed at the end of a `with` block."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what it holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file for reading; OSError for a pipe or a device, which would never end.
+
+    It is opened once, so that what was looked at is what is read.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", name)
+
+    return open(path, "rb", opener=opener)
+
+
+def size_of(path: str | os.PathLike[str]) -> int:
+    """Return the bytes of a regular file, 0 for anything else: whoever opens it says what it is."""
+    return os.path.getsize(path) if os.path.isfile(path) else 0  # noqa: PTH113, PTH202 - no error
+
+
+class _Unfinished:
+    """A file or folder in the making: at `part`, beside the `path` that it gets when it is whole.
+
+    As a context manager it makes an empty one and yields its path; where the block ends without an
+    exception it is finished, and removed otherwise. Those that killed processes left in the same
+    folder are removed first.
+    """
+
+    def __init__(self, path: Path, make: Callable[[Path], object]) -> None:
+        self.path = path
+        self.part = path.with_name(f".{path.name[:_NAME]}{_OURS}{secrets.token_hex(4)}.part")
+        self._make = make
+        self._lock: int | None = None
+
+    def __enter__(self) -> Path:
+        _remove_abandoned(self.path.parent)
+        try:
+            while not self.part.exists():  # it may be taken for abandoned before it has its lock
+                self._unlock()
+                self._make(self.part)
+                self._lock = _locked(self.part)
+        except BaseException:
+            self._remove()
+            raise
+        return self.part
+
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            self._remove()
+
+    def _finish(self) -> None:
+        """Give it its name, in place of a file or an empty folder. A file is then on the disk."""
+        if self.part.is_dir():
+            if self.path.exists():
+                self.path.rmdir()  # not every system replaces an empty folder
+            self.part.rename(self.path)
+            return
+        _sync(self.part)
+        self.part.replace(self.path)
+        with suppress(OSError):  # not every system opens folders
+            _sync(self.path.parent)
+
+    def _remove(self) -> None:
+        """Leave nothing of what was not finished."""
+        _remove(self.part)
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what processes that were killed left unfinished: nobody holds its lock."""
+    if fcntl is None:
+        return
+    with suppress(OSError):  # whether the folder can be written to is said by what comes next
+        for part in folder.glob(f".*{_OURS}*.part"):
+            lock = _locked(part, fcntl.LOCK_NB)
+            if lock is not None:
+                _remove(part)
+                os.close(lock)
+
+
+def _locked(part: Path, flags: int = 0) -> int | None:
+    """Return a descriptor with a lock that ends with this process; None if it cannot be had.
+
+    A process number would not do: it may be used again, or be that of another machine.
+    """
+    if fcntl is None:
+        return None
+    try:
+        descriptor = os.open(part, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | flags)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir():
+        shutil.rmtree(part, ignore_errors=True)
+    else:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -26,21 +169,30 @@ def writing(target: Target) -> Iterator[BinaryIO]:
     try:
         path = Path(os.path.realpath(target))
         # A pipe or a device has no half-written state, and must not be replaced by a file.
-        regular = path.is_file() or not path.exists()
-    except OSError as error:  # a name that is too long, a directory that is gone
-        raise _failure(target, error) from None
-    # As much of the name as any system has room for beside the rest.
-    part = path.with_name(f".{path.name[:32]}.{os.getpid()}.part") if regular else path
-    try:
-        with part.open("wb") as stream:
+        in_place = path.exists() and not path.is_file()
+        place = nullcontext(path) if in_place else _Unfinished(path, Path.touch)
+        with place as part, part.open("wb") as stream:
             yield stream
-        if regular:
-            part.replace(path)
+    except OSError as error:  # a full disk, a name that is too long, a directory that is gone
+        reason = error.strerror or error
+        raise UsageError(f"{os.fspath(target)}: cannot be written: {reason}") from None
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a new folder that gets the name `path` when the block ends without an exception.
+
+    Nothing is left of it otherwise. Raises UsageError if there is something at `path` other than
+    an empty folder, or nothing can be written there.
+    """
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise UsageError(f"{path}: there is something already; give a new or an empty folder")
+        whole = path.absolute()
+        with folder_for(whole.parent), _Unfinished(whole, Path.mkdir) as folder:
+            yield folder
     except OSError as error:
-        raise _failure(target, error) from None
-    finally:
-        if regular:
-            part.unlink(missing_ok=True)
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -54,7 +206,7 @@ def folder_for(directory: str | os.PathLike[str]) -> Iterator[Path]:
     made: list[Path] = []
     try:
         try:
-            made = [each for each in (folder, *folder.parents) if not each.exists()]
+            made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
             folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise UsageError(f"cannot write to {folder}: it is not a directory") from None
@@ -63,16 +215,21 @@ def folder_for(directory: str | os.PathLike[str]) -> Iterator[Path]:
         yield folder
     except BaseException:
         with suppress(OSError):  # it holds something, or was never made
-            for each in made:
-                each.rmdir()
+            for parent in made:
+                parent.rmdir()
         raise
-
-
-def _failure(target: str | os.PathLike[str], error: OSError) -> UsageError:
-    return UsageError(f"{os.fspath(target)}: cannot be written: {error.strerror}")
 
 
 def write_text(text: str, target: Target) -> None:
     """Write text as UTF-8, with "?" for what has no UTF-8 form; see `writing`."""
     with writing(target) as stream:
         stream.write(text.encode("utf-8", "replace"))
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -10,7 +10,7 @@ def test_my_kernel(vector):
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -21,19 +21,19 @@ from typing import Any
 import pytest
 
 from conformance.backends import Backend
-from conformance.batch import Batch
-from conformance.check.checker import run
-from conformance.check.expected import ExpectedFailures
+from conformance.backends.runner import InProcess, Runner
+from conformance.check.api import run
+from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.check.profiles import pins_of
-from conformance.check.report import Report, Result
-from conformance.check.runner import Answers, InProcess, Runner
-from conformance.check.sources import Select, chosen
+from conformance.check.report import RETURNED, Report, Result
 from conformance.errors import UsageError
+from conformance.faults.annotate import reproduced
 from conformance.faults.diagnosis import diagnose
-from conformance.report import sentences
+from conformance.report import phrases
 from conformance.report.repro import script
 from conformance.vector import Vector, outputs_of
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
+from conformance.vectorfile.sources import Select, chosen
 
 _EXPLAINED = 5
 """Failures whose cause is searched for: a search may take a second."""
@@ -52,14 +52,15 @@ def vectors(
     path: str | os.PathLike[str] | None = None,
     require: Mapping[str, str] | None = None,
     profile: str | None = None,
+    allow_extensions: bool = False,
     expected_failures: str | os.PathLike[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Return a decorator that runs a test once for each vector, its argument `vector`.
 
     The id of the vector is that of the test. Each vector is judged alone: whether readings are
-    consistent is not. Without operators all there are; `path` is a vector file or a directory of
-    them, None the suite this package ships; the others are as in `conformance.check`. Raises
-    UsageError where they are wrong or choose nothing.
+    consistent is not. Without `operators`, vectors of every operator are run. `path` is a vector
+    file or a directory of vector files, None the suite this package ships; the others are as in
+    `conformance.check`. Raises UsageError where they are wrong or choose nothing.
     """
     tests = selected(
         _opened(None if path is None else Path(path).resolve()),
@@ -68,6 +69,7 @@ def vectors(
         tier=tier,
         require=require,
         profile=profile,
+        allow_extensions=allow_extensions,
         expected=ExpectedFailures.read(expected_failures) if expected_failures else None,
     )
     return pytest.mark.parametrize("vector", tests, ids=[test.id for test in tests])
@@ -79,7 +81,7 @@ def _opened(path: str | os.PathLike[str] | None) -> VectorSet:
 
 
 class Causes:
-    """What some tests have in common: the vectors that conform speak for or against a cause."""
+    """Likely causes of failures, held against the vectors that conform in the same session."""
 
     def __init__(self) -> None:
         self._conforming: list[VectorTest] = []
@@ -91,14 +93,18 @@ class Causes:
 
     def likely(self, test: VectorTest, result: Result) -> list[str]:
         """Return the likely causes of a mismatch, none if they are not known."""
-        if result.verdict != "mismatch" or result.output is None or not self._left:
+        if result.verdict not in RETURNED or result.output is None or not self._left:
             return []
         self._left -= 1
-        others = [each for each in self._conforming if each.file is test.file]
-        sample = [each.vector for each in others[:: -(-len(others) // _EVIDENCE) or 1]]
-        found = diagnose([(test.vector, outputs_of(result.output))], sample, {})
-        causes = [each for each in found if each.faults and not each.contradicted]
-        return [each.summary.partition(" by: ")[2] for each in causes]
+        same_file = [other for other in self._conforming if other.file is test.file]
+        step = -(-len(same_file) // _EVIDENCE) or 1
+        sample = [other.vector for other in same_file[::step]]
+        diagnoses = diagnose([(test.vector, outputs_of(result.output))], sample, {})
+        return [
+            diagnosis.summary.partition(" by: ")[2]
+            for diagnosis in diagnoses
+            if diagnosis.faults and not diagnosis.contradicted
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +112,9 @@ class VectorTest:
     """A vector to be checked.
 
     `file` holds it as vector `number`. `pins` are the readings required, `expected` the reasons,
-    by verdict, for which it may fail. `causes` is one for all tests of a backend.
+    by verdict, for which it may fail; it may not conform if it `must_fail`. Failures that one of
+    `expected_causes` explains are expected, too. `causes` is one for all tests of a backend. Where
+    the backend may `allow_extensions`, accepting what is invalid is no failure.
     """
 
     file: VectorFile
@@ -114,6 +122,9 @@ class VectorTest:
     pins: Mapping[str, str]
     expected: Mapping[str, str]
     causes: Causes
+    must_fail: bool
+    expected_causes: Mapping[str, str]
+    allow_extensions: bool = False
 
     @property
     def id(self) -> str:
@@ -132,7 +143,8 @@ class VectorTest:
         """Call a backend, in this process, and judge its answer.
 
         Raises DoesNotConform if it is wrong. The test is skipped if the backend says that it does
-        not support the case, and xfails if the failure is expected.
+        not support the case or extends the document where that is allowed, and xfails if the
+        failure is expected.
         """
         __tracebackhide__ = True
         caller = _Caller(backend)
@@ -147,7 +159,15 @@ class VectorTest:
 
         Raises UsageError if the backend does not work, or no longer.
         """
-        report = run(_Once(runner), [self.vector], name=name, require=self.pins)
+        # Alone, a second call would follow the same one: it could show nothing.
+        report = run(
+            runner,
+            [self.vector],
+            name=name,
+            require=self.pins,
+            allow_extensions=self.allow_extensions,
+            repeat=False,
+        )
         if not report.results:
             raise UsageError(report.stopped)
         return report
@@ -166,13 +186,17 @@ class VectorTest:
         if result.verdict == "conforms":
             self.causes.conforms(self)
             # Whether an exception is excused is known when all vectors have been run.
-            if self.expected and not (result.excused and "error" in self.expected):
+            if self.must_fail and not (result.excused and "error" in self.expected):
                 reasons = "; ".join(f"{word}: {why}" for word, why in self.expected.items())
                 raise DoesNotConform(f"passed unexpectedly: announced as {reasons}")
             return
         if result.verdict in self.expected:
             # Does nothing under --runxfail: then the failure is one.
             pytest.xfail(f"{result.verdict}: {self.expected[result.verdict]}")
+        if result.verdict not in report.failing:
+            pytest.skip(f"extension: {result.detail}")
+        for name in self._reproducing(report):
+            pytest.xfail(f"{result.verdict}: cause {name}: {self.expected_causes[name]}")
         lines = [f"{result.verdict}: {result.detail}"]
         likely = [("likely", cause) for cause in self.causes.likely(self, result)]
         lines += [f"  {name:<10}  {text}" for name, text in (*_facts(result), *likely)]
@@ -180,6 +204,11 @@ class VectorTest:
             case, path = self.vector.case, str(self.file.path)
             lines += ["# to see it again", script(case, result, backend=backend, path=path)]
         raise DoesNotConform("\n".join(lines)) from cause
+
+    def _reproducing(self, report: Report) -> Sequence[str]:
+        """Return the causes, of those whose failures are expected, that reproduce this one."""
+        causes = {cause: faults_of(cause) for cause in self.expected_causes}
+        return reproduced(report, [self.vector], causes).get(self.id, ()) if causes else ()
 
 
 def selected(
@@ -190,17 +219,28 @@ def selected(
     tier: str = "standard",
     require: Mapping[str, str] | None = None,
     profile: str | None = None,
+    allow_extensions: bool = False,
     expected: ExpectedFailures | None = None,
 ) -> list[VectorTest]:
     """Return the tests of some vectors; see `vectors` for the options and for UsageError."""
     pins = pins_of(profile, require)
     reasons, unmatched = expected.reasons(_ids(files)) if expected else ({}, ())
     if expected and unmatched:
-        raise UsageError(f"{expected.path}: no vector matches {sentences.named(unmatched)}")
+        raise UsageError(f"{expected.path}: no vector matches {phrases.named(unmatched)}")
+    must_fail = expected.must_fail(_ids(files)) if expected else frozenset()
     by_operator = {file.operator: file for file in files}
     causes = Causes()
     return [
-        VectorTest(file, number, pins, reasons.get(file.ids[number], {}), causes)
+        VectorTest(
+            file,
+            number,
+            pins,
+            reasons.get(file.ids[number], {}),
+            causes,
+            file.ids[number] in must_fail,
+            expected.of(CAUSE) if expected else {},
+            allow_extensions,
+        )
         for selection in chosen(files.files, operators or None, select, tier)
         for file in [by_operator[selection.source.operator]]
         for number in selection.numbers.tolist()
@@ -232,26 +272,6 @@ class _Caller:
             raise
 
 
-class _Once:
-    """A runner whose vectors are called once: alone, a second call would follow the same one."""
-
-    repeatable = False
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-
-    def run(
-        self,
-        batch: Batch,
-        answers: Answers,
-        tick: Callable[[int], None],
-        order: Sequence[int] | None = None,
-    ) -> None:
-        """Run a batch; see `Runner.run`."""
-        del order  # it is for second calls
-        self._runner.run(batch, answers, tick)
-
-
 def _facts(result: Result) -> list[tuple[str, str]]:
     """Return what to show below the first line; what was printed is captured anyway."""
-    return [fact for fact in sentences.facts(result) if fact[0] not in {"what", "printed"}]
+    return [fact for fact in phrases.facts(result) if fact[0] not in {"what", "printed"}]

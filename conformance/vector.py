@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,15 @@ Combination = Mapping[str, str]  # clause name -> reading name
 Tier = Literal["smoke", "standard", "exhaustive"]
 Provenance = Literal["printed", "derived", "computed"]
 OutcomeKind = Literal["values", "raises", "anything"]
+Accumulator = Literal["wider", "element-type"]
+SumOverflow = Literal["finite", "overflows"]
+Subnormals = Literal["kept", "flushed"]
 
 TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
+ARITHMETIC: Mapping[str, str] = MappingProxyType(
+    {"accumulator": "accumulator", "sum-overflow": "sum_overflow", "subnormals": "subnormals"}
+)
+"""The clauses that change the bound and not the values, each with its field of `Values`."""
 UNDEFINED = -1
 """Value of `Expected.addends` that marks an element no document defines."""
 
@@ -57,38 +65,58 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
-    """One acceptable answer to a case.
+class Values:
+    """Arrays are the right answer: `outputs` says what each output must be, in their order.
 
-    values: `outputs` holds what is expected of each output of the operator, in its order.
-    raises: an exception is the right answer. anything: the whole case is undefined.
-    `accumulator` and `subnormals` say which arithmetic the bound must admit. `readings` are the
-    combinations, over the clauses that touch the vector, under which this is the answer.
+    `accumulator`, `subnormals` and `sum_overflow` say which arithmetic the bound must admit.
+    `readings` are the combinations, over the disputed clauses that apply to the vector, under
+    which this is the answer.
     """
 
-    kind: OutcomeKind
+    kind: ClassVar[OutcomeKind] = "values"
+    outputs: tuple[Expected, ...]
     readings: tuple[Combination, ...] = ({},)
-    outputs: tuple[Expected, ...] = ()
-    accumulator: str = "wider"
-    subnormals: str = "kept"
+    accumulator: Accumulator = "wider"
+    subnormals: Subnormals = "kept"
+    sum_overflow: SumOverflow = "finite"
 
-    @property
-    def first(self) -> Expected:
-        """What is expected of the first output; IndexError where no values are expected."""
-        return self.outputs[0]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raises:
+    """An exception is the right answer, under `readings` as in `Values`."""
+
+    kind: ClassVar[OutcomeKind] = "raises"
+    readings: tuple[Combination, ...] = ({},)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anything:
+    """The whole case is undefined: any answer is right but a crash."""
+
+    kind: ClassVar[OutcomeKind] = "anything"
+    readings: tuple[Combination, ...] = ({},)
+
+
+Outcome = Values | Raises | Anything
+"""One acceptable answer to a case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vector:
     """A case with every outcome that conforms.
 
-    `clauses` maps each disputed or undefined clause that touches the case to its readings
+    `clauses` maps each disputed or undefined clause that applies to the case to its readings
     (empty for an undefined clause).
     """
 
     case: Case
     outcomes: tuple[Outcome, ...]
     clauses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def values(self) -> tuple[Values, ...]:
+        """The outcomes that are arrays."""
+        return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Values))
 
 
 def outputs_of(returned: Array | Outputs) -> Outputs:

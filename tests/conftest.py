@@ -1,22 +1,17 @@
-"""Puts this folder on the import path: `oracle`, `cases` and others are shared by the tests."""
+"""What all tests share: which of them run, with how many examples, and on which operators."""
 
 from __future__ import annotations
 
 import os
 import signal
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
+from support.effort import QUICK, THOROUGH
+from support.outside import installed
 
-from conformance.operators import OPERATORS, registry
-
-# A shared machine makes single examples slow now and then; that is no finding.
-settings.register_profile("unhurried", deadline=None)
-# The same examples every time, and how to repeat the one that failed.
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "unhurried")
+from conformance.operators import OPERATORS
 
 # Of a job in the background, or under nohup, these are ignored: by all that it starts, too.
 for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
@@ -24,6 +19,51 @@ for _name in ("SIGHUP", "SIGINT", "SIGQUIT"):
     if _number is not None and signal.getsignal(_number) == signal.SIG_IGN:
         normal = signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL
         signal.signal(_number, normal)
+
+
+def pytest_addoption(parser):
+    """Add the options that say how much is run."""
+    group = parser.getgroup("how much is run")
+    group.addoption(
+        "--all",
+        action="store_true",
+        help="run the slow tests too, and more examples of each property",
+    )
+    group.addoption(
+        "--rest", action="store_true", help="run what --all adds and a run without it leaves out"
+    )
+
+
+def pytest_configure(config):
+    """Choose the number of examples before a test module asks for a part of it."""
+    config.option.all |= config.option.rest
+    in_ci = bool(os.environ.get("CI"))
+    settings.register_profile(
+        "tests",
+        deadline=None,  # a shared machine makes single examples slow; that is no finding
+        max_examples=THOROUGH if config.option.all else QUICK,
+        derandomize=in_ci,  # the same examples every time, and how to repeat the one that failed
+        print_blob=in_ci,
+    )
+    settings.load_profile("tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is slow without --all, and all but the rest with --rest."""
+    chosen = [item for item in items if _is_chosen(item, config)]
+    left_out = set(items) - set(chosen)
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = chosen
+
+
+def _is_chosen(item, config):
+    slow = item.get_closest_marker("slow") is not None
+    if not config.option.rest:
+        return config.option.all or not slow
+    # A property is tested again: with more examples.
+    needs_engine = item.get_closest_marker("needs_engine") is not None
+    return slow or needs_engine or is_hypothesis_test(getattr(item, "obj", None))
 
 
 def pytest_runtest_setup(item):
@@ -34,15 +74,7 @@ def pytest_runtest_setup(item):
 
 
 @pytest.fixture
-def minimum_pool(monkeypatch):
+def minimum_pool():
     """Return MinimumPool-1, which is one of the operators while the test runs."""
-    monkeypatch.syspath_prepend(Path(__file__).parent / "outside")
-    _forget_operators()
-    yield OPERATORS["MinimumPool-1"]
-    monkeypatch.undo()
-    _forget_operators()
-
-
-def _forget_operators():
-    registry._operators.cache_clear()
-    registry._clauses.cache_clear()
+    with installed():
+        yield OPERATORS["MinimumPool-1"]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.__main__ import BEGIN, END, GROUPS, insert, page  # noqa: E402
-from benchmarks.paired import Effort, Row, measured, spread  # noqa: E402
+from benchmarks.__main__ import BEGIN, END, GROUPS, insert, page
+from benchmarks.paired import Effort, Row, measured, spread
 
 CHEAP = ("storage", "start")
 
@@ -25,6 +24,7 @@ def performance(tmp_path):
     return path
 
 
+@pytest.mark.slow("it measures; what writes the page is tested below")
 def test_the_cheap_groups_run_and_write_their_rows(performance):
     """A quick run of them puts their table between the marks."""
     only = [word for group in CHEAP for word in ("--only", group)]
@@ -70,7 +70,7 @@ def test_a_quick_run_has_few_rounds():
 
 
 def test_every_group_is_in_the_table_of_groups():
-    """benchmarks/README.md lists each, and docs/performance.md has the marks."""
+    """benchmarks/README.md lists each, and docs/development/performance.md has the marks."""
     readme = (ROOT / "benchmarks" / "README.md").read_text()
     assert [group for group in GROUPS if f"| `{group}` |" not in readme] == []
-    assert BEGIN in (ROOT / "docs" / "performance.md").read_text()
+    assert BEGIN in (ROOT / "docs" / "development" / "performance.md").read_text()

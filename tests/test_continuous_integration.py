@@ -1,4 +1,4 @@
-"""`.ci/run`: it does what README says, in an environment of its own, and then asks the engines."""
+"""What runs where: `.ci/run` does what README says, then what that leaves out, with engines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
+import sys
 
 import pytest
+from support.effort import QUICK, THOROUGH
+from support.paths import ROOT, TESTS
 
-ROOT = Path(__file__).parents[1]
-TESTS = Path(__file__).parent
 ENGINES = ("torch", "openvino", "onnxruntime", "onnx", "jax", "paddle", "ncnn")
 SAY = '#!/bin/sh\necho "$(basename "$0") $*" >> "$LOG"\n'
 TOOLS = {
@@ -64,7 +64,7 @@ def test_it_runs_both_commands_of_readme_and_then_installs_engines(clone):
     assert [call.strip() for call in calls[: len(expected)]] == expected
     install, test = calls[len(expected) :]
     assert re.match("pip install .*torch==.* openvino onnxruntime onnx", install)
-    assert test == "test -m needs_engine"
+    assert test == "test --rest"
 
 
 def test_a_command_that_fails_fails_the_run_and_hides_no_other(clone):
@@ -72,7 +72,7 @@ def test_a_command_that_fails_fails_the_run_and_hides_no_other(clone):
     (clone / "test").write_text(SAY + 'test "$#" != 0\n')
     code, calls = run(clone)
     assert code == 1
-    assert calls[-1] == "test -m needs_engine"
+    assert calls[-1] == "test --rest"
 
 
 def test_it_refuses_an_environment_that_is_there_already(clone):
@@ -88,3 +88,54 @@ def test_a_file_that_is_skipped_without_an_engine_is_marked(path):
     skipped = set(re.findall(r'importorskip\("(\w+)"', text)) & set(ENGINES)
     marked = re.search(r"^pytestmark = pytest\.mark\.needs_engine\((.*)\)$", text, re.MULTILINE)
     assert skipped <= set(re.findall(r'"(\w+)"', marked[1] if marked else ""))
+
+
+SAMPLE = """
+import pytest
+from hypothesis import given, settings, strategies
+
+@pytest.mark.slow("the quick one stands for it")
+def test_slow(): ...
+
+@pytest.mark.needs_engine("json")
+def test_of_an_engine(): ...
+
+@given(strategies.integers())
+def test_of_a_property(number):
+    assert settings.default.max_examples == EXAMPLES
+
+def test_quick(): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "examples", "expected"),
+    [
+        ((), QUICK, {"engine", "property", "quick"}),
+        (("--all",), THOROUGH, {"slow", "engine", "property", "quick"}),
+        (("--rest",), THOROUGH, {"slow", "engine", "property"}),
+    ],
+)
+def test_how_much_is_run(option, examples, expected, tmp_path):
+    """`--rest` runs what a plain run leaves out, and properties again with more examples."""
+    (tmp_path / "conftest.py").symlink_to(TESTS / "conftest.py")
+    (tmp_path / "test_sample.py").write_text(SAMPLE.replace("EXAMPLES", str(examples)))
+    configuration = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-vv", *configuration, *option, str(tmp_path)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(TESTS)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(re.findall(r"test_(?:of_an_|of_a_)?(\w+) PASSED", done.stdout)) == expected
+
+
+def test_every_slow_test_says_what_stands_for_it():
+    """A reason, so that nothing that guards a behaviour runs with --all alone."""
+    bare = [
+        path for path in TESTS.rglob("*.py") if re.search(r"mark\.slow(?!\(\")", path.read_text())
+    ]
+    assert bare == []

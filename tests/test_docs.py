@@ -10,21 +10,30 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from support.fakes import check
+from support.paths import DOCS, ROOT
 
 import conformance
-from conformance.check import check
 from conformance.check.report import VERDICTS
 from conformance.cli import main
 from conformance.dtypes import FLOATS
 from conformance.operators import CLAUSES, OPERATORS
 
-ROOT = Path(__file__).parents[1]
-FOLDERS = (".", "benchmarks", "docs", "examples", "vectors")
+FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
 # What they show takes too long, or is meant to crash an engine.
 NOT_RUN = {"benchmarks/README.md", "vectors/README.md", "docs/findings.md", "docs/engines.md"}
+# What they show runs for long; the commands in it are tested in tests/cli and tests/fuzz.
+SLOW = {
+    "README.md",
+    "docs/adding-an-operator.md",
+    "docs/ci.md",
+    "docs/fuzzing.md",
+    "docs/reports.md",
+    "docs/writing-a-backend.md",
+    "examples/README.md",
+}
 # Packages that the blocks of a page use, which not everybody has.
 ENGINES = {"docs/results.md": ("onnx",)}
 NAMES = sorted(
@@ -112,10 +121,12 @@ def assignments(points):
 
 
 def pages_that_run():
-    """Return the pages, each marked as one that needs the engines that it shows."""
+    """Return the pages, each marked where it runs for long or needs the engines that it shows."""
     for name in NAMES:
         if name not in NOT_RUN:
             marks = [pytest.mark.needs_engine(*ENGINES[name])] if name in ENGINES else []
+            if name in SLOW:
+                marks.append(pytest.mark.slow("tests/cli runs the commands that pages show"))
             yield pytest.param(name, marks=marks)
 
 
@@ -167,15 +178,23 @@ def script(name):
     return module
 
 
-def test_the_page_of_clauses_is_that_of_the_code():
-    """docs/clauses.md is what docs/make_clauses.py makes of CLAUSES."""
-    assert script("make_clauses").page() == (ROOT / "docs" / "clauses.md").read_text()
+@pytest.mark.parametrize(
+    ("name", "maker"),
+    [
+        ("clauses.md", "make_clauses"),
+        ("faults.md", "make_faults"),
+        ("report.schema.json", "make_schema"),
+    ],
+)
+def test_a_page_that_is_made_is_that_of_the_code(name, maker):
+    """Clauses, faults, and the types of the lines of a report."""
+    assert script(maker).page() == (DOCS / name).read_text("utf-8")
 
 
 def test_the_index_names_every_page():
     """docs/README.md links to each page in docs."""
-    index = (ROOT / "docs" / "README.md").read_text()
-    pages = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
+    index = (DOCS / "README.md").read_text()
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - {"README.md"}
     assert {page for page in pages if f"]({page})" not in index} == set()
 
 

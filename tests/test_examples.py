@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 import conformance
 from conformance.cli import main
 
-ROOT = Path(__file__).parents[1]
 WORKFLOWS = ("ci-github.yml", "ci-github-sharded.yml")
 FILES = [*(ROOT / "examples" / name for name in WORKFLOWS), ROOT / "examples/action/action.yml"]
 NAMES = [path.name for path in FILES]
@@ -143,6 +143,7 @@ def test_the_workflow_checks_a_backend_and_writes_what_it_uploads(machine):
     assert "CONFORMS" in (folder / "summary.md").read_text()
 
 
+@pytest.mark.slow("merge joins shards, and the other jobs of the examples run")
 def test_the_shards_join_to_one_report(machine):
     """Each is in its own folder, as artifacts are when they are downloaded."""
     folder, run = machine

@@ -8,17 +8,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.paths import EXAMPLES, ROOT
 
-from conformance.backends.external import External, words_of
-from conformance.check.checker import run
-from conformance.check.isolated import Isolated
-from conformance.workers.probe import probe
+from conformance.backends.program.external import External
+from conformance.backends.program.isolated import Isolated
+from conformance.backends.program.probe import probe
+from conformance.check import Selection
+from conformance.check.api import run
 
-ROOT = Path(__file__).parents[1]
-EXAMPLES = ROOT / "examples"
 HELLO = b'{"protocol": "pooling-conformance", "version": 1}\n'
 CALL = {
     "call": 0,
@@ -86,7 +85,7 @@ def test_it_conforms_on_all_it_supports(command, language):
     if not list((ROOT / "vectors").glob("*.h5")):
         pytest.skip("the shipped vectors are not there")
     with Isolated(External(command).launch, timeout=60) as runner:
-        report = run(runner, name="example", tier="smoke")
+        report = run(runner, selection=Selection(tier="smoke"), name="example")
     assert report.ok, report.problems
     ran = [each for each in report.results if each.verdict != "unsupported"]
     assert {each.verdict for each in ran} == {"conforms"}
@@ -99,7 +98,7 @@ def test_it_conforms_on_all_it_supports(command, language):
 
 def test_it_keeps_the_protocol(command):
     """All that the probe can test holds."""
-    findings = list(probe(words_of(command), timeout=60))
+    findings = list(probe(External(command).launch.command, timeout=60))
     assert [each for each in findings if each.state == "broken"] == []
     assert {each.rule for each in findings if each.state != "ok"} == {"unknown-operator"}
 

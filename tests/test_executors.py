@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from functools import partial
@@ -12,12 +14,14 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
+from support.paths import EXAMPLES, ROOT
+from support.processes import wait_for_end
 
 from conformance import UsageError, check, generate, open_vectors
-from conformance.check import spread
+from conformance.cases.sweep import exhaustive
+from conformance.check import distributed as distributed_check
 from conformance.errors import ConformanceError
 from conformance.executors import completed, executor_named
-from conformance.sweep import exhaustive as product
 
 distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 
@@ -37,6 +41,16 @@ def machines(request):
     if request.param == "process":
         return executor_named("process", 2)
     return executor_named(f"dask:{request.getfixturevalue('scheduler')}")
+
+
+dask_with_all = pytest.mark.parametrize(
+    "machines",
+    [
+        "process",
+        pytest.param("dask", marks=pytest.mark.slow("Dask does the tasks of other tests here")),
+    ],
+    indirect=True,
+)
 
 
 def square(number):
@@ -77,6 +91,7 @@ class TestCompleted:
 
         assert list(completed(refuse, square, [])) == []
 
+    @dask_with_all
     def test_a_killed_worker_loses_nothing(self, machines, tmp_path):
         """Its tasks are done by another."""
         found = sorted(completed(machines, partial(dies_once, str(tmp_path)), range(8)))
@@ -114,6 +129,42 @@ def test_an_interrupt_waits_for_no_task(tmp_path):
     assert set(active_children()) <= others
 
 
+_POOL = """
+import time
+from multiprocessing import active_children
+from conformance.executors import executor_named
+with executor_named("process", 3)() as executor:
+    if {begun}:
+        executor.submit(time.sleep, 0).result()
+    for _ in range(6):
+        executor.submit(time.sleep, 1000)
+    print(*(process.pid for process in active_children()), flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_processes_end_with_their_parent(begun, number):
+    """Nobody has time to end them: neither while they start nor while they work."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _POOL.format(begun=begun)], stdout=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        pids = list(map(int, process.stdout.readline().split()))
+        process.send_signal(number)
+    assert len(pids) == 3
+    wait_for_end(*pids)
+
+
+def test_a_process_that_starts_hears_no_ctrl_c():
+    """The terminal sends it to all of them; it is for the parent alone."""
+    with executor_named("process", 1)() as executor:
+        task = executor.submit(square, 3)
+        for process in active_children():
+            os.kill(process.pid, signal.SIGINT)
+        assert task.result() == 9
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -144,14 +195,15 @@ def digests(folder):
 def small():
     """Make the product small: two parts of a few cases."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(product, "_LONG", range(1, 5))
-        patch.setattr(product, "_LONG_STEP", 2)
+        patch.setattr(exhaustive, "_LONG", range(1, 5))
+        patch.setattr(exhaustive, "_LONG_STEP", 2)
         yield
 
 
 class TestGenerate:
     """`generate` with an executor."""
 
+    @dask_with_all
     def test_the_files_are_those_of_one_process(self, machines, tmp_path):
         """Same names, same digests."""
         options = {"operators": ["MaxPool-1"], "tier": "smoke", "strength": 1}
@@ -215,12 +267,16 @@ class TestResume:
 class TestCheck:
     """`check` with an executor."""
 
-    @pytest.mark.parametrize("backend", ["numpy", "faulty"])
+    @dask_with_all
+    @pytest.mark.parametrize(
+        "backend",
+        [pytest.param("numpy", marks=pytest.mark.slow("a faulty one shows more")), "faulty"],
+    )
     def test_the_report_is_that_of_one_process(self, machines, backend, monkeypatch):
         """Counts, results, readings, accuracy: all but times."""
         if backend == "faulty":
-            backend = f"{Path(__file__).parent.parent / 'examples' / 'backend_faulty.py'}:backend"
-        monkeypatch.setattr(spread, "_VECTORS", 40)
+            backend = f"{EXAMPLES / 'backend_faulty.py'}:backend"
+        monkeypatch.setattr(distributed_check, "_VECTORS", 40)
         options = {"tier": "smoke", "operators": ["MaxPool-1", "AvgPool-1"], "diagnose": False}
         one, many = check(backend, **options), check(backend, **options, executor=machines)
         assert [each.id for each in one.results] == [each.id for each in many.results]
@@ -236,7 +292,7 @@ class TestCheck:
         """Files of tasks that wait take no memory; one that has arrived needs no disk."""
         path = tmp_path / "file"
         path.write_bytes(b"old")
-        waiting = spread.Carried(path)
+        waiting = distributed_check.FileContent(path)
         path.write_bytes(b"new")
         arrived = pickle.loads(pickle.dumps(waiting))
         path.unlink()

@@ -9,37 +9,31 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.command_line import program, run
+from support.outside import ENVIRONMENT, OUTSIDE, installed
 
-ROOT = Path(__file__).parents[1]
-OUTSIDE = ROOT / "tests" / "outside"
 NAME = "MinimumPool-1"
 BACKENDS = f"{OUTSIDE / 'minimum_backends.py'}"
-ENVIRONMENT = {
-    **os.environ,
-    "PYTHONPATH": os.pathsep.join([str(ROOT), str(OUTSIDE)]),
-    "COLUMNS": "100",
-}
 
 
-def conformance(*arguments, code=0, environment=ENVIRONMENT, folder=None):
-    """Run a command; return what it printed, or its errors where it fails."""
-    done = subprocess.run(
-        [sys.executable, "-m", "conformance", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=folder,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stderr if code > 1 else done.stdout
+@pytest.fixture(scope="module", autouse=True)
+def package():
+    """Install the package while these tests run."""
+    with installed():
+        yield
+
+
+def conformance(*words, code=0):
+    """Run a command in this process; return what it printed."""
+    done = run(*words)
+    assert done.exit_code == code, done.output
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def vectors(tmp_path_factory):
+def vectors(package, tmp_path_factory):
     """Return a folder with the smoke tier of the operator."""
     folder = tmp_path_factory.mktemp("vectors")
     conformance("generate", folder, "--operator", NAME, "--tier", "smoke")
@@ -78,9 +72,8 @@ def test_a_right_backend_conforms(vectors):
         text = conformance("check", f"{BACKENDS}:right", vectors, *option)
         assert text.splitlines()[-1].startswith("CONFORMS")
         assert "nan-in-minimum" in text
-    conformance(
-        "check", f"{BACKENDS}:right", vectors, "--require", "nan-in-minimum=ignored", code=1
-    )
+    required = ("--require", "nan-in-minimum=ignored")
+    conformance("check", f"{BACKENDS}:right", vectors, *required, "--in-process", code=1)
 
 
 def test_the_built_in_backend_conforms(vectors):
@@ -90,7 +83,7 @@ def test_the_built_in_backend_conforms(vectors):
 
 def test_a_first_output_alone_conforms_and_the_report_says_what_is_missing(vectors):
     """An engine need not have the second."""
-    text = conformance("check", f"{BACKENDS}:values_alone", vectors)
+    text = conformance("check", f"{BACKENDS}:values_alone", vectors, "--in-process")
     assert text.splitlines()[-1].startswith("CONFORMS")
     assert "cells" in text
 
@@ -98,7 +91,8 @@ def test_a_first_output_alone_conforms_and_the_report_says_what_is_missing(vecto
 @pytest.mark.parametrize("fault", ["counts_padding", "starts_from_zero", "one_too_many"])
 def test_each_output_is_judged(vectors, fault):
     """A fault in either, or an output too many, is a mismatch."""
-    assert "mismatch" in conformance("check", f"{BACKENDS}:{fault}", vectors, code=1)
+    text = conformance("check", f"{BACKENDS}:{fault}", vectors, "--in-process", code=1)
+    assert "mismatch" in text
 
 
 def test_a_report_has_every_form(failing, vectors, tmp_path):
@@ -116,9 +110,10 @@ def test_shards_are_merged_with_their_readings(vectors, tmp_path):
     paths = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
     for number, path in enumerate(paths, 1):
         backend = f"{BACKENDS}:right"
-        conformance("check", backend, vectors, "--shard", f"{number}/2", "--json", path)
+        shard = ("--shard", f"{number}/2", "--in-process")
+        conformance("check", backend, vectors, *shard, "--json", path)
     merged = conformance("merge", *paths)
-    whole = conformance("check", f"{BACKENDS}:right", vectors)
+    whole = conformance("check", f"{BACKENDS}:right", vectors, "--in-process")
     votes = [line for line in whole.splitlines() if "nan-in-minimum" in line]
     assert votes
     assert votes[0] in merged
@@ -137,14 +132,13 @@ def test_backends_are_compared(vectors):
     assert NAME in text
 
 
-def test_a_search_finds_the_fault_and_nothing_in_a_right_backend(tmp_path):
+def test_a_search_finds_the_fault_and_nothing_in_a_right_backend(tmp_path, monkeypatch):
     """Cases are drawn from roles alone, and kept in a vector file."""
-    options = ("--operator", NAME, "--max-examples", 150, "--seed", 1)
-    conformance("fuzz", f"{BACKENDS}:right", *options, folder=tmp_path)
+    options = ("--operator", NAME, "--max-examples", 40, "--max-causes", 1, "--seed", 1)
+    monkeypatch.chdir(tmp_path)
+    conformance("fuzz", f"{BACKENDS}:right", *options)
     saved = tmp_path / "found.h5"
-    text = conformance(
-        "fuzz", f"{BACKENDS}:counts_padding", *options, "--save", saved, code=1, folder=tmp_path
-    )
+    text = conformance("fuzz", f"{BACKENDS}:counts_padding", *options, "--save", saved, code=1)
     assert NAME in text
     conformance("verify", saved)
 
@@ -170,7 +164,7 @@ def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):
         [*map(str, command), *options],
         capture_output=True,
         text=True,
-        env=ENVIRONMENT,
+        env={**os.environ, **ENVIRONMENT},
         cwd=tmp_path,
         check=False,
     )
@@ -180,7 +174,7 @@ def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):
 
 def test_without_its_package_its_vectors_are_refused(vectors):
     """One line says that the operator is unknown."""
-    alone = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
-    error = conformance("list", vectors, environment=alone, code=3)
-    assert NAME in error
-    assert len(error.splitlines()) == 1
+    done = program("list", vectors)
+    assert done.returncode == 3
+    assert NAME in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -8,14 +8,12 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 import conformance
 from conformance.backends import available
-
-ROOT = Path(__file__).parents[1]
 
 
 def built(target, folder):

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from conformance.check.checker import Interrupted, check
+from conformance.check.api import Interrupted
 from conformance.check.profiles import PROFILES
 from conformance.check.report import (
     Accuracy,
     ClauseReport,
     Expectations,
+    Floor,
     Repeatability,
     Report,
     Result,
+    Support,
     UndefinedReport,
     VectorsUsed,
     Verdict,
     Worst,
 )
+from conformance.check.run_settings import Floors, Selection, Workers
 
 __all__ = [
     "PROFILES",
     "Accuracy",
     "ClauseReport",
     "Expectations",
+    "Floor",
+    "Floors",
     "Interrupted",
     "Repeatability",
     "Report",
     "Result",
+    "Selection",
+    "Support",
     "UndefinedReport",
     "VectorsUsed",
     "Verdict",
+    "Workers",
     "Worst",
-    "check",
 ]

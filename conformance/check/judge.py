@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ANYTHING, RAISES, VALUES, Batch, distinct
-from conformance.check.accuracy import AccuracyTally
-from conformance.check.compare import Comparison, Ints, arithmetic_of, compare
-from conformance.check.explain import Explanation, explain_excused, explain_mismatch, explain_pins
-from conformance.check.reading_sets import Packed, reading_space
-from conformance.check.report import VERDICTS
-from conformance.check.runner import (
+from conformance.backends.answer import (
     ARRAY,
     CRASHED,
     MISSING,
@@ -23,17 +17,32 @@ from conformance.check.runner import (
     RAISED,
     TIMED_OUT,
     UNSUPPORTED,
-    Answers,
+    Answer,
+    answer_returned,
 )
+from conformance.backends.runner import Answers, largest_looked_at
+from conformance.batch import ANYTHING, RAISES, VALUES, Batch, batch_of, distinct
+from conformance.check.accuracy import accuracy_of
+from conformance.check.closeness import Comparison, Ints, arithmetic_of, compare
+from conformance.check.explanations import (
+    Explanation,
+    explain_excused,
+    explain_mismatch,
+    explain_pins,
+)
+from conformance.check.reading_sets import Packed, reading_space
+from conformance.check.report import VERDICTS, Accuracy, OutputReport, UndefinedReport
 from conformance.check.undefined import behaviours_in
 from conformance.check.votes import Separators, Vote, Votes, separators
 from conformance.dtypes import DType, name_of
 from conformance.operators import operator_named
+from conformance.vector import Outputs, Vector
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 
 CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
+ACCEPTED_INVALID = VERDICTS.index("accepted-invalid")
 _UNACCEPTED = np.zeros(8, np.uint8)
 """The verdict on an answer that no outcome accepts, by the kind of answer."""
 for _kind, _verdict in {
@@ -49,73 +58,92 @@ for _kind, _verdict in {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """What is kept of a batch: small columns, one item per vector, and rare facts by vector.
+class Verdicts:
+    """The verdicts on a batch: columns of one item per vector, and counts over the batch.
 
-    `verdict` are numbers in `VERDICTS`; `vote` the place in `votes` of what each conforming
-    vector says of readings, -1 for the others. `behaviours` counts pairs of an undefined clause
-    and what was done. `computed` counts, for an operator with several outputs, the vectors for
-    which each of them was returned, by operator and number of the output.
+    `verdict` are numbers in `VERDICTS`; `vote` is the place in `votes` of what each vector says
+    that conforms or raises, -1 for the others. `explanations` are by vector, where there is
+    something to say. `undefined_only` marks vectors that conform by an output without any defined
+    element. The others are those of `Report`, of this batch.
     """
 
     verdict: Codes
     vote: npt.NDArray[np.int32]
     votes: list[Vote]
     explanations: dict[int, Explanation]
-    behaviours: Counter[tuple[str, str]]
-    computed: Counter[tuple[str, int]]
+    undefined_only: Bools
+    undefined: list[UndefinedReport]
+    outputs: list[OutputReport]
+    accuracy: list[Accuracy]
 
-    def first(self, count: int) -> Judged:
-        """Return the columns of the first `count` vectors alone."""
+    def first(self, count: int) -> Verdicts:
+        """Return the verdicts on the first `count` vectors, the others not having been run."""
         if count == len(self.verdict):
             return self
-        return replace(
-            self,
-            verdict=self.verdict[:count],
-            vote=self.vote[:count],
-        )
+        return replace(self, verdict=self.verdict[:count], vote=self.vote[:count])
 
-    def said(self, index: int) -> Vote | None:
-        """Return what a vector says of readings, if it conforms or did before it was refuted."""
+    def vote_of(self, index: int) -> Vote | None:
+        """Return what a vector says, None if it neither conforms nor raises."""
         place = int(self.vote[index])
         return self.votes[place] if place >= 0 else None
 
-    def counted(self) -> Votes:
-        """Return how many of the vectors that conform say the same of readings."""
+    def votes_counted(self) -> Votes:
+        """Return how many of the vectors say the same."""
         votes: Votes = Counter()
-        counts = np.bincount(self.vote[self.verdict == CONFORMS], minlength=len(self.votes))
+        counts = np.bincount(self.vote[self.vote >= 0], minlength=len(self.votes))
         for vote, count in zip(self.votes, counts.tolist(), strict=True):
             votes[vote] += count
         return +votes
 
-    def refute(self, wrong: Container[Vote]) -> None:
-        """Turn excused exceptions into errors: the backend follows another reading."""
-        places = [place for place, vote in enumerate(self.votes) if vote in wrong]
+    def refute(self, votes: Container[Vote]) -> None:
+        """Turn exceptions into errors: the backend follows another reading than allows them."""
+        places = [place for place, vote in enumerate(self.votes) if vote in votes]
         refuted = (self.verdict == CONFORMS) & np.isin(self.vote, places)
         for vector in np.flatnonzero(refuted).tolist():
             vote = self.votes[self.vote[vector]]
-            detail = explain_excused(
-                self.explanations[vector].detail,
-                vote.separators.operator,
-                vote.accepted,
-                vote.touched,
-            )
-            self.explanations[vector] = Explanation(detail)
+            before = self.explanations[vector]
+            operator = vote.separators.operator
+            detail = explain_excused(before.detail, operator, vote.accepted, vote.clauses)
+            self.explanations[vector] = before._replace(detail=detail)
             self.verdict[vector] = ERROR
 
 
-@np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
-def judge(
-    batch: Batch, answers: Answers, pins: Mapping[str, str], accuracy: AccuracyTally
-) -> Judged:
-    """Judge the answers to a batch, and count the accuracy of those that conform.
+def accepted(vectors: Sequence[Vector], returned: Sequence[Outputs | None]) -> list[bool]:
+    """Say of each vector whether an answer to it conforms under some reading.
+
+    `returned` holds the outputs returned for each vector, None for an exception. A vector may
+    occur several times. Where only another reading excuses an exception, it is accepted here:
+    which readings a backend follows, only all vectors of a run together tell.
+    """
+    verdicts = [False] * len(vectors)
+    by_operator: dict[str, list[int]] = {}
+    for number, vector in enumerate(vectors):
+        by_operator.setdefault(vector.case.operator, []).append(number)
+    for numbers in by_operator.values():
+        batch = batch_of([vectors[number] for number in numbers])
+        _, fits = _fitting(batch, answers_of(batch, [returned[number] for number in numbers]))
+        for number, conforms in zip(numbers, _any(batch, fits).tolist(), strict=True):
+            verdicts[number] = conforms
+    return verdicts
+
+
+def answers_of(batch: Batch, returned: Sequence[Outputs | None]) -> Answers:
+    """Return as the answers to a batch the outputs returned for each vector, None: an exception."""
+    answers = Answers.none_yet(len(batch))
+    for vector, (outputs, limit) in enumerate(zip(returned, largest_looked_at(batch), strict=True)):
+        answer = Answer(RAISED) if outputs is None else answer_returned(outputs, limit)
+        answers.put(vector, answer)
+    return answers
+
+
+@np.errstate(all="ignore")  # as for `_fitting`
+def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
+    """Judge the answers to a batch.
 
     `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
     were not run mean nothing.
     """
-    outputs = operator_named(batch.operator).outputs
-    compared = compare(batch, answers, bounds=[output.comparison == "bound" for output in outputs])
-    fits = _fitting(batch, answers, compared)
+    compared, fits = _fitting(batch, answers)
     space = reading_space(batch.operator)
     table, which = space.packed_table(batch.outcome_readings)
     unpinned = _united(batch, table[which], fits)
@@ -130,6 +158,8 @@ def judge(
     against_pins = answered & unpinned.any(axis=1) & ~conforms
     verdict[conforms] = CONFORMS
     verdict[against_pins & ~excused] = MISMATCH
+    only_invalid = ~_any(batch, batch.outcome_kind != RAISES)
+    verdict[(kinds == ARRAY) & only_invalid] = ACCEPTED_INVALID
 
     texts = {text: Explanation(text) for text in set(answers.text.values())}  # few, said often
     explanations = {
@@ -138,9 +168,10 @@ def judge(
         if answers.kind[vector] != NO_ARRAY
     }
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
-    for vector in np.flatnonzero((verdict == MISMATCH) & (kinds != RAISED)).tolist():
-        mine = range(bounds[vector], bounds[vector + 1])
-        outcomes = [row for row in mine if allowed[row]] or mine
+    unlike = np.isin(verdict, (MISMATCH, ACCEPTED_INVALID)) & (kinds != RAISED)
+    for vector in np.flatnonzero(unlike).tolist():
+        rows = range(bounds[vector], bounds[vector + 1])
+        outcomes = [row for row in rows if allowed[row]] or rows
         explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
     for vector in np.flatnonzero(against_pins).tolist():
         before = explanations.get(vector, Explanation(""))
@@ -151,20 +182,23 @@ def judge(
         explanations[vector] = before._replace(detail=detail)
 
     followed = _followed_rows(batch, compared, fits & allowed)
-    _count_accuracy(batch, compared, followed[conforms], accuracy)
-    vote, votes = _votes(batch, accepted, excused, conforms)
-    return Judged(
+    vote, votes = _votes(batch, accepted, excused, kinds == RAISED, verdict)
+    return Verdicts(
         verdict=verdict,
         vote=vote,
         votes=votes,
         explanations=explanations,
-        behaviours=behaviours_in(batch, answers, compared, followed),
-        computed=_computed(batch, compared),
+        undefined_only=conforms & (kinds == ARRAY) & ~_defined(batch, compared, followed),
+        undefined=behaviours_in(batch, answers, compared, followed),
+        outputs=_outputs(batch, compared),
+        accuracy=accuracy_of(batch, compared, followed[conforms & (followed >= 0)]),
     )
 
 
-def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
-    """Say per outcome whether it accepts the answer to its vector."""
+@np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
+def _fitting(batch: Batch, answers: Answers) -> tuple[Comparison, Bools]:
+    """Hold the answers to a batch against its outcomes, and say which of these accept them."""
+    compared = compare(batch, answers)
     kinds = np.array(answers.kind)[batch.outcome_vector]
     raised = kinds == RAISED
     fits: Bools = (batch.outcome_kind == RAISES) & raised
@@ -181,7 +215,7 @@ def _fitting(batch: Batch, answers: Answers, compared: Comparison) -> Bools:
         )
         undefined |= compared.undefined[of] > 0
     fits[values] = right | (raised[values] & undefined)
-    return fits
+    return compared, fits
 
 
 def _united(batch: Batch, sets: Packed, fits: Bools) -> Packed:
@@ -195,9 +229,9 @@ def _united(batch: Batch, sets: Packed, fits: Bools) -> Packed:
 
 def _any(batch: Batch, outcomes: Bools) -> Bools:
     """Say per vector whether some of its outcomes are marked."""
-    found = np.zeros(len(batch), np.bool_)
-    found[batch.outcome_vector[outcomes]] = True
-    return found
+    marked = np.zeros(len(batch), np.bool_)
+    marked[batch.outcome_vector[outcomes]] = True
+    return marked
 
 
 def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
@@ -216,80 +250,80 @@ def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
     return followed
 
 
-def _count_accuracy(
-    batch: Batch, compared: Comparison, outcomes: Ints, accuracy: AccuracyTally
-) -> None:
-    columns = [column for column in compared.columns if column.bound]
-    if not columns:
-        return
-    outcomes = outcomes[outcomes >= 0]
-    arithmetic = np.full(len(batch.expected_dtype), -1, np.int64)
-    for output in range(batch.outputs):
-        rows = batch.outcome_expected[outcomes] + output
-        arithmetic[rows] = np.where(compared.returned[rows], arithmetic_of(batch)[outcomes], -1)
-    for column in columns:
-        accuracy.add(column, arithmetic[column.rows])
+def _defined(batch: Batch, compared: Comparison, followed: Ints) -> Bools:
+    """Say per vector whether some output that was returned has a defined element."""
+    defined = np.zeros(len(batch), np.bool_)
+    vectors = np.flatnonzero(followed >= 0)
+    first = batch.outcome_expected[followed[vectors]]
+    for row in (first + output for output in range(batch.outputs)):
+        some = batch.expected_size[row] > compared.undefined[row]
+        defined[vectors] |= some & compared.returned[row]
+    return defined
 
 
-def _computed(batch: Batch, compared: Comparison) -> Counter[tuple[str, int]]:
-    """Count the vectors with expected values for which each of several outputs was returned."""
+def _outputs(batch: Batch, compared: Comparison) -> list[OutputReport]:
+    """Report how often each of several outputs was returned, of the vectors with a first one."""
     if batch.outputs == 1:
-        return Counter()
+        return []
     valued = np.zeros(len(batch), np.bool_)
     valued[batch.expected_vector] = True
-    return Counter(
-        {
-            (batch.operator, output): int((valued & (compared.counts > output)).sum())
-            for output in range(batch.outputs)
-        }
-    )
+    counts = compared.counts[valued]
+    names = [output.name for output in operator_named(batch.operator).outputs]
+    vectors = int((counts > 0).sum())
+    return [
+        OutputReport(batch.operator, name, int((counts > output).sum()), vectors)
+        for output, name in enumerate(names)
+        if vectors
+    ]
 
 
 def _votes(
-    batch: Batch, accepted: Packed, excused: Bools, conforms: Bools
+    batch: Batch, accepted: Packed, excused: Bools, raised: Bools, verdict: Codes
 ) -> tuple[npt.NDArray[np.int32], list[Vote]]:
-    """Return per vector the place of its vote, -1 if it does not conform, and the votes."""
+    """Return per vector the place of its vote, -1 without one, and the votes."""
     place = np.full(len(batch), -1, np.int32)
-    rows = np.flatnonzero(conforms)
+    rows = np.flatnonzero(verdict == CONFORMS)
     clauses, of_clauses = distinct(batch.clauses)
     separating, of_separating = _separating(batch)
     _, of_accepted = np.unique(accepted[rows], axis=0, return_inverse=True)
     code = of_accepted.ravel()
-    for column, count in ((of_clauses, len(clauses)), (of_separating, len(separating))):
+    for column, count in (
+        (of_clauses, len(clauses)),
+        (of_separating, len(separating)),
+        (excused, 2),
+        (raised, 2),
+    ):
         code = code * count + column[rows]
-    _, first, place[rows] = np.unique(
-        code * 2 + excused[rows], return_index=True, return_inverse=True
-    )
-    touched = list(map(reading_space(batch.operator).touched, clauses))
-    return place, [
+    _, first, place[rows] = np.unique(code, return_index=True, return_inverse=True)
+    disputed = list(map(reading_space(batch.operator).disputed_in, clauses))
+    votes = [
         Vote(
             accepted[vector].tobytes(),
-            touched[of_clauses[vector]],
+            disputed[of_clauses[vector]],
             bool(excused[vector]),
             separating[of_separating[vector]],
+            bool(raised[vector]),
         )
         for vector in rows[first].tolist()
     ]
+    errors = np.flatnonzero(raised & (verdict == ERROR))
+    kinds, place_of = np.unique(of_separating[errors], return_inverse=True)
+    place[errors] = len(votes) + place_of
+    return place, votes + [Vote.error(separating[kind]) for kind in kinds.tolist()]
 
 
 def _separating(batch: Batch) -> tuple[list[Separators], Ints]:
     """Return what may separate readings in a batch, and which of it each vector has."""
     attributes, of_attributes = distinct(batch.attributes)
-    kinds: dict[tuple[int, DType | None, int], int] = {}
-    of_kind = [
-        kinds.setdefault((number, inputs[0].dtype, inputs[0].ndim - 2), len(kinds))
-        if inputs
-        else kinds.setdefault((number, None, 0), len(kinds))
-        for number, inputs in zip(of_attributes.tolist(), batch.inputs, strict=True)
-    ]
     table: dict[Separators, int] = {}
-    of_separating = [
-        table.setdefault(
-            separators(
-                batch.operator, "" if dtype is None else name_of(dtype), axes, attributes[number]
-            ),
-            len(table),
-        )
-        for number, dtype, axes in kinds
-    ]
-    return list(table), np.array(of_separating, np.int64)[np.array(of_kind, np.int64)]
+    place_of: dict[tuple[int, DType | None, int], int] = {}
+    places = []
+    for number, inputs in zip(of_attributes.tolist(), batch.inputs, strict=True):
+        dtype, axes = (inputs[0].dtype, inputs[0].ndim - 2) if inputs else (None, 0)
+        kind = number, dtype, axes
+        if kind not in place_of:
+            name = "" if dtype is None else name_of(dtype)
+            separating = separators(batch.operator, name, axes, attributes[number])
+            place_of[kind] = table.setdefault(separating, len(table))
+        places.append(place_of[kind])
+    return list(table), np.array(places, np.int64)

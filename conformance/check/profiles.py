@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from conformance.errors import UsageError
-from conformance.operators import CLAUSES, Clause
+from conformance.operators import CLAUSES
 
 _ENGINES = {"openvino": "OpenVINO", "onnx": "ONNX Runtime", "torch": "PyTorch"}
 
@@ -15,7 +14,13 @@ class _Profiles(Mapping[str, dict[str, str]]):
     """Profiles by name; the clauses of all operators are asked for when one is looked at."""
 
     def __getitem__(self, name: str) -> dict[str, str]:
-        return dict(_followed_by(_ENGINES[name]))
+        engine = _ENGINES[name]
+        return {
+            clause.name: reading.name
+            for clause in CLAUSES.values()
+            for reading in clause.readings
+            if clause.kind == "disputed" and engine in reading.followed_by
+        }
 
     def __iter__(self) -> Iterator[str]:
         return iter(_ENGINES)
@@ -36,33 +41,14 @@ def pins_of(profile: str | None, require: Mapping[str, str] | None) -> dict[str,
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     pins = (PROFILES[profile] if profile else {}) | dict(require or {})
-    _check(pins)
-    return pins
-
-
-def _check(pins: Mapping[str, str]) -> None:
-    """Raise UsageError, saying what there is, unless every pin is a reading of its clause."""
-    disputed = _disputed()
+    disputed = {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
     for clause, reading in pins.items():
         if clause not in disputed:
             why = f", it is {CLAUSES[clause].kind}" if clause in CLAUSES else ""
             raise UsageError(f"no disputed clause {clause!r}{why}; there are {', '.join(disputed)}")
-        names = [known.name for known in disputed[clause].readings]
+        names = [option.name for option in disputed[clause].readings]
         if reading not in names:
             raise UsageError(
                 f"clause {clause} has no reading {reading!r}; it has {', '.join(names)}"
             )
-
-
-@cache
-def _followed_by(engine: str) -> dict[str, str]:
-    return {
-        clause.name: reading.name
-        for clause in _disputed().values()
-        for reading in clause.readings
-        if engine in reading.followed_by
-    }
-
-
-def _disputed() -> dict[str, Clause]:
-    return {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
+    return pins

@@ -1,7 +1,7 @@
 """Sets of combinations of readings, in a space that each operator has to itself.
 
 A combination gives a reading to every disputed clause of an operator. A set of combinations is a
-boolean array with one axis per clause and one index per reading; where one is kept per vector,
+boolean array with one axis per clause and one index per reading; where one is stored per vector,
 its bits are packed into unsigned 64-bit words. Clauses of other operators take no part in it.
 """
 
@@ -46,11 +46,6 @@ class ReadingSpace:
         }
 
     @cached_property
-    def axis(self) -> dict[str, int]:
-        """The axis of each clause."""
-        return {name: axis for axis, name in enumerate(self.readings)}
-
-    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The number of readings of each clause: the shape of a set."""
         return tuple(map(len, self.readings.values()))
@@ -60,20 +55,21 @@ class ReadingSpace:
         """The number of words of a packed set."""
         return -(-prod(self.shape) // 64)
 
-    def touched(self, clauses: Mapping[str, object]) -> tuple[str, ...]:
-        """Return the disputed clauses of the operator among those that touch a vector."""
+    def disputed_in(self, clauses: Mapping[str, object]) -> tuple[str, ...]:
+        """Return the disputed clauses of the operator among those that apply to a vector."""
         return tuple(name for name in self.readings if name in clauses)
 
     def set_of(self, combinations: Iterable[Combination]) -> Bools:
         """Return the combinations that agree with one of some partial ones; KeyError if unknown."""
         members = np.zeros(self.shape, np.bool_)
         for partial in combinations:
-            index: list[int | slice] = [slice(None)] * len(self.shape)
             for clause, reading in partial.items():
-                names = self.readings[clause]
-                if reading not in names:
+                if reading not in self.readings[clause]:
                     raise KeyError(reading)
-                index[self.axis[clause]] = names.index(reading)
+            index = (
+                readings.index(partial[clause]) if clause in partial else slice(None)
+                for clause, readings in self.readings.items()
+            )
             members[tuple(index)] = True
         return members
 
@@ -129,7 +125,7 @@ def _combinations_in(
     space: ReadingSpace, words: bytes, clauses: frozenset[str]
 ) -> tuple[dict[str, str], ...]:
     chosen = {name: names for name, names in space.readings.items() if name in clauses}
-    others = tuple(axis for name, axis in space.axis.items() if name not in chosen)
+    others = tuple(axis for axis, name in enumerate(space.readings) if name not in chosen)
     occurring: Bools = np.asarray(space.unpack(np.frombuffer(words, np.uint64)).any(axis=others))
     return tuple(
         dict(zip(chosen, readings, strict=True))

@@ -1,6 +1,7 @@
 """Which reading of each disputed clause a backend follows, from the vectors it conforms to.
 
-Every conforming vector votes with the set of combinations of readings that explain it. One
+Every conforming vector votes with the set of combinations of readings that explain it, but for
+exceptions that have another reason (`votes.without_say`). One
 combination that explains all of them settles every clause. Where there is none, the fewest
 clauses that must vary are found; each is then either split by one attribute or inconsistent.
 
@@ -12,9 +13,9 @@ since operators have clauses in common.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, compress, groupby
+from itertools import combinations, groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from conformance.check.reading_sets import Bools, Packed, ReadingSpace, reading_space
 from conformance.check.relations import Relation, joined
 from conformance.check.report import ClauseReport, Status
-from conformance.check.votes import ATTRIBUTES, Vote
+from conformance.check.votes import ATTRIBUTES, Vote, without_say
 from conformance.operators import CLAUSES
 
 Ints = npt.NDArray[np.intp]
@@ -39,9 +40,10 @@ def settled(
 
     `votes` says how many vectors say the same, `space_of` returns the space of an operator.
     """
-    touched = {vote: count for vote, count in votes.items() if vote.touched}
-    evidence = Evidence.of({v: n for v, n in touched.items() if not v.excused}, space_of)
-    exceptions = [vote for vote in touched if vote.excused]
+    disputed = {vote: count for vote, count in votes.items() if vote.clauses}
+    silent = without_say(votes)
+    evidence = Evidence.of({v: n for v, n in disputed.items() if v not in silent}, space_of)
+    exceptions = [vote for vote in disputed if vote in silent]
     return refuted(exceptions, evidence), readings_followed(evidence)
 
 
@@ -67,34 +69,33 @@ def refuted(exceptions: Iterable[Vote], evidence: Evidence) -> frozenset[Vote]:
 
 
 def readings_followed(evidence: Evidence) -> tuple[ClauseReport, ...]:
-    """Return a report for each clause that touches a vector, in the order of the clauses."""
+    """Return a report for each clause that applies to a vector, in the order of the clauses."""
     # Several clauses may explain a difference: one that an attribute splits does it better.
     reports = min(
         map(evidence.reports, evidence.fewest_varying),
-        key=lambda reports: sum(each.status == "inconsistent" for each in reports),
+        key=lambda reports: sum(report.status == "inconsistent" for report in reports),
     )
-    return tuple(sorted(reports, key=lambda each: _place(each.clause)))
+    return tuple(sorted(reports, key=lambda report: place_of(report.clause)))
 
 
-def _place(clause: str) -> int:
+def place_of(clause: str) -> int:
     """Return the place of a clause among all there are, the last for one of no known operator."""
     return list(CLAUSES).index(clause) if clause in CLAUSES else len(CLAUSES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorVotes:
-    """Votes of one operator, over the clauses that touch one of its vectors.
+    """Votes of one operator, one row each, over its disputed clauses.
 
-    `sets`, of shape (sets, readings of each clause), are the distinct sets of combinations that
-    explain a vector, none of them empty; `row` says which each vote has. `touched`, of shape
-    (votes, clauses), says which clauses touch the vectors of a vote, `counts` how many these are,
-    and `separators`, of shape (votes, attributes), what may separate them.
+    `sets`, of shape (votes, readings of each clause), are the combinations that explain a vector,
+    of which there are some. `applies`, of shape (votes, clauses), says which clauses apply to the
+    vectors of a vote, `counts` how many vectors these are, and `separators`, of shape (votes,
+    attributes), what may separate them.
     """
 
     clauses: tuple[str, ...]
     sets: Bools
-    row: Ints
-    touched: Bools
+    applies: Bools
     counts: Ints
     separators: npt.NDArray[np.str_]
 
@@ -102,71 +103,55 @@ class OperatorVotes:
     def of(cls, votes: Mapping[Vote, int], space: ReadingSpace) -> OperatorVotes:
         """Return the votes of an operator with a space."""
         words = np.frombuffer(b"".join(vote.accepted for vote in votes), np.uint64)
-        distinct, row = np.unique(
-            words.reshape(len(votes), space.words), axis=0, return_inverse=True
-        )
-        every = cls(
+        return cls(
             clauses=tuple(space.readings),
-            sets=space.unpack(distinct),
-            row=row.ravel(),
-            touched=np.array([[name in vote.touched for name in space.readings] for vote in votes]),
+            sets=space.unpack(words.reshape(len(votes), space.words)),
+            applies=np.array([[name in vote.clauses for name in space.readings] for vote in votes]),
             counts=np.array(list(votes.values())),
             separators=np.array([vote.separators for vote in votes], str),
         )
-        return every.among(np.ones(len(votes), np.bool_))
 
     def among(self, these: Bools) -> OperatorVotes:
         """Return some of the votes."""
-        used, row = np.unique(self.row[these], return_inverse=True)
-        touched = self.touched[these]
-        touching: Bools = np.asarray(touched.any(axis=0))
-        others = tuple((np.flatnonzero(~touching) + 1).tolist())
         return OperatorVotes(
-            clauses=tuple(compress(self.clauses, touching.tolist())),
-            sets=np.asarray(self.sets[used].any(axis=others)),
-            row=row,
-            touched=touched[:, touching],
-            counts=self.counts[these],
-            separators=self.separators[these],
+            self.clauses,
+            self.sets[these],
+            self.applies[these],
+            self.counts[these],
+            self.separators[these],
         )
 
-    def common(self, varying: Iterable[str]) -> Relation:
-        """Return what explains every vector if some clauses may vary, over the others."""
-        axes = tuple(1 + self.clauses.index(name) for name in varying if name in self.clauses)
-        freed = np.asarray(self.sets.any(axis=axes))
-        others = tuple(name for name in self.clauses if name not in varying)
-        return Relation(others, np.asarray(freed.all(axis=0)))
+    def on(self, clause: str) -> Bools:
+        """Mask (votes,): the votes of vectors that a clause applies to."""
+        if clause not in self.clauses:
+            return np.zeros(len(self.counts), np.bool_)
+        return self.applies[:, self.clauses.index(clause)]
 
-    def given(self, chosen: Mapping[str, int]) -> Bools:
-        """Return the sets under a choice of readings, with one index along the axes chosen."""
+    def common(self, varying: Collection[str]) -> Relation:
+        """Return what explains every vector if some clauses may vary, over the others."""
+        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name in varying)
+        others = tuple(name for name in self.clauses if name not in varying)
+        return Relation(others, np.asarray(self.sets.any(axis=axes).all(axis=0)))
+
+    def given(self, chosen: Mapping[str, int], *, but: str = "") -> OperatorVotes:
+        """Return the votes with the readings of some clauses fixed: axes of length 1."""
         index = [
-            slice(chosen[name], chosen[name] + 1) if name in chosen else slice(None)
+            slice(chosen[name], chosen[name] + 1) if name in chosen and name != but else slice(None)
             for name in self.clauses
         ]
-        return self.sets[(slice(None), *index)]
+        return replace(self, sets=self.sets[(slice(None), *index)])
 
-    def possible(self, clause: str, chosen: Mapping[str, int]) -> Bools:
-        """Return, for each vote a clause touches, its possible readings, the others chosen."""
-        others = {name: reading for name, reading in chosen.items() if name != clause}
-        possible = self.onto(clause, self.given(others))
-        return possible[self.row[self.touches(clause)]]
+    def possible(self, clause: str) -> Bools:
+        """Mask (votes on the clause, readings): its readings that explain the vectors."""
+        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name != clause)
+        return np.asarray(self.sets.any(axis=axes))[self.on(clause)]
 
-    def onto(self, clause: str, sets: Bools) -> Bools:
-        """Return the readings of a clause that are in each of some sets."""
-        axes = (axis for axis, name in enumerate(self.clauses, 1) if name != clause)
-        return np.asarray(sets.any(axis=tuple(axes)))
-
-    def limited(self, sets: Bools, clause: str, readings: Bools) -> Bools:
-        """Return a set for each vote, with only some readings for each that a clause touches."""
-        only = np.ones((len(sets), readings.shape[1]), np.bool_)
-        only[self.touches(clause)] = readings
-        return sets & np.expand_dims(
-            only, tuple(axis for axis, name in enumerate(self.clauses, 1) if name != clause)
-        )
-
-    def touches(self, clause: str) -> Bools:
-        """Return which votes are of vectors that a clause touches."""
-        return self.touched[:, self.clauses.index(clause)]
+    def limited(self, clause: str, readings: Bools) -> OperatorVotes:
+        """Return the votes with only some readings of a clause left where it applies."""
+        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name != clause)
+        sets = self.sets.copy()
+        sets[self.on(clause)] &= np.expand_dims(readings, axes)
+        return replace(self, sets=sets)
 
 
 class Evidence:
@@ -176,9 +161,8 @@ class Evidence:
         self._votes = votes
         self._space_of = space_of
         clauses = {clause.name: clause for name in votes for clause in space_of(name).clauses}
-        touching = {name for of in votes.values() for name in of.clauses}
-        names = [name for name in clauses if name in touching]
-        self._clauses = {name: clauses[name] for name in sorted(names, key=_place)}
+        self._clauses = {name: clauses[name] for name in sorted(clauses, key=place_of)}
+        self._clauses = {name: clauses[name] for name in self._clauses if self._voting_on(name)}
         self._nested = [name for name, clause in self._clauses.items() if clause.nested]
         self._plain = [name for name in self._clauses if name not in self._nested]
         self._possible: dict[str, Packed] = {}
@@ -198,11 +182,11 @@ class Evidence:
         if not alike:
             return self
         places, values = list(alike), list(alike.values())
-        selected = {}
-        for operator, votes in self._votes.items():
-            these = (votes.separators[:, places] == values).all(axis=1)
-            if these.any():
-                selected[operator] = votes.among(these)
+        selected = {
+            operator: votes.among((votes.separators[:, places] == values).all(axis=1))
+            for operator, votes in self._votes.items()
+        }
+        selected = {operator: votes for operator, votes in selected.items() if len(votes.counts)}
         return Evidence(selected, self._space_of)
 
     def excuses(self, exception: Vote) -> bool:
@@ -215,7 +199,7 @@ class Evidence:
                 for varying in self.fewest_varying
             ]
             self._possible[operator] = np.array(
-                [space.pack(np.broadcast_to(each, space.shape)) for each in possible]
+                [space.pack(np.broadcast_to(mask, space.shape)) for mask in possible]
             )
         accepted = np.frombuffer(exception.accepted, np.uint64)
         return bool((self._possible[operator] & accepted).any())
@@ -253,7 +237,7 @@ class Evidence:
     def _explains(self, varying: Collection[str]) -> bool:
         """Say whether something explains every vote if some clauses may vary."""
         relations = self._common(varying)
-        return all(each.possible.any() for each in relations) and bool(
+        return all(relation.possible.any() for relation in relations) and bool(
             joined(relations, ()).possible
         )
 
@@ -296,10 +280,13 @@ class Evidence:
         by, values = split or (None, {})
         status: Status = "split"
         followed = None
+        possible: tuple[str, ...] = ()
         if by is None:
             status = "inconsistent" if left is None else "either"
-            if left is not None and left.sum() == 1:
+            if left is not None and not left.all():
                 status, followed = "followed", self._reading(name, left)
+                readings = self._clauses[name].readings
+                possible = tuple(readings[place].name for place in np.flatnonzero(left))
         return ClauseReport(
             clause=name,
             status=status,
@@ -307,29 +294,30 @@ class Evidence:
             by=by,
             values=values,
             counts=self._counts(name, chosen),
-            touched=sum(int(of.counts[of.touches(name)].sum()) for of in self._of(name).values()),
+            touched=sum(int(votes.counts[votes.on(name)].sum()) for votes in self._votes.values()),
+            possible=possible,
         )
 
-    def _of(self, clause: str) -> dict[str, OperatorVotes]:
-        """Return the votes of the operators with vectors that a clause touches."""
-        return {name: votes for name, votes in self._votes.items() if clause in votes.clauses}
+    def _voting_on(self, clause: str) -> list[str]:
+        """Return the operators with vectors that a clause applies to."""
+        return [name for name, votes in self._votes.items() if votes.on(clause).any()]
 
     def _reading(self, clause: str, possible: Bools) -> str:
-        """Return the name of the only possible reading of a clause, `EITHER` if there are more."""
-        left = np.flatnonzero(possible)
-        return self._clauses[clause].readings[left[0]].name if len(left) == 1 else EITHER
+        """Return the name of the first possible reading of a clause, `EITHER` if all are."""
+        return EITHER if possible.all() else self._clauses[clause].readings[possible.argmax()].name
 
     def _counts(self, clause: str, chosen: Mapping[str, int]) -> Mapping[str, int]:
         """Count per reading of a clause the vectors that only it explains."""
         readings = self._clauses[clause].readings
         total = np.zeros(len(readings), np.int64)
-        for votes in self._of(clause).values():
-            possible = votes.possible(clause, chosen)
+        for name in self._voting_on(clause):
+            votes = self._votes[name]
+            possible = votes.given(chosen, but=clause).possible(clause)
             if clause in self._nested:
                 # What a strict reading explains, every loose one does: a vector counts once.
                 possible &= np.arange(possible.shape[1]) == possible.argmax(axis=1)[:, None]
             only = possible & (possible.sum(axis=1) == 1)[:, None]
-            total += votes.counts[votes.touches(clause)] @ only
+            total += votes.counts[votes.on(clause)] @ only
         return {
             reading.name: count for reading, count in zip(readings, total.tolist(), strict=True)
         }
@@ -337,24 +325,18 @@ class Evidence:
     def _splits(self, varying: Collection[str], chosen: Mapping[str, int]) -> dict[str, Split]:
         """Return, for the clauses that one attribute splits, that attribute and its values."""
         splits: dict[str, Split] = {}
-        if not varying:
-            return splits
-        sets = {name: votes.given(chosen)[votes.row] for name, votes in self._votes.items()}
+        explained = {name: votes.given(chosen) for name, votes in self._votes.items()}
         for clause in varying:
-            voters = self._of(clause)
-            possible = [
-                votes.onto(clause, sets[name])[votes.touches(clause)]
-                for name, votes in voters.items()
-            ]
-            for place, attribute in enumerate(ATTRIBUTES):
-                names, group, agreed = self._grouped(clause, place, possible)
+            voters = {name: explained[name] for name in self._voting_on(clause)}
+            for attribute in ATTRIBUTES:
+                values, group, agreed = _agreed(voters.values(), clause, attribute)
                 if agreed.any(axis=1).all():
                     followed = [self._reading(clause, readings) for readings in agreed]
-                    splits[clause] = attribute, dict(zip(names, followed, strict=True))
-                    ends = np.cumsum([len(each) for each in possible])[:-1]
-                    for name, of_vote in zip(voters, np.split(group, ends), strict=True):
-                        left = agreed[of_vote]
-                        sets[name] = voters[name].limited(sets[name], clause, left)
+                    splits[clause] = attribute, dict(zip(values, followed, strict=True))
+                    for name, votes in voters.items():
+                        count = int(votes.on(clause).sum())
+                        explained[name] = votes.limited(clause, agreed[group[:count]])
+                        group = group[count:]
                     break
         return splits
 
@@ -362,28 +344,30 @@ class Evidence:
         """Return the strictest arithmetic of each element type, where types differ in it."""
         splits: dict[str, Split] = {}
         for clause in self._nested:
-            if chosen.get(clause):  # a loose one is needed
-                possible = [votes.possible(clause, chosen) for votes in self._of(clause).values()]
-                names, _, agreed = self._grouped(clause, ATTRIBUTES.index("dtype"), possible)
+            # A loose one is needed, and a backend may choose where.
+            if chosen.get(clause) and not self._clauses[clause].of_all_dtypes:
+                voters = [self._votes[name] for name in self._voting_on(clause)]
+                given = [votes.given(chosen, but=clause) for votes in voters]
+                dtypes, _, agreed = _agreed(given, clause, "dtype")
                 readings = self._clauses[clause].readings
                 strictest = [readings[first].name for first in agreed.argmax(axis=1)]
                 if len(set(strictest)) > 1:
-                    splits[clause] = "dtype", dict(zip(names, strictest, strict=True))
+                    splits[clause] = "dtype", dict(zip(dtypes, strictest, strict=True))
         return splits
 
-    def _grouped(
-        self, clause: str, attribute: int, possible: Sequence[Bools]
-    ) -> tuple[list[str], Ints, Bools]:
-        """Return the values of an attribute, which each vote has, and the readings agreed on.
 
-        These are the votes that a clause touches, operator after operator; `possible`, of shape
-        (votes, readings), holds those of each operator.
-        """
-        values = [
-            votes.separators[votes.touches(clause), attribute]
-            for votes in self._of(clause).values()
-        ]
-        names, group = np.unique(np.concatenate(values), return_inverse=True)
-        agreed = np.ones((len(names), possible[0].shape[1]), np.bool_)
-        np.logical_and.at(agreed, group, np.concatenate(possible))
-        return names.tolist(), group, agreed
+def _agreed(
+    voters: Collection[OperatorVotes], clause: str, attribute: str
+) -> tuple[list[str], Ints, Bools]:
+    """Return the values of an attribute, which each vote on a clause has, and the readings agreed.
+
+    The votes are those of one operator after the other. Votes with one value of the attribute
+    agree on the readings that explain all of them, (values, readings) bool.
+    """
+    place = ATTRIBUTES.index(attribute)
+    possible = np.concatenate([votes.possible(clause) for votes in voters])
+    values = np.concatenate([votes.separators[votes.on(clause), place] for votes in voters])
+    names, group = np.unique(values, return_inverse=True)
+    agreed = np.ones((len(names), possible.shape[1]), np.bool_)
+    np.logical_and.at(agreed, group, possible)
+    return names.tolist(), group, agreed

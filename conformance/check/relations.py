@@ -22,8 +22,8 @@ class Relation:
     def onto(self, clauses: Collection[str]) -> Relation:
         """Return the projection onto those of some clauses that it has."""
         others = tuple(axis for axis, name in enumerate(self.clauses) if name not in clauses)
-        kept = tuple(name for name in self.clauses if name in clauses)
-        return Relation(kept, np.asarray(self.possible.any(axis=others))) if others else self
+        onto = tuple(name for name in self.clauses if name in clauses)
+        return Relation(onto, np.asarray(self.possible.any(axis=others))) if others else self
 
     def over(self, clauses: Collection[str]) -> npt.NDArray[np.bool_]:
         """Return `possible` with the axes of `clauses`, of length 1 where it has no such clause."""
@@ -46,12 +46,12 @@ def joined(relations: Iterable[Relation], onto: Collection[str]) -> Relation:
             for name in relation.clauses:
                 shared.setdefault(name, set()).update(relation.clauses)
                 count[name] = count.get(name, 0) + 1
-        wanted = {name for name in shared if name in onto}
-        kept = wanted | {name for name, relations in count.items() if relations > 1}
-        if len(kept) < len(shared):
-            left = [relation.onto(kept) for relation in left]
+        requested = {name for name in shared if name in onto}
+        needed = requested | {name for name, relations in count.items() if relations > 1}
+        if len(needed) < len(shared):
+            left = [relation.onto(needed) for relation in left]
             continue
-        eliminated = kept - wanted
+        eliminated = needed - requested
         if not eliminated:
             return _product(left, tuple(name for name in onto if name in shared))
         # The order of names decides between equals: the same run gives the same work.

@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from operator import attrgetter
+from typing import Annotated, Any, Literal, TypeVar
 
+from msgspec import Meta
+
+from conformance.text import listed
 from conformance.vector import Array, Outputs
 
-Verdict = Literal["conforms", "mismatch", "error", "unsupported", "crashed", "timed-out"]
+_Part = TypeVar("_Part")
+
+Verdict = Literal[
+    "conforms", "mismatch", "accepted-invalid", "error", "unsupported", "crashed", "timed-out"
+]
 Status = Literal["followed", "either", "split", "inconsistent"]
+
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""A number of things; the limits are those that a saved report is held to when it is read."""
 
 VERDICTS: tuple[Verdict, ...] = (
     "conforms",
     "mismatch",
+    "accepted-invalid",
     "error",
     "unsupported",
     "crashed",
     "timed-out",
 )
-FAILURES: tuple[Verdict, ...] = ("mismatch", "error", "crashed", "timed-out")
-"""The verdicts that make a run not ok."""
+FAILURES: tuple[Verdict, ...] = ("mismatch", "accepted-invalid", "error", "crashed", "timed-out")
+"""The verdicts that make a run not ok, unless it allows extensions; see `failing`."""
+ACCEPTED = "accepted an invalid case: "
+"""How the detail of an invalid case begins that was answered."""
+RETURNED: tuple[Verdict, ...] = ("mismatch", "accepted-invalid")
+"""The failures in which something was returned."""
+
+
+def failing(*, allow_extensions: bool) -> tuple[Verdict, ...]:
+    """Return the verdicts that make a run not ok.
+
+    Where extensions are allowed, accepting what a document excludes is none of them.
+    """
+    return tuple(v for v in FAILURES if v != "accepted-invalid" or not allow_extensions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +84,22 @@ class Result:
     """The verdict on one vector.
 
     `detail` is one line that says why ("" if it conforms): "shape (1, 3, 4) instead of
-    (1, 3, 5)", "12 of 60 elements differ", "accepted invalid attributes: kernel=[0, 2]", or the
+    (1, 3, 5)", "12 of 60 elements differ", "accepted an invalid case: kernel=[0, 2]: ...", or the
     text of the exception, also where the exception is the right answer. `worst` is set where
     elements differ. `readings` are the combinations of readings, over the disputed clauses that
-    touch the vector, under which the answer conforms; `({},)` if none touches it and () if it
-    does not conform. `excused` is set where the answer is an exception that conforms only because
-    some element is undefined, to the combinations under which it is: it has no say in which
-    readings are followed, and is an error where these, however attributes may split them, rule
-    the combinations out.
-    `clauses` is that of `Vector`. `dtype` and `shapes` are of the inputs,
-    `dtype` that of the first. `output` is what the backend returned, an array or a tuple, kept
-    for the first mismatches of a run (`KEPT_OUTPUT` bytes of them) so that their cause can be
-    found. `printed`
-    is what the backend wrote to its standard streams meanwhile, where that was captured.
+    apply to the vector, under which the answer conforms; `({},)` if none applies and () if it
+    does not conform. An exception is no evidence of the readings followed if it conforms only
+    because some element is undefined, or if like vectors raise where no reading allows it (the
+    same operator, element type, axes, auto_pad, rounding_type and exclude_pad). It becomes an
+    error where the readings followed, however attributes may split them, rule it out. `excused`
+    holds the combinations under which such an exception conforms: of the first kind always, of
+    the second where it became an error. `clauses` is that of `Vector`.
+    `dtype` is the element type of the first input, `shapes` are those of all inputs. `output` is
+    what the backend returned, an array or a tuple, stored for the first mismatches of a run (up
+    to `STORED_OUTPUT` bytes), for the search for causes. `printed` is what the backend wrote to
+    its standard streams during the call, where that was captured.
     `expected` is the reason that an expected-failure file gives for this failure, "" if none.
+    `undefined_only` says that of an output that conforms no element is defined: any would have.
     """
 
     id: str
@@ -92,6 +121,7 @@ class Result:
     printed: str = ""
     expected: str = ""
     excused: tuple[Mapping[str, str], ...] = ()
+    undefined_only: bool = False
 
     @property
     def worst_dtype(self) -> str:
@@ -99,28 +129,60 @@ class Result:
         return (self.worst.dtype if self.worst else "") or self.dtype
 
     @property
+    def returned(self) -> bool:
+        """Whether there was an output: exceptions among the right answers have a text."""
+        return self.verdict in RETURNED or (self.verdict == "conforms" and not self.detail)
+
+    @property
     def computed(self) -> bool:
-        """Whether what conforms is an array: exceptions among the right answers have a text."""
-        return self.verdict == "conforms" and not self.detail
+        """Whether a defined value was computed and conforms."""
+        return self.verdict == "conforms" and self.returned and not self.undefined_only
+
+    @property
+    def rule(self) -> str:
+        """The rule that an invalid case breaks, `strides: left out though required`.
+
+        Where the vector does not name it, what the document's operator says of the case.
+        """
+        named = (tag for before, tag in pairwise(self.tags) if before == "invalid")
+        return next(named, self.detail.removeprefix(ACCEPTED))
 
 
-KEPT_OUTPUT = 1 << 25
-"""Bytes of outputs of mismatches that a report keeps."""
+def verdicts_by_operator(results: Iterable[Result]) -> dict[str, Counter[Verdict]]:
+    """Return how many results of each operator have each verdict."""
+    counts: dict[str, Counter[Verdict]] = {}
+    for result in results:
+        counts.setdefault(result.operator, Counter())[result.verdict] += 1
+    return counts
+
+
+def added_up(parts: Iterable[_Part], *key: str) -> tuple[_Part, ...]:
+    """Return the sums of the parts that agree in some attributes, in the order of the first."""
+    key_of = attrgetter(*key)
+    sums: dict[Any, Any] = {}
+    for part in parts:
+        sums[key_of(part)] = sums[key_of(part)] + part if key_of(part) in sums else part
+    return tuple(sums.values())
+
+
+STORED_OUTPUT = 1 << 25
+"""Bytes of outputs of mismatches that a report stores, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseReport:
     """Which reading of a disputed clause a backend follows.
 
-    followed: `followed` is the one reading that explains every vector. either: nothing separates
-    the readings that are left. split: `by` names the one attribute that separates them
+    followed: some readings are ruled out. `possible` are those that explain every vector, and
+    `followed` is the first of them: nothing separates it from the others. either: none is ruled
+    out. split: `by` names the one attribute that separates them
     ("operator", "dtype", "axes", "auto_pad", ...), `values` maps each of its values to the
-    reading followed there ("either" where nothing separates). inconsistent: no single attribute
+    reading followed there ("either" where none is ruled out). inconsistent: no single attribute
     does; the run is not ok. `counts` gives per reading the conforming vectors that only this
-    reading explains. `touched` counts the conforming vectors the clause touches. Excused exceptions
-    (`Result.excused`) are in neither.
+    reading explains. `touched` counts the conforming vectors that the clause applies to. Excused
+    exceptions (`Result.excused`) are in neither.
 
-    Readings of a nested clause, as accumulator and subnormals are, accept all that those before
+    Readings of a nested clause, as those of arithmetic are, accept all that those before
     them do. There, `followed` is the strictest that explains every vector, split says that element
     types differ in it, and `counts` gives for each reading the vectors for which it is the
     strictest.
@@ -131,8 +193,17 @@ class ClauseReport:
     followed: str | None = None
     by: str | None = None
     values: Mapping[str, str] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
-    touched: int = 0
+    counts: Mapping[str, Count] = field(default_factory=dict)
+    touched: Count = 0
+    possible: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> str:
+        """The sides of a split: `divided for float32 and float64, same-as-input for float16`."""
+        values: dict[str, list[str]] = {}
+        for value, reading in self.values.items():
+            values.setdefault(reading, []).append(value)
+        return ", ".join(f"{reading} for {listed(of)}" for reading, of in values.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +217,10 @@ class UndefinedReport:
     """
 
     clause: str
-    counts: Mapping[str, int]
+    counts: Mapping[str, Count]
+
+    def __add__(self, other: UndefinedReport) -> UndefinedReport:
+        return UndefinedReport(self.clause, Counter(self.counts) + Counter(other.counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +233,12 @@ class OutputReport:
 
     operator: str
     output: str
-    computed: int
-    vectors: int
+    computed: Count
+    vectors: Count
+
+    def __add__(self, other: OutputReport) -> OutputReport:
+        computed, vectors = self.computed + other.computed, self.vectors + other.vectors
+        return OutputReport(self.operator, self.output, computed, vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +256,18 @@ class Accuracy:
     worst_ulp: float
     worst_of_bound: float
 
+    def __add__(self, other: Accuracy) -> Accuracy:
+        elements = self.elements + other.elements
+        # Shares of counts: these are whole, so that nothing is lost on the way back.
+        rounded = sum(round(part.correctly_rounded * part.elements) for part in (self, other))
+        return Accuracy(
+            dtype=self.dtype,
+            elements=elements,
+            correctly_rounded=rounded / elements if elements else 0.0,
+            worst_ulp=max(self.worst_ulp, other.worst_ulp),
+            worst_of_bound=max(self.worst_of_bound, other.worst_of_bound),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class VectorsUsed:
@@ -186,8 +276,11 @@ class VectorsUsed:
     operator: str
     path: str
     digest: str
-    selected: int
-    total: int
+    selected: Count
+    total: Count
+
+    def __add__(self, other: VectorsUsed) -> VectorsUsed:
+        return replace(self, selected=self.selected + other.selected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,30 +289,111 @@ class Repeatability:
 
     `sampled` vectors were called again. `differing` are the ids of those whose second output has
     other bits, `failing` those of them whose first output conforms and whose second does not;
-    these have the verdict of the second call.
+    these have the verdict of the second call. `passing` are those whose second output alone
+    conforms; they have the verdict of the first.
     """
 
-    sampled: int
+    sampled: Count
     differing: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
+    passing: tuple[str, ...] = ()
+
+    def __add__(self, other: Repeatability) -> Repeatability:
+        return Repeatability(
+            self.sampled + other.sampled,
+            self.differing + other.differing,
+            self.failing + other.failing,
+            self.passing + other.passing,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What became of the failures that an expected-failure file announces.
+    """The failures that an expected-failure file announces, compared with those of the run.
 
     `path` is the file. `met` counts by verdict the failures that it announces, and
     `inconsistent` are the clauses it does, of all those `announced`. `passed` are the ids of
     vectors that it announces and that conform, `unmatched` its patterns that match no vector at
-    all: either makes a run not ok.
+    all: either makes a run not ok. `causes` counts the failures that each cause explains whose
+    failures it announces; one that explains none of a whole run is among the `passed`, as is a
+    clause, unless it `may_pass`.
     """
 
     path: str
-    met: Mapping[Verdict, int] = field(default_factory=dict)
+    met: Mapping[Verdict, Count] = field(default_factory=dict)
     inconsistent: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
     announced: tuple[str, ...] = ()
+    causes: Mapping[str, Count] = field(default_factory=dict)
+    may_pass: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The least that a backend is to support.
+
+    That is `least` vectors, or `percent` of those that are run, of `operators` together, of all
+    operators if none is named.
+    """
+
+    least: Annotated[float, Meta(gt=0, lt=1e12)]
+    percent: bool = False
+    operators: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ",".join([f"{self.least:.12g}{'%' if self.percent else ''}", *self.operators])
+
+    def needed(self, vectors: int) -> int:
+        """Return how many of so many vectors have to be supported: 1 at least."""
+        share = Fraction(str(self.least)) * (Fraction(vectors, 100) if self.percent else 1)
+        return max(1, ceil(share))
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a backend was asked to support at least.
+
+    The `floors` are judged when the run is whole: complete, and no shard of it missing. Where
+    `strict`, no vector may be unsupported. `baseline` is the path of an earlier report, in which
+    `conforming` vectors conform: of these, `kept` are still supported, and `lost` are the ids of
+    those that are unsupported now. The others were not run.
+    """
+
+    floors: tuple[Floor, ...] = ()
+    strict: bool = False
+    baseline: str = ""
+    conforming: Count = 0
+    kept: Count = 0
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A likely cause of mismatches.
+
+    `summary` is one sentence. The faults named, planted together, reproduce `explained` of
+    `total` mismatches, `exact` of them bit for bit; `contradicted` of `conforming` vectors
+    conform although the faults would break them. `condition` says what the mismatches explained
+    have in common that those vectors lack, "" if nothing is needed or known. `alternatives` name
+    single faults that explain the same. Where these mismatches are a sample, `sample_of` is how
+    many failures there are, else 0. `threads` are addresses of public reports of the same
+    kind, `vectors` the ids explained. Where `faults` is empty the cause is unknown, and
+    `explained` and `vectors` are those left over.
+    """
+
+    summary: str
+    faults: tuple[str, ...]
+    explained: Count
+    exact: Count
+    total: Count
+    contradicted: Count = 0
+    conforming: Count = 0
+    condition: str = ""
+    alternatives: tuple[str, ...] = ()
+    threads: tuple[str, ...] = ()
+    vectors: tuple[str, ...] = ()
+    sample_of: Count = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,7 +403,9 @@ class Report:
     `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier)
     or never reached; `complete` is False if some that were selected were never reached, and
     `stopped` then says why. `shard` is "i/n" where only the i-th of n parts of the selection was
-    run. `required` are the readings pinned. `started` is when the run began (UTC, ISO 8601),
+    run. `required` are the readings pinned. Where it may `allow_extensions`, accepting what is
+    invalid is counted and no failure. `support` says what floors were asked for, if any
+    were. `started` is when the run began (UTC, ISO 8601),
     `seconds` its wall time, `backend_seconds` the part spent in the backend.
     """
 
@@ -241,7 +417,7 @@ class Report:
     readings: tuple[ClauseReport, ...] = ()
     undefined: tuple[UndefinedReport, ...] = ()
     accuracy: tuple[Accuracy, ...] = ()
-    diagnoses: tuple[Any, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
     required: Mapping[str, str] = field(default_factory=dict)
     tier: str = "standard"
     not_run: int = 0
@@ -256,6 +432,13 @@ class Report:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     outputs: tuple[OutputReport, ...] = ()
+    support: Support | None = None
+    allow_extensions: bool = False
+
+    @property
+    def failing(self) -> tuple[Verdict, ...]:
+        """The verdicts that make this run not ok."""
+        return failing(allow_extensions=self.allow_extensions)
 
     @property
     def ok(self) -> bool:
@@ -267,39 +450,101 @@ class Report:
         """Why the run is not ok, a line for each reason; empty if it is."""
         met: Mapping[Verdict, int] = {}
         excused: tuple[str, ...] = ()
-        found = []
+        problems: list[str] = []
         if self.expectations is not None:
             met, excused = self.expectations.met, self.expectations.inconsistent
             for count, what in (
                 (len(self.expectations.passed), "passed unexpectedly"),
                 (len(self.expectations.unmatched), "expected but of no vector"),
             ):
-                found += [f"{count:,} {what}"] if count else []
-        failures = {verdict: self.counts[verdict] - met.get(verdict, 0) for verdict in FAILURES}
-        found[:0] = [f"{count:,} {verdict}" for verdict, count in failures.items() if count]
-        found += [
+                problems += [f"{count:,} {what}"] if count else []
+        failures = {v: self.counts[v] - met.get(v, 0) for v in self.failing}
+        problems[:0] = [f"{count:,} {verdict}" for verdict, count in failures.items() if count]
+        inconsistent = self.inconsistent.difference(excused)
+        problems += [
             f"inconsistent readings of {clause.clause}"
             for clause in self.readings
-            if clause.status == "inconsistent" and clause.clause not in excused
+            if clause.clause in inconsistent
         ]
+        problems += self.missed_floors
         if not self.complete:
-            found.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
-        return (*found, self.vacuous) if self.vacuous else tuple(found)
+            problems.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
+        return (*problems, self.vacuous) if self.vacuous else tuple(problems)
+
+    @property
+    def inconsistent(self) -> frozenset[str]:
+        """The clauses whose readings no attribute separates."""
+        return frozenset(c.clause for c in self.readings if c.status == "inconsistent")
+
+    @property
+    def consistent(self) -> frozenset[str]:
+        """The clauses whose readings are shown to be consistent.
+
+        There are none unless every vector was run: the others might be inconsistent with these.
+        """
+        if self.not_run or not self.complete:
+            return frozenset()
+        return frozenset(clause.clause for clause in self.readings) - self.inconsistent
+
+    @property
+    def missed_floors(self) -> tuple[str, ...]:
+        """Which floors under what is supported were missed, a line for each."""
+        support = self.support
+        if support is None:
+            return ()
+        missed = []
+        for floor in support.floors if self.floors_judged else ():
+            supported, vectors = self.supported(floor.operators)
+            if supported < floor.needed(vectors):
+                missed.append(f"below the floor {floor}: {supported:,} of {vectors:,} supported")
+        if support.lost:
+            missed.append(f"{len(support.lost):,} lost since {support.baseline}")
+        if support.strict and self.counts["unsupported"]:
+            missed.append(f"{self.counts['unsupported']:,} unsupported, which none may be")
+        return tuple(missed)
+
+    @property
+    def floors_judged(self) -> bool:
+        """Whether the numbers supported are those of a whole run, as floors are meant."""
+        return self.complete and not self.shard
+
+    def supported(self, operators: Collection[str] = ()) -> tuple[int, int]:
+        """Return how many vectors of some operators, of all by default, are supported and run."""
+        counts = [
+            counts
+            for operator, counts in self.counts_by_operator.items()
+            if not operators or operator in operators
+        ]
+        vectors = sum(map(Counter.total, counts))
+        return vectors - sum(count["unsupported"] for count in counts), vectors
+
+    @property
+    def faults(self) -> dict[str, tuple[str, ...]]:
+        """The faults that reproduce a failure, by its id; those that explain most failures."""
+        return {
+            vector_id: diagnosis.faults
+            for diagnosis in reversed(self.diagnoses)
+            if diagnosis.faults
+            for vector_id in diagnosis.vectors
+        }
 
     @property
     def vacuous(self) -> str:
         """Why the run says nothing of what the backend computes; "" if it says something.
 
         A backend that refuses what is invalid, and all else too, whether it says `Unsupported` or
-        some element is undefined, has computed nothing.
+        some element is undefined, has computed nothing; nor has one that returns something where
+        no value is defined, or for what is invalid. Where a refusal is the right answer to every
+        vector, nothing was to be computed.
         """
-        if not any(n for verdict, n in self.counts.items() if verdict != "unsupported"):
+        if not any(self.counts.values()):
             return "nothing was run"
-        if any(self.counts[verdict] for verdict in FAILURES):
+        if any(self.counts[verdict] for verdict in self.failing):
             return ""
-        left = self.counts["unsupported"] > 0
-        for each in self.results:
-            if each.computed:
+        only_right_refusals = True
+        for result in self.results:
+            if result.computed:
                 return ""
-            left |= bool(each.excused)
-        return "nothing was computed" if left else ""
+            refused = result.verdict == "conforms" and not result.returned
+            only_right_refusals &= refused and not result.excused
+        return "" if only_right_refusals else "nothing was computed"

@@ -1,4 +1,4 @@
-"""What a backend does where no document says what is right."""
+"""What a backend returns or does where a clause leaves the answer undefined."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ANYTHING, Batch, distinct
-from conformance.check.compare import Column, Comparison, Ints
-from conformance.check.runner import (
+from conformance.backends.answer import (
     ARRAY,
     CRASHED,
     NO_ARRAY,
     RAISED,
     TIMED_OUT,
     UNSUPPORTED,
-    Answers,
 )
+from conformance.backends.runner import Answers
+from conformance.batch import ANYTHING, Batch, distinct
+from conformance.check.closeness import Column, Comparison, Ints
+from conformance.check.report import UndefinedReport
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array
@@ -61,23 +62,25 @@ def classify(values: Array) -> npt.NDArray[np.int8]:
 
 def behaviours_in(
     batch: Batch, answers: Answers, compared: Comparison, followed: Ints
-) -> Counter[tuple[str, str]]:
-    """Count pairs of an undefined clause and what the backend did where it touches a vector.
+) -> list[UndefinedReport]:
+    """Report per undefined clause what the backend did in the vectors that it applies to.
 
     `followed` is the outcome row that each output is judged by, -1 where there is none: an
     output with another shape says nothing of the elements left undefined. What is counted is
     what was done in first outputs.
     """
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: dict[str, Counter[str]] = {}
     clauses, which = distinct(batch.clauses)
-    undefined = [[name for name, readings in each.items() if not readings] for each in clauses]
-    touched = np.flatnonzero(np.array(list(map(bool, undefined)), np.bool_)[which]).tolist()
+    undefined = [
+        [name for name, readings in of_vector.items() if not readings] for of_vector in clauses
+    ]
+    applies = np.flatnonzero(np.array(list(map(bool, undefined)), np.bool_)[which]).tolist()
     codes = np.full(len(batch.expected_dtype) + 1, _NONE, np.int64)  # the last for row -1
     for column in compared.columns:
         codes[column.rows] = _behaviour_of_rows(column)
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch))).tolist()
     of_row, rows = codes[batch.outcome_expected].tolist(), followed.tolist()
-    for vector in touched:
+    for vector in applies:
         kind, row = answers.kind[vector], rows[vector]
         if kind != ARRAY:
             behaviour = _OF_KIND.get(kind)
@@ -90,8 +93,8 @@ def behaviours_in(
             behaviour = None
         if behaviour:
             for name in undefined[which[vector]]:
-                counts[name, behaviour] += 1
-    return counts
+                counts.setdefault(name, Counter())[behaviour] += 1
+    return [UndefinedReport(name, of_clause) for name, of_clause in counts.items()]
 
 
 def _behaviour_of(answers: Answers, vector: int) -> str:
@@ -106,9 +109,9 @@ def _behaviour_of(answers: Answers, vector: int) -> str:
 
 def _behaviour_of_rows(column: Column) -> Ints:
     """Return per row the behaviour in its undefined elements, -1 if it has none."""
-    found = np.full(len(column.rows), _NONE, np.int64)
+    behaviour = np.full(len(column.rows), _NONE, np.int64)
     rows, codes = column.undefined_row, classify(column.undefined).astype(np.int64)
     first = np.flatnonzero(np.diff(rows, prepend=-1))  # they ascend
-    found[rows[first]] = codes[first]
-    found[rows[codes != found[rows]]] = _MIXED
-    return found
+    behaviour[rows[first]] = codes[first]
+    behaviour[rows[codes != behaviour[rows]]] = _MIXED
+    return behaviour

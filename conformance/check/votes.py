@@ -6,11 +6,11 @@ Whoever judges vectors counts their votes here, and `readings.settled` says what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from conformance.operators import Operator, operator_named
+from conformance.operators import Attribute, operator_named
 from conformance.operators.attributes import Role
 
 
@@ -29,22 +29,49 @@ ATTRIBUTES = Separators._fields
 
 
 class Vote(NamedTuple):
-    """What a conforming vector says of readings.
+    """What a conforming vector says of readings, or an exception of other exceptions.
 
     `accepted` is the packed set of combinations under which the answer conforms, in the
-    operator's space (reading_sets.py), and `touched` are the disputed clauses that touch the
-    vector. An `excused` answer is an exception that conforms only because some element is
-    undefined: it has no say in which readings are followed, and they may refute it.
+    operator's space (reading_sets.py), and `clauses` are the disputed clauses that apply to
+    the vector. An `excused` answer is an exception that conforms only because some element is
+    undefined. Any exception is `raised`; where no reading allows it, `accepted` and `clauses`
+    are empty.
     """
 
     accepted: bytes
-    touched: tuple[str, ...]
+    clauses: tuple[str, ...]
     excused: bool
     separators: Separators
+    raised: bool = False
+
+    @property
+    def conforms(self) -> bool:
+        """Whether some reading allows the answer."""
+        return bool(self.accepted)
+
+    @classmethod
+    def error(cls, separators: Separators) -> Vote:
+        """Return the vote of an exception that no reading allows."""
+        return cls(b"", (), excused=False, separators=separators, raised=True)
 
 
 Votes = Counter[Vote]
 """How many vectors say the same; those of parts of a run add up."""
+
+
+def without_say(votes: Iterable[Vote]) -> frozenset[Vote]:
+    """Return the exceptions that say nothing of the readings followed, which may refute them.
+
+    These are the excused ones, and those with another reason: like cases raise, too, although no
+    reading allows it.
+    """
+    votes = list(votes)
+    raising = {vote.separators for vote in votes if not vote.conforms}
+    return frozenset(
+        vote
+        for vote in votes
+        if vote.conforms and (vote.excused or (vote.raised and vote.separators in raising))
+    )
 
 
 def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -> Separators:
@@ -52,51 +79,39 @@ def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -
 
     Attributes go by their roles, and their values by what these mean in every document.
     """
-    auto_pad, rounding, divisor = _spellings(operator)
+    auto_pad, rounding, include_pad, divides = _attributes(operator)
+    excludes = {False: "true", True: "false"}
     return Separators(
-        operator, dtype, str(axes), auto_pad.of(given), rounding.of(given), divisor.of(given)
+        operator=operator,
+        dtype=dtype,
+        axes=str(axes),
+        auto_pad=_meaning(auto_pad, given, {"explicit": "explicit"}),
+        rounding_type=_meaning(rounding, given, {"floor": "floor"}),
+        exclude_pad=_meaning(include_pad, given, excludes) if divides else "no divisor",
     )
-
-
-class _Spelling(NamedTuple):
-    """How a document spells an attribute: its key, "" if it has none, and what values mean."""
-
-    key: str
-    meanings: Mapping[Any, str]
-    default: str
-
-    def of(self, given: Mapping[str, Any]) -> str:
-        """Return what a value means, in a text; an invalid value stands for itself."""
-        if self.key not in given:
-            return self.default
-        value = given[self.key]
-        try:
-            return self.meanings[value]
-        except (KeyError, TypeError):
-            return str(value)
 
 
 @cache
-def _spellings(operator: str) -> tuple[_Spelling, _Spelling, _Spelling]:
-    """Return the spellings of auto_pad, rounding_type and exclude_pad."""
+def _attributes(operator: str) -> tuple[Attribute | None, Attribute | None, Attribute | None, bool]:
+    """Return auto_pad, rounding_type and exclude_pad of an operator, and whether it divides."""
     document = operator_named(operator)
-    excluded = _spelling(document, "include_pad", {False: "true", True: "false"})
-    return (
-        _spelling(document, "auto_pad", {"explicit": "explicit"}),
-        _spelling(document, "rounding", {"floor": "floor"}),
-        excluded if document.reduction.sums else _Spelling("", {}, "no divisor"),
-    )
+    roles: tuple[Role, Role, Role] = ("auto_pad", "rounding", "include_pad")
+    auto_pad, rounding, include_pad = map(document.attribute, roles)
+    return auto_pad, rounding, include_pad, document.reduction.sums
 
 
-def _spelling(operator: Operator, role: Role, texts: Mapping[Any, str]) -> _Spelling:
-    """Return how an operator spells a role; the first of `texts` is for what has no attribute."""
-    attribute = operator.attribute(role)
-    default = next(iter(texts.values()))
-    if attribute is None:
-        return _Spelling("", {}, default)
-    meanings = {
-        value: texts.get(meaning, str(meaning)) for value, meaning in attribute.values.items()
-    }
-    return _Spelling(
-        attribute.key, meanings, default if attribute.required else meanings[attribute.default]
-    )
+def _meaning(
+    attribute: Attribute | None, given: Mapping[str, Any], texts: Mapping[Any, str]
+) -> str:
+    """Return the text of what a value means, the first one without an attribute.
+
+    An invalid value stands for itself.
+    """
+    if attribute is None or (attribute.required and attribute.key not in given):
+        return next(iter(texts.values()))
+    value = given.get(attribute.key, attribute.default)
+    try:
+        meaning = attribute.values[value]
+    except (KeyError, TypeError):
+        return str(value)
+    return texts.get(meaning, str(meaning))

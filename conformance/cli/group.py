@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import wraps
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
-from conformance.cli.common import printable
+from conformance import interrupts
 from conformance.errors import ConformanceError
+from conformance.text import masked
 
 _WRONG_USAGE = 2
 _BROKEN = 3
-_INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 _PIPE_CLOSED = 141  # 128 + SIGPIPE
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of a disk, and of a terminal that is gone, that nobody turned into a sentence."""
-_ENDINGS = ("SIGTERM", "SIGHUP")
-"""How a cancelled job or a closed terminal ends a command; not every system has both."""
+_NAMES = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES}
+"""Errors of a name that nobody turned into a sentence."""
 
 
 class OneLineErrors(click.Group):
@@ -50,13 +47,12 @@ class OneLineErrors(click.Group):
         del standalone_mode
         _make_streams_writable()
         try:
-            with _interrupted_by_endings():
-                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
         except click.ClickException as error:
             code = _complain(_with_hint(error), error.exit_code)
         except (click.Abort, KeyboardInterrupt):  # the second comes from a second Ctrl-C
-            code = _complain("interrupted", _INTERRUPTED)
+            code = _complain_of_interrupt()
         except ConformanceError as error:
             code = _complain(str(error), error.exit_code)
         except BrokenPipeError:
@@ -64,21 +60,6 @@ class OneLineErrors(click.Group):
         except Exception as error:  # noqa: BLE001 - the last resort, which says so
             code = _complain_of_unforeseen(error)
         sys.exit(code or 0)
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command; it does not run where an installed package adds a broken operator."""
-        run = cmd.callback
-        assert run is not None
-
-        @wraps(run)
-        def run_with_operators(*args: Any, **kwargs: Any) -> Any:
-            from conformance.operators import OPERATORS  # noqa: PLC0415 - not for --help
-
-            len(OPERATORS)  # loads them
-            return run(*args, **kwargs)
-
-        cmd.callback = run_with_operators
-        super().add_command(cmd, name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order they are used in, not of the alphabet."""
@@ -95,11 +76,16 @@ class OneLineErrors(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; click itself would exit 1 when the reader closes the pipe."""
+        """Run a command; click itself would exit 1 when the reader closes the pipe.
+
+        It would also print an empty line before that of an interrupt.
+        """
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             return _stop_writing()
+        except KeyboardInterrupt:
+            raise click.Abort from None
 
 
 def _make_streams_writable() -> None:
@@ -112,37 +98,29 @@ def _make_streams_writable() -> None:
             reconfigure(errors="replace")  # a terminal without a glyph shows "?" for it
 
 
-@contextmanager
-def _interrupted_by_endings() -> Iterator[None]:
-    """Let what would end this process interrupt it: programs are killed, reports are written."""
-
-    def interrupt(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    changed = []
-    try:
-        for name in _ENDINGS if threading.current_thread() is threading.main_thread() else ():
-            number = getattr(signal, name, None)
-            # Under nohup, or an embedding program, it has another meaning.
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, interrupt)
-                changed.append(number)
-        yield
-    finally:
-        for number in changed:
-            signal.signal(number, signal.SIG_DFL)
-
-
 def _complain_of_unforeseen(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in _FULL:
         _stop_writing()
         return _complain(f"the output cannot be written: {error.strerror}", _WRONG_USAGE)
-    traceback.print_exception(error)
+    if isinstance(error, OSError) and error.errno in _NAMES and error.filename is not None:
+        return _complain(f"{error.filename}: {error.strerror}", _WRONG_USAGE)
+    if interrupts.came():  # it came out of an import as another exception, say
+        return _complain_of_interrupt()
+    with suppress(OSError):
+        traceback.print_exception(error)
     return _complain("this is a bug in conformance, not in your backend", _BROKEN)
 
 
+def _complain_of_interrupt() -> int:
+    interrupts.announced()
+    return _complain("interrupted", interrupts.EXIT_CODE)
+
+
 def _complain(what: str, code: int) -> int:
-    click.echo(f"error: {printable(' '.join(what.split()))}", err=True)
+    try:
+        click.echo(f"error: {masked(' '.join(what.split()))}", err=True)
+    except OSError:  # a full disk, a terminal that is gone: the exit code says it
+        _discard(sys.stderr)
     return code
 
 
@@ -155,6 +133,10 @@ def _with_hint(error: click.ClickException) -> str:
 
 
 def _stop_writing() -> int:
-    # Python flushes once more at exit and would complain about the pipe again.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard(sys.stdout)
     return _PIPE_CLOSED
+
+
+def _discard(stream: TextIO) -> None:
+    """Let a stream go nowhere: Python flushes it at exit, and that would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from conformance.batch import vector_at
-from conformance.check.sources import Operators, Select, Vectors, chosen, opened
 from conformance.errors import UsageError
-from conformance.export.folder import finished
+from conformance.files import new_folder
+from conformance.progress import Progress
 from conformance.vector import Vector
+from conformance.vectorfile.sources import Operators, Select, Selected, Vectors, chosen, opened
 
 __all__ = ["FORMATS", "Exported", "export"]
 
-Progress = Callable[[int, int], None]
 FORMATS = ("npy", "onnx")
 
 
-class Inexpressible(Exception):  # noqa: N818 - a statement about a vector, not a failure
-    """A vector has no form in a format; the text says why, alike for all vectors of a kind."""
-
-
-class Writer(Protocol):
-    """Writes vectors into a folder."""
-
-    def add(self, vector: Vector) -> None:
-        """Write one vector; Inexpressible if the format cannot hold it."""
-
-    def finish(self) -> None:
-        """Write what comes last."""
+Write = Callable[[Path, Iterator[Vector]], dict[str, str]]
+"""Writes vectors into a folder; returns the ids of those left out, each with why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,42 +50,41 @@ def export(
     """
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}; there are {', '.join(FORMATS)}")
-    left_out: dict[str, str] = {}
-    done = 0
+    write = _writer(form)
     with opened(vectors) as sources:
         selections = chosen(sources, operators, select, tier)
-        total = sum(len(selection.numbers) for selection in selections)
-        with finished(Path(directory)) as folder:
-            writer = _writer(form, folder)
-            for selection in selections:
-                for batch in selection.source.batches(selection.numbers):
-                    for index in range(len(batch)):
-                        vector = vector_at(batch, index)
-                        try:
-                            writer.add(vector)
-                        except Inexpressible as why:
-                            left_out[vector.case.id] = str(why)
-                        done += 1
-                        if progress is not None:
-                            progress(done, total)
+        with new_folder(Path(directory)) as folder:
+            left_out = write(folder, _vectors(selections, form, progress))
             if left_out:
                 lines = [f"{vector_id}\t{why}\n" for vector_id, why in left_out.items()]
                 (folder / "left_out.tsv").write_text("".join(lines), "utf-8", newline="\n")
-            writer.finish()
-    return Exported(Path(directory), done - len(left_out), left_out)
+    total = sum(len(selection.numbers) for selection in selections)
+    return Exported(Path(directory), total - len(left_out), left_out)
 
 
-def _writer(form: str, folder: Path) -> Writer:
+def _vectors(
+    selections: Sequence[Selected], form: str, progress: Progress | None
+) -> Iterator[Vector]:
+    """Yield the vectors; `progress` hears of each when the next one is asked for."""
+    total, done = sum(len(selection.numbers) for selection in selections), 0
+    for selection in selections:
+        for batch in selection.source.batches(selection.numbers):
+            for index in range(len(batch)):
+                yield vector_at(batch, index)
+                done += 1
+                if progress is not None:
+                    progress(f"export {form}", done, total)
+
+
+def _writer(form: str) -> Write:
     if form == "npy":
-        from conformance.export.npy import NpyWriter  # noqa: PLC0415 - one format or the other
+        from conformance.export.npy_export import write_npy  # noqa: PLC0415 - one format or the other
 
-        return NpyWriter(folder)
+        return write_npy
     try:
-        from conformance.export.onnx import OnnxWriter  # noqa: PLC0415 - needs a package
+        from conformance.export.onnx_export import write_onnx  # noqa: PLC0415 - needs a package
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise
-        raise UsageError(
-            "export onnx needs the package onnx: pip install 'pooling-conformance[onnxruntime]'"
-        ) from None
-    return OnnxWriter(folder)
+        raise UsageError("export onnx needs the package onnx: pip install onnx") from None
+    return write_onnx

@@ -1,4 +1,4 @@
-"""Wrong behaviours: a catalogue of them, what vectors catch, and the cause of a mismatch."""
+"""Faults: the catalogue, the strength of vectors, and the likely cause of a mismatch."""
 
 from __future__ import annotations
 

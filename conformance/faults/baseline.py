@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from conformance.errors import InvalidCase
-from conformance.faults.fault import Fault, FaultyOperator, faulty
-from conformance.operators.operator import Operator
+from conformance.faults.fault import Fault, FaultyOperator, faulty, planted
+from conformance.operators import OPERATORS, under
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
 from conformance.vector import Array, Case, Outputs
@@ -33,6 +33,11 @@ RAISED = Raised()
 Answer = Outputs | Raised
 
 
+def outputs_or_none(answer: Answer) -> Outputs | None:
+    """Return an answer as the judge takes it: None stands for an exception."""
+    return None if isinstance(answer, Raised) else answer
+
+
 class PlantedFaults:
     """An operator with faults, to be tried on many vectors of it under some readings."""
 
@@ -43,12 +48,11 @@ class PlantedFaults:
         self.operator = operator
         self.steps = frozenset(step for fault in faults for step in fault.replaces)
         self.remembers = any(fault.remembers for fault in faults)
-        right = faulty((), readings).of(operator)
-        self._takes_as_given = right.pipeline.resolve is as_given
-        self._known = _KnownReduce(right.pipeline.reduce)
-        self.wrong: FaultyOperator = faulty(faults, readings).of(
-            operator, right.operator.pipeline.replace(reduce=self._known)
-        )
+        right = OPERATORS[operator]
+        pipeline = under(right, readings or {})
+        self._takes_as_given = pipeline.resolve is as_given
+        self._known = _KnownReduce(pipeline.reduce)
+        self.wrong = planted(faults, right, pipeline.replace(reduce=self._known))
 
     def answer(self, baseline: Baseline, shape: tuple[int, ...] | None = None) -> Answer | None:
         """Return the answer to a case; None where it is that of the right operator.
@@ -63,46 +67,43 @@ class PlantedFaults:
             return None if isinstance(baseline.right, Raised) else RAISED
 
     def _answer(self, baseline: Baseline, shape: tuple[int, ...] | None) -> Answer | None:
-        case = baseline.case
-        if baseline.plan is None or self.remembers:
+        case, right = baseline.case, baseline.pooled
+        if right is None or self.remembers:
             if not self.remembers and "validate" not in self.steps:
                 return None
             return _if_other(self.wrong(case.inputs, case.attributes), baseline)
-        params, plan = self._geometry(baseline)
-        ours = (*case.inputs[0].shape[:2], *plan.extent)
-        if shape is not None and shape != ours and "reduce" not in self.steps:
-            return (np.broadcast_to(np.zeros((), case.inputs[0].dtype), ours),)
-        if plan is not baseline.plan and not self.steps & _VALUES and plan.key == baseline.plan.key:
+        params, plan = self._geometry(case, right)
+        own = (*case.inputs[0].shape[:2], *plan.extent)
+        if shape is not None and shape != own and "reduce" not in self.steps:
+            return (np.broadcast_to(np.zeros((), case.inputs[0].dtype), own),)
+        if plan is not right.plan and not self.steps & _VALUES and plan.key == right.plan.key:
             return None
-        return self._values(baseline, params, plan)
+        wrong = self._outputs(case, right, params, plan)
+        return None if wrong is None else _if_other(wrong, baseline)
 
-    def _geometry(self, baseline: Baseline) -> tuple[Params, Plan]:
+    def _geometry(self, case: Case, right: Pooled) -> tuple[Params, Plan]:
         """Run the steps up to the plan that are not those of the right operator."""
-        params, plan = baseline.params, baseline.plan
-        assert params is not None
-        assert plan is not None
+        params, plan = right.params, right.plan
         if "resolve" in self.steps and "validate" not in self.steps and self._takes_as_given:
             params = self.wrong.pipeline.resolve(params)
         elif self.steps & _ATTRIBUTES:
-            params = self.wrong.validate(baseline.case.inputs, baseline.case.attributes)
-        if self.steps & _GEOMETRY or params != baseline.params:
+            params = self.wrong.validate(case.inputs, case.attributes)
+        if self.steps & _GEOMETRY or params != right.params:
             plan = self.wrong.plan(params)
         return params, plan
 
-    def _values(self, baseline: Baseline, params: Params, plan: Plan) -> Answer | None:
-        """Run the steps that compute values."""
-        assert baseline.plan is not None
-        gathered = baseline.gathered
-        if plan is not baseline.plan or "gather" in self.steps:
+    def _outputs(self, case: Case, right: Pooled, params: Params, plan: Plan) -> Outputs | None:
+        """Run the steps that compute values; None where all of them are the right operator's."""
+        gathered = right.gathered
+        if plan is not right.plan or "gather" in self.steps:
             gathered = _same_or(
-                self.wrong.pipeline.gather(baseline.case.inputs[0], params, plan.windows), gathered
+                self.wrong.pipeline.gather(case.inputs[0], params, plan.windows), gathered
             )
-        same = gathered is baseline.gathered and plan is baseline.plan
+        same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
             return None
-        self._known.inputs = (baseline.gathered, baseline.plan.divisor)
-        self._known.result = baseline.right
-        return _if_other(self.wrong.pipeline.outputs(gathered, plan.divisor), baseline)
+        self._known.right = right
+        return self.wrong.pipeline.outputs(gathered, plan.divisor)
 
 
 class Baseline:
@@ -111,72 +112,75 @@ class Baseline:
     def __init__(self, case: Case, right: FaultyOperator) -> None:
         self.case = case
         self._right = right
-        self.cells = sum(array.size for array in case.inputs)
 
     @cached_property
-    def params(self) -> Params | None:
-        """The parameters; None where the case must be refused."""
+    def pooled(self) -> Pooled | None:
+        """What the right operator computes; None where it refuses the case."""
         try:
-            return self._right.validate(self.case.inputs, self.case.attributes)
+            params = self._right.validate(self.case.inputs, self.case.attributes)
+            return Pooled(self.case, self._right, params, self._right.plan(params))
         except InvalidCase:
             return None
 
-    @cached_property
-    def plan(self) -> Plan | None:
-        """The geometry; None where there is nothing to pool."""
-        try:
-            return None if self.params is None else self._right.plan(self.params)
-        except InvalidCase:
-            return None
+    @property
+    def right(self) -> Answer:
+        """The right answer."""
+        return RAISED if self.pooled is None else self.pooled.outputs
+
+
+class Pooled:
+    """What the steps of a right operator give for a case that it accepts."""
+
+    def __init__(self, case: Case, right: FaultyOperator, params: Params, plan: Plan) -> None:
+        self.params = params
+        self.plan = plan
+        self._data = case.inputs[0]
+        self._pipeline = right.pipeline
 
     @cached_property
     def gathered(self) -> Gathered:
-        """The cells each window reads."""
-        assert self.plan is not None
-        return self._right.pipeline.gather(self.case.inputs[0], self.plan.params, self.plan.windows)
+        """The cells that each window reads."""
+        return self._pipeline.gather(self._data, self.plan.params, self.plan.windows)
 
     @cached_property
-    def right(self) -> Answer:
+    def outputs(self) -> Outputs:
         """The right outputs."""
-        if self.plan is None:
-            return RAISED
         with np.errstate(all="ignore"):
-            return self._right.pipeline.outputs(self.gathered, self.plan.divisor)
+            return self._pipeline.outputs(self.gathered, self.plan.divisor)
 
 
 class _KnownReduce:
-    """A step that knows its result for one pair of arguments."""
+    """A step `reduce` that takes its result from `right` where it is given the same arguments."""
 
     def __init__(self, reduce: Callable[[Gathered, Divisor], Array]) -> None:
         self._reduce = reduce
-        self.inputs: tuple[Gathered, Divisor] | None = None
-        self.result: Answer = RAISED
+        self.right: Pooled | None = None
 
     def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
-        if self.inputs is not None and not isinstance(self.result, Raised):
-            known, known_divisor = self.inputs
-            if divisor is known_divisor and _same(gathered, known):
-                return self.result[0].copy()
+        right = self.right
+        if right is not None and divisor is right.plan.divisor and _same(gathered, right.gathered):
+            return right.outputs[0].copy()
         return self._reduce(gathered, divisor)
 
 
-def right_operator(operator: Operator | str, readings: Mapping[str, str] | None) -> FaultyOperator:
+def right_operator(operator: str, readings: Mapping[str, str] | None) -> FaultyOperator:
     """Return an operator without any fault, under readings."""
-    return faulty((), readings).of(operator if isinstance(operator, str) else operator.name)
+    return faulty((), readings).of(operator)
 
 
 def _same(one: Gathered, other: Gathered) -> bool:
     return one.data is other.data and one.lo is other.lo and one.hi is other.hi
 
 
-def _same_or(found: Gathered, right: Gathered) -> Gathered:
-    """Return the right cells if what was found holds the same."""
-    if type(found) is not Gathered or found.data.shape != right.data.shape:
-        return found
-    pairs = zip((*found.lo, *found.hi), (*right.lo, *right.hi), strict=True)
-    if not all(np.array_equal(a, b) for a, b in pairs):
-        return found
-    return right if found.data is right.data or _equal(found.data, right.data) else found
+def _same_or(gathered: Gathered, right: Gathered) -> Gathered:
+    """Return the right cells in place of equal ones."""
+    if type(gathered) is not Gathered:
+        return gathered
+    ranges = zip((*gathered.lo, *gathered.hi), (*right.lo, *right.hi), strict=True)
+    same = all(np.array_equal(a, b) for a, b in ranges) and (
+        gathered.data is right.data or _equal(gathered.data, right.data)
+    )
+    return right if same else gathered
 
 
 def _equal(one: Array, other: Array) -> bool:

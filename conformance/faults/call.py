@@ -1,6 +1,6 @@
-"""A call by the roles of its attributes: what faults of `validate` change, whatever the document.
+"""A call by the roles of its attributes, so that faults of `validate` fit every document.
 
-A document spells attributes in its own way; a call by roles says what they mean.
+Documents name and spell attributes differently; a call by roles says what they mean.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from conformance.vector import Array
 
 
 class Unknown(NamedTuple):
-    """A value that the document does not have."""
+    """A value that the document gives no meaning to."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """An operator, its inputs, and what is given by role; nothing has been checked.
+    """An operator, its inputs and the attributes given to it by role; nothing is checked yet.
 
-    `given` maps roles to values of `Params`, or to Unknown where the document has no such value;
-    lists are as they were given, also of a wrong length. Pads in one list are begins and ends.
-    `others` are attributes that mean nothing, or that the document does not have, by their keys.
+    `given` maps roles to values of `Params`, or to Unknown. Lists are as they were given, of any
+    length; pads in one list are split into pads_begin and pads_end. `others` maps keys to values
+    of all other attributes: those of role "ignored", and those that the document does not have.
     """
 
     operator: Operator
@@ -43,7 +43,7 @@ class Call:
         return self.inputs[0].ndim - 2
 
     def meaning(self, role: str) -> Any:
-        """Return what is given for a role, or else the default; KeyError if there is none."""
+        """Return the value given for a role, or its default; KeyError if there is neither."""
         if role in self.given:
             return self.given[role]
         defaults: dict[str, Any] = {}
@@ -53,25 +53,27 @@ class Call:
         return defaults[role]
 
     def attributes(self) -> dict[str, Any]:
-        """Return the attributes as the document spells them."""
-        result = dict(self.others)
+        """Return the attributes by the document's keys, with its values."""
+        attributes = dict(self.others)
         for attribute in self.operator.attributes:
             if attribute.role == "pads" and "pads_begin" in self.given:
                 begins, ends = self.given["pads_begin"], self.given["pads_end"]
                 pads = begins if isinstance(begins, Unknown) else [*begins, *ends]
-                result[attribute.key] = _spelled(attribute, pads)
+                attributes[attribute.key] = _spelled(attribute, pads)
             elif attribute.role in self.given:
-                result[attribute.key] = _spelled(attribute, self.given[attribute.role])
-        return result
+                attributes[attribute.key] = _spelled(attribute, self.given[attribute.role])
+        return attributes
 
     def validated(self) -> Params:
-        """Return the parameters as the operator does; InvalidCase says what is wrong."""
+        """Check the call as the document says and return its parameters; InvalidCase if invalid."""
         return self.operator.validate(self.inputs, self.attributes())
 
 
 def call_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
-    """Return a call by roles; `Call.attributes` is the way back."""
-    declared = {each.key: each for each in operator.attributes if each.role != "ignored"}
+    """Return a call by roles; `Call.attributes` is the inverse."""
+    declared = {
+        attribute.key: attribute for attribute in operator.attributes if attribute.role != "ignored"
+    }
     given: dict[str, Any] = {}
     for key, attribute in declared.items():
         if key in attributes:
@@ -81,7 +83,7 @@ def call_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
 
 
 def _meanings(attribute: Attribute, value: Any) -> dict[str, Any]:
-    """Return what a document's value means, by role."""
+    """Return the meaning of a document's value by role: two roles for pads in one list."""
     meaning: Any = Unknown(value)
     if not attribute.is_list:
         with suppress(InvalidCase):

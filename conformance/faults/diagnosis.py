@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
+from conformance.check.report import Diagnosis
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
 from conformance.faults.features import LIGHT, condition, spread, weight
-from conformance.faults.reproduce import Observation
-from conformance.faults.search import Cause, Progress, Search
+from conformance.faults.places import places
+from conformance.faults.reproduce import Match, Observation
+from conformance.faults.search import Cause, Search
 from conformance.faults.traits import traits
+from conformance.progress import Progress
 from conformance.vector import Outputs, Vector
 
 Mismatch = tuple[Vector, Outputs | None]
@@ -22,32 +24,9 @@ CONFORMING = 240
 _HEAVY = 20
 _LIGHT_ONES = 2000
 _ALTERNATIVES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """A likely cause of mismatches.
-
-    `summary` is one sentence. The faults named, planted together, reproduce `explained` of
-    `total` mismatches, `exact` of them bit for bit; `contradicted` of `conforming` vectors
-    conform although the faults would break them. `condition` says what the mismatches explained
-    have in common that those vectors lack, "" if nothing is needed or known. `alternatives` name
-    single faults that explain the same. `threads` are addresses of public reports of the same
-    kind, `vectors` the ids explained. Where `faults` is empty the cause is unknown, and
-    `explained` and `vectors` are those left over.
-    """
-
-    summary: str
-    faults: tuple[str, ...]
-    explained: int
-    exact: int
-    total: int
-    contradicted: int = 0
-    conforming: int = 0
-    condition: str = ""
-    alternatives: tuple[str, ...] = ()
-    threads: tuple[str, ...] = ()
-    vectors: tuple[str, ...] = ()
+_UNKNOWN = "of unknown cause"
+_MOST_HELD_AGAINST = 10_000_000
+"""Weight of the mismatches that causes are held against when they are found, at most."""
 
 
 def diagnose(
@@ -56,6 +35,7 @@ def diagnose(
     readings: Readings,
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
+    failures: int = 0,
     progress: Progress | None = None,
 ) -> list[Diagnosis]:
     """Find what reproduces mismatches, the cause that explains most of them first.
@@ -63,14 +43,15 @@ def diagnose(
     `mismatches` pairs vectors that do not conform with the outputs of the backend (None: it
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. `progress(done, total)` counts mismatches. The last diagnosis names no fault
-    where mismatches are left over.
+    per vector. `progress` counts mismatches. `failures` is how many there are of which the
+    mismatches are some. The last diagnosis names no fault where mismatches are left over. A cause
+    that explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Mapping[str, str]:
         return readings(vector) if callable(readings) else readings
 
-    pairs = _not_too_many(mismatches)
+    pairs, others = _not_too_many(mismatches)
     search = Search(
         [Observation(vector, outputs, of(vector)) for vector, outputs in pairs],
         [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
@@ -78,11 +59,25 @@ def diagnose(
         progress,
     )
     causes, left = search.run()
-    found = sorted(
-        (_diagnosis(cause, pairs, len(search.others)) for cause in causes),
-        key=lambda each: -each.explained,
-    )
-    return [*found, _unknown(left, pairs, search)] if left else found
+    left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
+    pairs += others
+    failures = max(failures, len(mismatches))
+    sample_of = failures if failures > len(pairs) else 0
+    diagnoses = [
+        _diagnosis(cause, pairs, len(search.others), sample_of) for cause in _folded(causes)
+    ]
+    return [*diagnoses, _unknown(left, pairs, search, sample_of)] if left else diagnoses
+
+
+def _folded(causes: Sequence[Cause]) -> list[Cause]:
+    """Return the causes that explain what those before them do not, the largest first."""
+    kept: list[Cause] = []
+    explained: set[int] = set()
+    for cause in sorted(causes, key=lambda cause: -len(cause.explained)):
+        if not cause.explained.keys() <= explained:
+            kept.append(cause)
+            explained |= cause.explained.keys()
+    return kept
 
 
 def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
@@ -91,28 +86,31 @@ def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
     Those that name the same faults are one, with counts added up. A condition or an alternative
     is kept where every part has it.
     """
-    total = sum(part[0].total for part in parts if part)
+    firsts = [part[0] for part in parts if part]
+    total = sum(first.total for first in firsts)
+    failures = sum(first.sample_of or first.total for first in firsts)
+    sample_of = failures if failures > total else 0
     same: dict[tuple[str, ...], list[Diagnosis]] = {}
-    for each in chain(*parts):
-        same.setdefault(each.faults, []).append(each)
-    found = sorted((_united(alike, total) for alike in same.values()), key=lambda d: -d.explained)
-    return sorted(found, key=lambda each: not each.faults)
+    for diagnosis in chain(*parts):
+        same.setdefault(diagnosis.faults, []).append(diagnosis)
+    joined = [_united(alike, total, sample_of) for alike in same.values()]
+    return sorted(joined, key=lambda diagnosis: (not diagnosis.faults, -diagnosis.explained))
 
 
-def _united(alike: Sequence[Diagnosis], total: int) -> Diagnosis:
+def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:
     first = alike[0]
     explained, exact = sum(d.explained for d in alike), sum(d.exact for d in alike)
     condition = first.condition if len({d.condition for d in alike}) == 1 else ""
     if first.faults:
         _, _, behaviour = first.summary.partition(" by: ")
-        behaviour = behaviour.removesuffix(f", where all have {first.condition}")
+        behaviour = behaviour.removesuffix(_where(first.condition))
         raised = all(" reproduced by: " in d.summary for d in alike)
-        summary = f"reproduced{'' if raised else _how(exact, explained)} by: {behaviour}"
-        summary += f", where all have {condition}" if condition else ""
+        summary = _reproduced(explained, exact, behaviour, condition, raised=raised)
     else:
-        summary = "of unknown cause" + (f"; all have {condition}" if condition else "")
+        said = {d.summary.partition(_UNKNOWN)[2] for d in alike}
+        summary = _UNKNOWN + (said.pop() if len(said) == 1 else "")
     return Diagnosis(
-        summary=f"{_counted(explained, total)} {summary}",
+        summary=f"{_counted(explained, total, sample_of)} {summary}",
         faults=first.faults,
         explained=explained,
         exact=exact,
@@ -121,31 +119,40 @@ def _united(alike: Sequence[Diagnosis], total: int) -> Diagnosis:
         conforming=sum(d.conforming for d in alike),
         condition=condition,
         alternatives=tuple(
-            n for n in first.alternatives if all(n in d.alternatives for d in alike)
+            name for name in first.alternatives if all(name in d.alternatives for d in alike)
         ),
         threads=tuple(dict.fromkeys(chain(*(d.threads for d in alike)))),
         vectors=tuple(chain(*(d.vectors for d in alike))),
+        sample_of=sample_of,
     )
 
 
-def _not_too_many(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
-    """Leave out most of the largest vectors, and light ones beyond a number."""
+def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[Mismatch]]:
+    """Return mismatches to search, without most of the largest, and others to hold causes against.
+
+    Of the others there are as many, the lightest first, as take little time.
+    """
     light = [pair for pair in mismatches if weight(pair[0]) <= LIGHT]
     heavy = [pair for pair in mismatches if weight(pair[0]) > LIGHT]
     heavy.sort(key=lambda pair: weight(pair[0]))
     step = max(1, -(-len(light) // _LIGHT_ONES))
-    return light[::step] + heavy[:_HEAVY]
+    searched = light[::step] + heavy[:_HEAVY]
+    known = {id(pair) for pair in searched}
+    others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: weight(p[0]))
+    weights = accumulate(weight(vector) for vector, _ in others)
+    return searched, others[: sum(total <= _MOST_HELD_AGAINST for total in weights)]
 
 
-def _diagnosis(cause: Cause, pairs: Sequence[Mismatch], conforming: int) -> Diagnosis:
+def _diagnosis(
+    cause: Cause, pairs: Sequence[Mismatch], conforming: int, sample_of: int
+) -> Diagnosis:
     explained = len(cause.explained)
-    exact = sum(match == "exact" for match in cause.explained.values())
+    exact = sum(match is Match.EXACT for match in cause.explained.values())
     raised = all(pairs[i][1] is None for i in cause.explained)
     behaviour = ", together with: ".join(fault.summary for fault in cause.faults)
-    where = f", where all have {cause.condition}" if cause.condition else ""
+    summary = _reproduced(explained, exact, behaviour, cause.condition, raised=raised)
     return Diagnosis(
-        summary=f"{_counted(explained, len(pairs))} reproduced"
-        f"{'' if raised else _how(exact, explained)} by: {behaviour}{where}",
+        summary=f"{_counted(explained, len(pairs), sample_of)} {summary}",
         faults=tuple(fault.name for fault in cause.faults),
         explained=explained,
         exact=exact,
@@ -156,15 +163,21 @@ def _diagnosis(cause: Cause, pairs: Sequence[Mismatch], conforming: int) -> Diag
         alternatives=tuple(fault.name for fault in cause.alternatives[:_ALTERNATIVES]),
         threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
         vectors=tuple(pairs[i][0].case.id for i in cause.explained),
+        sample_of=sample_of,
     )
 
 
-def _unknown(left: Sequence[int], pairs: Sequence[Mismatch], search: Search) -> Diagnosis:
+def _unknown(
+    left: Sequence[int], pairs: Sequence[Mismatch], search: Search, sample_of: int
+) -> Diagnosis:
     words, _ = condition([search.features[i] for i in left], search.others)
+    summary = f"{_counted(len(left), len(pairs), sample_of)} {_of_unknown_cause(words)}"
+    if not words and search.others:
+        summary += "; no attribute sets them apart"
     odd = sorted(frozenset.intersection(*(traits(*pairs[i]) for i in left)))
-    summary = f"{_counted(len(left), len(pairs))} of unknown cause"
-    summary += f"; all have {words}" if words else ""
     summary += f"; in all {' and '.join(odd)}" if odd else ""
+    where = places([pairs[i] for i in left])
+    summary += f"; {where}" if where else ""
     return Diagnosis(
         summary=summary,
         faults=(),
@@ -174,18 +187,31 @@ def _unknown(left: Sequence[int], pairs: Sequence[Mismatch], search: Search) -> 
         conforming=len(search.others),
         condition=words,
         vectors=tuple(pairs[i][0].case.id for i in left),
+        sample_of=sample_of,
     )
 
 
-def _counted(some: int, total: int) -> str:
-    if total == 1:
+def _counted(some: int, total: int, sample_of: int) -> str:
+    if total == 1 and not sample_of:
         return "the one failure is"
-    return f"{some:,} of {total:,} failures {'is' if some == 1 else 'are'}"
+    of = "a sample of " if sample_of else ""
+    return f"{some:,} of {of}{total:,} failures {'is' if some == 1 else 'are'}"
 
 
-def _how(exact: int, explained: int) -> str:
-    if exact == explained:
-        return " bit for bit"
-    if exact:
-        return f" ({exact} bit for bit, the others but for rounding)"
-    return " but for rounding"
+def _reproduced(explained: int, exact: int, behaviour: str, condition: str, *, raised: bool) -> str:
+    how = " but for rounding"
+    if raised:
+        how = ""
+    elif exact == explained:
+        how = " bit for bit"
+    elif exact:
+        how = f" ({exact} bit for bit, the others but for rounding)"
+    return f"reproduced{how} by: {behaviour}{_where(condition)}"
+
+
+def _where(condition: str) -> str:
+    return f", where all have {condition}" if condition else ""
+
+
+def _of_unknown_cause(condition: str) -> str:
+    return _UNKNOWN + (f"; all have {condition}" if condition else "")

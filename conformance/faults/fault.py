@@ -1,13 +1,13 @@
 """A fault: a wrong behaviour as the forbidden replacement of steps, and a backend that has it.
 
-A fault wraps steps as a reading does. Besides the steps of a pipeline it may wrap `validate`, the
-step before them: `validate(call)` checks a call by roles and returns its parameters.
+A fault replaces steps as a reading does. Besides the steps of a pipeline it may replace the step
+before them: `validate(call)` checks a call by roles and returns its parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cache
 from math import prod
 from typing import Any
@@ -26,33 +26,23 @@ from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline, Plan, no_further, rooms
 from conformance.vector import Array, Outputs, as_returned
 
-STEPS = (
-    "validate",
-    "resolve",
-    "pads",
-    "extent",
-    "windows",
-    "gather",
-    "divide",
-    "reduce",
-    "further",
-)
+STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
+# Limits of a kernel, stride or pad, and of the windows of a channel. Faults are tried on cases of
+# any vector file; larger ones would take too long or too much memory.
 _LARGEST = 1 << 16
-"""Kernel, stride and pad of a case that a fault is tried on: a stranger may choose any."""
 _MOST_WINDOWS = 1 << 24
-"""Windows of a channel, likewise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fault:
     """A wrong behaviour.
 
-    `summary` completes the sentence "the mismatches are reproduced by: ...". It concerns the
-    operators that have what it `needs`. `replaces` maps steps to wraps, each made from the step
-    it replaces; the first is the step the fault belongs to. `bugs` names entries of KNOWN_BUGS.
-    Where it `remembers`, answers depend on earlier calls: a wrap is called once per backend, so
-    that state lives in what it returns.
+    `summary` completes the sentence "the mismatches are reproduced by: ...". The fault concerns
+    the operators that meet `needs`. `replaces` maps names of steps to functions that take the step
+    and return its replacement; the fault belongs to the first of these steps. `bug` names an entry
+    of KNOWN_BUGS. If it `remembers`, outputs depend on earlier calls: the replacements hold state,
+    and are made once per backend.
     """
 
     name: str
@@ -60,7 +50,7 @@ class Fault:
     _: KW_ONLY
     needs: Needs = field(default_factory=Needs)
     replaces: Mapping[str, StepWrap]
-    bugs: tuple[str, ...] = ()
+    bug: str = ""
     remembers: bool = False
 
     @property
@@ -70,21 +60,21 @@ class Fault:
 
     @property
     def threads(self) -> tuple[str, ...]:
-        """Addresses of public reports of the same behaviour."""
-        return tuple(thread for bug in self.bugs for thread in KNOWN_BUGS[bug])
+        """URLs of public reports of the same behaviour."""
+        return KNOWN_BUGS.get(self.bug, ())
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """Names of the operators it concerns, of all there are."""
+        """Names of the operators that it concerns, installed packages included."""
         return tuple(name for name, operator in OPERATORS.items() if self.concerns(operator))
 
     def concerns(self, operator: Operator) -> bool:
         """Say whether an operator may have the fault."""
-        return _met(self.needs, operator)
+        return _meets(operator, self.needs)
 
 
 @cache
-def _met(needs: Needs, operator: Operator) -> bool:
+def _meets(operator: Operator, needs: Needs) -> bool:
     return needs.met_by(operator)
 
 
@@ -101,7 +91,7 @@ class FaultyOperator:
         return self.operator.pipeline
 
     def __call__(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Outputs:
-        """Compute every output as the operator's document says but for the faults."""
+        """Compute every output as the document says, but for the faults."""
         with np.errstate(all="ignore"):
             plan = self.plan(self.validate(inputs, attributes))
             return self.pipeline.values(inputs[0], plan)
@@ -113,7 +103,7 @@ class FaultyOperator:
         return self.validate_call(call_of(self.operator, inputs, attributes))
 
     def plan(self, params: Params) -> Plan:
-        """Lay out the windows; InvalidCase where there is nothing to pool, or far too much."""
+        """Run the geometry steps; InvalidCase if there is nothing to pool, or far too much."""
         if 0 in params.sizes:
             raise InvalidCase(f"a spatial size of 0 has no windows: {params.sizes}")
         given = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
@@ -130,15 +120,15 @@ class FaultyOperator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FaultyBackend:
-    """A backend that computes every operator, with faults in some steps of some.
+    """A backend that computes every operator, with the faults that concern it.
 
-    Elements no document defines are NaN in averages, -inf or the lowest integer in maxima.
-    Raises InvalidCase as `conformance.evaluate` does, unless a fault accepts the call.
+    Elements that no document defines are NaN in averages, -inf or the lowest integer in maxima.
+    Raises InvalidCase where `conformance.evaluate` does, unless a fault accepts the call.
     """
 
     faults: tuple[Fault, ...]
     readings: Mapping[str, str]
-    _made: dict[str, FaultyOperator] = field(default_factory=dict, init=False, repr=False)
+    _operators: dict[str, FaultyOperator] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -147,26 +137,25 @@ class FaultyBackend:
         arrays = [np.asarray(array) for array in inputs]
         return as_returned(self.of(operator)(arrays, attributes))
 
-    def of(self, operator: str, pipeline: Pipeline | None = None) -> FaultyOperator:
-        """Return one operator with the faults in place, in a given pipeline if there is one."""
-        if pipeline is not None:
-            return planted(self.faults, OPERATORS[operator], pipeline)
-        if operator not in self._made:
+    def of(self, operator: str) -> FaultyOperator:
+        """Return one operator with the faults."""
+        if operator not in self._operators:
             right = OPERATORS[operator]
-            self._made[operator] = planted(self.faults, right, under(right, self.readings))
-        return self._made[operator]
+            self._operators[operator] = planted(self.faults, right, under(right, self.readings))
+        return self._operators[operator]
 
 
 def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> FaultyOperator:
-    """Return an operator with those of some faults that concern it, each around a step.
+    """Return an operator that has those of the faults that concern it.
 
-    A fault of `reduce` changes the first output alone: the others follow from the right one.
+    A fault of `reduce` changes the first output alone: the others are computed from the right one.
     """
-    here = [fault for fault in faults if fault.concerns(operator)]
-    if pipeline.further is not no_further and any("reduce" in fault.replaces for fault in here):
-        pipeline = pipeline.replace(further=_of_right_first(pipeline))
+    concerning = [fault for fault in faults if fault.concerns(operator)]
+    changes_first = any("reduce" in fault.replaces for fault in concerning)
+    if changes_first and pipeline.further is not no_further:
+        pipeline = pipeline.replace(further=_from_right_first_output(pipeline))
     validate: Callable[[Call], Params] | None = None
-    for fault in here:
+    for fault in concerning:
         for step, wrap in fault.replaces.items():
             if step == "validate":
                 validate = wrap(validate or Call.validated)
@@ -175,7 +164,7 @@ def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> 
     return FaultyOperator(replace(operator, pipeline=pipeline), validate)
 
 
-def _of_right_first(right: Pipeline) -> Callable[..., Outputs]:
+def _from_right_first_output(right: Pipeline) -> Callable[..., Outputs]:
     def further(gathered: Any, divisor: Any, _first: Array) -> Outputs:
         return right.further(gathered, divisor, right.reduce(gathered, divisor))
 
@@ -185,10 +174,10 @@ def _of_right_first(right: Pipeline) -> Callable[..., Outputs]:
 def faulty(
     faults: Fault | Sequence[Fault] = (), readings: Mapping[str, str] | None = None
 ) -> FaultyBackend:
-    """Return a backend that has the given faults, of different steps, under `readings`.
+    """Return a backend that has the given faults, and is right without any.
 
-    Without faults it is right. `readings` maps disputed clauses to readings, the default
-    elsewhere. Where two faults replace one step, the later wraps the earlier.
+    It follows `readings`, names of readings by names of disputed clauses, and the default readings
+    of all other clauses. Where two faults replace one step, the later is made from the earlier.
     """
-    several = (faults,) if isinstance(faults, Fault) else tuple(faults)
-    return FaultyBackend(several, dict(readings or {}))
+    planted_faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
+    return FaultyBackend(planted_faults, dict(readings or {}))

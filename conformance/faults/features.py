@@ -1,4 +1,4 @@
-"""What vectors have in common, in words, and samples of many kinds of them."""
+"""Features of vectors in words, the features that some vectors share, and diverse samples."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from conformance.reference.rounding import widen
 from conformance.vector import Vector
 
 LIGHT = 4000
-"""The weight up to which a vector is quickly tried; heavier ones only where there are few."""
+"""The largest weight of a vector that is tried quickly."""
 
 
 def features(vector: Vector) -> frozenset[str]:
-    """Return what can be said of a vector, each as words that complete "all have ..."."""
+    """Return the features of a vector, each in words that complete "all have ..."."""
     return frozenset(_features(vector))
 
 
 def condition(
-    these: Sequence[frozenset[str]], others: Sequence[frozenset[str]], *, most: int = 3
+    mismatching: Sequence[frozenset[str]], others: Sequence[frozenset[str]], *, most: int = 3
 ) -> tuple[str, int]:
-    """Return the few features that all of `these` and as few as possible of `others` have.
+    """Return up to `most` features that all `mismatching` vectors and few `others` have, in words.
 
-    Returns at most `most` of them in words, "" where nothing that all share tells any of the
-    others apart, and the number of the others that have them too. Each sequence holds features.
+    Each sequence holds the features of one vector per entry. Also returns how many of the others
+    have these features too. The words are "" if no shared feature tells the two apart.
     """
     left = list(others)
-    if not these:
+    if not mismatching:
         return "", len(left)
-    shared = sorted(frozenset.intersection(*these))
+    shared = sorted(frozenset.intersection(*mismatching))
     chosen: list[str] = []
     while left and shared and len(chosen) < most:
         # The rarest among the others first; by name where equal.
-        best = min(shared, key=lambda each: sum(each in other for other in left))
+        best = min(shared, key=lambda feature: sum(feature in other for other in left))
         remaining = [other for other in left if best in other]
-        # What most others have too says nothing.
+        # A feature that most others have too tells nothing.
         if 3 * len(remaining) > 2 * len(left):
             break
         chosen.append(best)
@@ -48,28 +48,32 @@ def condition(
 
 
 def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
-    """Return at most so many vectors, of as many kinds as possible, the lighter of a kind."""
-    weighed = sorted(((weight(vector), i) for i, vector in enumerate(vectors)))
-    light = sum(each <= LIGHT for each, _ in weighed)
-    kinds: dict[frozenset[str], list[Vector]] = {}
-    for _, i in weighed[: max(light, most // 4)]:
-        kinds.setdefault(features(vectors[i]), []).append(vectors[i])
-    ordered = [kinds[kind] for kind in sorted(kinds, key=sorted)]
-    if len(ordered) >= most:
-        step = len(ordered) / most
-        return [ordered[int(i * step)][0] for i in range(most)]
-    found = chain.from_iterable(zip_longest(*ordered))
-    return [vector for vector in found if vector is not None][:most]
+    """Return at most `most` vectors with as many different sets of features as possible.
+
+    Of vectors with the same features, the lighter come first. Vectors above LIGHT are left out
+    where there are enough others.
+    """
+    by_weight = sorted(((weight(vector), i) for i, vector in enumerate(vectors)))
+    light = sum(vector_weight <= LIGHT for vector_weight, _ in by_weight)
+    by_features: dict[frozenset[str], list[Vector]] = {}
+    for _, i in by_weight[: max(light, most // 4)]:
+        by_features.setdefault(features(vectors[i]), []).append(vectors[i])
+    groups = [by_features[key] for key in sorted(by_features, key=sorted)]
+    if len(groups) >= most:
+        step = len(groups) / most
+        return [groups[int(i * step)][0] for i in range(most)]
+    round_robin = chain.from_iterable(zip_longest(*groups))
+    return [vector for vector in round_robin if vector is not None][:most]
 
 
 def weight(vector: Vector) -> int:
-    """Return about how much work a vector is: its cells, and windows that differ from another."""
+    """Return about how much work a vector is: its input cells plus k^2 per axis of the kernel."""
     case = vector.case
     attribute = operator_named(case.operator).attribute("kernel")
     kernel = case.attributes.get(attribute.key) if attribute is not None else None
-    # A stranger's kernel may be anything.
-    wide = sum(k * k for k in kernel if isinstance(k, int)) if isinstance(kernel, list) else 0
-    return sum(array.size for array in case.inputs) + wide
+    # The vector of an invalid call may have anything for a kernel.
+    taps = sum(k * k for k in kernel if isinstance(k, int)) if isinstance(kernel, list) else 0
+    return sum(array.size for array in case.inputs) + taps
 
 
 def _features(vector: Vector) -> Iterator[str]:

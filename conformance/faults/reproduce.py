@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 from itertools import islice, product
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from conformance.check.judge import accepted
 from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
-from conformance.faults.acceptance import accepted
-from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
+from conformance.faults.baseline import (
+    Answer,
+    Baseline,
+    PlantedFaults,
+    Pooled,
+    Raised,
+    outputs_or_none,
+    right_operator,
+)
 from conformance.faults.fault import Fault
 from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
@@ -20,12 +29,19 @@ from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case, Combination, Outputs, Vector
 
-Match = Literal["exact", "close", "no"]
 Doubles = npt.NDArray[np.float64]
 
 _MOST_READINGS = 8
 # A difference that is explained must stand out from what rounding may add.
 _STANDS_OUT = 8.0
+
+
+class Match(IntEnum):
+    """How well faults reproduce what was returned: not, but for rounding, or bit for bit."""
+
+    NO = 0
+    CLOSE = 1
+    EXACT = 2
 
 
 @dataclass(frozen=True)
@@ -114,15 +130,34 @@ class Reproductions:
         return answers
 
     def match(self, faults: tuple[Fault, ...], observation: Observation) -> Match:
-        """Say how well faults reproduce what the backend returned."""
-        best: Match = "no"
-        shape = observation.outputs[0].shape if observation.outputs else None
-        for answer, baseline in self.answers(faults, observation, shape):
-            match = _match(observation, answer, baseline)
-            if match == "exact":
-                return match
-            best = match if best == "no" else best
-        return best
+        """Say how well faults reproduce what the backend returned for a vector."""
+        return self.matches(faults, [observation])[0]
+
+    def matches(
+        self, faults: tuple[Fault, ...], observations: Sequence[Observation]
+    ) -> list[Match]:
+        """Say of each vector how well faults reproduce what the backend returned."""
+        matches = [Match.NO] * len(observations)
+        to_judge: list[tuple[int, Match, Outputs]] = []
+        for number, observation in enumerate(observations):
+            shape = observation.outputs[0].shape if observation.outputs else None
+            for answer, baseline in self.answers(faults, observation, shape):
+                match = _match(observation, answer, baseline)
+                if match is Match.NO:
+                    continue
+                if isinstance(answer, Raised) or isinstance(baseline.right, Raised):
+                    matches[number] = max(matches[number], match)
+                else:
+                    to_judge.append((number, match, answer[: len(observation.outputs or ())]))
+        # What conforms explains no mismatch.
+        verdicts = accepted(
+            [observations[number].vector for number, _, _ in to_judge],
+            [outputs for _, _, outputs in to_judge],
+        )
+        for (number, match, _), conforms in zip(to_judge, verdicts, strict=True):
+            if not conforms:
+                matches[number] = max(matches[number], match)
+        return matches
 
     def likeness(self, faults: tuple[Fault, ...], observation: Observation) -> float:
         """Return the share of elements that faults explain better than none; 0 if no better."""
@@ -132,72 +167,91 @@ class Reproductions:
             best = max(best, gained)
         return best
 
-    def shows(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
-        """Say whether faults would keep a vector from conforming, whatever the readings."""
-        answers = self.answers(faults, observation)
-        return len(answers) == len(observation.baselines) and not any(
-            accepted(observation.vector, None if isinstance(answer, Raised) else answer)
-            for answer, _ in answers
+    def shows(self, faults: tuple[Fault, ...], observations: Sequence[Observation]) -> list[bool]:
+        """Say of each vector whether faults keep it from conforming, whatever the readings."""
+        answers = [self.answers(faults, observation) for observation in observations]
+        # Where the answer is the right one under some readings, the vector conforms.
+        shown = [
+            len(wrong) == len(observation.baselines)
+            for wrong, observation in zip(answers, observations, strict=True)
+        ]
+        tried = [
+            (number, outputs_or_none(answer))
+            for number, wrong in enumerate(answers)
+            for answer, _ in wrong
+            if shown[number]
+        ]
+        verdicts = accepted(
+            [observations[number].vector for number, _ in tried], [got for _, got in tried]
         )
+        for (number, _), conforms in zip(tried, verdicts, strict=True):
+            shown[number] &= not conforms
+        return shown
 
 
 def _match(observation: Observation, answer: Answer, baseline: Baseline) -> Match:
-    vector, got = observation.vector, observation.outputs
+    """Say how close an answer comes to what was returned, right or wrong."""
+    case, got = observation.vector.case, observation.outputs
     if isinstance(answer, Raised) or got is None:
-        return "exact" if isinstance(answer, Raised) and got is None else "no"
+        return Match.EXACT if isinstance(answer, Raised) and got is None else Match.NO
     # A backend may have fewer outputs than its operator.
     answer = answer[: len(got)]
     same = len(got) == len(answer) and all(
         a.shape == b.shape and a.dtype == b.dtype for a, b in zip(got, answer, strict=True)
     )
-    if isinstance(baseline.right, Raised):
+    right = baseline.pooled
+    if right is None:
         # Any result of an invalid call is wrong; its values do not matter.
-        return "exact" if same and all(map(np.array_equal, got, answer)) else "close"
-    if not same or accepted(vector, answer):
-        return "no"
-    equal = [_is_equal(ours, theirs, vector.case) for ours, theirs in zip(answer, got, strict=True)]
+        return Match.EXACT if same and all(map(np.array_equal, got, answer)) else Match.CLOSE
+    if not same:
+        return Match.NO
+    equal = [_is_equal(*outputs, case) for outputs in zip(answer, got, strict=True)]
     if all(equal):
-        return "exact"
+        return Match.EXACT
     rounding = [
-        _rounding(observation, baseline, k, answer[k]) for k in range(len(got)) if not equal[k]
+        _rounding(observation, right, k, got[k], answer[k]) for k in range(len(got)) if not equal[k]
     ]
     tells = any(rounding) or any(
-        same and not _is_equal(right, theirs, vector.case)
-        for same, right, theirs in zip(equal, baseline.right, got, strict=False)
+        same and not _is_equal(expected, returned, case)
+        for same, expected, returned in zip(equal, right.outputs, got, strict=False)
     )
-    return "close" if None not in rounding and tells else "no"
+    return Match.CLOSE if None not in rounding and tells else Match.NO
+
+
+def _equal(one: Doubles, other: Doubles) -> npt.NDArray[np.bool_]:
+    equal: npt.NDArray[np.bool_] = (one == other) | (np.isnan(one) & np.isnan(other))
+    return equal
 
 
 def _is_equal(answer: Array, got: Array, case: Case) -> bool:
     """Say whether an output holds what faults make of it, but where they leave it undefined."""
     if got.shape != answer.shape or name_of(got.dtype) not in FLOATS:
         return np.array_equal(got, answer)
-    ours, theirs = widen(answer), widen(got)
-    equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-    counted = _is_defined(ours, case)
+    predicted, returned = widen(answer), widen(got)
+    equal = _equal(predicted, returned)
+    counted = _is_defined(predicted, case)
     return bool(equal.all() or (counted.any() and equal[counted].all()))
 
 
-def _rounding(observation: Observation, baseline: Baseline, k: int, answer: Array) -> bool | None:
+def _rounding(
+    observation: Observation, right: Pooled, k: int, got: Array, answer: Array
+) -> bool | None:
     """Say whether output k, which differs by rounding alone, tells a fault; None if by more."""
-    assert observation.outputs is not None
-    assert not isinstance(baseline.right, Raised)
-    got = observation.outputs[k]
     if observation.operator.outputs[k].comparison == "exact" or name_of(got.dtype) not in FLOATS:
         return None
-    ours, theirs = widen(answer), widen(got)
-    counted = _is_defined(ours, observation.vector.case)
+    predicted, returned = widen(answer), widen(got)
+    counted = _is_defined(predicted, observation.vector.case)
     if not counted.any():
         return None
-    noise = _noise(ours, float_format(name_of(got.dtype)), observation, baseline)
-    equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
+    equal = _equal(predicted, returned)
     with np.errstate(invalid="ignore"):
-        if not (np.abs(ours - theirs) <= noise)[counted & ~equal].all():
+        if not (np.abs(predicted - returned) <= noise)[counted & ~equal].all():
             return None
-        right = widen(baseline.right[k])
-        if right.shape != ours.shape:
+        expected = widen(right.outputs[k])
+        if expected.shape != predicted.shape:
             return True
-        far = ~(np.abs(right - theirs) <= _STANDS_OUT * noise) & np.isfinite(theirs)
+        far = ~(np.abs(expected - returned) <= _STANDS_OUT * noise) & np.isfinite(returned)
     return bool(far.any())
 
 
@@ -207,7 +261,7 @@ def _share(answer: Answer, observation: Observation) -> float:
     if not got or isinstance(answer, Raised) or len(answer) < len(got):
         return 0.0
     pairs = zip(got, answer, strict=False)
-    return sum(_share_of_output(ours, theirs) for theirs, ours in pairs) / len(got)
+    return sum(_share_of_output(predicted, returned) for returned, predicted in pairs) / len(got)
 
 
 def _share_of_output(answer: Array, got: Array) -> float:
@@ -215,10 +269,10 @@ def _share_of_output(answer: Array, got: Array) -> float:
         return 0.0
     if name_of(got.dtype) not in FLOATS or got.dtype != answer.dtype:
         return 0.01 + float((got == answer).mean()) if got.size else 0.01
-    ours, theirs = widen(answer), widen(got)
+    predicted, returned = widen(answer), widen(got)
     with np.errstate(invalid="ignore"):
-        near = np.abs(ours - theirs) <= 2.0**-6 * np.abs(theirs)
-    same = near | (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+        near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
+    same = near | _equal(predicted, returned)
     # A right shape is worth something by itself.
     return 0.01 + float(same.mean()) if got.size else 0.01
 
@@ -234,17 +288,14 @@ def _doubles(data: Array) -> Doubles:
     return data.astype(np.float64) if data.dtype.kind in "iu" else widen(data)
 
 
-def _noise(
-    answer: Doubles, fmt: FloatFormat, observation: Observation, baseline: Baseline
-) -> Doubles:
-    """Return how far rounding may take a backend with the same fault from ours."""
+def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: Pooled) -> Doubles:
+    """Return how far rounding may take a backend with the same fault from the answer predicted."""
     data = _doubles(observation.vector.case.inputs[0])
     own = observation.readings.get("accumulator") == "element-type"
     wide = fmt if own else wider_format(fmt.name)
-    assert baseline.plan is not None
+    windows = right.plan.windows
     lengths = [
-        int((b - a).max(initial=1))
-        for a, b in zip(baseline.plan.windows.start, baseline.plan.windows.stop, strict=True)
+        int((b - a).max(initial=1)) for a, b in zip(windows.start, windows.stop, strict=True)
     ]
     k = float(np.prod(lengths)) + 2 * len(lengths)
     largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))

@@ -9,16 +9,16 @@ goes on with those left over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from conformance.faults.fault import Fault
 from conformance.faults.features import LIGHT, condition, features, spread, weight
 from conformance.faults.reproduce import Match, Observation, Reproductions
+from conformance.progress import Progress
 from conformance.vector import Vector
 
-Progress = Callable[[int, int], None]
 Together = tuple[Fault, ...]
 
 _ROUNDS = (40, 12, 8)  # mismatches of a sample, round by round
@@ -68,15 +68,15 @@ class Search:
         catalogue: Sequence[Fault],
         progress: Progress | None,
     ) -> None:
-        self.features = [features(each.vector) for each in mismatches]
-        self.others = [features(each.vector) for each in conforming]
+        self.features = [features(observation.vector) for observation in mismatches]
+        self.others = [features(observation.vector) for observation in conforming]
         self._mismatches = list(mismatches)
         self._as_followed = mismatches
         self._conforming = conforming
         self._catalogue = catalogue
         self._progress = progress
         self._reproductions = Reproductions()
-        self._broken: dict[tuple[Together, int], bool] = {}
+        self._broken: dict[Together, list[bool]] = {}
         self._sample: list[int] = []
         self._pair_searches = _PAIR_SEARCHES
 
@@ -89,23 +89,35 @@ class Search:
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
             self._sample = sorted({*self._sample, *fresh})
-            found = self._singly(causes, fresh)
-            left = self._held_against_all(causes, found, left)
-            open_ones = [i for i in fresh if i in left]
-            paired = self._in_pairs(found, open_ones)
-            left = self._held_against_all(found, paired, left)
+            single = self._singly(causes, fresh)
+            left = self._held_against_all(causes, single, left)
+            paired = self._in_pairs(single, [i for i in fresh if i in left])
+            left = self._held_against_all(single, paired, left)
             if not left or all(cause in causes for cause in paired):
                 return paired, left
             causes = paired
         return causes, left
 
+    def extended(self, causes: Sequence[Cause], mismatches: Sequence[Observation]) -> list[int]:
+        """Hold the causes found against more mismatches; return those of them left over."""
+        numbers = range(len(self._mismatches), len(self._mismatches) + len(mismatches))
+        self._mismatches += mismatches
+        self.features += [features(observation.vector) for observation in mismatches]
+        for cause in causes:
+            cause.explained |= self._explained(cause.faults, numbers)
+        return self._in_doubt(causes, numbers)
+
     def _held_against_all(
         self, before: Sequence[Cause], causes: Sequence[Cause], left: Sequence[int]
     ) -> list[int]:
-        """Hold new causes against all mismatches and all against those left, readings in doubt."""
+        """Hold new causes against all mismatches; return which are left over."""
         for cause in causes:
             if cause not in before:
                 cause.explained = self._explained(cause.faults, range(len(self._mismatches)))
+        return self._in_doubt(causes, left)
+
+    def _in_doubt(self, causes: Sequence[Cause], left: Sequence[int]) -> list[int]:
+        """Hold causes against those that they do not explain, under other readings too."""
         left = [i for i in left if not _is_explained(i, causes)]
         for i in left:
             self._mismatches[i] = replace(self._mismatches[i], in_doubt=True)
@@ -115,8 +127,8 @@ class Search:
 
     def _singly(self, causes: Sequence[Cause], fresh: Sequence[int]) -> list[Cause]:
         """Look for single faults where causes leave mismatches over; return all causes."""
-        found, fruitless, left = list(causes), 0, list(fresh)
-        while left and len(found) < _CAUSES and fruitless < _FRUITLESS:
+        causes, fruitless, left = list(causes), 0, list(fresh)
+        while left and len(causes) < _CAUSES and fruitless < _FRUITLESS:
             cause = self._best(((fault,) for fault in self._catalogue), left[0])
             if cause is None:
                 fruitless += 1
@@ -124,9 +136,9 @@ class Search:
                 if fruitless >= len(left):
                     break
             else:
-                found.append(cause)
+                causes.append(cause)
                 left = [i for i in left if i not in cause.explained]
-        return found
+        return causes
 
     def _in_pairs(self, causes: list[Cause], left: Sequence[int]) -> list[Cause]:
         """Look for two faults where single ones leave mismatches over; return all causes."""
@@ -146,7 +158,9 @@ class Search:
             if cause is not None:
                 # What both explain together, each alone need not be named for.
                 causes = [
-                    each for each in causes if not each.explained.keys() <= cause.explained.keys()
+                    other
+                    for other in causes
+                    if not other.explained.keys() <= cause.explained.keys()
                 ]
                 causes.append(cause)
         return causes
@@ -158,7 +172,7 @@ class Search:
             fault
             for fault in self._catalogue
             if self._reproductions.answers((fault,), observation)
-            and self._reproductions.match((fault,), observation) == "no"
+            and self._reproductions.match((fault,), observation) is Match.NO
         ]
 
     def _partners(self, mismatch: int, active: Sequence[Fault]) -> list[Fault]:
@@ -173,18 +187,15 @@ class Search:
         observation = self._as_followed[mismatch]
         if weight(observation.vector) > LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
-            few = range(min(_FEW, len(self._conforming)))
-            candidates = (
-                faults for faults in candidates if not any(self._breaks(faults, i) for i in few)
-            )
+            candidates = (faults for faults in candidates if not self._broken_by(faults, _FEW))
         causes = [
             Cause(
                 faults,
                 self._explained(faults, self._sample),
-                frozenset(i for i in range(len(self._conforming)) if self._breaks(faults, i)),
+                self._broken_by(faults, len(self._conforming)),
             )
             for faults in candidates
-            if self._reproductions.match(faults, observation) != "no"
+            if self._reproductions.match(faults, observation)
         ]
         plausible = [cause for cause in causes if self._is_plausible(cause)]
         if not plausible:
@@ -198,17 +209,15 @@ class Search:
         return best
 
     def _explained(self, faults: Together, numbers: Iterable[int]) -> dict[int, Match]:
-        return {
-            i: match
-            for i in numbers
-            if (match := self._reproductions.match(faults, self._mismatches[i])) != "no"
-        }
+        numbers = list(numbers)
+        matches = self._reproductions.matches(faults, [self._mismatches[i] for i in numbers])
+        return {i: match for i, match in zip(numbers, matches, strict=True) if match}
 
-    def _breaks(self, faults: Together, conforming: int) -> bool:
-        key = (faults, conforming)
-        if key not in self._broken:
-            self._broken[key] = self._reproductions.shows(faults, self._conforming[conforming])
-        return self._broken[key]
+    def _broken_by(self, faults: Together, count: int) -> frozenset[int]:
+        """Return which of the first `count` conforming vectors would not conform with faults."""
+        broken = self._broken.setdefault(faults, [])
+        broken += self._reproductions.shows(faults, self._conforming[len(broken) : count])
+        return frozenset(number for number, fails in enumerate(broken[:count]) if fails)
 
     def _is_plausible(self, cause: Cause) -> bool:
         """Say whether little speaks against a cause, or a condition on attributes removes it."""
@@ -228,7 +237,7 @@ class Search:
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:
-            self._progress(len(self._mismatches) - left, len(self._mismatches))
+            self._progress("failures", len(self._mismatches) - left, len(self._mismatches))
 
 
 def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
+from conformance.backends.runner import InProcess
 from conformance.batch import vector_at
-from conformance.check import check
+from conformance.check import Selection
+from conformance.check.api import run
+from conformance.check.judge import accepted
 from conformance.check.report import FAILURES
-from conformance.check.sources import Selection, Vectors, chosen, opened
-from conformance.faults.acceptance import accepted
-from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
+from conformance.faults.baseline import (
+    Baseline,
+    PlantedFaults,
+    outputs_or_none,
+    right_operator,
+)
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, faulty
 from conformance.operators import OPERATORS
+from conformance.progress import Counts
 from conformance.vector import Vector
-
-Progress = Callable[[int, int], None]
+from conformance.vectorfile.sources import Selected, Vectors, chosen, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +78,8 @@ class Strength:
 
     def of_operator(self, operator: str) -> tuple[int, int]:
         """Return the faults caught in an operator, and those it may have."""
-        mine = [catch for catch in self.catches if catch.operator == operator]
-        return sum(catch.caught for catch in mine), len(mine)
+        catches = [catch for catch in self.catches if catch.operator == operator]
+        return sum(catch.caught for catch in catches), len(catches)
 
 
 def strength(
@@ -82,7 +89,7 @@ def strength(
     tier: str = "standard",
     faults: Sequence[Fault] | None = None,
     idle: bool = False,
-    progress: Progress | None = None,
+    progress: Counts | None = None,
 ) -> Strength:
     """Plant every fault alone in every operator that may have it and see what catches it.
 
@@ -99,33 +106,34 @@ def strength(
     coverage: dict[str, Mapping[str, Any]] = {}
     adding: set[str] = set()
     every: list[str] = []
+    done = count(1)
     with opened(vectors) as sources:
         selections = chosen(sources, operators, None, tier)
         concerned = [OPERATORS[selection.source.operator] for selection in selections]
         total = sum(fault.concerns(operator) for operator in concerned for fault in faults)
+
+        def tick() -> None:
+            if progress is not None:
+                progress(next(done), total)
+
         for selection in selections:
             name = selection.source.operator
             counts[name] = len(selection.numbers)
             header = getattr(selection.source, "header", {})
             coverage[name] = dict(header.get("coverage", {}))
-            right = right_operator(name, None)
-            tried = [
-                _Tried(vector, Baseline(vector.case, right)) for vector in vectors_of(selection)
-            ]
-            smallest_first = sorted(tried, key=lambda pair: pair.baseline.cells)
-            every += [vector.case.id for vector, _ in tried]
-            for fault in faults:
-                if not fault.concerns(OPERATORS[name]):
-                    continue
-                # What a fault remembers depends on the order of calls: that of the file.
-                order = tried if fault.remembers else smallest_first
-                catch, catching = _catch(fault, name, order, through=idle)
-                if catch.vector is None:
-                    catch = _as_a_whole(catch, fault, [vector for vector, _ in tried])
+            stored = list(vectors_of(selection))
+            every += [vector.case.id for vector in stored]
+            planted = [fault for fault in faults if fault.concerns(OPERATORS[name])]
+            catching = _catching(planted, name, stored, through=idle, tick=tick)
+            for fault in planted:
+                catch = Catch(fault.name, name)
+                if catching[fault.name]:
+                    catch = _caught_by(catching[fault.name][0], catch)
+                    adding.update(vector.case.id for vector in catching[fault.name])
+                else:
+                    catch = _as_a_whole(catch, fault, stored)
+                    tick()
                 catches.append(catch)
-                adding.update(catching)
-                if progress is not None:
-                    progress(len(catches), total)
     return Strength(
         tuple(catches),
         counts,
@@ -135,50 +143,79 @@ def strength(
     )
 
 
-def vectors_of(selection: Selection) -> Iterator[Vector]:
+def vectors_of(selection: Selected) -> Iterator[Vector]:
     """Yield the selected vectors as objects, in the order of their file."""
     for batch in selection.source.batches(selection.numbers):
         for index in range(len(batch)):
             yield vector_at(batch, index)
 
 
-class _Tried(NamedTuple):
-    vector: Vector
-    baseline: Baseline
+def _catching(
+    faults: Sequence[Fault],
+    operator: str,
+    vectors: Sequence[Vector],
+    *,
+    through: bool,
+    tick: Callable[[], None],
+) -> dict[str, list[Vector]]:
+    """Return, per fault by its name, the smallest vector that catches it alone, if one does.
+
+    With `through`, all of as few cells. `tick()` is called for each fault that is caught.
+    """
+    right = right_operator(operator, None)
+    in_order = [(vector, Baseline(vector.case, right)) for vector in vectors]
+    smallest_first = sorted(in_order, key=lambda pair: _cells(pair[0]))
+    catching: dict[str, list[Vector]] = {fault.name: [] for fault in faults}
+
+    def may_add(planted: PlantedFaults, vector: Vector) -> bool:
+        caught = catching[planted.faults[0].name]
+        if not caught:
+            return True
+        return through and not planted.remembers and _cells(vector) <= _cells(caught[0])
+
+    # What a fault remembers depends on the order of calls: that of the file.
+    for remembers, tried in ((False, smallest_first), (True, in_order)):
+        left = [
+            PlantedFaults((fault,), operator) for fault in faults if fault.remembers == remembers
+        ]
+        for vector, baseline in tried:
+            left = [planted for planted in left if may_add(planted, vector)]
+            for name in _not_conforming(left, vector, baseline):
+                if not catching[name]:
+                    tick()
+                catching[name].append(vector)
+    return catching
 
 
-def _catch(
-    fault: Fault, operator: str, tried: Sequence[_Tried], *, through: bool
-) -> tuple[Catch, list[str]]:
-    """Return the first vector that catches a fault and, with `through`, all as small."""
-    planted = PlantedFaults((fault,), operator)
-    catch = Catch(fault.name, operator)
-    catching: list[str] = []
-    for vector, baseline in tried:
-        if catch.vector is not None and (fault.remembers or baseline.cells > catch.cells):
-            break
-        got = planted.answer(baseline)
-        if got is None or accepted(vector, None if isinstance(got, Raised) else got):
-            continue
-        catching.append(vector.case.id)
-        catch = Catch(fault.name, operator, catch.vector or vector.case.id, baseline.cells)
-        if not through:
-            break
-    return catch, catching
+def _not_conforming(
+    planted: Sequence[PlantedFaults], vector: Vector, baseline: Baseline
+) -> list[str]:
+    """Return the names of the faults with which the answer to a vector does not conform."""
+    answers = {
+        fault.faults[0].name: outputs_or_none(answer)
+        for fault in planted
+        if (answer := fault.answer(baseline)) is not None
+    }
+    verdicts = accepted([vector] * len(answers), list(answers.values()))
+    return [name for name, conforms in zip(answers, verdicts, strict=True) if not conforms]
+
+
+def _cells(vector: Vector) -> int:
+    return sum(array.size for array in vector.case.inputs)
+
+
+def _caught_by(vector: Vector, catch: Catch) -> Catch:
+    return replace(catch, vector=vector.case.id, cells=_cells(vector))
 
 
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
     """Judge a whole run: its answers must agree on the readings."""
-    report = check(faulty(fault), vectors, tier="exhaustive")
+    report = run(InProcess(faulty(fault)), vectors, Selection(tier="exhaustive"), name=fault.name)
     failed = {result.id for result in report.results if result.verdict in FAILURES}
     if failed:
         # An exception is right only under a reading that the other vectors rule out.
-        cells, name = min(
-            (sum(array.size for array in vector.case.inputs), vector.case.id)
-            for vector in vectors
-            if vector.case.id in failed
-        )
-        return replace(catch, vector=name, cells=cells)
+        failing = [vector for vector in vectors if vector.case.id in failed]
+        return _caught_by(min(failing, key=lambda v: (_cells(v), v.case.id)), catch)
     for clause in report.readings:
         if clause.status == "inconsistent":
             return replace(catch, inconsistent=clause.clause)

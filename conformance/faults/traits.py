@@ -1,4 +1,4 @@
-"""What can be said of an output that no fault explains, in words."""
+"""Short descriptions of an output that no fault explains."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from conformance.vector import UNDEFINED, Array, Expected, Outputs, Vector
 
 
 def traits(vector: Vector, got: Outputs | None) -> frozenset[str]:
-    """Return what outputs have that the expected ones lack, each as words."""
+    """Return properties of the outputs that the expected ones do not have, each as a clause.
+
+    None stands for an exception.
+    """
     if got is None:
         return frozenset({"an exception was raised"})
-    valued = [outcome for outcome in vector.outcomes if outcome.outputs]
-    if not valued:
+    if not vector.values:
         return frozenset({"a result was returned for an invalid case"})
     outputs = operator_named(vector.case.operator).outputs
     if not 0 < len(got) <= len(outputs):
@@ -26,21 +28,21 @@ def traits(vector: Vector, got: Outputs | None) -> frozenset[str]:
     return frozenset(
         words if k == 0 else f"{words} (output {outputs[k].name})"
         for k, array in enumerate(got)
-        for words in _traits([outcome.outputs[k] for outcome in valued], array)
+        for words in _traits([outcome.outputs[k] for outcome in vector.values], array)
     )
 
 
 def _traits(expected: list[Expected], got: Array) -> frozenset[str]:
     """Return the traits of one output."""
-    alike = [each for each in expected if each.values.shape == got.shape]
-    if not alike:
+    same_shape = [right for right in expected if right.values.shape == got.shape]
+    if not same_shape:
         return frozenset(_of_shape(got, expected[0].values))
-    right = alike[0]
+    right = same_shape[0]
     if got.dtype != right.values.dtype:
         return frozenset({f"the result is of type {got.dtype}"})
     defined = right.addends != UNDEFINED
-    named = frozenset(_of_values(got.ravel()[defined]))
-    return named - frozenset(_of_values(right.values.ravel()[defined]))
+    of_expected = frozenset(_of_values(right.values.ravel()[defined]))
+    return frozenset(_of_values(got.ravel()[defined])) - of_expected
 
 
 def _of_shape(got: Array, right: Array) -> Iterator[str]:

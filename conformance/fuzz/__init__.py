@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.fuzzing import fuzz
-from conformance.fuzz.report import Finding, FuzzReport
 from conformance.fuzz.saving import save
 
 __all__ = ["Finding", "FuzzReport", "fuzz", "save"]

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from conformance.check.report import RETURNED, Diagnosis
 from conformance.faults import CATALOGUE, Fault, fault_named
-from conformance.faults.diagnosis import Diagnosis, diagnose
+from conformance.faults.diagnosis import diagnose
 from conformance.faults.reproduce import Observation, Reproductions
-from conformance.fuzz.examine import Failure
-from conformance.fuzz.needs import Needs
+from conformance.fuzz.evaluator import Failure
+from conformance.fuzz.signature import Signature
 from conformance.operators import operator_named
 from conformance.vector import Case, Outputs, Vector, outputs_of
 
@@ -21,18 +22,18 @@ _OTHERS = 24
 class Cause:
     """A cause by its smallest failure, and the faults that reproduce it.
 
-    `by_needs` says that the faults do not tell all its failures, or that there are none: then
+    `by_signature` says that the faults do not tell all its failures, or that there are none: then
     every failure of the kind that has what the smallest one needs is of this cause.
     """
 
     failure: Failure
     diagnosis: Diagnosis | None
     faults: tuple[Fault, ...] = ()
-    by_needs: bool = True
-    needs: Needs = field(init=False)
+    by_signature: bool = True
+    signature: Signature = field(init=False)
 
     def __post_init__(self) -> None:
-        self.needs = Needs.of(self.failure.vector.case)
+        self.signature = Signature.of(self.failure.vector.case)
 
 
 class Causes:
@@ -46,8 +47,8 @@ class Causes:
         """Say whether a known cause explains a failure, or two of them together."""
         if any(self._is_of(cause, failure, readings) for cause in self.found):
             return True
-        known = [cause for cause in self.found if cause.faults]
-        for one, other in combinations(known, 2):
+        reproducible = [cause for cause in self.found if cause.faults]
+        for one, other in combinations(reproducible, 2):
             both = tuple(dict.fromkeys(one.faults + other.faults))
             if len({fault.step for fault in both}) == len(both) and self._match(
                 both, failure, readings
@@ -60,7 +61,7 @@ class Causes:
         return any(
             cause.failure.result.verdict in {"crashed", "timed-out"}
             and cause.failure.result.operator == case.operator
-            and cause.needs.within(Needs.of(case))
+            and cause.signature.within(Signature.of(case))
             for cause in self.found
         )
 
@@ -76,32 +77,34 @@ class Causes:
         `others` are failures met while it was shrunk: what reproduces them too is likelier.
         """
         # Those that a known cause explains would only join it to this one.
-        fresh = [each for each in others if not self.explain(each, readings)]
+        fresh = [other for other in others if not self.explain(other, readings)]
         diagnosis = _diagnosed(failure, fresh, conforming, readings)
         for name in diagnosis.faults if diagnosis and len(diagnosis.faults) > 1 else ():
             # A known cause shows in the others too: on the smallest failure, one fault is enough.
             alone = (fault_named(name),)
             if self._match(alone, failure, readings):
-                fresh = [each for each in fresh if self._match(alone, each, readings)]
+                fresh = [other for other in fresh if self._match(alone, other, readings)]
                 diagnosis = _diagnosed(failure, fresh, conforming, readings)
                 break
         faults = tuple(map(fault_named, diagnosis.faults)) if diagnosis else ()
-        needs = Needs.of(failure.vector.case)
+        signature = Signature.of(failure.vector.case)
         for cause in self.found:
-            same = cause.failure.kind == failure.kind and cause.needs.within(needs)
+            same = cause.failure.kind == failure.kind and cause.signature.within(signature)
             if (faults and set(faults) == set(cause.faults)) or (same and not faults):
                 # What reproduces the smallest failure does not reproduce all of its kind.
-                cause.by_needs = True
+                cause.by_signature = True
                 if same:
                     return None
         if not faults:
             # Of two failures, the one that needs less tells more.
             self.found = [
-                each
-                for each in self.found
-                if each.faults or each.failure.kind != failure.kind or not needs.within(each.needs)
+                earlier
+                for earlier in self.found
+                if earlier.faults
+                or earlier.failure.kind != failure.kind
+                or not signature.within(earlier.signature)
             ]
-        cause = Cause(failure, diagnosis, faults, by_needs=not faults)
+        cause = Cause(failure, diagnosis, faults, by_signature=not faults)
         self.found.append(cause)
         return cause
 
@@ -109,9 +112,9 @@ class Causes:
         if cause.failure.vector.case.id == failure.vector.case.id:
             return True
         if (
-            cause.by_needs
+            cause.by_signature
             and cause.failure.kind == failure.kind
-            and cause.needs.within(Needs.of(failure.vector.case))
+            and cause.signature.within(Signature.of(failure.vector.case))
         ):
             return True
         return bool(cause.faults) and self._match(cause.faults, failure, readings)
@@ -125,12 +128,12 @@ class Causes:
             Observation(failure.vector, _outputs(failure), readings, in_doubt=doubt)
             for doubt in (False, True)
         )
-        return any(self._reproductions.match(faults, each) != "no" for each in observations)
+        return any(self._reproductions.match(faults, observation) for observation in observations)
 
 
 def _is_diagnosable(failure: Failure) -> bool:
     verdict = failure.result.verdict
-    return verdict == "error" or (verdict == "mismatch" and failure.output is not None)
+    return verdict == "error" or (verdict in RETURNED and failure.output is not None)
 
 
 def _outputs(failure: Failure) -> Outputs | None:
@@ -148,11 +151,11 @@ def _diagnosed(
     operator = operator_named(failure.vector.case.operator)
     step = -(-len(others) // _OTHERS) or 1
     pairs = {
-        each.vector.case.id: (each.vector, _outputs(each))
-        for each in (failure, *others[::step])
-        if _is_diagnosable(each)
+        other.vector.case.id: (other.vector, _outputs(other))
+        for other in (failure, *others[::step])
+        if _is_diagnosable(other)
     }
     name = failure.vector.case.id
     catalogue = [fault for fault in CATALOGUE if fault.concerns(operator)]
-    found = diagnose(list(pairs.values()), conforming, readings, catalogue=catalogue)
-    return next((each for each in found if each.faults and name in each.vectors), None)
+    diagnoses = diagnose(list(pairs.values()), conforming, readings, catalogue=catalogue)
+    return next((d for d in diagnoses if d.faults and name in d.vectors), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -17,25 +17,27 @@ from hypothesis import HealthCheck, Phase, Verbosity, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from conformance.check.runner import Backend, Stopped
+from conformance.backends import Backend
+from conformance.backends.runner import Stopped
+from conformance.cases.strategies import cases, invalid_cases
 from conformance.errors import UsageError
-from conformance.fuzz.calling import Called
+from conformance.fuzz.caller import Called
 from conformance.fuzz.causes import Cause, Causes
-from conformance.fuzz.examine import Examiner, Failure
-from conformance.fuzz.memory import Memory
-from conformance.fuzz.polish import polished
-from conformance.fuzz.readings import size_of
-from conformance.fuzz.report import Finding, FuzzReport
+from conformance.fuzz.evaluator import Examiner, Failure
+from conformance.fuzz.findings import Finding, FuzzReport
+from conformance.fuzz.followed_readings import size_of
+from conformance.fuzz.minimize import polished
+from conformance.fuzz.saving import Corpus
 from conformance.operators import OPERATORS, operator_named
-from conformance.strategies import cases, invalid_cases
+from conformance.progress import Progress
 from conformance.vector import Case
 
-Progress = Callable[[str, int, int], None]
-
 SECONDS = 60.0
-_FIRST, _LARGEST = 100, 1600  # cases of one operator in a row
+# Cases that are drawn together: from ten on, Hypothesis draws most as mutants of each other.
+_GROUP = 8
+_FIRST, _LARGEST = 12, 200  # groups of one operator in a row
 _SHRINKING = 120.0  # seconds for one failure
-_FEW = 60  # cases that conform, to tell causes by
+_FEW = 64  # cases that conform, to tell causes by
 _KEPT = 400  # failures on the way to the smallest, kept to find their cause
 _USUAL, _BROKEN = 18, 4  # cases that break a rule for so many usual ones, and for one large
 _LARGE = 1 << 17  # elements: positions that need more than 16 bits
@@ -57,6 +59,7 @@ def fuzz(
     max_examples: int | None = None,
     seed: int = 0,
     max_causes: int = 10,
+    allow_extensions: bool = False,
     database: str | os.PathLike[str] | None = None,
     isolate: bool = False,
     timeout: float | None = None,
@@ -69,16 +72,17 @@ def fuzz(
     The search ends after `seconds`, after `max_examples` cases, or with `max_causes` causes; after
     a minute if neither of the first two is given. Making a failure smaller counts as neither.
     The same seed, number of examples and database give the same findings. `database` is a
-    directory of failures to try first and to keep for the next time. `isolate`, `timeout` and
-    `memory` are as for `check`: without a worker, a crash ends the search and this process.
+    directory of failures to try first and to keep for the next time. `allow_extensions` is as for
+    `check`: what a document excludes may be answered, and is counted apart. `isolate`, `timeout`
+    and `memory` are as for `check` too: without a worker, a crash ends the search and this process.
     `progress(what, done, total)` is called now and then.
 
     Raises UsageError for an argument that is wrong. A KeyboardInterrupt ends the search, and so
     does a backend that cannot be started again after a crash: the report says so.
     """
     names = list(dict.fromkeys(operators or OPERATORS))
-    for each in names:
-        operator_named(each)
+    for operator in names:
+        operator_named(operator)
     for option, value in {
         "seconds": seconds,
         "max_examples": max_examples,
@@ -88,15 +92,12 @@ def fuzz(
             raise UsageError(f"{option}={value}: must be above 0")
     if seconds is None and max_examples is None:
         seconds = SECONDS
-    memory_of = Memory(None if database is None else Path(database))
+    corpus = Corpus(None if database is None else Path(database))
     apart = isolate or timeout is not None or memory is not None
     with Called(backend, timeout, memory, apart=apart) as called:
-        search = _Search(called, seconds, max_examples, seed, max_causes, memory_of, progress)
+        examiner = Examiner(called, allow_extensions=allow_extensions)
+        search = _Search(examiner, seconds, max_examples, seed, max_causes, corpus, progress)
         return search.report(names, name or called.name)
-
-
-class _Enough(BaseException):
-    """Ends a look at some cases, since it would take too long."""
 
 
 class _Broken(BaseException):
@@ -109,15 +110,15 @@ class _Broken(BaseException):
 
 @dataclass(slots=True, eq=False)
 class _Shrinking:
-    """A drawn case and, if it fails, what else failed on the way to the smallest.
+    """A failure that is made smaller, and what else failed on the way to the smallest.
 
     `readings` are those followed as far as was known when it failed.
     """
 
-    kind: tuple[str, ...] | None = None
-    readings: Mapping[str, str] = field(default_factory=dict)
-    failures: list[Failure] = field(default_factory=list)
-    began_shrinking: float = 0.0
+    kind: tuple[str, ...]
+    readings: Mapping[str, str]
+    failures: list[Failure]
+    began: float = field(default_factory=perf_counter)
     polishing: bool = False
     cut_short: bool = False
 
@@ -125,24 +126,24 @@ class _Shrinking:
 class _Search:
     def __init__(
         self,
-        called: Called,
+        examiner: Examiner,
         seconds: float | None,
         max_examples: int | None,
         seed: int,
         max_causes: int,
-        memory: Memory,
+        corpus: Corpus,
         progress: Progress | None,
     ) -> None:
-        self._examiner = Examiner(called)
+        self._examiner = examiner
         self._causes = Causes()
         self._seconds = seconds
         self._max_examples = max_examples
         self._seed = seed
         self._max_causes = max_causes
-        self._memory = memory
+        self._corpus = corpus
         self._progress = progress
         self._started = perf_counter()
-        self._numbers = dict.fromkeys(OPERATORS, 0)
+        self._groups = dict.fromkeys(OPERATORS, 0)
         self._drawn = self._shrinking = self._avoided = 0
         self._paused = 0.0
         self._states: dict[str, tuple[bool, bool]] = {}
@@ -166,7 +167,7 @@ class _Search:
         for operator in names:
             failing = [each.failure.vector for each in self._causes.found]
             of_it = [vector for vector in failing if vector.case.operator == operator]
-            self._memory.keep(operator, of_it, whole=not stopped)
+            self._corpus.store(operator, of_it, whole=not stopped)
         votes = self._examiner.votes
         readings = votes.reports()
         return FuzzReport(
@@ -184,6 +185,7 @@ class _Search:
             unjudged=self._examiner.unjudged,
             avoided=self._avoided,
             counts=self._examiner.counts,
+            extensions=self._examiner.extensions,
             seconds=perf_counter() - self._started,
             stopped=stopped,
         )
@@ -191,7 +193,7 @@ class _Search:
     def _all(self, names: Sequence[str]) -> None:
         """Try what failed before, then go round the operators, with more cases each time."""
         for operator in names:
-            for case in self._memory.cases(operator):
+            for case in self._corpus.cases(operator):
                 if len(self._causes.found) < self._max_causes:
                     self._again(case)
         left = list(names)
@@ -200,7 +202,7 @@ class _Search:
                 for _ in range(min(_FIRST << turn, _LARGEST)):
                     if len(self._causes.found) >= self._max_causes or self._is_over():
                         return
-                    self._next(operator)
+                    self._next_group(operator)
             left = [name for name in left if self._is_supported(name)] or left
 
     def _again(self, case: Case) -> None:
@@ -209,33 +211,71 @@ class _Search:
         if failure is None or self._causes.explain(failure, {}):
             return
         # A search that was cut short, or an older version, may not have made it the smallest.
-        this = _Shrinking(failure.kind, {}, [failure], perf_counter())
+        this = _Shrinking(failure.kind, {}, [failure])
         with self._adding_what_is_left(this):
-            smallest = polished(case, partial(self._fails_anew, case.operator, this))
+            smallest = polished(case, partial(self._fails_alike, case.operator, this))
             self._add(self._examiner.examine(smallest) or failure, this)
 
-    def _next(self, operator: str) -> None:
-        """Draw a case; if it fails, and no cause known explains it, find the cause."""
-        this = _Shrinking()
-        number = self._numbers[operator]
-        self._numbers[operator] += 1
-        self._drawn += 1
+    def _next_group(self, operator: str) -> None:
+        """Draw cases; find the cause of the first failure that no known cause explains."""
+        number = self._groups[operator]
+        self._groups[operator] += 1
+        group = self._group(operator, number)
+        if self._max_examples is not None:
+            group = group[: self._max_examples - self._drawn]
+        self._tell(operator)
+        try:
+            self._examine(group)
+        except (KeyboardInterrupt, Stopped):
+            if (this := self._new_failure(group)) is not None:
+                self._add_smallest(this)
+            raise
+        if (this := self._new_failure(group)) is None:
+            return
+        if this.kind[1] == "timed-out":
+            self._examiner.called.hurry()
         with self._adding_what_is_left(this):
-            fails = partial(self._fails_anew, operator, this)
-            found = self._draw(operator, number, fails, Phase.generate, Phase.shrink)
-            if found is not None:
+            fails = partial(self._fails_alike, operator, this)
+            shrunk = self._draw(operator, number, fails, Phase.generate, Phase.shrink)
+            if shrunk is not None:
                 this.polishing = True
-                failure = self._examiner.examine(polished(found, fails))
+                failure = self._examiner.examine(polished(shrunk, fails))
                 assert failure is not None
                 self._add(failure, this)
+
+    def _group(self, operator: str, number: int) -> list[Case]:
+        """Return the cases of a group."""
+        cases: list[Case] = []
+
+        def collect(case: Case) -> bool:
+            cases.append(case)
+            return False
+
+        self._draw(operator, number, collect, Phase.generate)
+        return cases
+
+    def _examine(self, group: Sequence[Case]) -> None:
+        """Examine the cases of a group that are not like a crash or hang found before."""
+        harmless = [case for case in group if not self._causes.is_deadly(case)]
+        self._avoided += len(group) - len(harmless)
+        self._examiner.examine_all(harmless, until=self._is_over)
+        examined = sum(map(self._examiner.knows, harmless))
+        self._drawn += len(group) - len(harmless) + examined
+
+    def _new_failure(self, group: Sequence[Case]) -> _Shrinking | None:
+        """Return the first failure of a group that no known cause explains."""
+        known = [self._examiner.examine(case) for case in group if self._examiner.knows(case)]
+        failures = [failure for failure in known if failure is not None]
+        readings = self._examiner.votes.followed() if failures and self._causes.found else {}
+        for failure in failures:
+            if not self._causes.explain(failure, readings):
+                return _Shrinking(failure.kind, readings, [failure])
+        return None
 
     def _draw(
         self, operator: str, number: int, fails: Callable[[Case], bool], *phases: Phase
     ) -> Case | None:
-        """Return what is found from the case of a number on; None if it does not fail.
-
-        One case at a time: of many in a row, Hypothesis draws most as mutants of each other.
-        """
+        """Return the first case of a group that fails, shrunk if there is a phase for that."""
 
         def condition(case: Case | None) -> bool:
             try:
@@ -244,7 +284,7 @@ class _Search:
                 raise _Broken(error) from error
 
         # The first example is always the simplest, nothing.
-        options = settings(_OPTIONS, max_examples=2, phases=phases)
+        options = settings(_OPTIONS, max_examples=1 + _GROUP, phases=phases)
         random = Random(f"{self._seed}/{operator}/{number}")  # noqa: S311 - no secrets
         try:
             return find(self._strategies[operator], condition, settings=options, random=random)
@@ -260,37 +300,32 @@ class _Search:
         try:
             yield
         except (KeyboardInterrupt, Stopped, _Broken):
-            if this.failures:
-                this.cut_short = True
-                smallest = min(this.failures, key=lambda each: size_of(each.vector))
-                self._add(smallest, this, calling=False)
+            self._add_smallest(this)
             raise
         finally:
             self._examiner.called.take_time()
-            if this.kind is not None:
-                self._paused += perf_counter() - this.began_shrinking
+            self._paused += perf_counter() - this.began
 
-    def _fails_anew(self, operator: str, this: _Shrinking, case: Case) -> bool:
+    def _add_smallest(self, this: _Shrinking) -> None:
+        this.cut_short = True
+        smallest = min(this.failures, key=lambda failure: size_of(failure.vector))
+        self._add(smallest, this, calling=False)
+
+    def _fails_alike(self, operator: str, this: _Shrinking, case: Case) -> bool:
         """Say whether a case fails as the one drawn does, and of no cause known before it."""
-        self._tell(operator, this)
+        self._tell(f"{operator}: shrinking a failure")
         if not self._examiner.knows(case):
             if self._is_late(this):
                 return False
             if self._causes.is_deadly(case):
                 self._avoided += 1
                 return False
-            self._shrinking += this.kind is not None
+            self._shrinking += 1
         failure = self._examiner.examine(case)
-        if failure is None or (this.kind is not None and failure.kind != this.kind):
+        if failure is None or failure.kind != this.kind:
             return False
-        if this.kind is None and self._causes.found:
-            this.readings = self._examiner.votes.followed()
         if self._causes.explain(failure, this.readings):
             return False
-        if this.kind is None:
-            this.kind, this.began_shrinking = failure.kind, perf_counter()
-            if failure.result.verdict == "timed-out":
-                self._examiner.called.hurry()
         if len(this.failures) < _KEPT:
             this.failures.append(failure)
         return True
@@ -312,35 +347,28 @@ class _Search:
         self._causes.add(failure, others, conforming, self._examiner.votes.followed())
 
     def _gather(self, operator: str) -> list[Failure]:
-        """Look at the next cases, to see what conforms; return those that do not."""
-        found: list[Failure] = []
+        """Examine the next cases, to see what conforms; return those that do not."""
+        failures: list[Failure] = []
+        for following in range(_FEW // _GROUP):
+            for case in self._group(operator, self._groups[operator] + following):
+                failure = None if self._causes.is_deadly(case) else self._examiner.examine(case)
+                if failure is not None:
+                    failures.append(failure)
+                    if failure.result.verdict in {"crashed", "timed-out"}:
+                        return failures
+        return failures
 
-        def look(case: Case) -> bool:
-            failure = None if self._causes.is_deadly(case) else self._examiner.examine(case)
-            if failure is not None and failure.result.verdict in {"crashed", "timed-out"}:
-                raise _Enough
-            found.extend([] if failure is None else [failure])
-            return False
-
-        with suppress(_Enough):
-            for number in range(self._numbers[operator], self._numbers[operator] + _FEW):
-                self._draw(operator, number, look, Phase.generate)
-        return found
-
-    def _tell(self, operator: str, this: _Shrinking) -> None:
+    def _tell(self, what: str) -> None:
         """Tell how far the search is."""
-        if self._progress is not None and self._examiner.run % 16 == 0:
-            what = operator if this.kind is None else f"{operator}: shrinking a failure"
+        if self._progress is not None:
             self._progress(what, self._drawn, self._max_examples or 0)
 
     @staticmethod
     def _is_late(this: _Shrinking) -> bool:
         """Say whether a failure is not to be made smaller any more."""
-        if this.kind is None:
-            return False
         # Hypothesis would wait for a hundred hangs; the last steps alone need few.
         hung = this.kind[1] == "timed-out" and not this.polishing
-        if perf_counter() - this.began_shrinking > _SHRINKING:
+        if perf_counter() - this.began > _SHRINKING:
             this.cut_short = True
         return hung or this.cut_short
 
@@ -362,8 +390,8 @@ class _Search:
             if failure.kind not in seen and not self._causes.explain(failure, readings):
                 seen.add(failure.kind)
                 smallest = self._examiner.refute(polished(failure.vector.case, self._is_refuted))
-                found = smallest or failure
-                yield Finding(found.vector, found.result, None, steady=smallest is not None)
+                shown = smallest or failure
+                yield Finding(shown.vector, shown.result, None, steady=smallest is not None)
 
     def _is_refuted(self, case: Case) -> bool:
         return self._examiner.refute(case) is not None

@@ -1,4 +1,4 @@
-"""Findings as vector files, which `check` takes."""
+"""Findings as vector files, which `check` takes and the next search tries first."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 from conformance import __version__
 from conformance.errors import UsageError
-from conformance.fuzz.report import FuzzReport
-from conformance.vector import Vector
+from conformance.files import folder_for
+from conformance.fuzz.findings import FuzzReport
+from conformance.vector import Case, Vector
 from conformance.vectorfile import VectorWriter, open_vectors
 
 SOURCE = "found by fuzzing"
@@ -23,15 +24,14 @@ def save(report: FuzzReport, path: Path) -> list[Path]:
     not end in .h5, VectorFileError where a file cannot be read or written.
     """
     check_name(path)
-    found: dict[str, list[Vector]] = {}
-    witnesses = (vector for each in report.witnesses.values() for vector in each)
+    by_operator: dict[str, list[Vector]] = {}
+    witnesses = (vector for vectors in report.witnesses.values() for vector in vectors)
     for vector in (*(finding.vector for finding in report.findings), *witnesses):
-        found.setdefault(vector.case.operator, []).append(vector)
+        by_operator.setdefault(vector.case.operator, []).append(vector)
     paths = []
-    for operator, vectors in found.items():
-        name = path if len(found) == 1 else path.with_name(f"{path.stem}-{operator}.h5")
-        every = {vector.case.id: vector for vector in (*held(name, operator), *vectors)}
-        write(name, operator, list(every.values()))
+    for operator, vectors in by_operator.items():
+        name = path if len(by_operator) == 1 else path.with_name(f"{path.stem}-{operator}.h5")
+        _write(name, operator, [*_stored(name, operator), *vectors])
         paths.append(name)
     return paths
 
@@ -44,18 +44,54 @@ def check_name(path: Path) -> None:
         raise UsageError(f"{path}: there is no directory {path.parent}")
 
 
-def write(path: Path, operator: str, vectors: Sequence[Vector]) -> None:
-    """Write vectors to a file, in place of what is there."""
+class Corpus:
+    """A directory with the vectors that failed, a file per operator; None stores nothing.
+
+    Cases are stored, not Hypothesis' own records of them: those mean something else as soon as the
+    strategies change, and are of no use to `check`.
+    """
+
+    def __init__(self, directory: Path | None) -> None:
+        if directory is not None and directory.exists() and not directory.is_dir():
+            raise UsageError(f"{directory}: not a directory; failures are kept in one")
+        self._directory = directory
+
+    def cases(self, operator: str) -> list[Case]:
+        """Return the cases of an operator that failed before."""
+        if self._directory is None:
+            return []
+        return [vector.case for vector in _stored(_file_in(self._directory, operator), operator)]
+
+    def store(self, operator: str, vectors: Sequence[Vector], *, whole: bool) -> None:
+        """Store what fails; drop what fails no more, unless the search was cut off."""
+        if self._directory is None:
+            return
+        path = _file_in(self._directory, operator)
+        before = [] if whole else _stored(path, operator)
+        if vectors or before:
+            with folder_for(self._directory):
+                _write(path, operator, [*vectors, *before])
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _file_in(directory: Path, operator: str) -> Path:
+    return directory / f"{operator}.h5"
+
+
+def _write(path: Path, operator: str, vectors: Sequence[Vector]) -> None:
+    """Write vectors to a file, in place of what is there; of several with one id, the last."""
     header = {"package": __version__, "made_by": "fuzz"}
+    by_id = {vector.case.id: vector for vector in vectors}
     with VectorWriter(path, operator, header=header) as writer:
-        for vector in vectors:
+        for vector in by_id.values():
             case = vector.case
             source = case.source or SOURCE
             writer.add(replace(vector, case=replace(case, source=source)))
 
 
-def held(path: Path, operator: str) -> list[Vector]:
-    """Return the vectors of a file that is there; UsageError if they are of another operator."""
+def _stored(path: Path, operator: str) -> list[Vector]:
+    """Return the vectors of a file, if there is one; UsageError if they are of another operator."""
     if not path.exists():
         return []
     with open_vectors(path) as files:

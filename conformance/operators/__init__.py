@@ -1,6 +1,6 @@
-"""What the documents say: operators as pipelines of steps, attributes and their rules, clauses.
+"""What the documents say: operators as pipelines of steps, their attributes, and clauses.
 
-Pure functions and frozen values; no files and no randomness.
+Pure functions and frozen values: no input or output, no randomness.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from conformance.operators.operator import (
 from conformance.operators.outcomes import answer, undefined_as_a_whole
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline
+from conformance.operators.pooling import Pooling, pooling_of
 from conformance.operators.reduction import AVERAGE, MAXIMUM, Reduction
 from conformance.operators.registry import CLAUSES, OPERATORS, concerned, operator_named
 from conformance.vector import Array, Case, Vector, as_returned
@@ -46,6 +47,7 @@ __all__ = [
     "Output",
     "Params",
     "Pipeline",
+    "Pooling",
     "Reading",
     "Reduction",
     "adaptive",
@@ -54,6 +56,7 @@ __all__ = [
     "disputed_of",
     "evaluate",
     "operator_named",
+    "pooling_of",
     "sliding",
     "under",
     "vector_of",
@@ -61,7 +64,7 @@ __all__ = [
 
 
 def vector_of(case: Case) -> Vector:
-    """Return the case with every outcome that conforms under some combination of readings."""
+    """Return the case with every expected outcome: one or more, which differ by readings."""
     return answer(operator_named(case.operator), case)
 
 
@@ -73,25 +76,29 @@ def evaluate(
 ) -> Array | tuple[Array, ...]:
     """Compute an operator exactly: averages correctly rounded, maxima as they are.
 
-    `inputs[0]` has shape (N, C, d1..dr); the result (N, C, o1..or) has its type. An operator with
-    several outputs gives a tuple. `readings` maps
-    disputed clauses to readings, the default elsewhere. Undefined elements are NaN (averages),
-    -inf or the lowest integer (maxima). Raises InvalidCase where attributes or inputs break a
-    rule of the document or leave nothing to pool, UsageError for an unknown operator, clause or
+    `inputs[0]` has shape (N, C, d1..dr); the result has shape (N, C, o1..or) and the same type. An
+    operator with several outputs returns a tuple. `readings` maps names of disputed clauses to
+    names of readings; clauses that are not named have their default. Undefined elements are NaN in
+    averages, -inf or the lowest integer in maxima. Raises InvalidCase if attributes or inputs break
+    a rule of the document or leave nothing to pool, UsageError for an unknown operator, clause or
     reading. Source: the operator's document and docs/clauses.md.
     """
-    found = operator_named(operator)
     chosen = dict(readings or {})
-    disputed = {name: each for name, each in CLAUSES.items() if each.kind == "disputed"}
-    for clause, reading in chosen.items():
-        if clause not in disputed:
-            raise UsageError(f"unknown disputed clause {clause!r}; there are {', '.join(disputed)}")
-        names = [known.name for known in disputed[clause].readings]
-        if reading not in names:
-            raise UsageError(f"clause {clause} has no reading {reading!r}; it has {names}")
+    disputed = {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
+    for clause_name, reading_name in chosen.items():
+        if clause_name not in disputed:
+            raise UsageError(
+                f"unknown disputed clause {clause_name!r}; there are {', '.join(disputed)}"
+            )
+        names = [reading.name for reading in disputed[clause_name].readings]
+        if reading_name not in names:
+            raise UsageError(
+                f"clause {clause_name} has no reading {reading_name!r}; it has {names}"
+            )
+    definition = operator_named(operator)
     arrays = [np.asarray(array) for array in inputs]
-    params = found.validate(arrays, attributes)
-    if undefined_as_a_whole(found, params, arrays[0]) == "kernel-past-padding":
+    params = definition.validate(arrays, attributes)
+    if undefined_as_a_whole(definition, params, arrays[0]) == "kernel-past-padding":
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )
@@ -101,5 +108,5 @@ def evaluate(
             if params.output
             else f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows"
         )
-    pipeline = under(found, chosen)
+    pipeline = under(definition, chosen)
     return as_returned(pipeline.values(arrays[0], pipeline.plan(params)))

@@ -1,19 +1,19 @@
-"""Attributes as a document lists them, what each means, and the rules that make a set valid.
+"""Attributes as a document lists them, what they mean, and the rules that valid ones follow.
 
 An attribute has a *role*: the field of `Params` that it sets. Documents name and spell attributes
-differently; roles are the vocabulary that everything outside of `operators` asks for.
+differently, so everything outside of `operators` asks for roles, never for names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from conformance.errors import InvalidCase
 
 REQUIRED = object()
-"""Default of an attribute that has none."""
+"""Stands for the default of an attribute that has no default."""
 
 Role = Literal[
     "kernel",
@@ -27,32 +27,34 @@ Role = Literal[
     "output",
     "ignored",
 ]
-"""Fields of `Params`; but "pads" lists all begins and then all ends, "ignored" changes nothing.
+"""Fields of `Params`, with three exceptions.
 
-"output", the output size of an adaptive operator, is the role of its second input.
+"pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output" is
+the role of a second input, the output size of an adaptive operator, and of no attribute.
 """
 
 NUMBERS: tuple[Role, ...] = ("kernel", "strides", "pads_begin", "pads_end", "pads")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 AUTO_PADS = {mode: mode for mode in ("explicit", "same_upper", "same_lower", "valid")}
-"""Values of OpenVINO's documents, which are those of `Params` too."""
+"""Values in OpenVINO's documents, each mapped to its meaning, which is the same word."""
 MEANINGS: dict[Role, tuple[Any, ...]] = {
     "rounding": tuple(ROUNDINGS),
     "auto_pad": tuple(AUTO_PADS),
     "include_pad": (False, True),
 }
-"""What an attribute with a few values may mean, by role."""
+"""The values of `Params` that an attribute of a role can mean, where they are few."""
 WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
-"""The same roles, in the order in which cases vary them."""
+"""The roles of MEANINGS, in the order in which cases vary them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute of a document: its key in a backend call, its role, range and default.
 
-    A role in NUMBERS takes a list of integers, each at least `least`; its default is one integer
-    for all. Any other takes a key of `values`, which maps them to values of `Params`.
+    The value of a role in NUMBERS is a list of integers, each at least `least`, and its default
+    one integer for all entries. The value of any other role is a key of `values`, which maps the
+    document's values to those of `Params`. `section` cites the document.
     """
 
     key: str
@@ -63,7 +65,7 @@ class Attribute:
     values: Mapping[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse, as ValueError, a role that does not exist or cannot be said."""
+        """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
         if self.role not in (*NUMBERS, *MEANINGS, "ignored"):
             raise ValueError(f"attribute {self.key!r}: no role {self.role!r} for an attribute")
         meanings = MEANINGS.get(self.role, ())
@@ -90,10 +92,10 @@ class Attribute:
     @property
     def meanings(self) -> tuple[Any, ...]:
         """What its values mean, that of the default first; empty for a list of integers."""
-        means = dict.fromkeys(self.values.values())
-        if means and not self.required:
-            means = {self.values[self.default]: None, **means}
-        return tuple(means)
+        distinct = dict.fromkeys(self.values.values())
+        if distinct and not self.required:
+            distinct = {self.values[self.default]: None, **distinct}
+        return tuple(distinct)
 
     @property
     def allowed(self) -> str:
@@ -107,7 +109,7 @@ class Attribute:
         return "two integers" if self.role == "pads" else "one integer"
 
     def length(self, axes: int) -> int:
-        """Return how many integers it lists for some spatial axes."""
+        """Return how many integers it lists for data of `axes` spatial axes."""
         return 2 * axes if self.role == "pads" else axes
 
     def check(self, value: Any, axes: int) -> Any:
@@ -129,9 +131,9 @@ class Attribute:
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
 
     def meaning(self, value: Any) -> Any:
-        """Return the value of `Params` for one of the document's: a list as it is given.
+        """Return the value of `Params` that a value of the document stands for; lists unchanged.
 
-        InvalidCase for a word that the document does not have.
+        InvalidCase for a value that the document does not have.
         """
         if not self.values:
             return tuple(value)
@@ -141,50 +143,53 @@ class Attribute:
         return self.values[self.check(value, 0)]  # a subclass, or refused
 
     def default_for(self, axes: int) -> Any:
-        """Return the default where there are so many spatial axes."""
+        """Return the default for data of `axes` spatial axes."""
         return (self.default,) * self.length(axes) if self.is_list else self.default
 
     def by_role(self, meaning: Any) -> dict[str, Any]:
-        """Return a meaning by the field of `Params`; pads in one list as those of each end."""
+        """Return a meaning by the field of `Params` that it sets; pads in one list set two."""
         if self.role != "pads":
             return {self.role: meaning}
         axes = len(meaning) // 2
         return {"pads_begin": meaning[:axes], "pads_end": meaning[axes:]}
 
     def meaning_of(self, value: Any) -> Any:
-        """Return what one of its values means; the value itself where it is none of them."""
+        """Return the meaning of a value, or the value itself if it is none of `values`."""
         for choice, meaning in self.values.items():
             if _is_same(value, choice):
                 return meaning
         return value
 
     def spelled(self, meaning: Any) -> Any:
-        """Return the document's value for one of `Params`; KeyError if it has none."""
+        """Return the document's value for a value of `Params`; KeyError if it has none."""
         if self.is_list:
             return list(meaning)
-        return {known: value for value, known in self.values.items()}[meaning]
+        return {meant: value for value, meant in self.values.items()}[meaning]
 
 
 def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int) -> dict[str, Any]:
-    """Check given attributes against those a document declares and fill in its defaults."""
-    known = [attribute.key for attribute in declared]
+    """Return all attributes that a document declares, given ones checked and others defaulted.
+
+    InvalidCase for an unknown attribute, a missing required one, or a value out of range.
+    """
+    keys = [attribute.key for attribute in declared]
     for key in given:
-        if key not in known:
-            names = ", ".join(known) or "none"
+        if key not in keys:
+            names = ", ".join(keys) or "none"
             raise InvalidCase(f"{_shown(key)}: no such attribute; the document has {names}")
-    result: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for attribute in declared:
         if attribute.key in given:
-            result[attribute.key] = attribute.check(given[attribute.key], axes)
+            attributes[attribute.key] = attribute.check(given[attribute.key], axes)
         elif attribute.required:
             raise InvalidCase(f"{attribute.key}: required; must be {attribute.allowed}")
         else:
-            result[attribute.key] = attribute.default_for(axes)
-    return result
+            attributes[attribute.key] = attribute.default_for(axes)
+    return attributes
 
 
 def _is_same(value: Any, choice: Any) -> bool:
-    """Say whether a value is a choice: true is not 1."""
+    """Say whether a value equals a choice and has its type: True is not 1."""
     if not isinstance(value, type(choice)) or isinstance(value, bool) != isinstance(choice, bool):
         return False
     return bool(value == choice)
@@ -205,3 +210,9 @@ def _integers(value: Any) -> tuple[int, ...] | None:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def roles_of(attributes: Iterable[Attribute]) -> frozenset[Role]:
+    """Return the roles of attributes but "ignored"; "pads" includes pads_begin and pads_end."""
+    roles = {attribute.role for attribute in attributes} - {"ignored"}
+    return frozenset(roles | ({"pads_begin", "pads_end"} if "pads" in roles else set()))

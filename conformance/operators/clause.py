@@ -11,17 +11,17 @@ from conformance.vector import Array
 
 StepWrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 GEOMETRY = frozenset({"pads", "extent", "windows", "divide"})
-"""Steps that do not depend on values."""
+"""Names of the steps that do not depend on values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One defensible answer to a clause.
 
-    `replaces` maps names of pipeline steps to their replacements, each made from the step it
-    replaces. The readings of accumulator, subnormals and pads-not-below-kernel replace no step:
-    they change which answers are accepted (operators/outcomes.py). Where `nan_is_undefined`, a
-    NaN that the replaced steps compute stands for any value.
+    `replaces` maps names of pipeline steps to functions that take the step and return its
+    replacement. The readings of the clauses of arithmetic and of pads-not-below-kernel replace no
+    step: they change which outcomes are accepted (operators/outcomes.py). If `nan_is_undefined`,
+    any value conforms where the replaced steps compute NaN. `followed_by` names engines.
     """
 
     name: str
@@ -35,10 +35,12 @@ class Reading:
 class Clause:
     """A place in a document that needs a ruling.
 
-    It concerns the operators that have what it `needs`; a clause that an operator lists as its
-    own (`Operator.clauses`) concerns those that list it. `concerns` says, for a clause about
-    values, in which data it can make a difference. The readings of a `nested` clause each accept
-    every answer that the ones before accept.
+    `says` is what the document says or leaves out, `answer` what is disputed, undefined or ruled.
+    A shared clause concerns the operators that meet its `needs`; a clause in `Operator.clauses`
+    concerns the operators that list it. `concerns(data)` says, for a clause about values, whether
+    it can make a difference with these data (N, C, d1..dr). If `nested`, each reading accepts
+    everything that the readings before it accept; element types may follow different ones, unless
+    it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Clause:
     needs: Needs = field(default_factory=Needs)
     concerns: Callable[[Array], bool] = lambda _data: True
     nested: bool = False
+    of_all_dtypes: bool = False
 
     @property
     def default(self) -> str:

@@ -1,8 +1,8 @@
 """Clauses: where the documents need a ruling, and the readings of those that are disputed.
 
-A *ruling* has one defensible answer: the pipelines follow it. A *disputed* clause has several
-readings, each the replacement of a step; the first is the default. An *undefined* clause marks
-elements or whole cases for which any value conforms. docs/clauses.md says the same for people.
+A *ruling* has one defensible answer, which the pipelines follow. A *disputed* clause has several
+readings, each of which replaces steps; the first is the default. An *undefined* clause marks
+elements or whole cases for which any value conforms. docs/clauses.md lists all clauses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.operators.operator import Operator
 from conformance.operators.rulings import RULINGS, UNDEFINED
 
 SHARED: tuple[Clause, ...] = (*DISPUTED, *UNDEFINED, *RULINGS)
-"""Clauses of several documents, each concerning the operators that have what it needs."""
+"""Clauses that several documents share; each concerns the operators that meet its needs."""
 
 
 @cache
@@ -35,10 +35,11 @@ def disputed_of(operator: Operator) -> tuple[Clause, ...]:
 
 
 def under(operator: Operator, readings: Mapping[str, str]) -> steps.Pipeline:
-    """Return an operator's pipeline under readings; clauses not named keep their default.
+    """Return an operator's pipeline under readings, names of readings by names of clauses.
 
-    Readings of clauses that do not concern the operator change nothing. Where two readings
-    replace one step, the later in the list of clauses wraps the earlier.
+    Clauses that are not named keep their default, and readings of clauses that do not concern the
+    operator change nothing. Where two readings replace one step, the replacement by the later
+    clause is made from that by the earlier.
     """
     pipeline = operator.pipeline
     for clause in disputed_of(operator):
@@ -50,5 +51,5 @@ def under(operator: Operator, readings: Mapping[str, str]) -> steps.Pipeline:
 
 @cache
 def _wrapped(wrap: StepWrap, step: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace a step, by one function however often: equal steps of two pipelines are one."""
+    """Replace a step; cached, so that pipelines with the same replacement share one function."""
     return wrap(step)

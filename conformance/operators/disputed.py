@@ -1,15 +1,16 @@
-"""Disputed clauses: each reading is the replacement of a step; the first is the default."""
+"""Disputed clauses that several documents share, and the steps that their readings replace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import Clause, Reading
+from conformance.operators.clause import Clause, Reading, StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Gathered, Pads, Windows
@@ -19,11 +20,42 @@ from conformance.vector import Array
 
 
 def _size_as_input(_pads: Callable[..., Any]) -> Callable[[Params], Pads]:
-    # The extent then follows: (d + T - k) / s + 1 = d.
+    """Pad so that there are as many windows as cells."""
+    # The number of windows follows: with a total padding of T = (d - 1) s + k - d,
+    # (d + T - k) / s + 1 = d.
     return lambda params: steps.pads_for(params, params.sizes)
 
 
-def _round_same_too(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Extent]:
+def _crop(*, half_rounds_down: bool) -> StepWrap:
+    """Let a negative total padding of same_* crop the input.
+
+    Of an odd total T, one half rounds down and the other up: T // 2 is at the begin with same_upper
+    and at the end with same_lower, or the other way round.
+    """
+
+    def crop(pads: Callable[[Params], Pads]) -> Callable[[Params], Pads]:
+        def cropped(params: Params) -> Pads:
+            if not params.same:
+                return pads(params)
+            larger_at_end = (params.auto_pad == "same_upper") == half_rounds_down
+            axes = zip(pads(params), params.sizes, params.kernel, params.strides, strict=True)
+            return tuple(
+                # `same-as-input` never lacks padding where another reading could crop.
+                pad
+                if any(pad)
+                else axis.split(
+                    min(0, axis.exact_total(d, k, s, axis.ceil_div(d, s))),
+                    larger_at_end=larger_at_end,
+                )
+                for pad, d, k, s in axes
+            )
+
+        return cropped
+
+    return crop
+
+
+def _rounding_with_same(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Extent]:
     def extent(params: Params, pads: Pads) -> Extent:
         return tuple(
             axis.extent(t, s, ceil=params.ceil)
@@ -36,29 +68,56 @@ def _round_same_too(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Ext
 def _drop_window_past_input(
     extent: Callable[[Params, Pads], Extent],
 ) -> Callable[[Params, Pads], Extent]:
-    def dropped(params: Params, pads: Pads) -> Extent:
-        counted = extent(params, pads)
+    def without_window_past_input(params: Params, pads: Pads) -> Extent:
+        all_windows = extent(params, pads)
         if not params.ceil or params.same:
-            return counted
+            return all_windows
         return tuple(
             o - 1 if (o - 1) * s >= d + begin else o
-            for o, s, d, (begin, _) in zip(counted, params.strides, params.sizes, pads, strict=True)
+            for o, s, d, (begin, _) in zip(
+                all_windows, params.strides, params.sizes, pads, strict=True
+            )
         )
 
-    return dropped
+    return without_window_past_input
+
+
+def _drop_all_windows_past_input(
+    extent: Callable[[Params, Pads], Extent],
+) -> Callable[[Params, Pads], Extent]:
+    def without_windows_past_input(params: Params, pads: Pads) -> Extent:
+        all_windows = extent(params, pads)
+        if not params.ceil or params.same:
+            return all_windows
+        return tuple(
+            min(o, axis.ceil_div(d + begin, s))
+            for o, s, d, (begin, _) in zip(
+                all_windows, params.strides, params.sizes, pads, strict=True
+            )
+        )
+
+    return without_windows_past_input
+
+
+def _floor_with_valid(
+    extent: Callable[[Params, Pads], Extent],
+) -> Callable[[Params, Pads], Extent]:
+    return lambda params, pads: extent(
+        replace(params, rounding="floor") if params.auto_pad == "valid" else params, pads
+    )
 
 
 def _count_whole_kernel(
     divide: Callable[[Params, Pads, Windows], steps.Divisor],
 ) -> Callable[[Params, Pads, Windows], steps.Divisor]:
-    def whole(params: Params, pads: Pads, windows: Windows) -> steps.Divisor:
+    def whole_kernel(params: Params, pads: Pads, windows: Windows) -> steps.Divisor:
         if not params.include_pad or not any(end for pad in pads for end in pad):
             return divide(params, pads, windows)
         return steps.outer(
             [stop - start for start, stop in zip(windows.start, windows.stop, strict=True)]
         )
 
-    return whole
+    return whole_kernel
 
 
 def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor], Array]:
@@ -94,6 +153,39 @@ DISPUTED: tuple[Clause, ...] = (
         ),
     ),
     Clause(
+        name="same-never-crops",
+        kind="disputed",
+        needs=Needs(roles=("auto_pad",)),
+        document="AvgPool-1",
+        section="Attributes, auto_pad",
+        says="nothing about same_* with a kernel below the stride, where the formula of the total "
+        "padding T = (o - 1) s + k - d, which ONNX prints, can be negative",
+        answer="whether a negative T crops the input, and where an odd T crops one cell more",
+        evidence="OpenVINO, JAX and TensorFlow never crop; ONNX's formula has no lower limit: its "
+        "reference evaluator and ONNX Runtime crop with SAME_UPPER, and round half an odd T "
+        "differently",
+        readings=(
+            Reading(
+                "clamped",
+                "T is never below 0: windows start at j s",
+                ("OpenVINO", "JAX", "TensorFlow"),
+            ),
+            Reading(
+                "cropped-floor",
+                "a negative T crops: floor(T / 2) at the begin and the rest at the end for "
+                "same_upper, the other way round for same_lower",
+                (),
+                {"pads": _crop(half_rounds_down=True)},
+            ),
+            Reading(
+                "cropped-truncated",
+                "as cropped-floor, with T / 2 rounded towards zero",
+                (),
+                {"pads": _crop(half_rounds_down=False)},
+            ),
+        ),
+    ),
+    Clause(
         name="same-with-ceil",
         kind="disputed",
         needs=Needs(roles=("auto_pad", "rounding")),
@@ -112,7 +204,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "rounding-applied",
                 "o = ceil(t / s) + 1 on the padded input",
                 ("OpenVINO", "Paddle"),
-                {"extent": _round_same_too},
+                {"extent": _rounding_with_same},
             ),
         ),
     ),
@@ -122,9 +214,11 @@ DISPUTED: tuple[Clause, ...] = (
         needs=Needs(roles=("rounding",)),
         document="AvgPool-1",
         section="Attributes, rounding_type",
-        says="nothing about a last window that ceil makes start at or beyond the end of the input",
-        answer="whether that window is kept",
-        evidence="OpenVINO keeps it; PyTorch and ONNX drop it",
+        says="nothing about windows that start at or beyond the end of the input; ONNX ignores "
+        "windows that start in the end padding",
+        answer="whether ceil keeps them, drops the last one or drops all of them",
+        evidence="OpenVINO keeps them; PyTorch and ONNX Runtime look at the last one alone; "
+        "ONNX's text and tinygrad drop all. d = 3, k = 2, s = 1 and pads of 3 make 8, 7 or 6",
         readings=(
             Reading("kept", "o = ceil(t / s) + 1", ("OpenVINO", "Paddle", "ncnn")),
             Reading(
@@ -132,6 +226,37 @@ DISPUTED: tuple[Clause, ...] = (
                 "one window less where (o - 1) s >= d + begin",
                 ("PyTorch", "ONNX Runtime"),
                 {"extent": _drop_window_past_input},
+            ),
+            Reading(
+                "all-dropped",
+                "no window that starts at or past d + begin",
+                ("tinygrad",),
+                {"extent": _drop_all_windows_past_input},
+            ),
+        ),
+    ),
+    Clause(
+        name="valid-rounds",
+        kind="disputed",
+        needs=Needs(roles=("auto_pad", "rounding")),
+        document="AvgPool-1",
+        section="Attributes, rounding_type and auto_pad",
+        says="nothing about rounding_type=ceil together with valid; ONNX and OpenVINO's later "
+        "rules for shapes print ceil((d - k + 1) / s), which is floor(t / s) + 1, for either",
+        answer="whether rounding_type applies with valid",
+        evidence="the example of MaxPool-8 with valid and ceil, OpenVINO, ONNX Runtime and PyTorch "
+        "round up; ONNX's formula, its reference evaluator and MNN do not",
+        readings=(
+            Reading(
+                "applied",
+                "o = ceil(t / s) + 1 with ceil",
+                ("OpenVINO", "ONNX Runtime", "PyTorch"),
+            ),
+            Reading(
+                "ignored",
+                "o = floor(t / s) + 1 whatever rounding_type",
+                ("MNN",),
+                {"extent": _floor_with_valid},
             ),
         ),
     ),
@@ -188,14 +313,32 @@ DISPUTED: tuple[Clause, ...] = (
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about the type they are computed in",
-        answer="whether sums may be kept in the element type",
-        evidence="several projects treat element-type sums of float16 and bfloat16 as a bug; "
-        "sums that overflow the element type show the same for every type",
+        answer="whether sums of half types may be kept in the element type",
+        evidence="several projects treat sums of float16 or bfloat16 in that type as a bug, which "
+        "others have",
         readings=(
-            Reading("wider", "sums of half types in float32 or wider; no sum overflows"),
+            Reading("wider", "sums of half types in float32 or wider"),
+            Reading("element-type", "sums in the element type"),
+        ),
+    ),
+    Clause(
+        name="sum-overflow",
+        kind="disputed",
+        nested=True,
+        of_all_dtypes=True,
+        needs=Needs(sums=True),
+        document="AvgPool-1",
+        section="Mathematical Formulation",
+        says="a sum and a division, nothing about a sum that overflows where the mean does not",
+        answer="whether such a sum may overflow",
+        evidence="no type is wider than float64, so whoever adds before dividing overflows there; "
+        "in a type too narrow for the sum, it matters for every type",
+        readings=(
+            Reading("finite", "every mean that is finite is computed"),
             Reading(
-                "element-type",
-                "sums in the element type; one that overflows gives an infinity or NaN",
+                "overflows",
+                "an infinity or NaN, as the order decides, where the sum of magnitudes passes the "
+                "largest number of the type that sums are kept in",
             ),
         ),
     ),
@@ -210,7 +353,10 @@ DISPUTED: tuple[Clause, ...] = (
         evidence="hardware in flush-to-zero mode does; IEEE 754 arithmetic does not",
         readings=(
             Reading("kept", "subnormal inputs and results keep their value"),
-            Reading("flushed", "any subnormal on the way may become zero"),
+            Reading(
+                "flushed",
+                "any subnormal input, intermediate value or result is zero or itself",
+            ),
         ),
     ),
     Clause(
@@ -219,12 +365,16 @@ DISPUTED: tuple[Clause, ...] = (
         needs=Needs(roles=("kernel", "pads_begin")),
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
-        says="pads start from 0, with no upper end",
+        says="pads start from 0, without an upper limit",
         answer="whether pads as large as the kernel are valid",
         evidence="OpenVINO accepts them; PyTorch and ONNX Runtime refuse",
         readings=(
             Reading("accepted", "windows of padding alone are made", ("OpenVINO",)),
-            Reading("rejected", "an exception", ("PyTorch", "ONNX Runtime")),
+            Reading(
+                "rejected",
+                "an exception; one that comes without such pads, too, says nothing of this clause",
+                ("PyTorch", "ONNX Runtime"),
+            ),
         ),
     ),
 )

@@ -1,58 +1,27 @@
-"""What an operator must have for a clause or a fault to concern it."""
+"""Conditions that an operator meets for a clause or a fault to concern it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from conformance.operators.attributes import Attribute, Role
-from conformance.operators.reduction import Reduction
+from conformance.operators.attributes import Role, roles_of
 
-
-class HasTraits(Protocol):
-    """What is asked of an operator."""
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """Its attributes."""
-
-    @property
-    def roles(self) -> frozenset[Role]:
-        """Roles of its attributes and inputs."""
-
-    @property
-    def reduction(self) -> Reduction:
-        """How the cells of a window become a value."""
-
-    @property
-    def dtypes(self) -> tuple[str, ...]:
-        """Element types of its data."""
-
-    @property
-    def takes_integers(self) -> bool:
-        """Whether its data may be integers."""
-
-    @property
-    def limits_axes(self) -> bool:
-        """Whether its document limits the number of spatial axes."""
-
-    @property
-    def outputs(self) -> Sequence[object]:
-        """Its outputs."""
+if TYPE_CHECKING:
+    from conformance.operators.operator import Operator
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Roles, a reduction and traits; the empty value is met by every operator.
+    """Conditions on an operator; every operator meets `Needs()`.
 
-    `roles` must all be there, one of `some` where it names any, and none of `without`.
-    Attributes of the roles in `optional` must have a default, those in `required` none. `says`
-    pairs roles with values of `Params` that their attributes must be able to say, `other_default`
-    with values that they can say and do not have by default. `reduction` is the name of one;
-    `sums`, `integers` and `limited_axes` say, where not None, whether the reduction sums, the
-    data may be integers and the document limits the number of spatial axes. The data may be of
-    any of `dtypes`. There are at least so many `outputs`.
+    The operator has all of `roles`, at least one of `some` (if not empty) and none of `without`.
+    Attributes of the roles in `optional` have a default, those in `required` have none. `says` and
+    `other_default` hold pairs (role, value of `Params`): the attribute of the role can have the
+    value, and, for `other_default`, has another value by default. `reduction` is the name of the
+    reduction. If not None, `sums`, `integers` and `limited_axes` say whether the reduction sums,
+    the data may be integers, and the document limits the number of spatial axes. The data may have
+    every type in `dtypes`. The operator has at least `outputs` outputs.
     """
 
     roles: tuple[Role, ...] = ()
@@ -70,7 +39,7 @@ class Needs:
     outputs: int = 0
 
     def __and__(self, other: Needs) -> Needs:
-        """Return what both ask for; ValueError where no value of this kind says it."""
+        """Return the conditions of both; ValueError if they contradict or cannot be combined."""
         if self.some and other.some:
             raise ValueError(f"one of {self.some} and one of {other.some}: name the roles")
         return Needs(
@@ -80,18 +49,21 @@ class Needs:
             }
         )
 
-    def met_by(self, operator: HasTraits) -> bool:
-        """Say whether an operator has all of this."""
-        required = roles_of(each for each in operator.attributes if each.required)
-        optional = roles_of(each for each in operator.attributes if not each.required)
+    def met_by(self, operator: Operator) -> bool:
+        """Say whether an operator meets all conditions."""
+        attributes = operator.attributes
+        required = roles_of(attribute for attribute in attributes if attribute.required)
+        optional = roles_of(attribute for attribute in attributes if not attribute.required)
         return (
             operator.roles.issuperset(self.roles)
             and (not self.some or not operator.roles.isdisjoint(self.some))
             and operator.roles.isdisjoint(self.without)
             and optional.issuperset(self.optional)
             and required.issuperset(self.required)
-            and all(_says(operator, role, meaning) for role, meaning in self.says)
-            and all(_has_other(operator, role, meaning) for role, meaning in self.other_default)
+            and all(_can_say(operator, role, meaning) for role, meaning in self.says)
+            and all(
+                _has_other_default(operator, role, meaning) for role, meaning in self.other_default
+            )
             and self.reduction in {"", operator.reduction.name}
             and self.sums in {None, operator.reduction.sums}
             and self.integers in {None, operator.takes_integers}
@@ -101,30 +73,24 @@ class Needs:
         )
 
 
-def roles_of(attributes: Iterable[Attribute]) -> frozenset[Role]:
-    """Return the roles of attributes; pads in one list are begins and ends too."""
-    found = {attribute.role for attribute in attributes} - {"ignored"}
-    return frozenset(found | ({"pads_begin", "pads_end"} if "pads" in found else set()))
-
-
-def _says(operator: HasTraits, role: Role, meaning: Any) -> bool:
+def _can_say(operator: Operator, role: Role, meaning: Any) -> bool:
     return any(
-        each.role == role and (each.is_list or meaning in each.values.values())
-        for each in operator.attributes
+        attribute.role == role and (attribute.is_list or meaning in attribute.values.values())
+        for attribute in operator.attributes
     )
 
 
-def _has_other(operator: HasTraits, role: Role, meaning: Any) -> bool:
-    return _says(operator, role, meaning) and any(
-        each.role == role
-        and not each.required
-        and each.values.get(each.default, each.default) != meaning
-        for each in operator.attributes
+def _has_other_default(operator: Operator, role: Role, meaning: Any) -> bool:
+    return _can_say(operator, role, meaning) and any(
+        attribute.role == role
+        and not attribute.required
+        and attribute.values.get(attribute.default, attribute.default) != meaning
+        for attribute in operator.attributes
     )
 
 
 def _both(one: Any, other: Any) -> Any:
-    """Return what two values of a field ask for together."""
+    """Return the value of a field that two values together ask for."""
     if isinstance(one, tuple):
         return tuple(dict.fromkeys((*one, *other)))
     if isinstance(one, int) and not isinstance(one, bool):

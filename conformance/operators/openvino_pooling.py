@@ -1,4 +1,4 @@
-"""What AvgPool-1 and MaxPool-1 share: the attributes and misprints of OpenVINO's documents."""
+"""Attributes and rulings that OpenVINO's documents AvgPool-1 and MaxPool-1 share."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
 from conformance.operators.clause import Clause
 
 
-def window_attributes(*own: Attribute) -> tuple[Attribute, ...]:
-    """Return the attributes of both documents, a document's own after the kernel."""
+def window_attributes(*further: Attribute) -> tuple[Attribute, ...]:
+    """Return the attributes of both documents, with further ones of one document after kernel."""
     return (
         # The documents' range starts at 0; a stride of 0 is no distance (ruling stride-zero).
         Attribute("strides", "strides", "Attributes, strides", least=1),
         Attribute("pads_begin", "pads_begin", "Attributes, pads_begin"),
         Attribute("pads_end", "pads_end", "Attributes, pads_end"),
         Attribute("kernel", "kernel", "Attributes, kernel", least=1),
-        *own,
+        *further,
         Attribute(
             "rounding_type",
             "rounding",

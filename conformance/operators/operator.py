@@ -1,4 +1,4 @@
-"""An operator: what a document calls it, what it takes and returns, and where it is disputed."""
+"""An operator as its document defines it: inputs, outputs, attributes, steps, clauses, examples."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import numpy as np
 from conformance.dtypes import FLOATS, INTEGERS, is_known, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
-from conformance.operators.attributes import Attribute, Role, complete
+from conformance.operators.attributes import Attribute, Role, complete, roles_of
 from conformance.operators.clause import Clause
-from conformance.operators.needs import roles_of
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import Reduction
 from conformance.vector import Array
 
 ALL_TYPES = (*FLOATS, *INTEGERS)
-"""For documents that list no types, or integers too."""
+"""Element types of a document that lists no types, or integers too."""
 
 
 Comparison = Literal["exact", "bound"]
@@ -32,10 +31,10 @@ Comparison = Literal["exact", "bound"]
 class Output:
     """One output of an operator, of shape (N, C, o1..or).
 
-    `dtype` is its element type, "" for that of the data. `comparison` says how close a backend
-    must be: within the "bound" of a sum, or "exact". Left out, it is the bound for the first output
-    of a reduction that sums, and exact for any other. An output that is `always_defined` is so even
-    where a window has no cells.
+    `dtype` is its element type, "" for that of the data. `comparison` says what conforms: values
+    within the "bound" of a sum, or "exact" ones. By default it is "bound" for the first output of a
+    reduction that sums, and "exact" for all others. An output that is `always_defined` is defined
+    even for a window without cells.
     """
 
     name: str
@@ -46,11 +45,11 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A worked example of a document: attributes and data, and which of it the document prints.
+    """A worked example of a document; `source` cites it.
 
-    `data` are the numbers of one channel, nested by axis, where the document prints them;
-    otherwise data of `shape` (N, C, d1..dr) are made by a `pattern` of `sweep.patterns`.
-    `source` cites it. `tags` say what is printed and what is derived.
+    `data` are the numbers of one channel, nested by axis, if the document prints them; otherwise
+    data of `shape` (N, C, d1..dr) are made by a `pattern` of `sweep.patterns`. `tags` say what the
+    document prints and what is derived.
     """
 
     source: str
@@ -67,11 +66,11 @@ class Example:
 class Operator:
     """An operator as its document defines it.
 
-    `axes` is the range of numbers of spatial axes it takes (the upper end None if open);
-    `input_names` names its inputs in order: the data and, of an adaptive operator, the output
-    size. `dtypes` are the element types of the data. `clauses` are those that this document adds
-    to the shared ones. `smoke_rows` gives the rows of each covering array that are in the smoke
-    tier, None for as many as make it about 60 vectors.
+    `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
+    names the inputs in order: the data and, for an adaptive operator, the output size. `dtypes`
+    are the element types of the data. `clauses` are those that this document adds to the shared
+    ones. `smoke_rows` says how many rows of each covering array are in the smoke tier; None takes
+    as many as make it about 60 vectors.
     """
 
     name: str
@@ -88,10 +87,9 @@ class Operator:
     smoke_rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse, as ValueError, what no operator can be; say how outputs are compared."""
+        """Raise ValueError if the parts do not fit; fill in how each output is compared."""
         keys = [attribute.key for attribute in self.attributes]
-        roles = [each.role for each in self.attributes if each.role != "ignored"]
-        known = (*FLOATS, *INTEGERS)
+        roles = [attribute.role for attribute in self.attributes if attribute.role != "ignored"]
         types = {*self.dtypes, *(output.dtype for output in self.outputs if output.dtype)}
         for wrong, rule in (
             (not re.fullmatch(r"\w[\w.-]*", self.name), "its name is letters, digits, ., - and _"),
@@ -99,28 +97,32 @@ class Operator:
             (len(set(roles)) < len(roles), "two attributes have the same role"),
             ({"pads", "pads_begin"} <= set(roles), "pads are in one list or in two"),
             (not self.outputs, "it has at least one output"),
-            (not types <= set(known), f"element types are {', '.join(known)}"),
+            (not types <= set(ALL_TYPES), f"element types are {', '.join(ALL_TYPES)}"),
             (len(self.input_names) not in {1, 2}, "its inputs are data or data and output size"),
             (self.axes[0] < 1, "it has at least one spatial axis"),
         ):
             if wrong:
                 raise ValueError(f"operator {self.name!r}: {rule}")
-        first: Comparison = "bound" if self.reduction.sums else "exact"
-        others: list[Comparison] = ["exact"] * len(self.outputs)
-        compared = map(_compared, self.outputs, (first, *others))
-        object.__setattr__(self, "outputs", tuple(compared))
+        others: Comparison = "exact"
+        first: Comparison = "bound" if self.reduction.sums else others
+        outputs = (
+            replace(output, comparison=output.comparison or (others if number else first))
+            for number, output in enumerate(self.outputs)
+        )
+        object.__setattr__(self, "outputs", tuple(outputs))
 
     def extended(
         self, *attributes: Attribute, name: str, document: str, **changes: Any
     ) -> Operator:
-        """Return an operator that adds attributes to this one, or says them anew by their keys.
+        """Return an operator like this one with more attributes, for a document that adds to this.
 
-        Examples are not carried over: they are of another document. `changes` are fields.
+        An attribute replaces one with the same key. `changes` are values of other fields. Examples
+        are left out, since they are of this document.
         """
-        mine = {attribute.key: attribute for attribute in (*self.attributes, *attributes)}
+        by_key = {attribute.key: attribute for attribute in (*self.attributes, *attributes)}
         changes = {"examples": (), "smoke_rows": None, **changes}
         return replace(
-            self, name=name, document=document, attributes=tuple(mine.values()), **changes
+            self, name=name, document=document, attributes=tuple(by_key.values()), **changes
         )
 
     @cached_property
@@ -149,19 +151,19 @@ class Operator:
         return self.axes[1] is not None
 
     def takes_axes(self, axes: int) -> bool:
-        """Say whether its document allows so many spatial axes."""
+        """Say whether its document allows data of `axes` spatial axes."""
         fewest, most = self.axes
         return fewest <= axes and (most is None or axes <= most)
 
     def attribute(self, role: Role) -> Attribute | None:
-        """Return the attribute of a role, if it has one."""
-        return next((each for each in self.attributes if each.role == role), None)
+        """Return the attribute of a role; None if there is none."""
+        return next((attribute for attribute in self.attributes if attribute.role == role), None)
 
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
-        """Return the case in common terms; InvalidCase says which rule of the document it breaks.
+        """Check a case and return its parameters; InvalidCase says which rule it breaks.
 
-        `inputs[0]` has shape (N, C, d1..dr); an adaptive operator's second input is the 1-D
-        integer output size.
+        `inputs[0]` has shape (N, C, d1..dr). The second input of an adaptive operator is the output
+        size, an integer array of shape (r,).
         """
         if len(inputs) != len(self.input_names):
             names = ", ".join(self.input_names)
@@ -183,29 +185,29 @@ class Operator:
         return self.pipeline.resolve(params_of(self.attributes, given, data.shape[2:], output))
 
     def translate(self, sizes: tuple[int, ...], attributes: Mapping[str, Any]) -> Params:
-        """Return attributes in common terms, lists of integers as they are given.
+        """Return the parameters that attributes stand for, for data of spatial `sizes`.
 
-        `sizes` are the spatial ones of the data. Lengths and ranges are for whoever computes
-        the case to refuse; KeyError or InvalidCase for what has no meaning to hand on.
+        Lists are taken as they are given: their lengths and ranges are not checked. KeyError if a
+        required attribute is missing, InvalidCase for a value that the document does not have.
         """
         return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
 
     def attributes_of(self, meanings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return attributes that say what some roles are to be, in the order of `meanings`.
+        """Return the attributes that stand for values of `Params`, given by role in `meanings`.
 
-        Roles that the document has no attribute for are left out. It is the inverse of what
-        `validate` does with attributes.
+        In the order of `meanings`. Roles that the document has no attribute for are left out. The
+        inverse of what `validate` does with attributes.
         """
         return attributes_of(self.attributes, meanings)
 
     def tiled(self, kernel: tuple[int, ...]) -> dict[str, Any]:
-        """Return the fewest attributes that ask for windows of `kernel` cells side by side.
+        """Return the fewest attributes for windows of `kernel` cells, a kernel apart, unpadded.
 
-        Nothing is padded, so that what else must be said may be anything: it is the first choice.
+        Any value of the other required attributes will do: without padding they change nothing.
         """
-        none = (0,) * len(kernel)
-        plain = {"kernel": kernel, "strides": kernel, "pads_begin": none, "pads_end": none}
-        given = self.attributes_of(plain)
+        zeros = (0,) * len(kernel)
+        meanings = {"kernel": kernel, "strides": kernel, "pads_begin": zeros, "pads_end": zeros}
+        given = self.attributes_of(meanings)
         for attribute in self.attributes:
             if attribute.required:
                 given.setdefault(attribute.key, next(iter(attribute.choices), None))
@@ -216,12 +218,11 @@ class Operator:
         return given
 
 
-def _compared(output: Output, usual: Comparison) -> Output:
-    return output if output.comparison else replace(output, comparison=usual)
-
-
 def output_size_of(size: Array, axes: int) -> tuple[int, ...]:
-    """Read the second input of an adaptive operator; InvalidCase if it is no output size."""
+    """Return the output size per spatial axis from the second input of an adaptive operator.
+
+    InvalidCase unless it is an int32 or int64 array of shape (axes,) without negative entries.
+    """
     if size.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise InvalidCase(f"output_size of type {size.dtype}: must be int32 or int64")
     if size.ndim != 1 or len(size) != axes or any(value < 0 for value in size.tolist()):
@@ -233,7 +234,7 @@ def output_size_of(size: Array, axes: int) -> tuple[int, ...]:
 
 
 def sliding(reduction: Reduction, **replaced: Any) -> Pipeline:
-    """Return the steps of an operator that slides a kernel; `replaced` are its own."""
+    """Return the pipeline of an operator that slides a kernel, with some steps `replaced`."""
     return Pipeline(
         resolve=steps.as_given,
         pads=steps.resolve_pads,
@@ -247,6 +248,9 @@ def sliding(reduction: Reduction, **replaced: Any) -> Pipeline:
 
 
 def adaptive(reduction: Reduction, **replaced: Any) -> Pipeline:
-    """Return the steps of an operator that divides each axis into a wanted number of windows."""
-    own = {"pads": steps.no_pads, "extent": steps.wanted_extent, "windows": steps.divide_axes}
-    return sliding(reduction, **(own | replaced))
+    """Return the pipeline of an operator that divides each axis into a given number of windows.
+
+    `replaced` are its own steps.
+    """
+    blocks = {"pads": steps.no_pads, "extent": steps.wanted_extent, "windows": steps.divide_axes}
+    return sliding(reduction, **(blocks | replaced))

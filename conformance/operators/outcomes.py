@@ -24,9 +24,21 @@ from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
 from conformance.reference import measures, overflow_allowed
-from conformance.reference.bound import gamma, is_meaningful
+from conformance.reference.bound import gamma, is_meaningful, wider_format
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Case, Combination, Expected, Outcome, Vector
+from conformance.vector import (
+    ARITHMETIC,
+    UNDEFINED,
+    Anything,
+    Array,
+    Case,
+    Combination,
+    Expected,
+    Outcome,
+    Raises,
+    Values,
+    Vector,
+)
 
 _T = TypeVar("_T")
 Clauses = dict[str, tuple[str, ...]]
@@ -37,30 +49,36 @@ def answer(operator: Operator, case: Case) -> Vector:
     try:
         params = operator.validate(case.inputs, case.attributes)
     except InvalidCase:
-        return Vector(case, (Outcome("raises"),))
+        return Vector(case, (Raises(),))
     undefined = undefined_as_a_whole(operator, params, case.inputs[0])
     if undefined:
-        return Vector(case, (Outcome("anything"),), {undefined: ()})
+        return Vector(case, (Anything(),), {undefined: ()})
     data = case.inputs[0]
-    plans, touching = _plans(operator, params)
-    clauses = dict(touching)
-    tables = [(combination, _tables(operator, data, plan)) for combination, plan in plans]
-    outcomes: list[Outcome] = []
-    for combination, (table, of_values) in tables:
+    plans, geometric = _plans(operator, params)
+    clauses = dict(geometric)
+    values: list[tuple[Combination, Values]] = []
+    for combination, plan in plans:
+        of_plan, of_values = _values_under_readings(operator, data, plan)
         clauses |= of_values
-        outcomes += [
-            replace(outcome, readings=({**combination, **extra},)) for extra, outcome in table
-        ]
-    outcomes, arithmetic = _under_arithmetic(operator, data, outcomes)
+        values += [({**combination, **more}, outcome) for more, outcome in of_plan]
+    arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values])
     clauses |= arithmetic
+    outcomes: list[tuple[Combination, Outcome]] = [
+        ({**combination, **chosen}, _computed(outcome, data, chosen))
+        for combination, outcome in values
+        for chosen in _choices(arithmetic)
+    ]
     reaching = clauses_of(operator).get("pads-not-below-kernel")
     if reaching is not None and _any_pad_reaches_kernel(params):
         clauses[reaching.name] = _names(reaching)
-        outcomes = [_reading_too(o, {reaching.name: "accepted"}) for o in outcomes]
-        outcomes.append(Outcome("raises", ({reaching.name: "rejected"},)))
-    if any(map(has_undefined, outcomes)) and _some_window_is_empty(p for _, p in plans):
+        outcomes = [
+            *(({**combination, reaching.name: "accepted"}, one) for combination, one in outcomes),
+            ({reaching.name: "rejected"}, Raises()),
+        ]
+    has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
+    if has_any_undefined and _some_window_is_empty(plan for _, plan in plans):
         clauses[operator.reduction.undefined] = ()
-    return Vector(case, tuple(_fill_products(operator, outcomes, clauses)), clauses)
+    return Vector(case, _merged(operator, outcomes, clauses), clauses)
 
 
 def is_judgeable(operator: Operator, vector: Vector) -> bool:
@@ -73,8 +91,8 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     if not operator.reduction.sums or not inputs or inputs[0].ndim < 3:
         return True
     name = name_of(inputs[0].dtype)
-    addends = [output.addends for outcome in vector.outcomes for output in outcome.outputs]
-    most = max((int(each.max(initial=0)) for each in addends), default=0)
+    addends = [output.addends for outcome in vector.values for output in outcome.outputs]
+    most = max((int(counts.max(initial=0)) for counts in addends), default=0)
     return name not in FLOATS or is_meaningful(most, inputs[0].ndim - 2, name)
 
 
@@ -95,7 +113,7 @@ def _names(clause: Clause) -> tuple[str, ...]:
 
 
 @cache
-def _geometries(operator: Operator) -> tuple[list[Clause], dict[tuple[str, ...], steps.Pipeline]]:
+def geometries(operator: Operator) -> tuple[list[Clause], dict[tuple[str, ...], steps.Pipeline]]:
     """Return the geometric clauses of an operator and its pipeline for each choice of readings."""
     clauses = [clause for clause in disputed_of(operator) if clause.is_geometric]
     return clauses, {
@@ -111,16 +129,21 @@ def _chosen(clauses: Sequence[Clause], choice: Sequence[str]) -> dict[str, str]:
 @lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
 def _plans(operator: Operator, params: Params) -> tuple[list[tuple[Combination, Plan]], Clauses]:
     """Return one plan per combination of the geometric clauses that touch the case."""
-    candidates, pipelines = _geometries(operator)
+    candidates, pipelines = geometries(operator)
     every = dict(zip(pipelines, steps.plans(pipelines.values(), params), strict=True))
     return _told_apart(candidates, every, lambda plan: plan.key)
 
 
-def _tables(
+@cache
+def _about_values(operator: Operator) -> list[Clause]:
+    return [clause for clause in disputed_of(operator) if clause.is_of_values]
+
+
+def _values_under_readings(
     operator: Operator, data: Array, plan: Plan
-) -> tuple[list[tuple[Combination, Outcome]], Clauses]:
+) -> tuple[list[tuple[Combination, Values]], Clauses]:
     """Return what one plan gives under readings of clauses about values, where they differ."""
-    candidates = [c for c in disputed_of(operator) if c.is_of_values and c.concerns(data)]
+    candidates = [clause for clause in _about_values(operator) if clause.concerns(data)]
     every = {
         choice: _values(operator, candidates, choice, data, plan)
         for choice in product(*map(_names, candidates))
@@ -139,14 +162,16 @@ def _told_apart(
     """
     if not candidates:
         return [({}, given) for given in every.values()], {}
-    keys = {choice: key(given) for choice, given in every.items()}
+    number_of: dict[object, int] = {}  # of each key: numbers are compared faster
+    numbers = {
+        choice: number_of.setdefault(key(given), len(number_of)) for choice, given in every.items()
+    }
     touching = [
         clause
         for i, clause in enumerate(candidates)
         if any(
-            of_choice != keys[(*choice[:i], other, *choice[i + 1 :])]
-            for choice, of_choice in keys.items()
-            for other in _names(clause)
+            number != numbers[(*choice[:i], clause.default, *choice[i + 1 :])]
+            for choice, number in numbers.items()
         )
     ]
     apart: list[tuple[Combination, _T]] = []
@@ -159,7 +184,7 @@ def _told_apart(
 
 def _values(
     operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], data: Array, plan: Plan
-) -> Outcome:
+) -> Values:
     """Return the outputs of one plan under a choice of readings of some clauses about values."""
     pipeline = under(operator, _chosen(clauses, choice))
     gathered = pipeline.gather(data, plan.params, plan.windows)
@@ -168,13 +193,11 @@ def _values(
     read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
     if any(reading.nan_is_undefined for reading in read):
         of_nothing = of_nothing | np.isnan(widen(values[0]))
-    return Outcome(
-        "values",
-        ({},),
+    return Values(
         tuple(
             _expected(output, array, gathered, plan, of_nothing)
             for output, array in zip(operator.outputs, values, strict=True)
-        ),
+        )
     )
 
 
@@ -206,46 +229,70 @@ def _of_nothing(gathered: steps.Gathered) -> npt.NDArray[np.bool_]:
     return none
 
 
-def _under_arithmetic(
-    operator: Operator, data: Array, outcomes: list[Outcome]
-) -> tuple[list[Outcome], Clauses]:
-    """Return outcomes under the readings of accumulator and subnormals that touch the case.
+def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clauses:
+    """Return which of accumulator, sum-overflow and subnormals touch the case.
 
     The values do not change, only how far from them an answer may be.
     """
-    if data.dtype.kind in "iu":
-        return outcomes, {}
-    concerning = clauses_of(operator)
     clauses: Clauses = {}
+    if data.dtype.kind in "iu":
+        return clauses
+    concerning = clauses_of(operator)
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = _names(concerning["accumulator"])
+    if "sum-overflow" in concerning and any(
+        _may_overflow(outcome, data, accumulator)
+        for outcome in outcomes
+        for accumulator in clauses.get("accumulator", ("wider",))
+    ):
+        clauses["sum-overflow"] = _names(concerning["sum-overflow"])
     if _subnormals_arise(operator, data, outcomes):
         clauses["subnormals"] = _names(concerning["subnormals"])
-    result = []
-    for outcome in outcomes:
-        for choice in product(*clauses.values()):
-            extra = dict(zip(clauses, choice, strict=True))
-            result.append(
-                replace(
-                    _reading_too(outcome, extra),
-                    accumulator=extra.get("accumulator", "wider"),
-                    subnormals=extra.get("subnormals", "kept"),
-                )
-            )
-    return result, clauses
+    return clauses
 
 
-def _sums_may_differ(data: Array, outcome: Outcome) -> bool:
+def _computed(outcome: Values, data: Array, chosen: Combination) -> Values:
+    """Return an outcome under readings of the clauses of arithmetic."""
+    if not chosen:
+        return outcome
+    fields: dict[str, Any] = {ARITHMETIC[clause]: reading for clause, reading in chosen.items()}
+    if not _may_overflow(outcome, data, chosen.get("accumulator", "wider")):
+        fields.pop("sum_overflow", None)  # this accumulator holds the sums
+    return replace(outcome, **fields)
+
+
+def _choices(clauses: Clauses) -> list[dict[str, Any]]:
+    """Return every choice of a reading for each clause."""
+    return [dict(zip(clauses, choice, strict=True)) for choice in product(*clauses.values())]
+
+
+def _sums_may_differ(data: Array, outcome: Values) -> bool:
     """Say whether an element-type accumulator is held to another bound than a wider one."""
-    expected, name, axes = outcome.first, name_of(data.dtype), data.ndim - 2
-    addends, magnitude = expected.addends, expected.magnitude
-    if name in FLOATS[:2] and is_meaningful(int(addends.max(initial=0)), axes, name):
-        return bool((magnitude > 0).any())
-    values = expected.values.ravel()
-    return bool(overflow_allowed(values, addends, expected.divisor, magnitude, axes).any())
+    expected, name = outcome.outputs[0], name_of(data.dtype)
+    most = int(expected.addends.max(initial=0))
+    return (
+        wider_format(name).name != name
+        and is_meaningful(most, data.ndim - 2, name)
+        and bool((expected.magnitude > 0).any())
+    )
 
 
-def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Outcome]) -> bool:
+def _may_overflow(outcome: Values, data: Array, accumulator: str) -> bool:
+    """Say whether some sum may overflow under a reading of the clause accumulator."""
+    expected = outcome.outputs[0]
+    return bool(
+        overflow_allowed(
+            expected.values.ravel(),
+            expected.addends,
+            expected.divisor,
+            expected.magnitude,
+            data.ndim - 2,
+            element_type=accumulator == "element-type",
+        ).any()
+    )
+
+
+def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Values]) -> bool:
     """Say whether an input, a partial sum or a result may be subnormal.
 
     Two conditions, each necessary. Sums of multiples of a quantum q are multiples of q however
@@ -260,16 +307,16 @@ def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Outcom
     axes, quantum = data.ndim - 2, _quantum(values)
     last_bit = float(values.min()) * fmt.unit
     for outcome in outcomes:
-        n = np.maximum(outcome.first.divisor, 1)
+        n = np.maximum(outcome.outputs[0].divisor, 1)
         least = fmt.smallest_normal
         if ((quantum / n <= least + _noise(outcome, axes, fmt)) & (last_bit / n <= least)).any():
             return True
     return False
 
 
-def _noise(outcome: Outcome, axes: int, fmt: FloatFormat) -> npt.NDArray[np.float64]:
-    k = np.asarray(outcome.first.addends + 2.0 * axes, np.float64)
-    return gamma(k, fmt.unit) * outcome.first.magnitude
+def _noise(outcome: Values, axes: int, fmt: FloatFormat) -> npt.NDArray[np.float64]:
+    first = outcome.outputs[0]
+    return gamma(np.asarray(first.addends + 2.0 * axes, np.float64), fmt.unit) * first.magnitude
 
 
 def _quantum(values: npt.NDArray[np.float64]) -> float:
@@ -282,7 +329,9 @@ def _quantum(values: npt.NDArray[np.float64]) -> float:
 
 def has_undefined(outcome: Outcome) -> bool:
     """Say whether any value conforms in some element of some output."""
-    return any(bool((expected.addends == UNDEFINED).any()) for expected in outcome.outputs)
+    return isinstance(outcome, Values) and any(
+        bool((expected.addends == UNDEFINED).any()) for expected in outcome.outputs
+    )
 
 
 def _any_pad_reaches_kernel(params: Params) -> bool:
@@ -304,31 +353,33 @@ def _some_window_is_empty(plans: Iterable[Plan]) -> bool:
     )
 
 
-def _reading_too(outcome: Outcome, extra: Combination) -> Outcome:
-    return replace(outcome, readings=tuple({**c, **extra} for c in outcome.readings))
+def _merged(
+    operator: Operator, outcomes: list[tuple[Combination, Outcome]], clauses: Clauses
+) -> tuple[Outcome, ...]:
+    """Return the different outcomes, each with all combinations over the touching clauses.
 
-
-def _fill_products(
-    operator: Operator, outcomes: list[Outcome], clauses: Mapping[str, Any]
-) -> list[Outcome]:
-    """Complete partial combinations to products over all touching clauses; merge equal answers."""
+    A clause that a combination leaves out has any reading.
+    """
     disputed = [clause.name for clause in disputed_of(operator) if clauses.get(clause.name)]
-    merged: dict[Any, Outcome] = {}
-    for outcome in outcomes:
-        full: list[Combination] = []
-        for partial in outcome.readings:
-            choices = [(partial[name],) if name in partial else clauses[name] for name in disputed]
-            full += [dict(zip(disputed, choice, strict=True)) for choice in product(*choices)]
-        key = _key(outcome)
-        if key in merged:
-            full = [*merged[key].readings, *full]
-        merged[key] = replace(outcome, readings=tuple(full))
-    return list(merged.values())
+    merged: dict[Any, tuple[Outcome, list[Combination]]] = {}
+    for combination, outcome in outcomes:
+        _, readings = merged.setdefault(_key(outcome), (outcome, []))
+        readings += _choices(
+            {
+                name: (combination[name],) if name in combination else clauses[name]
+                for name in disputed
+            }
+        )
+    return tuple(
+        replace(outcome, readings=tuple(readings)) for outcome, readings in merged.values()
+    )
 
 
 def _key(outcome: Outcome) -> tuple[Any, ...]:
     """Equal for two outcomes exactly if they accept the same answers."""
-    parts: list[Any] = [outcome.kind, outcome.accumulator, outcome.subnormals]
+    if not isinstance(outcome, Values):
+        return (type(outcome),)
+    parts: list[Any] = [getattr(outcome, field) for field in ARITHMETIC.values()]
     for expected in outcome.outputs:
         defined: npt.NDArray[np.bool_] = expected.addends != UNDEFINED
         parts += [

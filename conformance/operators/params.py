@@ -1,4 +1,4 @@
-"""What a case asks for, in one vocabulary for all documents, and back in a document's own."""
+"""The parameters of a case in terms common to all documents, and translation to and from them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from conformance.operators.attributes import Attribute
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """What is asked for, in one vocabulary for all documents; one entry per spatial axis.
+    """The parameters of a case in terms common to all documents.
 
-    `auto_pad` is explicit, same_upper, same_lower or valid, `rounding` floor or ceil;
-    `include_pad` says whether padding counts in the divisor. `output` is the wanted output extent
-    of an adaptive operator and empty otherwise.
+    Tuples have one entry per spatial axis, in cells; those that an operator has no attribute for
+    are empty. `auto_pad` is explicit, same_upper, same_lower or valid, `rounding` floor or ceil.
+    `include_pad` says whether padding counts in the divisor. `output` is the requested output size
+    of an adaptive operator.
     """
 
     sizes: tuple[int, ...]
@@ -30,7 +31,7 @@ class Params:
 
     @property
     def same(self) -> bool:
-        """Whether the pads follow from the wanted output size."""
+        """Whether the pads follow from the output size: auto_pad is same_upper or same_lower."""
         return self.auto_pad in {"same_upper", "same_lower"}
 
     @property
@@ -40,7 +41,7 @@ class Params:
 
 
 UNSAID: Mapping[str, int] = {"strides": 1, "pads_begin": 0, "pads_end": 0}
-"""What windows have on each axis where a document has no attribute for it."""
+"""The value on every axis where an operator with a kernel has no such attribute."""
 
 
 def params_of(
@@ -49,10 +50,10 @@ def params_of(
     sizes: tuple[int, ...],
     output: tuple[int, ...] = (),
 ) -> Params:
-    """Translate attributes of a document, defaults filled in and lists as they are given.
+    """Return the parameters that attributes of a document stand for, with its defaults.
 
-    KeyError for a required attribute that is missing, InvalidCase for a word that the document
-    does not have.
+    Lists are taken as they are given. KeyError if a required attribute is missing, InvalidCase for
+    a value that the document does not have.
     """
     axes = len(sizes)
     fields: dict[str, Any] = {}
@@ -64,17 +65,16 @@ def params_of(
         meaning = attribute.meaning(given[key] if is_given else attribute.default_for(axes))
         fields |= attribute.by_role(meaning)
     if "kernel" in fields:
-        for unsaid, number in UNSAID.items():
-            if unsaid not in fields:
-                fields[unsaid] = (number,) * axes
+        for field, number in UNSAID.items():
+            fields.setdefault(field, (number,) * axes)
     return Params(sizes=sizes, output=output, **fields)
 
 
 def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes of a document, in the order of some meanings: roles and their values.
+    """Return the attributes of a document that stand for values of `Params`, given by role.
 
-    Meanings that the document has no attribute for are left out; KeyError where its attribute
-    cannot say one.
+    In the order of `meanings`. Roles that the document has no attribute for are left out; KeyError
+    for a value that its attribute cannot have.
     """
     by_role: dict[str, Attribute] = {attribute.role: attribute for attribute in declared}
     given: dict[str, Any] = {}

@@ -115,25 +115,28 @@ class Pipeline:
 def plans(pipelines: Iterable[Pipeline], params: Params) -> list[Plan]:
     """Return the plan of each pipeline: one object where the steps that differ find the same.
 
-    A step runs once for all pipelines that share it, and what it is given.
+    A step runs once for all pipelines that share it and its arguments. (Windows are equal only
+    if they are one object.)
     """
-    known: dict[tuple[Any, ...], Any] = {}
+    results: dict[tuple[Any, ...], Any] = {}
 
-    def once(step: Callable[..., Any], *given: Any) -> Any:
-        # Windows and divisors have no value to be found by; those that are known stay alive.
-        key = (step, *[each if isinstance(each, tuple) else id(each) for each in given])
-        if key not in known:
-            known[key] = step(*given)
-        return known[key]
+    def once(step: Callable[..., Any], *arguments: Any) -> Any:
+        key = (step, *arguments)
+        if key not in results:
+            results[key] = step(params, *arguments)
+        return results[key]
 
-    found = []
+    plan_of_each = []
     for pipeline in pipelines:
-        pads = once(pipeline.pads, params)
-        extent = once(pipeline.extent, params, pads)
-        windows = once(pipeline.windows, params, pads, extent)
-        divisor = once(pipeline.divide, params, pads, windows)
-        found.append(once(Plan, params, pads, extent, windows, divisor))
-    return found
+        pads = once(pipeline.pads)
+        extent = once(pipeline.extent, pads)
+        windows = once(pipeline.windows, pads, extent)
+        key = (pipeline.divide, pads, extent, windows)
+        if key not in results:
+            divisor = pipeline.divide(params, pads, windows)
+            results[key] = Plan(params, pads, extent, windows, divisor)
+        plan_of_each.append(results[key])
+    return plan_of_each
 
 
 # Steps of the documents, in the default reading of each clause.
@@ -164,9 +167,12 @@ def pads_for(params: Params, wanted: Extent) -> Pads:
 
 
 def rooms(params: Params, pads: Pads) -> tuple[int, ...]:
-    """Return t per axis; negative where the kernel is larger than the padded input."""
+    """Return the slack d + begin + end - k per spatial axis, in cells.
+
+    Negative where the kernel is larger than the padded input.
+    """
     return tuple(
-        axis.room(d, k, *pad) for d, k, pad in zip(params.sizes, params.kernel, pads, strict=True)
+        axis.slack(d, k, *pad) for d, k, pad in zip(params.sizes, params.kernel, pads, strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""How the cells of a window become a value: average, maximum, and what others add."""
+"""How the cells of a window become a value: average and maximum."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from conformance.vector import Array
 class Reduction:
     """How the cells of a window become a value.
 
-    `reduce` is the step that computes exact values, rounded once. Of a reduction that `sums`, and
-    perhaps `divides` the sum, sound backends differ by rounding errors within a proven bound; any
-    other chooses a cell, and every sound backend returns the same bits. `combine` and `empty` say
-    it once more for the built-in backend, which shares no code with `reduce`: a numpy function that
-    joins two cells, and the value of a window without cells, from the element type.
+    `reduce` is the step that computes the exact value, rounded once. If the reduction `sums` (and
+    perhaps `divides` the sum), sound backends differ by rounding errors within a proven bound;
+    otherwise it chooses a cell, and every sound backend returns the same bits. `combine` and
+    `empty` define the same for the built-in backend, which shares no code with `reduce`: a numpy
+    function of two cells, and the value of a window without cells, given the element type.
     `undefined` names the undefined clause of such windows.
     """
 
@@ -35,19 +35,19 @@ class Reduction:
 
 
 def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
-    """Divide the exact sum of each window, rounding once; integers towards zero."""
+    """Return the exact mean of each window, rounded once; of integers towards zero."""
     if gathered.data.dtype.kind in "iu":
         return integer_mean(gathered.data, gathered.lo, gathered.hi, divisor)
     return mean(gathered.data, gathered.lo, gathered.hi, divisor)
 
 
 def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
-    """Take the largest cell of each window; a NaN wins."""
+    """Return the largest cell of each window; NaN if the window holds a NaN."""
     return maximum(gathered.data, gathered.lo, gathered.hi)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """Return what is below every cell."""
+    """Return a value that is not above any cell of the type: -inf or the lowest integer."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 

@@ -1,16 +1,16 @@
-"""The operators there are: those of this package, and those that installed packages add.
+"""All operators: those of this package, and those that installed packages add.
 
 A package adds operators by an entry point in the group `conformance.operators` that names an
-`Operator`, or a tuple of them. They are loaded when somebody first asks for an operator.
+`Operator`, or a tuple of them. Entry points are loaded at the first use of OPERATORS or CLAUSES.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from conformance.errors import UsageError
 from conformance.operators.adaptive_avg_pool import ADAPTIVE_AVG_POOL
@@ -23,37 +23,50 @@ from conformance.operators.operator import Operator
 
 GROUP = "conformance.operators"
 OWN = (AVG_POOL, MAX_POOL, ADAPTIVE_AVG_POOL, NGRAPH_AVG_POOL)
-"""The operators of this package, in the order in which they are shown."""
+"""The operators of this package, in the order in which they are listed."""
 
 
-class _Operators(Mapping[str, Operator]):
-    """Operators by name; UsageError where an installed package adds one that is not sound."""
-
-    def __getitem__(self, name: str) -> Operator:
-        return _known()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_known())
-
-    def __len__(self) -> int:
-        return len(_known())
+Value = TypeVar("Value")
 
 
-class _Clauses(Mapping[str, Clause]):
-    """Clauses by name, of all operators: disputed ones, undefined ones, rulings."""
+class _LazyMapping(Mapping[str, Value]):
+    """A mapping whose contents are loaded when they are first asked for."""
 
-    def __getitem__(self, name: str) -> Clause:
-        return _known_clauses()[name]
+    def __init__(self, load: Callable[[], Mapping[str, Value]]) -> None:
+        self._load = load
+
+    def __getitem__(self, name: str) -> Value:
+        return self._load()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_known_clauses())
+        return iter(self._load())
 
     def __len__(self) -> int:
-        return len(_known_clauses())
+        return len(self._load())
 
 
-OPERATORS: Mapping[str, Operator] = _Operators()
-CLAUSES: Mapping[str, Clause] = _Clauses()
+class _Loading(threading.local):
+    """The operators that this thread has loaded so far; None unless it is loading packages."""
+
+    operators: dict[str, Operator] | None = None
+
+
+_loading = _Loading()
+
+
+def _available_operators() -> dict[str, Operator]:
+    """Return all operators; while packages are loaded, those so far, which a package may extend."""
+    return _loading.operators or _operators()
+
+
+def _available_clauses() -> dict[str, Clause]:
+    return _by_kind(_loading.operators) if _loading.operators else _clauses()
+
+
+OPERATORS: Mapping[str, Operator] = _LazyMapping(_available_operators)
+"""All operators by name; UsageError if an installed package adds one that cannot be used."""
+CLAUSES: Mapping[str, Clause] = _LazyMapping(_available_clauses)
+"""The clauses of all operators by name: disputed ones, undefined ones, rulings."""
 
 
 def operator_named(name: str) -> Operator:
@@ -72,38 +85,20 @@ def concerned(clause: Clause) -> tuple[str, ...]:
     )
 
 
-class _Loading(threading.local):
-    """What this thread has loaded so far while it loads packages, None when it does not."""
-
-    operators: dict[str, Operator] | None = None
-
-
-_loading = _Loading()
-
-
-def _known() -> dict[str, Operator]:
-    """Return all operators; to a package that is being loaded, those that it can extend."""
-    return _loading.operators or _operators()
-
-
-def _known_clauses() -> dict[str, Clause]:
-    return _by_kind(_loading.operators) if _loading.operators else _clauses()
-
-
 @cache
 def _operators() -> dict[str, Operator]:
-    found = _loading.operators = {operator.name: operator for operator in OWN}
+    operators = _loading.operators = {operator.name: operator for operator in OWN}
     clauses = {clause.name: clause for clause in SHARED}
     try:
         points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
         for point in points:
             for operator in _loaded(point):
-                _check(point, operator, found, clauses)
-                found[operator.name] = operator
+                _check(point, operator, operators, clauses)
+                operators[operator.name] = operator
                 clauses |= {clause.name: clause for clause in operator.clauses}
     finally:
         _loading.operators = None
-    return found
+    return operators
 
 
 @cache
@@ -112,9 +107,11 @@ def _clauses() -> dict[str, Clause]:
 
 
 def _by_kind(operators: Mapping[str, Operator]) -> dict[str, Clause]:
-    every = [*SHARED, *(each for operator in operators.values() for each in operator.clauses)]
+    """Return all clauses of some operators by name, sorted by kind."""
+    clauses = [*SHARED, *(clause for operator in operators.values() for clause in operator.clauses)]
     kinds = ("disputed", "undefined", "ruling")
-    return {each.name: each for each in sorted(every, key=lambda each: kinds.index(each.kind))}
+    by_kind = sorted(clauses, key=lambda clause: kinds.index(clause.kind))
+    return {clause.name: clause for clause in by_kind}
 
 
 def _loaded(point: EntryPoint) -> tuple[Operator, ...]:
@@ -122,20 +119,21 @@ def _loaded(point: EntryPoint) -> tuple[Operator, ...]:
         value: Any = point.load()
     except (Exception, SystemExit) as error:
         raise _wrong(point, f"it does not load: {type(error).__name__}: {error}") from error
-    several = tuple(value) if isinstance(value, tuple | list) else (value,)
-    for each in several:
-        if not isinstance(each, Operator):
-            raise _wrong(point, f"it names a {type(each).__name__}, not an Operator")
-    return several
+    operators = tuple(value) if isinstance(value, tuple | list) else (value,)
+    for operator in operators:
+        if not isinstance(operator, Operator):
+            raise _wrong(point, f"it names a {type(operator).__name__}, not an Operator")
+    return operators
 
 
 def _check(
     point: EntryPoint,
     operator: Operator,
-    known: Mapping[str, Operator],
+    operators: Mapping[str, Operator],
     clauses: Mapping[str, Clause],
 ) -> None:
-    if operator.name in known:
+    """Raise UsageError unless the operator fits those that are loaded already."""
+    if operator.name in operators:
         raise _wrong(point, f"there is an operator {operator.name!r} already")
     for clause in operator.clauses:
         if clauses.get(clause.name, clause) is not clause:

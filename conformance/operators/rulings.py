@@ -1,4 +1,4 @@
-"""Clauses that several documents share: rulings that pipelines follow, and what none defines."""
+"""Clauses that several documents share: rulings, and what no document defines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ UNDEFINED: tuple[Clause, ...] = (
         needs=Needs(reduction="average"),
         document="nGraph AvgPool",
         section="Note on ill-definedness; T_div",
-        says="ill-defined where padding is left out and a window holds nothing else: infinity "
-        "or NaN",
-        answer="any value in those elements; the others are judged as ever",
+        says="ill-defined (infinity or NaN) where padding does not count and a window holds "
+        "nothing else",
+        answer="the elements of such windows; all others are judged as usual",
         evidence="engines give NaN, 0 or -0, or refuse",
     ),
     Clause(
@@ -24,7 +24,7 @@ UNDEFINED: tuple[Clause, ...] = (
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about a window without any",
-        answer="any value in those elements; the others are judged as ever",
+        answer="the elements of such windows; all others are judged as usual",
         evidence="engines give -inf, the lowest finite value or 0, or refuse",
     ),
     Clause(
@@ -35,7 +35,7 @@ UNDEFINED: tuple[Clause, ...] = (
         section="Detailed description, output shape",
         says="the formula gives no positive output for a kernel above the padded input",
         answer="the whole case",
-        evidence="mostly refused; with ceil some engines return one clipped window",
+        evidence="most engines refuse; with ceil some return one clipped window",
     ),
     Clause(
         name="empty-dimension",
@@ -62,7 +62,7 @@ UNDEFINED: tuple[Clause, ...] = (
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="nothing about the sign of zero",
-        answer="+0 and -0 are equal everywhere",
+        answer="the sign of zero: +0 and -0 are equal everywhere",
         evidence="the order of a sum and of comparisons decides it",
     ),
 )
@@ -79,16 +79,6 @@ RULINGS: tuple[Clause, ...] = (
         evidence="examples 3 and 4 use pads with auto_pad=explicit",
     ),
     Clause(
-        name="valid-rounds",
-        kind="ruling",
-        needs=Needs(roles=("auto_pad", "rounding")),
-        document="AvgPool-1",
-        section="Attributes, rounding_type and auto_pad",
-        says="nothing about rounding_type together with valid",
-        answer="rounding_type applies with valid too",
-        evidence="OpenVINO, ONNX Runtime and PyTorch agree",
-    ),
-    Clause(
         name="zero-pads-overhang",
         kind="ruling",
         needs=Needs(roles=("rounding", "include_pad")),
@@ -96,17 +86,7 @@ RULINGS: tuple[Clause, ...] = (
         section="Attributes, exclude-pad and rounding_type",
         says="nothing about ceil overhang with exclude-pad=false where there is no padding",
         answer="overhang cells do not exist and never count",
-        evidence="OpenVINO, ONNX Runtime and PyTorch agree; the commonest public bug of all",
-    ),
-    Clause(
-        name="same-never-crops",
-        kind="ruling",
-        needs=Needs(roles=("auto_pad",)),
-        document="AvgPool-1",
-        section="Attributes, auto_pad",
-        says="nothing about same_* with a kernel below the stride",
-        answer="the total padding is never below 0; windows start at j s",
-        evidence="OpenVINO, JAX and TensorFlow agree; others fail",
+        evidence="OpenVINO, ONNX Runtime and PyTorch agree; the bug most often reported",
     ),
     Clause(
         name="layout",

@@ -1,8 +1,8 @@
-"""Geometry of one spatial axis: pads, output extent, windows, divisor counts.
+"""Geometry of one spatial axis: pads, number of windows, their positions, counts of cells.
 
-Every function is one step of a pipeline for one axis, in plain integers. d is the input size, k
-the kernel, s the stride; positions are in input coordinates, so padding lies at -1 and below and
-at d and above.
+Every function does one step of a pipeline for one axis, in exact integers. d is the input size, k
+the kernel, s the stride, o the number of windows. Positions are in input coordinates: the input is
+0..d-1, padding lies below 0 and from d on.
 """
 
 from __future__ import annotations
@@ -18,46 +18,57 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def exact_total(d: int, k: int, s: int, o: int) -> int:
+    """Return the total padding with which the last of o windows ends where the padding does.
+
+    (o - 1) s + k - d cells: negative where the windows leave cells at the end of the input.
+    """
+    return (o - 1) * s + k - d
+
+
 def same_total(d: int, k: int, s: int, o: int) -> int:
-    """Return the total padding that makes o windows end at or after the last cell; never < 0."""
-    return max(0, (o - 1) * s + k - d)
+    """Return the least total padding with which o windows fit, max(0, (o - 1) s + k - d) cells."""
+    return max(0, exact_total(d, k, s, o))
 
 
 def split(total: int, *, larger_at_end: bool) -> tuple[int, int]:
-    """Split a total padding into begin and end, an odd cell going to the end or to the begin."""
+    """Return (begin, end) of a total padding; of an odd total, one end gets a cell more."""
     smaller = total // 2
     return (smaller, total - smaller) if larger_at_end else (total - smaller, smaller)
 
 
-def room(d: int, k: int, begin: int, end: int) -> int:
-    """Return t = d + begin + end - k: how far the first window can slide."""
+def slack(d: int, k: int, begin: int, end: int) -> int:
+    """Return the slack t = d + begin + end - k in cells: how far the first window can slide.
+
+    Negative where the kernel is larger than the padded input.
+    """
     return d + begin + end - k
 
 
 def extent(t: int, s: int, *, ceil: bool) -> int:
-    """Return the number of windows that start within t cells, rounded up or down."""
+    """Return the number of windows for a slack of t cells: t / s, rounded up or down, plus 1."""
     return (ceil_div(t, s) if ceil else t // s) + 1
 
 
 def sliding(o: int, k: int, s: int, begin: int) -> tuple[Positions, Positions]:
-    """Return start and stop of o windows of k cells, s apart, the first at -begin."""
+    """Return start and stop (o,) of windows of k cells, s apart, the first at -begin."""
     start = np.arange(o, dtype=np.int64) * s - begin
     return start, start + k
 
 
 def adaptive(d: int, o: int) -> tuple[Positions, Positions]:
-    """Return start and stop of o windows that divide d cells: floor(i d / o), ceil((i+1) d / o)."""
+    """Return start floor(i d / o) and stop ceil((i + 1) d / o) of the blocks i = 0..o-1, (o,)."""
     i = np.arange(o, dtype=np.int64)
     return i * d // o, -(-(i + 1) * d // o)
 
 
 def clipped(positions: Positions, d: int) -> Positions:
-    """Return positions moved into 0..d."""
+    """Return positions clamped to 0..d."""
     inside: Positions = np.minimum(np.maximum(positions, 0), d)
     return inside
 
 
 def cells_within(start: Positions, stop: Positions, low: int, high: int) -> Positions:
-    """Count the cells of each window that lie in low:high."""
+    """Return how many cells of each window start:stop lie in low:high."""
     counts: Positions = np.maximum(np.minimum(stop, high) - np.maximum(start, low), 0)
     return counts

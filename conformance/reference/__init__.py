@@ -1,6 +1,7 @@
-"""Exact values: the correctly rounded mean, the maximum, and how far a sound backend may be off.
+"""Exact values: the correctly rounded mean, the maximum, and the error bounds of sound backends.
 
-Knows arrays and boxes of cells; knows nothing of attributes, documents or files.
+A *box* is the cells that a window reads: a product of ranges, one per spatial axis. Attributes,
+documents and files are not known at this level.
 """
 
 from __future__ import annotations

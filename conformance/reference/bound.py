@@ -1,14 +1,14 @@
 """How far from the expected value a sound backend may be, for any order of summation.
 
-docs/numerics.md proves the bound. In short, with u the unit roundoff of the arithmetic, m
+docs/development/proofs.md proves the bound. In short, with u the unit roundoff of the arithmetic, m
 non-zero addends, r spatial axes, K = m + 2r and M = sum|x| / divisor:
 
     |got - exact| <= gamma(K) M + underflow,    gamma(K) = K u / (1 - K u)
 
-to which half an ulp is added, since a file holds the exact value rounded once. A backend that
-sums half types in float32 or wider (`accumulator` "wider") is held to float32's gamma plus its
-final rounding; one that sums in the element type itself to that type's gamma, and its sums may
-overflow.
+Half an ulp is added, since a file holds the exact value rounded once. For a backend that sums half
+types in float32 or wider (reading "wider" of the clause accumulator), gamma is that of float32, and
+its final rounding is added. For a backend that sums in the element type itself, gamma is that of
+the element type. Sums may overflow in either.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Counts = npt.NDArray[np.int32]
 
 # The bound is computed in doubles: a few roundings, each of 2**-53.
 _SLACK = 1.0 + 2.0**-48
-# How few bits of a bound may be left before it says too little to judge by.
+# Above this K u, the bound is wider than the values themselves and proves nothing.
 _MEANINGFUL = 0.5
 
 
 def wider_format(name: str) -> FloatFormat:
-    """Return the narrowest format that counts as a wider accumulator for an element type."""
+    """Return the narrowest accumulator that the reading "wider" allows for an element type."""
     return float_format("float32" if name in {"float16", "bfloat16"} else name)
 
 
 def is_meaningful(addends: int, axes: int, name: str) -> bool:
-    """Say whether the bound for an element-type accumulator still tells right from wrong."""
+    """Say whether the bound for sums in the element type is small enough to judge by."""
     return (addends + 2 * axes) * float_format(name).unit <= _MEANINGFUL
 
 
@@ -48,33 +48,44 @@ def tolerance(
     average: bool,
     element_type: bool | npt.NDArray[np.bool_] = False,
     flushed: bool | npt.NDArray[np.bool_] = False,
+    below: bool | npt.NDArray[np.bool_] = False,
 ) -> Doubles:
-    """Return the largest |got - expected| that conforms, per element of flat columns.
+    """Return the largest |got - expected| that conforms, per element: all arrays have shape (n,).
 
-    `expected` is rounded to the element type and of a floating-point type. `element_type` and
-    `flushed` are the readings of the clauses accumulator and subnormals, for all elements or
-    each. Elements that are not finite have tolerance 0: they are compared by kind.
+    `expected` is of a floating-point element type. `addends` counts cells that are not zero,
+    `magnitude` is sum|x| / divisor, and `axes` the number of spatial axes. `average` is False for
+    an output that chooses a cell. `element_type` and `flushed` say whether these readings of the
+    clauses accumulator and subnormals hold. `below` says whether `got` is below `expected`: what
+    counts as zero lowers a result by positive cells alone, and raises it by negative ones. NaN and
+    infinities have tolerance 0: they are compared by kind. Source: docs/numerics.md, "The
+    tolerance".
     """
     fmt = float_format(name_of(expected.dtype))
     wide_expected = widen(expected)
-    size = np.where(np.isfinite(wide_expected), np.abs(wide_expected), 0.0)
+    value = np.where(np.isfinite(wide_expected), wide_expected, 0.0)
+    size, least = np.abs(value), fmt.smallest_normal
+    # Positive where the result is moved towards zero.
+    inwards = np.where(below, value, -value)
     if not average:
-        # Where subnormals count as zero, any subnormal of the window may come out for another.
-        loose = np.where(size < fmt.smallest_normal, 2 * fmt.smallest_normal, 0.0)
-        return np.where(flushed, loose, 0.0)
-    wide = wider_format(fmt.name)
+        return np.where(np.logical_and(flushed, size < least), np.maximum(inwards, 0.0), 0.0)
+    wider = wider_format(fmt.name)
     k = addends + 2.0 * np.asarray(axes)
-    rounding = fmt.unit * size + fmt.smallest / 2  # of the stored value
-    own = gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
-    if wide.name == fmt.name:
-        bound = own
+    of_stored_value = fmt.unit * size + fmt.smallest / 2
+    in_element_type = gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
+    if wider.name == fmt.name:
+        bound = in_element_type
     else:
-        once = fmt.unit * (1 + 4 * fmt.unit) * size + fmt.smallest  # of the backend's result
-        summed = gamma(k, wide.unit) * magnitude * (1 + fmt.unit) + (k + 1) * wide.smallest
-        bound = np.where(element_type, own, once + summed)
-    flush = np.where(flushed, (2 * k + 2) * fmt.smallest_normal, 0.0)
-    result: Doubles = (bound + rounding + flush) * _SLACK
-    return np.where(np.isfinite(wide_expected), result, 0.0)
+        of_result = fmt.unit * (1 + 4 * fmt.unit) * size + fmt.smallest
+        of_sum = gamma(k, wider.unit) * magnitude * (1 + fmt.unit) + (k + 1) * wider.smallest
+        bound = np.where(element_type, in_element_type, of_result + of_sum)
+    bound = bound + of_stored_value
+    with np.errstate(over="ignore"):
+        cells_of_a_sign = np.maximum((magnitude + inwards + of_stored_value) / 2, 0.0)
+    # A cell alone is flushed only where it, or its share, may be subnormal.
+    is_flushed = np.logical_and(flushed, (addends > 1) | (size - bound < least))
+    of_flushes = np.where(is_flushed, np.minimum(addends * least, cells_of_a_sign), 0.0)
+    total: Doubles = (bound + of_flushes) * _SLACK
+    return np.where(np.isfinite(wide_expected), total, 0.0)
 
 
 def overflow_allowed(
@@ -83,23 +94,42 @@ def overflow_allowed(
     divisor: Counts,
     magnitude: Doubles,
     axes: int | npt.NDArray[np.integer],
+    *,
+    element_type: bool | npt.NDArray[np.bool_] = False,
 ) -> npt.NDArray[np.bool_]:
-    """Say per element whether sums kept in the element type may overflow.
+    """Say per element whether sums may overflow; all arrays have shape (n,).
 
-    There, under the reading element-type of the clause accumulator, a NaN conforms too, and where
-    `expected` is finite so does an infinity. (An infinity among the cells may meet the opposite
-    one that a sum of the others became; it cannot become that one.)
+    `element_type` says whether they are kept in the element type, else in the narrowest type that
+    the reading "wider" of the clause accumulator allows. Where they may overflow, under the reading
+    overflows of the clause sum-overflow, a NaN conforms too, and where `expected` is finite so does
+    an infinity. (If a cell is infinite, the sum of the other cells may overflow to the opposite
+    infinity: the two give NaN, never the opposite infinity.) Source: docs/numerics.md, "Overflow".
     """
-    fmt = float_format(name_of(expected.dtype))
-    k = addends + 2.0 * np.asarray(axes)
-    with np.errstate(over="ignore"):
-        reach = magnitude * divisor * (1 + 2 * gamma(k, fmt.unit))
-    allowed: npt.NDArray[np.bool_] = reach >= fmt.largest * (1 - fmt.unit)
+    own = float_format(name_of(expected.dtype))
+    in_own, in_wider = (
+        _reaches(fmt, addends, divisor, magnitude, axes) for fmt in (own, wider_format(own.name))
+    )
+    allowed: npt.NDArray[np.bool_] = np.where(element_type, in_own, in_wider)
     return allowed & ~np.isnan(widen(expected))
 
 
+def _reaches(
+    fmt: FloatFormat,
+    addends: Counts,
+    divisor: Counts,
+    magnitude: Doubles,
+    axes: int | npt.NDArray[np.integer],
+) -> npt.NDArray[np.bool_]:
+    """Say per element whether a sum in a format may reach its largest number."""
+    k = addends + 2.0 * np.asarray(axes)
+    with np.errstate(over="ignore"):
+        reach = magnitude * divisor * (1 + 2 * gamma(k, fmt.unit))
+    reaches: npt.NDArray[np.bool_] = reach >= fmt.largest * (1 - fmt.unit)
+    return reaches
+
+
 def gamma(k: Doubles, unit: float) -> Doubles:
-    """Return k u / (1 - k u), the bound of k rounding errors; 0 where it says too little."""
+    """Return k u / (1 - k u), the bound of k rounding errors; 0 where k u > 1/2."""
     product = k * unit
-    # Beyond 1/2 nothing can be said. Such vectors are not generated; none may pass for free.
+    # Above 1/2 the bound proves nothing: such vectors are not generated, and others must not pass.
     return np.where(product <= _MEANINGFUL, product / (1 - np.minimum(product, _MEANINGFUL)), 0.0)

@@ -1,4 +1,4 @@
-"""The maximum over boxes of cells; exact by nature."""
+"""The maximum over boxes of cells: always exact."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def maximum(data: Array, lo: Ranges, hi: Ranges) -> Array:
 
 
 def maximum_ignoring_nan(data: Array, lo: Ranges, hi: Ranges) -> Array:
-    """Return the largest number of each box; NaN only where a box holds nothing else."""
+    """Return the largest number of each box; NaN only for a box of NaN alone. Shapes as above."""
     return choose(data, lo, hi, np.fmax, _lowest(data))
 
 
 def choose(data: Array, lo: Ranges, hi: Ranges, ufunc: np.ufunc, empty: Any) -> Array:
-    """Return the cell of each box that `ufunc` prefers of any two; `empty` without any.
+    """Return the cell of each box that `ufunc`, such as np.maximum, chooses of any two.
 
-    Shapes are those of `maximum`.
+    `empty` is the value of a box without cells. Shapes are those of `maximum`.
     """
-    # numpy's loops for the two half types are slow or, for bfloat16, another package's.
-    narrow_type = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
-    work = to_float32(data) if narrow_type else data
+    # numpy's loops for float16 are slow, and those for bfloat16 are of another package.
+    is_half = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
+    work = to_float32(data) if is_half else data
     planes = work.reshape(data.shape[0] * data.shape[1], *data.shape[2:])
     result = fold(planes, lo, hi, ufunc, empty)
     return result.reshape(*data.shape[:2], *result.shape[1:]).astype(data.dtype, copy=False)

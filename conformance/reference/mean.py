@@ -1,14 +1,14 @@
 """The mean over boxes of cells, rounded once to the element type, whatever the data.
 
-Three ways to the same correctly rounded result, the cheapest that is certain:
+There are three ways to the same correctly rounded result; the first that is certain is taken:
 
 1. plain double sums, where all cells of a block of planes are multiples of one quantum and their
    sums stay below 2**53 quanta: the sums are exact, and so is the final rounding;
 2. sums in two doubles with a bound on their error, where both ends of the error interval round
    to the same value (Ziv's strategy);
-3. integers, for what is left: near or exact ties after rounding errors, and extreme ranges.
+3. integers, for all other elements: ties, sums too close to a tie, and extreme ranges.
 
-docs/numerics.md, "Exact means", proves each.
+docs/development/proofs.md, "Exact means", proves all three.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from conformance.reference.rounding import (
     Doubles,
     narrow,
     round_pair,
-    round_ratio,
+    round_ratios,
     two_sum,
     widen,
 )
 from conformance.vector import Array
 
-# A block of planes this large, in cells, fits the second-level cache as doubles.
+# Cells per block of planes: as doubles, they fit the second-level cache.
 _BLOCK = 1 << 16
-# Within these ends the error-free transformations of way 2 neither overflow nor underflow.
+# Within these limits the error-free transformations of way 2 neither overflow nor underflow.
 _PAIR_LARGEST, _PAIR_SMALLEST, _PAIR_DIVISOR = 2.0**960, 2.0**-800, 2.0**26
 _U = 2.0**-53
 
@@ -47,10 +47,10 @@ def mean(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]) ->
     fmt = float_format(name_of(data.dtype))
     planes = np.ascontiguousarray(data).reshape(data.shape[0] * data.shape[1], *data.shape[2:])
     result = np.empty((len(planes), *divisor.shape), data.dtype)
-    at_once = max(1, _BLOCK // max(1, planes[:1].size))
+    planes_per_block = max(1, _BLOCK // max(1, planes[:1].size))
     n = np.maximum(divisor, 1).astype(np.float64)
-    for first in range(0, len(planes), at_once):
-        block = slice(first, first + at_once)
+    for first in range(0, len(planes), planes_per_block):
+        block = slice(first, first + planes_per_block)
         result[block] = _mean_of_block(planes[block], lo, hi, n, fmt)
     if not divisor.all():
         result[:, divisor == 0] = np.nan
@@ -139,7 +139,7 @@ def _mean_with_specials(
 def _mean_in_pairs(
     values: Doubles, lo: Ranges, hi: Ranges, n: Doubles, name: str
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Return means and whether each is certain; the sums are held in two doubles."""
+    """Return the means (planes, o1..or) from sums in two doubles, and whether each is certain."""
 
     def add(folded: Array, tap: Array) -> None:
         total, error, magnitude = folded
@@ -180,19 +180,23 @@ def _settle(
     n: Doubles,
     name: str,
 ) -> None:
-    """Fill in the elements that are not certain, in integers."""
-    for place in np.argwhere(~certain):
-        plane, *where = place.tolist()
-        box = tuple(slice(int(a[j]), int(b[j])) for a, b, j in zip(lo, hi, where, strict=True))
-        total, shift = _exact_sum(values[(plane, *box)].ravel().tolist())
-        result[tuple(place)] = round_ratio(total, int(n[tuple(where)]) << shift, name)
+    """Compute the elements that are not certain in integers, into `result`."""
+    begins, ends = ([axis.tolist() for axis in bounds] for bounds in (lo, hi))
+    planes = np.flatnonzero(~certain.reshape(len(certain), -1).all(axis=1))
+    cells, shift = _as_integers(values[planes])
+    totals, divisors = [], []
+    for plane, *window in np.argwhere(~certain[planes]).tolist():
+        box = tuple(slice(a[j], b[j]) for a, b, j in zip(begins, ends, window, strict=True))
+        totals.append(sum(cells[plane][box].ravel().tolist()))
+        divisors.append(int(n[tuple(window)]) << shift)
+    result[~certain] = round_ratios(totals, divisors, name)
 
 
-def _exact_sum(numbers: list[float]) -> tuple[int, int]:
-    """Return the sum of doubles as an integer times 2**-shift."""
-    ratios = [number.as_integer_ratio() for number in numbers]
-    shift = max((denominator.bit_length() for _, denominator in ratios), default=1)
-    total = sum(
-        numerator << (shift - denominator.bit_length()) for numerator, denominator in ratios
-    )
-    return total, shift - 1
+def _as_integers(values: Doubles) -> tuple[Array, int]:
+    """Return finite doubles as Python integers, each times 2**shift, and the shift."""
+    mantissa, exponent = np.frexp(values)
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    shift = 53 - int(exponent.min(initial=53, where=digits != 0))
+    up = np.maximum(exponent + (shift - 53), 0)  # a zero may have a lower exponent
+    integers: Array = digits.astype(object) << up.astype(object)
+    return integers, shift

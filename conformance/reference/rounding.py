@@ -1,12 +1,16 @@
 """Round once: from an exact value, held in one or two doubles or as a ratio, to an element type.
 
-Rounding a value to double and then to a narrower type can be wrong at ties. Rounding to *odd*
-first cannot: when a value is not a double, take of its two neighbours the one whose last bit is
-set. A double keeps at least two bits more than every narrower type here, so the second rounding,
-to nearest even, sees on which side of a tie the value lies (docs/numerics.md, "Rounding once").
+Rounding a value to nearest double and then to a narrower type can be wrong at ties. Rounding to
+*odd* first is always right: a value that is not a double becomes the one of its two neighbours
+whose last bit is set. A double has at least two bits more than every narrower type here, so the
+second rounding, to nearest even, sees on which side of a tie the value lies
+(docs/development/proofs.md, "Rounding once").
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +24,8 @@ Doubles = npt.NDArray[np.float64]
 def widen(values: Array) -> Doubles:
     """Return float values of any element type as doubles, exactly."""
     source = to_float32(values) if values.dtype == dtype_of("bfloat16") else values
-    return source.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return source.astype(np.float64)
 
 
 def to_float32(halves: Array) -> npt.NDArray[np.float32]:
@@ -34,10 +39,10 @@ def to_float32(halves: Array) -> npt.NDArray[np.float32]:
 def narrow(values: Doubles, name: str) -> Array:
     """Round doubles to the element type `name`, to nearest, ties to even."""
     if name != "bfloat16":
-        # A double below half the smallest subnormal rounds to zero: that is no surprise here.
+        # Underflow and overflow are what rounding is expected to do here: no warnings.
         with np.errstate(under="ignore", over="ignore"):
             return values.astype(dtype_of(name))
-    # There is no direct conversion: through float32, rounded to odd, then to nearest even.
+    # numpy cannot convert directly: round to odd in float32, then to nearest even.
     with np.errstate(under="ignore", over="ignore"):
         nearest = values.astype(np.float32)
     bits = _to_odd(nearest.view(np.uint32), np.abs(nearest) > np.abs(values), nearest != values)
@@ -56,20 +61,30 @@ def round_pair(high: Doubles, low: Doubles, name: str) -> Array:
     return narrow(odd, name)
 
 
-def round_ratio(numerator: int, denominator: int, name: str) -> Array:
-    """Round the exact quotient of two integers to `name`; a 0-d array."""
-    try:
-        # int / int in Python is the correctly rounded double.
-        nearest = np.array(numerator / denominator, np.float64)
-    except OverflowError:
-        return narrow(np.array(np.copysign(np.inf, 1 if numerator > 0 else -1)), name)
+def round_ratios(numerators: Sequence[int], denominators: Sequence[int], name: str) -> Array:
+    """Round exact quotients of integers to `name`, each once; denominators are above zero."""
+    rounded = [_round_ratio(*ratio) for ratio in zip(numerators, denominators, strict=True)]
+    nearest = np.array([double for double, _ in rounded], np.float64)
     if name == "float64":
         return nearest
-    above, below = float(nearest).as_integer_ratio()
+    error = np.array([sign for _, sign in rounded], np.int8)
+    away = error * np.sign(nearest) > 0
+    odd = _to_odd(nearest.view(np.uint64), away, error != 0).view(np.float64)
+    return narrow(odd, name)
+
+
+def _round_ratio(numerator: int, denominator: int) -> tuple[float, int]:
+    """Return the double nearest to a quotient, and the sign of its rounding error.
+
+    An overflow gives an infinity without an error: it stays one in every type.
+    """
+    try:
+        nearest = numerator / denominator  # of integers, correctly rounded by Python
+    except OverflowError:
+        return (math.inf if numerator > 0 else -math.inf), 0
+    above, below = nearest.as_integer_ratio()
     difference = above * denominator - numerator * below
-    away = (difference > 0) if numerator > 0 else (difference < 0)
-    odd = _to_odd(nearest.view(np.uint64), np.array(away), np.array(difference != 0))
-    return narrow(odd.view(np.float64), name)
+    return nearest, (difference > 0) - (difference < 0)
 
 
 def two_sum(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:

@@ -1,234 +1,308 @@
-"""A report for the terminal, in 80 columns; the last line is the verdict on the whole run."""
+"""A document for a terminal: what matters most stands last, next to the prompt."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from rich.table import Table as Grid
+from rich.text import Text as Line
 
-from conformance.check.report import VERDICTS, ClauseReport, Report, Result, Verdict
-from conformance.report import sentences
-from conformance.report import values as words
-from conformance.report.groups import FailureGroup, failure_groups
+from conformance.report import document as doc
 
-Repro = Callable[[Result], str]
-
-_COLOURS: dict[Verdict, str] = {
-    "conforms": "green",
-    "mismatch": "bold red",
-    "error": "bold red",
-    "crashed": "bold red",
-    "timed-out": "bold red",
-    "unsupported": "yellow",
-}
-_ALWAYS = ("conforms", "mismatch", "unsupported")
-_NARROW = {"conforms": "con-\nforms", "mismatch": "mis-\nmatch", "unsupported": "unsup-\nported"}
-"""Headers of columns where there are so many that 80 characters are few."""
+WIDTH = 80
+_STYLES = {"": "", "good": "green", "bad": "bold red", "warn": "yellow"}
+_STYLES |= {"quiet": "dim", "strong": "bold", "title": "bold underline", "window": "cyan"}
+_STYLES |= {"chosen": "bold green", "padding": "blue", "undefined": "magenta"}
+_INDENT = 2
+_GAP = 2
+"""Columns between those of a table."""
+_SIGNS = 2
+"""Brackets or commas that may stand around an id."""
 
 
-def render(report: Report, *, repro: Repro | None = None, max_shown: int = 5) -> RenderableType:
-    """Return a report for a terminal.
-
-    `repro` makes a script that shows a failure again; `max_shown` groups of failures are shown
-    with an example.
-    """
-    parts = [
-        _heading(report),
-        _counts(report),
-        _left_out(report),
-        _readings(report),
-        _undefined(report),
-        _accuracy(report),
-        _repeats(report),
-        _expectations(report),
-        _causes(report),
-        *_failures(report, repro, max_shown),
-        verdict(report),
-    ]
-    spaced = [each for part in parts if part is not None for each in (part, Text())]
-    return Group(*spaced[:-1])
+def render(
+    document: doc.Document, *, shown: int | None = None, width: int = WIDTH
+) -> RenderableType:
+    """Return a document for a terminal of some width, with at most `shown` parts of a series."""
+    return _Renderer(shown, width).document(document)
 
 
-def verdict(report: Report) -> Text:
-    """Return the sentence that says whether the backend conforms, with its denominators."""
-    return _line(sentences.verdict(report), "bold green" if report.ok else "bold red")
+class _Renderer:
+    def __init__(self, shown: int | None, width: int) -> None:
+        self._shown = shown
+        self._width = width
+
+    def document(self, document: doc.Document) -> RenderableType:
+        noun, name = document.subject
+        chunks: list[list[RenderableType]] = []
+        if name:
+            chunks.append([Line.assemble(f"{noun} ", (name, "bold"))])
+        chunks += [[Line(alert, _STYLES["bad"])] for alert in document.alerts]
+        for urgent in (False, True):
+            for section in document.filled():
+                if section.urgent == urgent and section.on == "all":
+                    chunks += self._section(section)
+        if document.conclusion:
+            style = f"bold {_STYLES[document.tone]}"
+            chunks.append([_whole_line(document.conclusion, style)])
+        filled = [chunk for chunk in chunks if chunk]
+        spaced = [part for chunk in filled for part in (*chunk, Line())]
+        return Group(*spaced[:-1])
+
+    def _section(self, section: doc.Section) -> Iterator[list[RenderableType]]:
+        """Yield what is set apart by empty lines: the blocks of a section, parts of a series."""
+        indent = _INDENT if section.title else 0
+        chunk: list[RenderableType] = []
+        series: list[doc.Series] = []
+        for block in section.blocks:
+            if isinstance(block, doc.Series):
+                series.append(block)
+            else:
+                chunk += self._block(block, indent)
+        if section.title and chunk:
+            chunk.insert(0, Line(section.title, f"bold {_STYLES[section.tone]}"))
+        yield chunk
+        for parts in series:
+            yield from self._series(parts)
+
+    def _series(self, series: doc.Series) -> Iterator[list[RenderableType]]:
+        most = len(series.counts) if self._shown is None else self._shown
+        for part, counted in zip(series.parts(most), series.titles(), strict=False):
+            title = Line(part.title + counted)
+            if part.shared:
+                title.append(", ").append_text(_line(part.shared))
+            title.stylize(_STYLES["bad"])
+            chunk: list[RenderableType] = [title]
+            for block in (*part.about, *part.blocks):
+                chunk += self._block(block, _INDENT)
+            yield chunk
+        if rest := series.rest(most):
+            hint = f" ({series.hint})" if series.hint else ""
+            yield [Line(f"{rest}{hint}", "dim")]
+
+    def _block(self, block: doc.Block, indent: int) -> Iterator[RenderableType]:
+        """Yield a block; what only a page shows yields nothing."""
+        match block:
+            case doc.Paragraph():
+                yield _line_of(block.text, indent, whole=block.copied)
+            case doc.Code():
+                yield from _code(block, indent)
+            case doc.Drawing():
+                yield from (_line_of(line, indent, whole=True) for line in block.lines)
+            case doc.Facts():
+                yield _indented(_facts(block), indent)
+            case doc.Items():
+                for item in block.items:
+                    yield from _item(item, indent)
+            case doc.Entries():
+                yield _indented(_entries(block), indent)
+            case doc.Table():
+                yield from self._table(block, indent)
+
+    def _table(self, table: doc.Table, indent: int) -> Iterator[RenderableType]:
+        if table.title:
+            yield _indented(Line(table.title, "bold"), indent)
+        table = table.without_bars()
+        room = self._width - indent
+        fits = _width(table) <= room
+        if fits or not table.matrix:
+            yield _indented(_grid(table if fits else _with_short_titles(table)), indent)
+        elif all(column.number for column in table.columns[table.heads :]):
+            for place, part in enumerate(_fitting(table, room)):
+                if place:
+                    yield Line()
+                yield _indented(_grid(part), indent)
+        else:
+            yield from _rows_apart(table, indent)
 
 
-def _line(text: str, style: str = "") -> Text:
+def _line(text: doc.Text) -> Line:
+    line = Line()
+    for span in doc.spans(text):
+        line.append(span.text, _STYLES[span.tone])
+    return line
+
+
+def _whole_line(text: str, style: str) -> Line:
     """Return text that keeps its line breaks, however narrow the terminal."""
-    return Text(text, style, no_wrap=True, overflow="ignore")
+    return Line(text, style, no_wrap=True, overflow="ignore")
 
 
-def _table(*headers: str) -> Table:
-    table = Table(
-        header_style="dim",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        show_header=bool(headers),
-    )
-    for number, header in enumerate(headers):
-        table.add_column(header, justify="right" if number else "left", no_wrap=True)
-    return table
+def _line_of(text: doc.Text, indent: int, *, whole: bool) -> RenderableType:
+    """Return a text; where it is `whole`, on one line, however narrow the terminal."""
+    if whole:
+        return _whole_line(" " * indent, "").append_text(_line(text))
+    return _Wrapped(text, indent)
 
 
-def _heading(report: Report) -> RenderableType:
-    lines = [Text.assemble("backend ", (report.backend, "bold"))]
-    lines.append(Text(sentences.scope(report), "dim"))
-    if report.required:
-        lines.append(Text(f"required: {sentences.required(report)}"))
-    return Group(*lines)
+class _Wrapped:
+    """A text on several lines; an id or an address that is longer than a line stays whole."""
+
+    def __init__(self, text: doc.Text, indent: int) -> None:
+        self._line = _line(text)
+        self._copied = [span.text for span in doc.spans(text) if span.code or span.link]
+        self._indent = indent
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width - self._indent
+        if all(cell_len(text) + _SIGNS <= width for text in self._copied):
+            yield _indented(self._line, self._indent)
+            return
+        ends, used = [], 0
+        for word in re.finditer(r"\S+\s*", self._line.plain):
+            if used and used + cell_len(word[0].rstrip()) > width:
+                ends.append(word.start())
+                used = 0
+            used += cell_len(word[0])
+        for part in self._line.divide(ends):
+            yield _whole_line(" " * self._indent, "").append_text(part)
 
 
-def _counts(report: Report) -> RenderableType:
-    shown = [v for v in VERDICTS if v in _ALWAYS or report.counts[v]]
-    crowded = len(shown) > len(_ALWAYS) + 1
-    heads = [_NARROW[v] if crowded and v in _NARROW else v.replace("-", "\n") for v in shown]
-    table = _table("operator", "run", *heads, "not\nrun")
-    totals = {used.operator: used.total for used in report.vectors}
-    for operator in dict.fromkeys([*totals, *report.counts_by_operator]):
-        counts = report.counts_by_operator.get(operator, Counter[Verdict]())
-        run = sum(counts.values())
-        cells = [_count(counts.get(v, 0), _COLOURS[v]) for v in shown]
-        missing = _count(totals.get(operator, run) - run, "yellow")
-        table.add_row(operator, f"{run:,}", *cells, missing)
-    if len(totals) > 1:
-        cells = [_count(report.counts[v], _COLOURS[v]) for v in shown]
-        missing = _count(report.not_run, "yellow")
-        table.add_row("all", f"{len(report.results):,}", *cells, missing)
-    return table
+def _indented(content: RenderableType, indent: int) -> RenderableType:
+    return Padding(content, (0, 0, 0, indent), expand=False) if indent else content
 
 
-def _count(number: int, style: str) -> Text:
-    return Text(f"{number:,}", style if number else "dim")
+def _code(block: doc.Code, indent: int) -> Iterator[RenderableType]:
+    if not block.title:
+        yield from (_whole_line(" " * indent + line, "") for line in block.text.splitlines())
+        return
+    # At the left edge, so that the lines can be pasted as they are.
+    yield _whole_line(f"# {block.title}", "dim")
+    yield _whole_line(block.text, "")
+    yield _whole_line("# end", "dim")
 
 
-def _left_out(report: Report) -> RenderableType | None:
-    """Say what was not run and why."""
-    deselected, unreached = sentences.left_out(report), sentences.cut_short(report)
-    lines = [Text(deselected)] if deselected else []
-    lines += [Text(unreached, "bold red")] if unreached else []
-    lines += [Text(note, "yellow") for note in sentences.notes(report)]
-    return Group(*lines) if lines else None
+def _two_columns() -> Grid:
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")  # what a backend printed may hold long paths
+    return grid
 
 
-def _readings(report: Report) -> RenderableType | None:
-    if not report.readings:
-        return None
-    table = _table()
-    for clause in report.readings:
-        name = Text(f"  {clause.clause}")
-        if clause.clause in report.required:
-            name.append(" (required)", "dim")
-        table.add_row(name, _followed(clause))
-    return Group(Text("Readings followed", "bold"), table, *_element_type(report))
+def _facts(block: doc.Facts) -> RenderableType:
+    grid = _two_columns()
+    for name, value in block.rows:
+        shown = Line(value.text) if isinstance(value, doc.Code) else _line(value)
+        grid.add_row(Line(name, "dim"), shown)
+    return grid
 
 
-def _followed(clause: ClauseReport) -> Text:
-    said, aside = sentences.followed(clause)
-    text = Text(said, "bold red" if clause.status == "inconsistent" else "bold")
-    return text.append(f"{'  ' if said else ''}{aside}", "dim")
+def _entries(block: doc.Entries) -> RenderableType:
+    grid = _two_columns()
+    for entry in block.entries:
+        name = Line(entry.name)
+        if entry.tag:
+            name.append(f" ({entry.tag})", "dim")
+        said = _line(entry.mark)
+        if entry.mark.text and entry.text:
+            said.append(": ")
+        grid.add_row(name, said.append_text(_line(entry.text)))
+    return grid
 
 
-def _element_type(report: Report) -> Iterator[RenderableType]:
-    """Say loudly which types are summed in the element type itself."""
-    warning, remark = sentences.element_types(report)
-    if warning:
-        yield _indented(Text(warning, "bold yellow"))
-    if remark:
-        yield _indented(Text(remark, "yellow"))
+def _item(item: doc.Item, indent: int) -> Iterator[RenderableType]:
+    """Yield an item with those below it; one that is an id or a name alone is not folded."""
+    if item.page_only:
+        return
+    pieces = doc.spans(item.text)
+    alone = len(pieces) == 1 and pieces[0].code
+    yield _line_of(item.text, indent, whole=item.copied or alone)
+    for below in item.items:
+        yield from _item(below, indent + _INDENT)
 
 
-def _repeats(report: Report) -> RenderableType | None:
-    if report.repeated is None:
-        return None
-    differing, alike = sentences.repeats(report.repeated)
-    lines = [Text(differing, "bold red")] if differing else []
-    lines += [Text(alike, "dim")] if alike else []
-    return Group(*lines) if lines else None
+def _with_short_titles(table: doc.Table) -> doc.Table:
+    columns = (replace(column, title=column.short or column.title) for column in table.columns)
+    return replace(table, columns=tuple(columns))
 
 
-def _expectations(report: Report) -> RenderableType | None:
-    if report.expectations is None:
-        return None
-    unmet = [_indented(Text(said, "bold red")) for said in sentences.unmet(report.expectations)]
-    return Group(
-        Text("Expected failures", "bold"),
-        _indented(Text(sentences.met(report.expectations))),
-        *unmet,
-    )
-
-
-def _causes(report: Report) -> RenderableType | None:
-    """Say what reproduces the failures."""
-    if not report.diagnoses:
-        return None
-    parts: list[RenderableType] = [Text("Likely causes", "bold")]
-    for each in report.diagnoses:
-        parts.append(_indented(Text(f"{each.summary}.", "cyan" if each.faults else "yellow")))
-        asides = sentences.cause_asides(each)
-        asides += [f"public report of the kind: {thread}" for thread in each.threads[:2]]
-        parts += [Padding(Text(aside, "dim"), (0, 0, 0, 4)) for aside in asides]
-    return Group(*parts)
-
-
-def _undefined(report: Report) -> RenderableType | None:
-    if not report.undefined:
-        return None
-    table = _table()
-    for each in report.undefined:
-        table.add_row(f"  {each.clause}", Text(sentences.behaviours(each)))
-    return Group(Text("Where the documents define nothing", "bold"), table)
-
-
-def _accuracy(report: Report) -> RenderableType | None:
-    if not report.accuracy:
-        return None
-    headers = ("  dtype", "elements", "correctly rounded", "worst ulp", "worst / bound")
-    table = _table(*headers)
-    for each in report.accuracy:
-        table.add_row(
-            f"  {each.dtype}",
-            f"{each.elements:,}",
-            f"{100 * each.correctly_rounded:.2f} %",
-            f"{each.worst_ulp:.3g}",
-            f"{each.worst_of_bound:.3g}",
+def _width(table: doc.Table) -> int:
+    widths = [
+        max(
+            *(cell_len(line) for line in column.title.split("\n")),
+            *(cell_len(doc.plain(row[n].text)) for row in table.rows if n < len(row)),
+            0,
         )
-    return Group(Text("Accuracy of averages that conform", "bold"), table)
+        for n, column in enumerate(table.columns)
+    ]
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _failures(report: Report, repro: Repro | None, max_shown: int) -> Iterator[RenderableType]:
-    groups = failure_groups(report)
-    for group in groups[:max_shown]:
-        yield _failure(group, repro)
-    rest = groups[max_shown:]
-    if rest:
-        vectors = words.count(sum(len(group.results) for group in rest), "more failing vector")
-        yield Text(f"… and {vectors} in {words.count(len(rest), 'group')} (--max-shown)", "dim")
+def _grid(table: doc.Table) -> Grid:
+    """Return a table for the terminal; a name that repeats the one above is left out."""
+    grid = Grid(header_style="dim", box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    for column in table.columns:
+        justify: Literal["left", "right"] = "right" if column.number else "left"
+        grid.add_column(column.title, justify=justify, overflow="fold")
+    above: tuple[doc.Cell, ...] = ()
+    for row in table.rows:
+        cells = list(map(_cell, table.columns, row))
+        if table.heads > 1 and above and above[0].text == row[0].text:
+            cells[0] = Line()
+        grid.add_row(*cells)
+        above = row
+    return grid
 
 
-def _failure(group: FailureGroup, repro: Repro | None) -> RenderableType:
-    example = group.example
-    said, shared, telling = sentences.title(group)
-    title = Text(f"{said}, {shared}" if shared else said, "bold red")
-    if telling:
-        title.append(f"\n  {telling}", "dim")
-    table = Table.grid(padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")  # what a backend printed may hold long paths
-    for name, value in sentences.facts(example):
-        table.add_row(name, Text(value, "red" if name == "what" else ""))
-    parts: list[RenderableType] = [title, _line(f"  {example.id}", "bold"), _indented(table)]
-    script = repro(example) if repro is not None else ""
-    if script:
-        # At the left edge, so that the lines can be pasted as they are.
-        parts += [_line("# to see it again", "dim"), _line(script), _line("# end", "dim")]
-    return Group(*parts)
+def _cell(column: doc.Column, cell: doc.Cell) -> Line:
+    line = _line(cell.text)
+    if column.number and column.tone:
+        line.stylize("dim" if line.plain == "0" else _STYLES[column.tone])
+    return line
 
 
-def _indented(content: RenderableType) -> Padding:
-    return Padding(content, (0, 0, 0, 2), expand=False)
+def _fitting(table: doc.Table, room: int) -> Iterator[doc.Table]:
+    """Yield parts of a table: as many columns each as fit beside those that name the rows."""
+    numbers = range(len(table.columns))
+    heads = numbers[: table.heads]
+    part = [*heads]
+    for number in numbers[table.heads :]:
+        if len(part) > len(heads) and _width(table.part([*part, number])) > room:
+            yield table.part(part)
+            part = [*heads]
+        part.append(number)
+    if len(part) > len(heads):
+        yield table.part(part)
+
+
+def _rows_apart(table: doc.Table, indent: int) -> Iterator[RenderableType]:
+    """Yield the rows of a table one below the other: each value with the columns that have it."""
+    for row in table.rows:
+        yield _indented(_line(row[0].text), indent)
+        having: dict[str, tuple[doc.Text, list[str]]] = {}
+        for column, cell in zip(table.columns[1:], row[1:], strict=True):
+            if doc.plain(cell.text):
+                having.setdefault(doc.plain(cell.text), (cell.text, []))[1].append(column.title)
+        for text, titles in having.values():
+            names = [f"{title}," for title in titles[:-1]] + titles[-1:]
+            value = _line(text).append(":")
+            yield _indented(_Units([value, *map(Line, names)]), indent + _INDENT)
+
+
+class _Units:
+    """Texts that are not divided between lines unless one is longer than a line."""
+
+    def __init__(self, units: Sequence[Line]) -> None:
+        self._units = units
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        indent = 0
+        line = Line()
+        for unit in self._units:
+            if line.plain and line.cell_len + 1 + unit.cell_len > options.max_width - indent:
+                yield _indented(line, indent)
+                line, indent = Line(), _INDENT
+            if line.plain:
+                line.append(" ")
+            line.append_text(unit)
+        yield _indented(line, indent)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, Line(" ").join(self._units))

@@ -1,65 +1,78 @@
-"""One vector drawn so that a person sees windows, padding, overhang and the expected output."""
+"""The windows of one vector drawn: padding, overhang and the expected output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
-from conformance.operators import CLAUSES, Operator, operator_named
+from conformance.operators import CLAUSES, Operator
 from conformance.operators.clauses import under
 from conformance.operators.outcomes import has_undefined
 from conformance.operators.pipeline import Plan
-from conformance.report import facts
+from conformance.report import document as doc
 from conformance.report import values as words
-from conformance.report.grid import Axis, draw_grid, side_by_side
-from conformance.vector import UNDEFINED, Array, Combination, Outcome, Vector
+from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
+from conformance.vector import UNDEFINED, Array, Combination, Values, Vector
 
 _PADDING, _OVERHANG, _UNDEFINED = "·", "✕", "?"
-_STYLE = {_PADDING: "blue", _OVERHANG: "yellow", _UNDEFINED: "magenta"}
-_READ, _IDLE = "bold", "dim"
+_TONES: dict[str, doc.Tone] = {_PADDING: "padding", _OVERHANG: "warn", _UNDEFINED: "undefined"}
 _LINES = 26  # with the texts around them, the grids fit a terminal of 40 lines
 _ROWS = ((16, 16), (12, 8), (10, 7))
 """Rows of cells in the grid of the data and in the others; the first pair that fits is used."""
 _FLAT = Axis(0, 1, (0, 1), named=False)
 
 
+def documented(combination: Combination) -> Combination:
+    """Return readings without those that a stranger's file may name and no document has."""
+    readings = {
+        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
+    }
+    return {clause: name for clause, name in combination.items() if (clause, name) in readings}
+
+
+def plan_of(vector: Vector, operator: Operator, outcome: Values, combination: Combination) -> Plan:
+    """Return the geometry of a vector under readings, of which `outcome` is the answer.
+
+    Raises VectorFileError if it has another shape than that answer.
+    """
+    params = operator.validate(vector.case.inputs, vector.case.attributes)
+    plan = under(operator, documented(combination)).plan(params)
+    if any(expected.values.shape[2:] != plan.extent for expected in outcome.outputs):
+        raise VectorFileError(f"{vector.case.id}: an answer has not the shape of its readings")
+    return plan
+
+
 def draw(
     vector: Vector,
-    *,
-    plane: Sequence[int] = (),
-    output: Sequence[int] = (),
-    readings: Mapping[str, str] | None = None,
-    width: int = 80,
-) -> RenderableType:
-    """Return a drawing of one plane of a vector, about `width` wide.
+    operator: Operator,
+    outcome: Values,
+    plan: Plan,
+    plane: Sequence[int],
+    output: Sequence[int],
+    width: int,
+) -> Iterator[doc.Block]:
+    """Yield a drawing of a plane of the data and of an outcome, and what it says of one element.
 
-    `plane` is the batch and channel, then positions on the spatial axes before the last two;
-    `output` the spatial position of the output element whose window is outlined; both have
-    sensible defaults. `readings` choose among the outcomes. Raises UsageError for a position or a
-    reading that the vector does not have, VectorFileError for one that contradicts itself. The
-    vector is one that verify.misshapen finds sound.
+    `plane` and `output` are as in `vector_report.describe`.
     """
-    operator = operator_named(vector.case.operator)
-    scene = _scene(vector, operator, readings or {}, plane, output)
-    blocks: list[RenderableType] = [facts.heading(vector, operator)]
-    if scene is None:
-        blocks.append(facts.without_windows(vector, operator))
-    else:
-        blocks.append(_picture(scene, width))
-    if vector.clauses and vector.outcomes[0].kind != "anything":
-        blocks.append(facts.clauses(vector))
-    if len(vector.outcomes) > 1:
-        blocks.append(facts.answers(vector, scene.outcome if scene else None))
-    spaced = [part for block in blocks for part in (block, Text())]
-    return Group(*spaced[:-1])
+    data = vector.case.inputs[0]
+    chosen = _within(output, plan.extent, "output") if output else _first_beyond_input(plan)
+    inner = max(0, data.ndim - 4)
+    starts = [int(plan.windows.start[i][chosen[i]]) for i in range(inner)]
+    depths = [min(max(start, 0), plan.params.sizes[i] - 1) for i, start in enumerate(starts)]
+    position = [*plane, *[0, 0, *depths][len(plane) :]]
+    leading = _within(position, data.shape[: 2 + inner], "plane")
+    scene = _Scene(data, plan, outcome, leading, chosen, operator)
+    yield doc.Drawing(_picture(scene, width).lines())
+    yield doc.Paragraph("")
+    yield from map(doc.Paragraph, _element(scene))
+    yield doc.Paragraph(tuple(_legend(scene)))
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,7 @@ class _Scene:
 
     data: Array
     plan: Plan
-    outcome: Outcome
+    outcome: Values
     leading: tuple[int, ...]  # batch, channel and positions on the axes that are not drawn
     chosen: tuple[int, ...]  # spatial position of an output element
     operator: Operator
@@ -95,9 +108,9 @@ class _Scene:
         """Return what an output is called, its values, and which of them are defined."""
         outputs = self.operator.outputs
         name = f"expected {outputs[output].name}" if len(outputs) > 1 else "expected"
-        asked = self.outcome.outputs[output]
-        defined = (asked.addends != UNDEFINED).reshape(asked.values.shape)
-        return name, asked.values, defined
+        expected = self.outcome.outputs[output]
+        defined = (expected.addends != UNDEFINED).reshape(expected.values.shape)
+        return name, expected.values, defined
 
     def zone(self, number: int, position: int) -> str:
         """Return the glyph of a position on an axis, "" inside the input."""
@@ -107,52 +120,10 @@ class _Scene:
             return ""
         return _PADDING if -begin <= position < size + end else _OVERHANG
 
-
-def _scene(
-    vector: Vector,
-    operator: Operator,
-    readings: Mapping[str, str],
-    plane: Sequence[int],
-    output: Sequence[int],
-) -> _Scene | None:
-    outcome = _outcome_under(vector, readings)
-    if not outcome.outputs:
-        return None
-    data = vector.case.inputs[0]
-    params = operator.validate(vector.case.inputs, vector.case.attributes)
-    plan = under(operator, _known({**outcome.readings[0], **readings})).plan(params)
-    if any(each.values.shape[2:] != plan.extent for each in outcome.outputs):
-        raise VectorFileError(f"{vector.case.id}: an answer has not the shape of its readings")
-    chosen = _within(output, plan.extent, "output") if output else _interesting(plan)
-    inner = max(0, data.ndim - 4)
-    starts = [int(plan.windows.start[i][chosen[i]]) for i in range(inner)]
-    depths = [min(max(start, 0), params.sizes[i] - 1) for i, start in enumerate(starts)]
-    wanted = [*plane, *[0, 0, *depths][len(plane) :]]
-    leading = _within(wanted, data.shape[: 2 + inner], "plane")
-    return _Scene(data, plan, outcome, leading, chosen, operator)
-
-
-def _known(combination: Combination) -> Combination:
-    """Leave out what a stranger's file may name and no document has."""
-    known = {
-        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
-    }
-    return {clause: name for clause, name in combination.items() if (clause, name) in known}
-
-
-def _outcome_under(vector: Vector, readings: Mapping[str, str]) -> Outcome:
-    for clause, reading in readings.items():
-        touching = {name: names for name, names in vector.clauses.items() if names}
-        if reading not in touching.get(clause, ()):
-            there = [words.attribute(c, r) for c, names in touching.items() for r in names]
-            raise UsageError(
-                f"no reading {clause}={reading} touches {vector.case.id}; "
-                f"there are {', '.join(there) or 'none'}"
-            )
-    for outcome in vector.outcomes:
-        if any(readings.items() <= combination.items() for combination in outcome.readings):
-            return outcome
-    raise UsageError(f"no outcome of {vector.case.id} has all these readings together")
+    def title(self, name: str, leading: Sequence[int]) -> str:
+        """Return the title of a grid, such as data[0, 0, :, :]."""
+        drawn = [":"] * min(2, len(self.chosen))
+        return f"{name}[{', '.join([*map(str, leading), *drawn])}]"
 
 
 def _within(position: Sequence[int], shape: Sequence[int], name: str) -> tuple[int, ...]:
@@ -166,159 +137,128 @@ def _within(position: Sequence[int], shape: Sequence[int], name: str) -> tuple[i
     return tuple(position)
 
 
-def _interesting(plan: Plan) -> tuple[int, ...]:
+def _first_beyond_input(plan: Plan) -> tuple[int, ...]:
     """Return the first output position, in C order, whose window leaves the input; else the first.
 
     That is the origin unless only a later window on some axis does.
     """
-    first: list[int | None] = []
-    for start, stop, size in zip(
-        plan.windows.start, plan.windows.stop, plan.params.sizes, strict=True
-    ):
-        clipped = np.flatnonzero((start < 0) | (stop > size))
-        first.append(int(clipped[0]) if clipped.size else None)
-    result = [0] * len(first)
-    if 0 not in first:
-        for number in reversed(range(len(first))):
-            if first[number] is not None:
-                result[number] = first[number] or 0
-                break
-    return tuple(result)
+    position = [0] * len(plan.extent)
+    axes = zip(plan.windows.start, plan.windows.stop, plan.params.sizes, strict=True)
+    beyond = [np.flatnonzero((start < 0) | (stop > size)) for start, stop, size in axes]
+    axis = max((axis for axis, windows in enumerate(beyond) if windows.size), default=None)
+    if axis is not None and not any(0 in windows for windows in beyond):
+        position[axis] = int(beyond[axis][0])
+    return tuple(position)
 
 
-def _picture(scene: _Scene, width: int) -> RenderableType:
-    rank = len(scene.chosen)
-    lines = [line for number in range(rank - 2) for line in _leading_axis(scene, number, width)]
+def _picture(scene: _Scene, width: int) -> Sheet:
+    picture = Sheet()
+    for number in range(len(scene.chosen) - 2):
+        picture.paste(_leading_axis(scene, number, width), picture.height, 0)
+        picture.new_line()
     for rows in _ROWS:
         grids = side_by_side(_grids(scene, width, rows), width=width)
-        if len(lines) + len(grids) <= _LINES:
+        if picture.height + grids.height <= _LINES:
             break
-    return Group(*lines, *grids, Text(), _element(scene), _legend(scene))
+    picture.paste(grids, picture.height, 0)
+    return picture
 
 
-def _grids(scene: _Scene, width: int, rows: tuple[int, int]) -> Iterator[list[Text]]:
+def _grids(scene: _Scene, width: int, rows: tuple[int, int]) -> Iterator[Sheet]:
     yield _input(scene, width, rows[0])
-    inner = scene.chosen[:-2] if len(scene.chosen) > 2 else ()
+    inner = scene.chosen[:-2]
     leading = (*scene.leading[:2], *inner)
     for output in range(len(scene.outcome.outputs)):
         name, values, defined = scene.expected(output)
-        title = _title(name, leading, scene)
+        title = scene.title(name, leading)
         yield _result(scene, title, values[leading], defined[leading], width, rows[1])
     divisor = scene.plan.divisor
     if scene.operator.reduction.sums and divisor.size and (divisor != divisor.flat[0]).any():
-        title, part = _title("divisor", inner, scene), divisor[inner]
+        title, part = scene.title("divisor", inner), divisor[inner]
         yield _result(scene, title, part, np.ones_like(part, np.bool_), width, rows[1])
 
 
-def _planar(scene: _Scene) -> list[int]:
-    """Return the numbers of the drawn axes, rows first; one for 1-D data."""
-    rank = len(scene.chosen)
-    return list(range(max(0, rank - 2), rank))
+def _input(scene: _Scene, width: int, height: int) -> Sheet:
+    *above, last = range(len(scene.chosen))
+    columns = scene.axis(last)
+    rows = scene.axis(above[-1]) if above else _FLAT
+    plane = np.atleast_2d(scene.data[scene.leading])
+    depths = zip(scene.leading[2:], scene.windows, scene.chosen, strict=False)
+    in_window = all(_in(windows[place], depth) for depth, windows, place in depths)
 
-
-def _title(name: str, leading: Sequence[int], scene: _Scene) -> Text:
-    drawn = [":"] * len(_planar(scene))
-    return Text(f"{name}[{', '.join([*map(str, leading), *drawn])}]", "bold underline")
-
-
-def _input(scene: _Scene, width: int, height: int) -> list[Text]:
-    axes = _planar(scene)
-    columns = scene.axis(axes[-1])
-    rows = scene.axis(axes[0]) if len(axes) == 2 else _FLAT
-    plane = scene.data[scene.leading]
-    if len(axes) == 1:
-        plane = plane[np.newaxis]
-    deep = [
-        start <= position < stop
-        for position, (start, stop) in zip(
-            scene.leading[2:],
-            (scene.windows[i][scene.chosen[i]] for i in range(len(scene.leading) - 2)),
-            strict=True,
-        )
-    ]
-
-    def cell(p: int, q: int) -> tuple[str, str]:
-        zones = scene.zone(axes[-1], q) + (scene.zone(axes[0], p) if len(axes) == 2 else "")
+    def cell(p: int, q: int) -> tuple[str, doc.Tone]:
+        zones = scene.zone(last, q) + (scene.zone(above[-1], p) if above else "")
         if zones:
             glyph = _OVERHANG if _OVERHANG in zones else _PADDING
-            return glyph, _STYLE[glyph]
-        outlined = _in(rows.outline, p) and _in(columns.outline, q) and all(deep)
-        read = _any_in(columns.windows, q) and (rows is _FLAT or _any_in(rows.windows, p))
-        style = _READ if outlined else "" if read else _IDLE
-        return words.short(plane[p, q]), style
+            return glyph, _TONES[glyph]
+        outlined = _in(rows.outline, p) and _in(columns.outline, q) and in_window
+        read = _any_in(columns.windows, q) and (not above or _any_in(rows.windows, p))
+        return words.short(plane[p, q]), "strong" if outlined else "" if read else "quiet"
 
-    title = _title("data", scene.leading, scene)
-    return [title, *draw_grid(rows, columns, cell, width=width, height=height)]
+    title = scene.title("data", scene.leading)
+    return draw_grid(title, rows, columns, cell, width=width, height=height)
 
 
 def _result(
     scene: _Scene,
-    title: Text,
+    title: str,
     values: Array,
     defined: npt.NDArray[np.bool_],
     width: int,
     height: int,
-) -> list[Text]:
+) -> Sheet:
     """Return the grid of one number per output position of the plane."""
     values, defined = np.atleast_2d(values), np.atleast_2d(defined)
 
-    def cell(p: int, q: int) -> tuple[str, str]:
+    def cell(p: int, q: int) -> tuple[str, doc.Tone]:
         if not defined[p, q]:
-            return _UNDEFINED, _STYLE[_UNDEFINED]
+            return _UNDEFINED, _TONES[_UNDEFINED]
         return words.short(values[p, q]), ""
 
     place = [(i, i + 1) for i in scene.chosen[-2:]]
     rows = Axis(0, values.shape[0], place[0]) if len(place) == 2 else _FLAT
     columns = Axis(0, values.shape[1], place[-1])
-    return [title, *draw_grid(rows, columns, cell, width=width, height=height)]
+    return draw_grid(title, rows, columns, cell, width=width, height=height)
 
 
-def _leading_axis(scene: _Scene, number: int, width: int) -> list[Text]:
+def _leading_axis(scene: _Scene, number: int, width: int) -> Sheet:
     """Draw an axis that is not part of the plane: its windows and the position of the plane."""
     axis, shown = scene.axis(number), scene.leading[2 + number]
 
-    def cell(_p: int, q: int) -> tuple[str, str]:
+    def cell(_p: int, q: int) -> tuple[str, doc.Tone]:
         glyph = scene.zone(number, q)
-        return (glyph, _STYLE[glyph]) if glyph else ("▲" if q == shown else " ", _READ)
+        return (glyph, _TONES[glyph]) if glyph else ("▲" if q == shown else " ", "strong")
 
-    title = Text(f"axis {2 + number}: the plane at {shown}", "bold underline")
-    lines = draw_grid(_FLAT, axis, cell, width=width, height=1)
-    return [title, *lines[:-3], lines[-2], Text()]
+    title = f"axis {2 + number}: the plane at {shown}"
+    return draw_grid(title, _FLAT, axis, cell, width=width, height=1, box=False)
 
 
-def _element(scene: _Scene) -> Text:
+def _element(scene: _Scene) -> Iterator[doc.Text]:
+    """Say what is expected of the chosen element of every output."""
     position = (*scene.leading[:2], *scene.chosen)
     cells = inside = 1
     for number, index in enumerate(scene.chosen):
         start, stop = scene.windows[number][index]
         cells *= stop - start
         inside *= max(0, min(stop, scene.plan.params.sizes[number]) - max(start, 0))
-    text = _value(scene, 0, position)
-    _, _, defined = scene.expected(0)
-    if defined[position]:
-        share = f"{inside} of the window's {words.count(cells, 'cell')}"
-        reduction = scene.operator.reduction
-        if reduction.sums:
-            divisor = int(scene.plan.divisor[scene.chosen])
-            text.append(f": the sum of {share}, divided by {divisor}")
+    share = f"{inside} of the window's {words.count(cells, 'cell')}"
+    reduction = scene.operator.reduction
+    if reduction.sums:
+        divisor = int(scene.plan.divisor[scene.chosen])
+        reduced = f": the sum of {share}, divided by {divisor}"
+    else:
+        reduced = f": the {reduction.name} of {share}"
+    for output in range(len(scene.outcome.outputs)):
+        name, values, defined = scene.expected(output)
+        place = f"{name}[{', '.join(map(str, position))}]"
+        if not defined[position]:
+            yield doc.Span(f"{place} is undefined: any value conforms", _TONES[_UNDEFINED])
         else:
-            text.append(f": the {reduction.name} of {share}")
-    for output in range(1, len(scene.outcome.outputs)):
-        text.append("\n").append(_value(scene, output, position))
-    return text
+            value = words.exact(values[position], name_of(values.dtype))
+            yield doc.Span(f"{place} = {value}", "chosen"), "" if output else reduced
 
 
-def _value(scene: _Scene, output: int, position: tuple[int, ...]) -> Text:
-    """Say what is expected of an element of an output."""
-    name, values, defined = scene.expected(output)
-    place = f"{name}[{', '.join(map(str, position))}]"
-    if not defined[position]:
-        return Text(f"{place} is undefined: any value conforms", _STYLE[_UNDEFINED])
-    value = values[position]
-    return Text.assemble((f"{place} = {words.exact(value, name_of(value.dtype))}", "bold green"))
-
-
-def _legend(scene: _Scene) -> Text:
+def _legend(scene: _Scene) -> Iterator[str | doc.Span]:
     glyphs = {
         scene.zone(number, position)
         for number in range(len(scene.chosen))
@@ -326,13 +266,15 @@ def _legend(scene: _Scene) -> Text:
         for position in (axis.low, axis.high - 1, scene.plan.params.sizes[number])
         if axis.low <= position < axis.high
     }
-    text = Text()
-    for glyph, meaning in ((_PADDING, "padding"), (_OVERHANG, "overhang")):
-        if glyph in glyphs:
-            text.append(glyph, _STYLE[glyph]).append(f" {meaning}   ")
     if has_undefined(scene.outcome):
-        text.append(_UNDEFINED, _STYLE[_UNDEFINED]).append(" undefined   ")
-    return text.append("┏━┓", "bold green").append(" one window and its output")
+        glyphs.add(_UNDEFINED)
+    meanings = {_PADDING: "padding", _OVERHANG: "overhang", _UNDEFINED: "undefined"}
+    for glyph, meaning in meanings.items():
+        if glyph in glyphs:
+            yield doc.Span(glyph, _TONES[glyph])
+            yield f" {meaning}   "
+    yield doc.Span("┏━┓", "chosen")
+    yield " one window and its output"
 
 
 def _in(window: tuple[int, int], position: int) -> bool:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from rich.text import Text
+from conformance.report.document import Span, Tone
 
-Cell = Callable[[int, int], tuple[str, str]]
-"""Returns text and style of the cell at a row and a column."""
+Cell = Callable[[int, int], tuple[str, Tone]]
+"""Returns text and tone of the cell at a row and a column."""
 Places = list[int | None]
 """The positions drawn along an axis, None for a mark that some are left out."""
 
 _LANES = 4  # bars that lie side by side
 _FEWEST = 7  # places for both ends, both edges of the outline, and the marks between them
-_BAR, _CHOSEN, _QUIET = "cyan", "bold green", "dim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +43,18 @@ def places(axis: Axis, room: int) -> Places:
         return list(range(axis.low, axis.high))
     room = max(room, _FEWEST)
     start, stop = axis.outline
-    found: set[int] = set()
+    shown: set[int] = set()
     for away in range(room):
         inward = (start + away, stop - 1 - away, axis.low + away, axis.high - 1 - away)
         for position in (*inward, start - away, stop - 1 + away):
-            if axis.low <= position < axis.high and len(_marked({*found, position})) <= room:
-                found.add(position)
-    return _marked(found)
+            if axis.low <= position < axis.high and len(_marked({*shown, position})) <= room:
+                shown.add(position)
+    return _marked(shown)
 
 
-def _marked(found: set[int]) -> Places:
-    ordered = sorted(found)
+def _marked(positions: set[int]) -> Places:
+    """Return positions in order, with a mark for each gap."""
+    ordered = sorted(positions)
     marked: Places = [*ordered[:1]]
     for before, position in pairwise(ordered):
         if position - before == 2:  # a single cell takes no more room than the mark
@@ -65,8 +65,20 @@ def _marked(found: set[int]) -> Places:
     return marked
 
 
-def draw_grid(rows: Axis, columns: Axis, cell: Cell, *, width: int, height: int) -> list[Text]:
-    """Return a drawing about `width` wide that shows at most `height` rows of cells."""
+def draw_grid(
+    title: str,
+    rows: Axis,
+    columns: Axis,
+    cell: Cell,
+    *,
+    width: int,
+    height: int,
+    box: bool = True,
+) -> Sheet:
+    """Return a drawing about `width` wide that shows at most `height` rows of cells.
+
+    Without a `box` only the sides of the outline are drawn.
+    """
     down = _View(rows, places(rows, height))
     lanes = down.lanes()
     lane = 1 + max((len(str(number)) for bars in lanes for number in bars), default=0)
@@ -76,16 +88,17 @@ def draw_grid(rows: Axis, columns: Axis, cell: Cell, *, width: int, height: int)
     size = max(map(len, [*texts, *wide.names]))
     across = _View(columns, places(columns, (width - left - 1) // (size + 1)), left + 1, size)
 
-    sheet = _Sheet()
+    sheet = Sheet()
+    sheet.put(sheet.new_line(), 0, title, "title")
     _draw_bars(sheet, across)
     y = sheet.new_line()
     for x, name in zip(across.xs, across.names, strict=True):
-        sheet.put(y, x, name.rjust(size), _QUIET)
-    ys = _draw_cells(sheet, cell, down, across)
+        sheet.put(y, x, name.rjust(size), "quiet")
+    ys = _draw_cells(sheet, cell, down, across, box=box)
     for y, name in zip(ys, down.names, strict=True):
-        sheet.put(y, left - len(name), name, _QUIET)
+        sheet.put(y, left - len(name), name, "quiet")
     _draw_posts(sheet, down, lanes, lane, ys)
-    return sheet.lines()
+    return sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +131,9 @@ class _View:
         start, stop = self.axis.windows[number]
         return start in self.shown, stop - 1 in self.shown
 
-    def style(self, number: int) -> str:
-        """Return the style of the bar of a window."""
-        return _CHOSEN if number == self.axis.chosen else _BAR
+    def tone(self, number: int) -> Tone:
+        """Return the tone of the bar of a window."""
+        return "chosen" if number == self.axis.chosen else "window"
 
     def lanes(self) -> list[list[int]]:
         """Sort the windows that can be seen into lanes without overlap, the chosen one first."""
@@ -144,16 +157,16 @@ class _View:
         return lanes
 
 
-def _cells(cell: Cell, down: _View, across: _View) -> list[list[tuple[str, str]]]:
-    def shown(p: int | None, q: int | None) -> tuple[str, str]:
+def _cells(cell: Cell, down: _View, across: _View) -> list[list[tuple[str, Tone]]]:
+    def shown(p: int | None, q: int | None) -> tuple[str, Tone]:
         if p is None or q is None:
-            return ("⋮" if q is not None else "…" if p is not None else " "), _QUIET
+            return ("⋮" if q is not None else "…" if p is not None else " "), "quiet"
         return cell(p, q)
 
     return [[shown(p, q) for q in across.shown] for p in down.shown]
 
 
-def _draw_bars(sheet: _Sheet, across: _View) -> None:
+def _draw_bars(sheet: Sheet, across: _View) -> None:
     """Draw windows above the columns; an end that is not shown stays open."""
     xs, size = across.xs, across.size
     for bars in across.lanes():
@@ -165,10 +178,10 @@ def _draw_bars(sheet: _Sheet, across: _View) -> None:
                 start, stop = across.ends_shown(number)
                 middle = label.center(room - 2, "─")
                 label = f"{'├' if start else '╌'}{middle}{'┤' if stop else '╌'}"
-            sheet.put(y, xs[first], label.center(room), across.style(number))
+            sheet.put(y, xs[first], label.center(room), across.tone(number))
 
 
-def _draw_cells(sheet: _Sheet, cell: Cell, down: _View, across: _View) -> list[int]:
+def _draw_cells(sheet: Sheet, cell: Cell, down: _View, across: _View, *, box: bool) -> list[int]:
     """Draw cells and the outline; return the line of each row."""
     xs, size = across.xs, across.size
     top, bottom = down.extent(down.axis.outline)
@@ -176,21 +189,21 @@ def _draw_cells(sheet: _Sheet, cell: Cell, down: _View, across: _View) -> list[i
     begin, end = xs[first] - 1, xs[last] + size
     ys: list[int] = []
     for i, line in enumerate(_cells(cell, down, across)):
-        if i == top:
-            sheet.put(sheet.new_line(), begin, f"┏{'━' * (end - begin - 1)}┓", _CHOSEN)
+        if box and i == top:
+            sheet.put(sheet.new_line(), begin, f"┏{'━' * (end - begin - 1)}┓", "chosen")
         ys.append(sheet.new_line())
-        for x, (text, style) in zip(xs, line, strict=True):
-            sheet.put(ys[i], x, text.rjust(size), style)
+        for x, (text, tone) in zip(xs, line, strict=True):
+            sheet.put(ys[i], x, text.rjust(size), tone)
         if top <= i <= bottom:
-            sheet.put(ys[i], begin, "┃", _CHOSEN)
-            sheet.put(ys[i], end, "┃", _CHOSEN)
-        if i == bottom:
-            sheet.put(sheet.new_line(), begin, f"┗{'━' * (end - begin - 1)}┛", _CHOSEN)
+            sheet.put(ys[i], begin, "┃", "chosen")
+            sheet.put(ys[i], end, "┃", "chosen")
+        if box and i == bottom:
+            sheet.put(sheet.new_line(), begin, f"┗{'━' * (end - begin - 1)}┛", "chosen")
     return ys
 
 
 def _draw_posts(
-    sheet: _Sheet, down: _View, lanes: list[list[int]], lane: int, ys: Sequence[int]
+    sheet: Sheet, down: _View, lanes: list[list[int]], lane: int, ys: Sequence[int]
 ) -> None:
     """Draw windows left of the rows, `lane` wide each; an end that is not shown stays open."""
     for column, bars in enumerate(lanes):
@@ -202,48 +215,62 @@ def _draw_posts(
             post[-1] = "┴" if stop else "│"
             post[0] = ("╶" if stop and first == last else "┬") if start else post[0]
             for y, glyph in enumerate(post, ys[first]):
-                sheet.put(y, x, glyph, down.style(number))
-            sheet.put(ys[first], x - len(str(number)), str(number), down.style(number))
+                sheet.put(y, x, glyph, down.tone(number))
+            sheet.put(ys[first], x - len(str(number)), str(number), down.tone(number))
 
 
-class _Sheet:
-    """Lines of characters with styles, written in any order."""
+class Sheet:
+    """Lines of characters with their tones, written in any order."""
 
     def __init__(self) -> None:
-        self._lines: list[dict[int, tuple[str, str]]] = []
+        self._lines: list[dict[int, tuple[str, Tone]]] = []
+
+    @property
+    def height(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    @property
+    def width(self) -> int:
+        """How long the longest line is."""
+        return 1 + max((max(line, default=-1) for line in self._lines), default=-1)
 
     def new_line(self) -> int:
+        """Add an empty line and return its number."""
         self._lines.append({})
         return len(self._lines) - 1
 
-    def put(self, y: int, x: int, text: str, style: str) -> None:
+    def put(self, y: int, x: int, text: str, tone: Tone = "") -> None:
+        """Write a text into line `y` from column `x` on."""
         for offset, character in enumerate(text):
-            self._lines[y][x + offset] = (character, style)
+            self._lines[y][x + offset] = (character, tone)
 
-    def lines(self) -> list[Text]:
-        return [self._text(line) for line in self._lines]
+    def paste(self, sheet: Sheet, y: int, x: int) -> None:
+        """Write another sheet with its first line into line `y`, which may be beyond the last."""
+        while self.height < y + sheet.height:
+            self.new_line()
+        for line, pasted in zip(self._lines[y:], sheet._lines, strict=False):
+            line.update({x + place: mark for place, mark in pasted.items()})
+
+    def lines(self) -> tuple[tuple[Span, ...], ...]:
+        """Return the lines, each in spans of one tone."""
+        return tuple(tuple(self._spans(line)) for line in self._lines)
 
     @staticmethod
-    def _text(line: dict[int, tuple[str, str]]) -> Text:
-        text = Text(no_wrap=True)
-        for x in range(max(line, default=-1) + 1):
-            text.append(*line.get(x, (" ", "")))
-        return text
+    def _spans(line: dict[int, tuple[str, Tone]]) -> Iterator[Span]:
+        marks = (line.get(x, (" ", "")) for x in range(max(line, default=-1) + 1))
+        for tone, alike in groupby(marks, key=lambda mark: mark[1]):
+            yield Span("".join(character for character, _ in alike), tone)
 
 
-def side_by_side(blocks: Iterable[Sequence[Text]], *, width: int, gap: int = 4) -> list[Text]:
-    """Set blocks of lines from left to right while they fit in `width`, the rest below."""
-    lines: list[Text] = []
-    top, used = 0, 0
-    for block in blocks:
-        needed = max((line.cell_len for line in block), default=0)
-        if used and used + gap + needed > width:
-            lines.append(Text())
-            top, used = len(lines), 0
-        indent = used + gap if used else 0
-        lines += [Text(no_wrap=True) for _ in range(top + len(block) - len(lines))]
-        for line, more in zip(lines[top:], block, strict=False):
-            line.append(" " * (indent - line.cell_len))
-            line.append_text(more)
-        used = indent + needed
-    return lines
+def side_by_side(sheets: Iterable[Sheet], *, width: int, gap: int = 4) -> Sheet:
+    """Set sheets from left to right while they fit in `width`, the others below."""
+    whole = Sheet()
+    top = left = 0
+    for sheet in sheets:
+        if left and left + sheet.width > width:
+            whole.new_line()
+            top, left = whole.height, 0
+        whole.paste(sheet, top, left)
+        left += sheet.width + gap
+    return whole

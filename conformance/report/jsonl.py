@@ -1,28 +1,47 @@
 """A report as JSON lines: a header, a line for each result, a footer.
 
 A file without its footer was cut off, and is not read as a shorter run. docs/reports.md describes
-the lines, docs/report.schema.json one line for a validator.
+the lines, docs/report.schema.json is their schema.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections import Counter, defaultdict
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from conformance.check.report import Report, Result, Verdict
+import msgspec
+
+from conformance.check.report import Report, Result
 from conformance.errors import ReportFileError, UsageError
-from conformance.files import Target, writing
-from conformance.report import encoding as coded
-
-SCHEMA = "pooling-conformance-report"
-VERSION = 1
+from conformance.files import Target, open_regular, writing
+from conformance.report.json_values import json_line
+from conformance.report.line_types import (
+    SCHEMA,
+    VERSION,
+    Footer,
+    Header,
+    ResultLine,
+    footer_line,
+    header_line,
+    report_of,
+    result_line,
+    result_of,
+    shortened,
+)
+from conformance.text import cut
 
 _LONGEST = 1 << 26
 """Bytes of a line that is read."""
+_LONGEST_REASON = 200
+_LINE: msgspec.json.Decoder[ResultLine | Footer] = msgspec.json.Decoder(ResultLine | Footer)
+_RESULT = msgspec.json.Decoder(ResultLine)
+_PLACE = re.compile(r"(.*) - at (?:`key` in )?`\$\.?(.*)`", re.DOTALL)
+"""How msgspec says what is wrong, and in which field."""
 
 
 def write(report: Report, target: Target) -> None:
@@ -37,46 +56,19 @@ def write(report: Report, target: Target) -> None:
 
 def lines(report: Report) -> Iterator[bytes]:
     """Yield the lines of a report, UTF-8 with their line ends."""
-    yield _line(
-        kind="header",
-        schema=SCHEMA,
-        version=VERSION,
-        backend=report.backend,
-        started=report.started,
-        versions=coded.plain(report.versions),
-        vectors=coded.plain(report.vectors),
-        tier=report.tier,
-        shard=report.shard,
-        required=coded.plain(report.required),
-    )
-    for result in report.results:
-        yield _line(kind="result", **coded.result_fields(result))
-    yield _line(
-        kind="footer",
-        counts=coded.plain(report.counts),
-        counts_by_operator=coded.plain(report.counts_by_operator),
-        readings=coded.plain(report.readings),
-        undefined=coded.plain(report.undefined),
-        accuracy=coded.plain(report.accuracy),
-        diagnoses=coded.plain(report.diagnoses),
-        repeated=coded.plain(report.repeated),
-        expectations=coded.plain(report.expectations),
-        not_run=report.not_run,
-        complete=report.complete,
-        stopped=report.stopped,
-        notes=report.notes,
-        **({"outputs": coded.plain(report.outputs)} if report.outputs else {}),
-        seconds=coded.plain(report.seconds),
-        backend_seconds=coded.plain(report.backend_seconds),
-        ok=report.ok,
-        problems=report.problems,
-    )
+    yield json_line(header_line(report))
+    yield from map(encoded, report.results)
+    yield json_line(footer_line(report))
 
 
-def _line(**fields: Any) -> bytes:
-    text = json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # Half a surrogate pair, from an undecodable file name say, has no UTF-8 form.
-    return text.encode("utf-8", "replace") + b"\n"
+def encoded(result: Result) -> bytes:
+    """Return the line of a result."""
+    return json_line(result_line(result))
+
+
+def decoded(line: bytes) -> Result:
+    """Return the result that `encoded` made a line of; ValueError if it did not."""
+    return result_of(_RESULT.decode(line))
 
 
 def read(path: str | os.PathLike[str]) -> Report:
@@ -87,128 +79,82 @@ def read(path: str | os.PathLike[str]) -> Report:
     """
     path = Path(path)
     try:
-        with path.open("rb") as stream:
-            return _Reading(path, stream).report()
+        if path.is_dir():
+            raise UsageError(f"{path}: a directory; give a report that --json wrote")
+        with open_regular(path) as stream:
+            return _read(path, stream)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; give a report that --json wrote") from None
-    except IsADirectoryError:
-        raise UsageError(f"{path}: a directory; give a report that --json wrote") from None
     except OSError as error:
         raise ReportFileError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-class _Reading:
-    """A report file while it is read."""
+def _read(path: Path, stream: BinaryIO) -> Report:
+    results: list[Result] = []
+    number = 1
+    try:
+        header = _header(path, stream.readline(_LONGEST))
+        for data in iter(partial(stream.readline, _LONGEST), b""):
+            number += 1
+            line = _line(data)
+            if line is None:
+                break
+            if isinstance(line, ResultLine):
+                results.append(result_of(line))
+                continue
+            report = report_of(header, results, line)
+            _check_end(stream)
+            return report
+    except (ValueError, RecursionError) as error:
+        raise ReportFileError(f"{path}: line {number:,}: {_reason(error)}") from None
+    ends = f"it ends after {len(results):,} result{'' if len(results) == 1 else 's'}"
+    raise ReportFileError(f"{path}: incomplete: {ends}")
 
-    def __init__(self, path: Path, stream: BinaryIO) -> None:
-        self._path = path
-        self._stream = stream
-        self._number = 0
-        self._results: list[Result] = []
 
-    def report(self) -> Report:
-        header = self._next()
-        if header is None:
-            raise ReportFileError(f"{self._path}: the file is empty")
-        try:
-            given = self._header(header)
-            footer = self._to_footer()
-            given |= self._footer(footer)
-            report = Report(results=tuple(self._results), **given)
-            self._agrees(report, coded.truth(footer, "ok"))
-        except ValueError as error:
-            raise self._broken(str(error)) from None
-        if self._stream.read(1):
-            self._number += 1
-            raise self._broken("nothing may follow the footer")
-        return report
+def _header(path: Path, data: bytes) -> Header:
+    """Return the first line; ReportFileError if it is not that of a report of this version."""
+    if not data:
+        raise ReportFileError(f"{path}: the file is empty")
+    try:
+        line = json.loads(data)
+    except (ValueError, RecursionError):
+        line = None
+    if not isinstance(line, dict) or (line.get("kind"), line.get("schema")) != ("header", SCHEMA):
+        raise ReportFileError(f"{path}: not a report that --json wrote")
+    version = line.get("version")
+    if version != VERSION:
+        raise ReportFileError(
+            f"{path}: a report of version {shortened(version)}; this program reads {VERSION}"
+        )
+    return msgspec.convert(line, Header)
 
-    def _to_footer(self) -> dict[str, Any]:
-        """Read the results; return the footer after them."""
-        while (line := self._next()) is not None:
-            kind = line.get("kind")
-            if kind == "footer":
-                return line
-            if kind != "result":
-                raise ValueError("kind is neither result nor footer")
-            self._results.append(coded.result_of(line))
-        count = len(self._results)
-        ends = f"it ends after {count:,} result{'' if count == 1 else 's'}"
-        raise ReportFileError(f"{self._path}: incomplete: {ends}")
 
-    def _broken(self, why: str) -> ReportFileError:
-        return ReportFileError(f"{self._path}: line {self._number:,}: {why}")
-
-    def _next(self) -> dict[str, Any] | None:
-        """Return the next line, None at the end, also where it ends within a line."""
-        data = self._stream.readline(_LONGEST)
-        self._number += 1
-        if not data:
+def _line(data: bytes) -> ResultLine | Footer | None:
+    """Return a line behind the first, None if the file was cut off within it."""
+    try:
+        return _LINE.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (ValueError, RecursionError):
+        if len(data) >= _LONGEST:
+            raise ValueError(f"longer than {_LONGEST:,} bytes") from None
+        if not data.endswith(b"\n"):
             return None
-        try:
-            line = json.loads(data, parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
-            if not data.endswith(b"\n") and len(data) < _LONGEST and self._number > 1:
-                return None
-            if len(data) >= _LONGEST:
-                raise self._broken(f"longer than {_LONGEST:,} bytes") from None
-            if self._number == 1:
-                raise ReportFileError(f"{self._path}: not a report that --json wrote") from None
-            why = "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
-            raise self._broken(why) from None
-        if type(line) is not dict:
-            raise self._broken("not an object")
-        return line
-
-    def _header(self, line: dict[str, Any]) -> dict[str, Any]:
-        if line.get("kind") != "header" or line.get("schema") != SCHEMA:
-            raise ReportFileError(f"{self._path}: not a report that --json wrote")
-        version = coded.count(line, "version")
-        if version != VERSION:
-            raise ReportFileError(
-                f"{self._path}: a report of version {version}; this program reads {VERSION}"
-            )
-        return {
-            "backend": coded.text(line, "backend"),
-            "started": coded.text(line, "started"),
-            "versions": coded.texts_by_text(line, "versions"),
-            "vectors": coded.each(line, "vectors", coded.used_of),
-            "tier": coded.text(line, "tier"),
-            "shard": coded.text(line, "shard"),
-            "required": coded.texts_by_text(line, "required"),
-        }
-
-    def _footer(self, line: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "counts": coded.counts(line, "counts"),
-            "counts_by_operator": coded.counts_by_operator(line, "counts_by_operator"),
-            "readings": coded.each(line, "readings", coded.clause_of),
-            "undefined": coded.each(line, "undefined", coded.undefined_of),
-            "accuracy": coded.each(line, "accuracy", coded.accuracy_of),
-            "diagnoses": coded.each(line, "diagnoses", coded.diagnosis_of),
-            "repeated": coded.optional(line, "repeated", coded.repeated_of),
-            "expectations": coded.optional(line, "expectations", coded.expectations_of),
-            "not_run": coded.count(line, "not_run"),
-            "complete": coded.truth(line, "complete"),
-            "stopped": coded.text(line, "stopped"),
-            "notes": coded.texts(line, "notes"),
-            "outputs": coded.each(line, "outputs", coded.output_of) if "outputs" in line else (),
-            "seconds": coded.number(line, "seconds"),
-            "backend_seconds": coded.number(line, "backend_seconds"),
-        }
-
-    def _agrees(self, report: Report, ok: bool) -> None:  # noqa: FBT001 - a field of the footer
-        """Raise ValueError where the footer contradicts the lines before it."""
-        counted: dict[str, Counter[Verdict]] = defaultdict(Counter)
-        for result in report.results:
-            counted[result.operator][result.verdict] += 1
-        if {name: of for name, of in report.counts_by_operator.items() if +of} != counted:
-            raise ValueError("counts_by_operator are not those of the results")
-        if report.counts != sum(counted.values(), Counter()):
-            raise ValueError("counts are not those of the results")
-        if report.ok is not ok:
-            raise ValueError("ok contradicts the rest of the report")
+        raise
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _check_end(stream: BinaryIO) -> None:
+    if stream.read(1):
+        raise ValueError("nothing may follow the footer")
+
+
+def _reason(error: Exception) -> str:
+    """Say on one line what is wrong with a line."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    text = str(error)
+    if isinstance(error, msgspec.ValidationError):
+        text = _PLACE.sub(r"\2: \1", text)
+    elif isinstance(error, msgspec.DecodeError | UnicodeDecodeError):
+        text = "not JSON"
+    return cut(text, _LONGEST_REASON)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.check.report import FAILURES, Report, Result
-from conformance.report import sentences
+from conformance.check.report import FAILURES, RETURNED, Report, Result
+from conformance.report import phrases
 from conformance.report import values as words
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -30,7 +30,7 @@ def render(report: Report) -> str:
         if results:
             suite = _suite(root, operator, report)
             for result in results:
-                _vector(suite, result)
+                _vector(suite, result, report)
     run = _suite(root, _RUN, report)
     _properties(run, report)
     _whole_run(run, report)
@@ -51,18 +51,20 @@ def _suite(root: Element, name: str, report: Report) -> Element:
     return suite
 
 
-def _vector(suite: Element, result: Result) -> None:
+def _vector(suite: Element, result: Result, report: Report) -> None:
     # "AvgPool-1/float32/1x1x4/..." : a class for operator and type, the rest is the name.
     first, *rest = result.id.split("/", 2)
     classname = ".".join([first, *rest[:-1]]) if rest else result.operator
     test = _test(suite, classname, rest[-1] if rest else first)
     if result.verdict == "unsupported":
         _child(test, "skipped", f"unsupported: {result.detail}")
+    elif result.verdict in FAILURES and result.verdict not in report.failing:
+        _child(test, "skipped", f"extension: {result.detail}")
     elif result.verdict in FAILURES and result.expected:
         what = f"{result.verdict}: {result.detail}"
         _child(test, "skipped", f"expected failure: {result.expected} ({what})")
-    elif result.verdict == "mismatch":
-        _child(test, "failure", result.detail, _described(result), kind="mismatch")
+    elif result.verdict in RETURNED:
+        _child(test, "failure", result.detail, _described(result), kind=result.verdict)
     elif result.verdict in FAILURES:
         said = f"{result.verdict}: {result.detail}"
         _child(test, "error", said, _described(result), kind=result.verdict)
@@ -71,7 +73,7 @@ def _vector(suite: Element, result: Result) -> None:
 
 
 def _described(result: Result) -> str:
-    facts = (f"{name}: {value}" for name, value in sentences.facts(result))
+    facts = (f"{name}: {value}" for name, value in phrases.facts(result))
     return "\n".join([result.id, *facts])
 
 
@@ -81,29 +83,27 @@ def _whole_run(suite: Element, report: Report) -> None:
         test = _test(suite, _RUN, name)
         if problem:
             _child(test, "failure", problem, kind="run")
-    red = any(each.find("failure") is not None for each in suite)
-    if not (report.ok or red or any(map(_failed, report.results))):
+    red = any(test.find("failure") is not None for test in suite)
+    failed = (r.verdict in report.failing and not r.expected for r in report.results)
+    if not (report.ok or red or any(failed)):
         _child(_test(suite, _RUN, "conforms"), "failure", "; ".join(report.problems), kind="run")
 
 
-def _failed(result: Result) -> bool:
-    return result.verdict in FAILURES and not result.expected
-
-
 def _checks(report: Report) -> Iterator[tuple[str, str]]:
-    unreached = sentences.cut_short(report)
+    unreached = phrases.cut_short(report)
     yield "every selected vector was run", "" if report.complete else unreached
     ran = any(n for verdict, n in report.counts.items() if verdict != "unsupported")
     yield "something was run", "" if ran else "no vector was computed"
     excused = report.expectations.inconsistent if report.expectations else ()
     for clause in report.readings:
         if clause.status == "inconsistent" and clause.clause not in excused:
-            yield f"one reading of {clause.clause}", sentences.followed(clause)[0]
+            yield f"one reading of {clause.clause}", phrases.followed(clause)[0]
     if report.repeated is not None:
         expected = {result.id for result in report.results if result.expected}
         for vector in report.repeated.failing:
             if vector not in expected:
                 yield f"repeats {vector}", "right when called first, wrong when called again"
+    yield from _floors(report)
     if report.expectations is not None:
         for vector in report.expectations.passed:
             yield f"fails {vector}", f"passed unexpectedly: {report.expectations.path} announces it"
@@ -111,35 +111,50 @@ def _checks(report: Report) -> Iterator[tuple[str, str]]:
             yield f"matches {pattern}", f"a line of {report.expectations.path} matches no vector"
 
 
+def _floors(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield a check for each floor that is judged, and for each vector that lost support."""
+    if report.support is None:
+        return
+    for floor, said, kept in phrases.floors(report):
+        if kept is not None:
+            yield floor, "" if kept else said
+    lost = frozenset(report.support.lost)
+    why = {result.id: result.detail for result in report.results if result.id in lost}
+    for vector in report.support.lost:
+        yield f"supports {vector}", f"unsupported now: {why.get(vector, '')}"
+
+
 def _properties(suite: Element, report: Report) -> None:
-    found = SubElement(suite, "properties")
+    properties = SubElement(suite, "properties")
     for name, value in _facts(report):
-        SubElement(found, "property", name=_legal(name), value=_legal(value))
+        SubElement(properties, "property", name=_legal(name), value=_legal(value))
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    yield "verdict", sentences.verdict(report)
+    yield "verdict", phrases.verdict(report)
     yield "backend", report.backend
     yield "tier", report.tier
     if report.shard:
         yield "shard", report.shard
     if report.required:
-        yield "required", sentences.required(report)
+        yield "required", phrases.required(report)
+    if report.allow_extensions:
+        yield "extensions", "allowed"
     yield from ((f"version.{name}", version) for name, version in report.versions.items())
     for used in report.vectors:
         yield f"vectors.{used.operator}", f"{used.path} {used.digest}".strip()
     for clause in report.readings:
-        yield f"reading.{clause.clause}", ", ".join(filter(None, sentences.followed(clause)))
+        yield f"reading.{clause.clause}", ", ".join(filter(None, phrases.followed(clause)))
     for undefined in report.undefined:
-        yield f"undefined.{undefined.clause}", sentences.behaviours(undefined)
+        yield f"undefined.{undefined.clause}", phrases.behaviours(undefined)
     for output in report.outputs:
         computed = f"{output.computed:,} of {words.count(output.vectors, 'vector')}"
         yield f"computed.{output.operator}.{output.output}", computed
-    for each in report.accuracy:
-        yield f"accuracy.{each.dtype}.elements", str(each.elements)
-        yield f"accuracy.{each.dtype}.correctly-rounded", f"{each.correctly_rounded:.6g}"
-        yield f"accuracy.{each.dtype}.worst-ulp", f"{each.worst_ulp:.6g}"
-        yield f"accuracy.{each.dtype}.worst-of-bound", f"{each.worst_of_bound:.6g}"
+    for measured in report.accuracy:
+        yield f"accuracy.{measured.dtype}.elements", str(measured.elements)
+        yield f"accuracy.{measured.dtype}.correctly-rounded", f"{measured.correctly_rounded:.6g}"
+        yield f"accuracy.{measured.dtype}.worst-ulp", f"{measured.worst_ulp:.6g}"
+        yield f"accuracy.{measured.dtype}.worst-of-bound", f"{measured.worst_of_bound:.6g}"
     for number, cause in enumerate(report.diagnoses, 1):
         yield f"cause.{number}", cause.summary
 

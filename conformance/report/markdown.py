@@ -1,18 +1,12 @@
-"""A report as Markdown, for the summary of a CI job: the verdict first, then why."""
+"""A document as Markdown, for a page or the summary of a CI job, which has a limit."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 
-from conformance.check.report import VERDICTS, Report, Result, Verdict
-from conformance.report import sentences
-from conformance.report import values as words
-from conformance.report.groups import FailureGroup, failure_groups
-from conformance.report.markup import block, cell, code, prose, row, table
-
-Repro = Callable[[Result], str]
+from conformance.report import document as doc
+from conformance.report.values import count
+from conformance.text import markdown, markdown_block, markdown_code
 
 LARGEST = 1 << 20
 """Bytes that a job summary may have; what does not fit is left out, and counted."""
@@ -20,217 +14,191 @@ LARGEST = 1 << 20
 _ROOM_FOR_THE_REST = 1 << 12
 _ROWS = 100
 """Rows of a table, or items of a list, that are shown."""
-_ALWAYS = ("conforms", "mismatch", "unsupported")
 _THREADS = "https://github.com/"
 
 
-def render(report: Report, *, repro: Repro | None = None, max_shown: int = 20) -> str:
-    """Return a report as Markdown of at most `LARGEST` bytes.
+def render(document: doc.Document, *, shown: int = 20) -> str:
+    """Return a document as Markdown of at most `LARGEST` bytes.
 
-    `repro` makes a script that shows a failure again; `max_shown` groups of failures are shown
-    with an example.
+    At most `shown` parts of a series are there.
     """
-    text = _Text()
-    text.add(_top(report))
-    for section in (_counts, _causes):
-        text.add(section(report))
-    groups = failure_groups(report)
-    shown = 0
-    for group in groups[:max_shown]:
-        if not text.add(_failure(group, repro), keep_free=LARGEST // 4):
-            break
-        shown += 1
-    text.add(_not_shown(groups[shown:]))
-    for rest in (_readings, _undefined, _accuracy, _repeats, _expectations):
-        text.add(rest(report))
-    return text.finished()
+    page = _Page()
+    page.add(_head(document))
+    level = 3 if document.conclusion else 2
+    for section in document.filled():
+        if section.on != "html":
+            _add_section(page, section, level, shown)
+    if document.footer:
+        page.add([f"*{_inline(document.footer)}.*"])
+    return page.finished()
 
 
-class _Text:
-    """Sections as long as there is room."""
+class _Page:
+    """Pieces as long as there is room."""
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
+        self._pieces: list[str] = []
         self._room = LARGEST - _ROOM_FOR_THE_REST
         self._left_out = 0
 
-    def add(self, lines: Iterator[str], keep_free: int = 0) -> bool:
-        """Add a section, all of it or nothing; say whether it was added."""
-        part = "\n".join(lines)
-        size = len(part.encode()) + 2
+    def add(self, paragraphs: Iterable[str], keep_free: int = 0) -> bool:
+        """Add paragraphs, all of them or none; say whether they were added."""
+        piece = "\n\n".join(paragraphs)
+        size = len(piece.encode()) + 2
         if size > self._room - keep_free:
             self._left_out += 1
             return False
-        if part:
-            self._parts.append(part)
+        if piece:
+            self._pieces.append(piece)
             self._room -= size
         return True
 
     def finished(self) -> str:
         """Return everything that was added."""
         if self._left_out:
-            self._parts.append(
-                f"*Left out for lack of room: {words.count(self._left_out, 'section')}.*"
-            )
-        return "\n\n".join(self._parts) + "\n"
+            left_out = count(self._left_out, "section")
+            self._pieces.append(f"*Left out for lack of room: {left_out}.*")
+        return "\n\n".join(self._pieces) + "\n"
 
 
-def _top(report: Report) -> Iterator[str]:
-    unreached = sentences.cut_short(report)
-    if unreached:
-        yield f"# ⚠️ {prose(unreached)}"
+def _head(document: doc.Document) -> Iterator[str]:
+    for alert in document.alerts:
+        yield f"# ⚠️ {markdown(alert)}"
+    if document.conclusion:
+        yield f"## {'✅' if document.tone == 'good' else '❌'} {markdown(document.conclusion)}"
+    else:
+        yield f"# {markdown(document.title)}"
+    noun, name = document.subject
+    if name:
+        yield f"{markdown(noun.capitalize())} {markdown_code(name)}"
+
+
+def _add_section(page: _Page, section: doc.Section, level: int, shown: int) -> None:
+    series = [block for block in section.blocks if isinstance(block, doc.Series)]
+    blocks = [_block(block) for block in section.blocks if block not in series]
+    paragraphs = [paragraph for block in blocks for paragraph in block]
+    if section.title and (paragraphs or series):
+        intro = [_inline(section.intro)] if section.intro else []
+        paragraphs = [f"{'#' * level} {markdown(section.title)}", *intro, *paragraphs]
+    page.add(paragraphs)
+    for parts in series:
+        _add_series(page, parts, level + 1, shown)
+
+
+def _add_series(page: _Page, series: doc.Series, level: int, most: int) -> None:
+    added = 0
+    for part, counted in zip(series.parts(most), series.titles(), strict=False):
+        paragraphs = [f"{'#' * level} {markdown(part.title + counted)}"]
+        if part.shared:
+            paragraphs.append(f"{_inline(part.shared)[:1].upper()}{_inline(part.shared)[1:]}.")
+        for block in (*part.about, *part.blocks):
+            paragraphs += _block(block)
+        if not page.add(paragraphs, keep_free=LARGEST // 4):
+            break
+        added += 1
+    if rest := series.rest(added):
+        page.add([f"*{rest}, not shown here.*"])
+
+
+def _block(block: doc.Block) -> Iterator[str]:
+    """Yield the paragraphs of a block; what only a page shows yields none."""
+    match block:
+        case doc.Paragraph():
+            yield _marked(block.text) + _inline(block.text)
+        case doc.Code():
+            lines = "\n".join(markdown_block(block.text, block.language))
+            if block.title:
+                title = markdown(block.title[:1].upper() + block.title[1:])
+                yield f"<details><summary>{title}</summary>"
+                yield lines
+                yield "</details>"
+            else:
+                yield lines
+        case doc.Drawing():
+            yield "\n".join(markdown_block("\n".join(map(doc.plain, block.lines))))
+        case doc.Facts():
+            yield "\n".join(line for name, value in block.rows for line in _fact(name, value))
+        case doc.Items():
+            yield "\n".join(line for item in block.items[:_ROWS] for line in _item(item, ""))
+            yield from _more(block.items)
+        case doc.Entries():
+            yield _entries(block)
+            yield from _more(block.entries)
+        case doc.Table():
+            if block.title:
+                yield f"**{markdown(block.title)}**"
+            yield _table(block)
+            yield from _more(block.rows)
+
+
+def _fact(name: str, value: doc.Text | doc.Code) -> Iterator[str]:
+    if isinstance(value, doc.Code):
+        yield f"- {markdown(name)}:"
         yield ""
-    yield f"## {'✅' if report.ok else '❌'} {prose(sentences.verdict(report))}"
-    yield ""
-    yield f"Backend {code(report.backend)}, {prose(sentences.scope(report))}"
-    if report.required:
-        yield ""
-        yield f"Required: {code(sentences.required(report))}"
+        yield from (f"  {line}" for line in markdown_block(value.text, value.language))
+    else:
+        yield f"- {markdown(name)}: {_inline(value)}"
 
 
-def _counts(report: Report) -> Iterator[str]:
-    shown = [v for v in VERDICTS if v in _ALWAYS or report.counts[v]]
-    yield from table("operator", "run", *shown, "not run")
-    totals = {used.operator: used.total for used in report.vectors}
-    operators = list(dict.fromkeys([*totals, *report.counts_by_operator]))
-    for operator in operators[:_ROWS]:
-        counts = report.counts_by_operator.get(operator, Counter[Verdict]())
-        run = sum(counts.values())
-        numbers = [run, *(counts.get(v, 0) for v in shown), totals.get(operator, run) - run]
-        yield row(cell(operator), *(f"{number:,}" for number in numbers))
-    if len(operators) > 1:
-        numbers = [len(report.results), *(report.counts[v] for v in shown), report.not_run]
-        yield row("all", *(f"{number:,}" for number in numbers))
-    deselected = sentences.left_out(report)
-    if deselected:
-        yield ""
-        yield f"{prose(deselected)}."
-    for note in sentences.notes(report)[:_ROWS]:
-        yield ""
-        yield prose(note)
-
-
-def _causes(report: Report) -> Iterator[str]:
-    if report.diagnoses:
-        yield "### Likely causes"
-        yield ""
-    for each in report.diagnoses[:_ROWS]:
-        yield f"- {prose(each.summary)}."
-        for aside in sentences.cause_asides(each):
-            yield f"  - {prose(aside)}"
-        for thread in each.threads[:2]:
-            yield f"  - public report of the kind: {_link(thread)}"
-    yield from _more(report.diagnoses)
-
-
-def _link(address: str) -> str:
-    safe = address.startswith(_THREADS) and address[len(_THREADS) :].replace("/", "")
-    return f"<{address}>" if safe and _is_plain(safe) else code(address)
-
-
-def _is_plain(text: str) -> bool:
-    return text.isascii() and text.replace("-", "").replace(".", "").replace("#", "").isalnum()
-
-
-def _failure(group: FailureGroup, repro: Repro | None) -> Iterator[str]:
-    said, shared, telling = sentences.title(group)
-    example = group.example
-    yield f"### {prose(said)}"
-    yield ""
-    if shared:
-        yield f"{prose(shared[:1].upper() + shared[1:])}: {prose(telling)}."
-        yield ""
-    yield f"- {code(example.id)}"
-    for name, value in sentences.facts(example):
-        if name == "printed":
-            yield f"- {name}:"
-            yield ""
-            yield from (f"  {line}" for line in block(value))
-        else:
-            yield f"- {name}: {code(value)}"
-    script = repro(example) if repro is not None else ""
-    if script:
-        yield ""
-        yield "<details><summary>To see it again</summary>"
-        yield ""
-        yield from block(script, "python")
-        yield ""
-        yield "</details>"
-
-
-def _not_shown(groups: Sequence[FailureGroup]) -> Iterator[str]:
-    if groups:
-        vectors = words.count(sum(len(group.results) for group in groups), "more failing vector")
-        yield f"*… and {vectors} in {words.count(len(groups), 'group')}, not shown here.*"
-
-
-def _readings(report: Report) -> Iterator[str]:
-    if not report.readings:
+def _item(item: doc.Item, indent: str) -> Iterator[str]:
+    if item.page_only:
         return
-    yield "### Readings followed"
-    yield ""
-    yield row("clause", "reading", "evidence")
-    yield row(":---", ":---", ":---")
-    for clause in report.readings[:_ROWS]:
-        said, aside = sentences.followed(clause)
-        pinned = " (required)" if clause.clause in report.required else ""
-        loud = "❌ " if clause.status == "inconsistent" else ""
-        yield row(cell(clause.clause) + pinned, f"{loud}{cell(said)}", prose(aside))
-    yield from _more(report.readings)
-    for said in filter(None, sentences.element_types(report)):
-        yield ""
-        yield prose(said)
+    yield f"{indent}- {_marked(item.text)}{_inline(item.text)}"
+    for below in item.items:
+        yield from _item(below, f"{indent}  ")
 
 
-def _undefined(report: Report) -> Iterator[str]:
-    if not report.undefined:
-        return
-    yield "### Where the documents define nothing"
-    yield ""
-    for each in report.undefined[:_ROWS]:
-        yield f"- {code(each.clause)}: {prose(sentences.behaviours(each))}"
-    yield from _more(report.undefined)
+def _entries(block: doc.Entries) -> str:
+    marked = any(entry.mark.text for entry in block.entries)
+    rows = [[markdown(head) for head in block.heads if head], [":---"] * (2 + marked)]
+    for entry in block.entries[:_ROWS]:
+        tag = f" ({markdown(entry.tag)})" if entry.tag else ""
+        name = markdown_code(entry.name, in_table=True) + tag
+        mark = f"{_marked(entry.mark)}{markdown_code(entry.mark.text, in_table=True)}"
+        text = _inline(entry.text, in_table=True)
+        rows.append([name, mark, text] if marked else [name, text])
+    return "\n".join(map(_row, rows))
 
 
-def _accuracy(report: Report) -> Iterator[str]:
-    if not report.accuracy:
-        return
-    yield "### Accuracy of averages that conform"
-    yield ""
-    yield from table("dtype", "elements", "correctly rounded", "worst ulp", "worst / bound")
-    for each in report.accuracy[:_ROWS]:
-        yield row(
-            cell(each.dtype),
-            f"{each.elements:,}",
-            f"{100 * each.correctly_rounded:.2f} %",
-            f"{each.worst_ulp:.3g}",
-            f"{each.worst_of_bound:.3g}",
-        )
-    yield from _more(report.accuracy)
+def _table(table: doc.Table) -> str:
+    table = table.without_bars()
+    rows = [
+        [markdown(column.title) for column in table.columns],
+        ["---:" if column.number else ":---" for column in table.columns],
+    ]
+    rows += [[_inline(cell.text, in_table=True) for cell in row] for row in table.rows[:_ROWS]]
+    return "\n".join(map(_row, rows))
 
 
-def _repeats(report: Report) -> Iterator[str]:
-    if report.repeated is None:
-        return
-    differing, alike = sentences.repeats(report.repeated)
-    if differing:
-        yield f"❌ {prose(differing)}."
-    if alike:
-        yield f"{prose(alike)}."
-
-
-def _expectations(report: Report) -> Iterator[str]:
-    if report.expectations is None:
-        return
-    yield "### Expected failures"
-    yield ""
-    yield f"- {prose(sentences.met(report.expectations))}"
-    for said in sentences.unmet(report.expectations):
-        yield f"- ❌ {prose(said)}"
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _more(items: Sequence[object]) -> Iterator[str]:
-    rest = sum(1 for _ in islice(items, _ROWS, None))
-    if rest:
-        yield ""
-        yield f"*… and {rest:,} more.*"
+    if len(items) > _ROWS:
+        yield f"*… and {len(items) - _ROWS:,} more.*"
+
+
+def _marked(text: doc.Text) -> str:
+    """Return a sign before a text that says that something is wrong."""
+    return "❌ " if any(span.tone == "bad" for span in doc.spans(text)) else ""
+
+
+def _inline(text: doc.Text, *, in_table: bool = False) -> str:
+    return "".join(_span(span, in_table=in_table) for span in doc.spans(text))
+
+
+def _span(span: doc.Span, *, in_table: bool) -> str:
+    if span.link.startswith(_THREADS) and _is_plain(span.link.removeprefix(_THREADS)):
+        return f"<{span.link}>"
+    if span.code or span.link:
+        return markdown_code(span.text, in_table=in_table)
+    before = " " * span.text.startswith(" ")
+    after = " " * (len(span.text) > 1 and span.text.endswith(" "))
+    return f"{before}{markdown(span.text)}{after}"
+
+
+def _is_plain(path: str) -> bool:
+    """Say whether a path of an address holds nothing that could mean something."""
+    signs = path.translate(str.maketrans("", "", "/-.#"))
+    return signs.isascii() and signs.isalnum()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conformance.check.report import Result
+from conformance.check.report import RETURNED, Result
 from conformance.dtypes import name_of
 from conformance.operators import OPERATORS
 from conformance.report import values as words
@@ -71,7 +71,7 @@ def _evidence(result: Result) -> Iterator[str]:
         index = ", ".join(map(str, worst.index))
         expected = words.exact(worst.expected, result.worst_dtype)
         yield f'print({place}[{index}], "instead of {expected}")'
-    elif result.verdict == "mismatch":
+    elif result.verdict in RETURNED:
         if _has_several(result.operator):
             yield f"for output in {_ALL}:"
             yield "    print(output.dtype, output.shape)"

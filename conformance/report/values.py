@@ -42,6 +42,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def tally(counts: Mapping[Any, int]) -> str:
+    """Return numbers of things that are not none, as `3 mismatch, 1,204 error`."""
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+
+
 def size(nbytes: int) -> str:
     """Return a number of bytes as `4.1 MB`."""
     if nbytes < 1000:
@@ -53,22 +58,22 @@ def size(nbytes: int) -> str:
     return f"{number:.1f} {unit}"
 
 
-def combinations(taken: Iterable[Combination], clauses: Mapping[str, Sequence[str]]) -> str:
+def combinations(chosen: Iterable[Combination], clauses: Mapping[str, Sequence[str]]) -> str:
     """Say which combinations of readings these are, leaving out clauses that do not matter.
 
-    `clauses` are those that touch the vector, with their readings.
+    `clauses` are those that apply to the vector, with their readings.
     """
-    every = [dict(combination) for combination in taken]
-    names = list(dict.fromkeys(name for combination in every for name in combination))
-    used = {name: list(dict.fromkeys(c[name] for c in every if name in c)) for name in names}
+    listed = [dict(combination) for combination in chosen]
+    names = list(dict.fromkeys(name for combination in listed for name in combination))
+    used = {name: list(dict.fromkeys(c[name] for c in listed if name in c)) for name in names}
     product = 1
     for readings in used.values():
         product *= len(readings)
     free = {name for name in names if set(used[name]) == set(clauses.get(name, ()))}
-    if product == len(every):
+    if product == len(listed):
         bound = [f"{name}={'|'.join(used[name])}" for name in names if name not in free]
         return ", ".join(bound) or "every reading"
-    return " or ".join(", ".join(f"{k}={v}" for k, v in c.items()) for c in every)
+    return " or ".join(", ".join(f"{k}={v}" for k, v in c.items()) for c in listed)
 
 
 def exact(value: Any, dtype: str) -> str:
@@ -82,8 +87,3 @@ def exact(value: Any, dtype: str) -> str:
     if abs(float(element)) < 1e6 and float(element).is_integer():
         return str(int(element))
     return str(element)
-
-
-def list_of(items: Sequence[str], *, last: str = "and") -> str:
-    """Return `a, b and c`."""
-    return f" {last} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import Annotated, Any, Final, get_args
 
+import msgspec
 import numpy as np
 
-from conformance.dtypes import dtype_of
-from conformance.vector import TIERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from conformance.dtypes import DType
-    from conformance.vector import Array
+from conformance.batch import KINDS, MAX_RANK
+from conformance.dtypes import DType, dtype_of
+from conformance.vector import TIERS, UNDEFINED, Array, Provenance
 
 FORMAT: Final = "pooling-conformance vectors"
 VERSION: Final = 1
@@ -38,31 +35,6 @@ ELEMENT_TYPES: Final = (
     "uint64",
 )
 
-TEXT_COLUMNS: Final = (
-    "id",
-    "attributes",
-    "tier",
-    "pattern",
-    "provenance",
-    "source",
-    "tags",
-    "clauses",
-)
-FIRST_COLUMNS: Final = ("first_input", "first_outcome", "first_expected")
-_ARRAY_COLUMNS = {"dtype": "u1", "rank": "u1", "shape": "<i8", "start": "<i8"}
-_OUTCOME_COLUMNS = {
-    "kind": "u1",
-    "element_type": "u1",
-    "flushed": "u1",
-    "expected": "<i8",
-    "readings": "<i4",
-}
-_ELEMENT_COLUMNS = {"addends": "<i4", "divisor": "<i4", "magnitude": "<f8"}
-OUTPUT_COLUMN: Final = "expected_arrays/output"
-"""Which output a row of the expected table is of; absent where all are of the first."""
-ARRAY_TABLES: Final = {"input_arrays": "inputs", "expected_arrays": "expected"}
-"""The two tables of arrays, each with the group of its elements."""
-
 MAX_ROWS: Final = 1 << 24
 """Rows of any table: vectors, arrays, outcomes, texts."""
 MAX_TEXT: Final = 1 << 20
@@ -78,12 +50,116 @@ MAX_CHUNKS: Final = 1 << 17
 MAX_INPUTS: Final = 16
 MAX_OUTCOMES: Final = 1024
 
-_PROVENANCES = ("printed", "derived", "computed")
+
+def to_json(value: object) -> str:
+    """Return `value` as compact JSON text; ValueError if JSON cannot hold it."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
 
 
-def _storage(name: str) -> DType:
-    """Return the little-endian type that stores an element type; bfloat16 as its 16 bits."""
-    return np.dtype("<u2") if name == "bfloat16" else dtype_of(name).newbyteorder("<")
+def _json(kind: Any) -> Callable[[str], Any]:
+    """Return a function from a JSON text to a value of a type; ValueError for any other."""
+    decoder = msgspec.json.Decoder(kind)
+
+    def parse(text: str) -> Any:
+        try:
+            return decoder.decode(text)
+        except RecursionError:
+            raise ValueError("JSON is nested too deeply") from None
+
+    return parse
+
+
+def _one_of(what: str, names: tuple[str, ...]) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"{what} {text[:40]!r} is not one of {', '.join(names)}")
+        return text
+
+    return parse
+
+
+def _id(text: str) -> str:
+    if not text or not text.isprintable():  # it has to fit on a line of any report
+        raise ValueError("an id is empty or not printable")
+    return text
+
+
+_Scalar = int | float | bool | str | None
+_Combinations = Annotated[tuple[dict[str, str], ...], msgspec.Meta(min_length=1)]
+
+SUMS: Final = np.array([[0, 3], [2, 1]], np.uint8)
+"""Code of how an outcome sums, by whether in the element type and whether sums may overflow.
+
+It is called `outcomes/element_type`: 0 and 1 were all codes before overflow was told apart.
+"""
+IN_ELEMENT_TYPE: Final = np.isin(np.arange(SUMS.size), SUMS[1])
+"""Of each code: whether the bound admits sums in the element type."""
+MAY_OVERFLOW: Final = np.isin(np.arange(SUMS.size), SUMS[:, 1])
+"""Of each code: whether the bound admits sums that overflow."""
+
+header_of: Final = _json(dict[str, Any])
+"""Return the header, any JSON object, from its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column of numbers of texts: the field of a Batch, and the function from text to value."""
+
+    field: str
+    parse: Callable[[str], Any]
+
+
+TEXTS: Final = {
+    "vectors/id": TextColumn("ids", _id),
+    "vectors/attributes": TextColumn("attributes", _json(dict[str, _Scalar | list[_Scalar]])),
+    "vectors/tier": TextColumn("tier", _one_of("tier", TIERS)),
+    "vectors/pattern": TextColumn("pattern", str),
+    "vectors/provenance": TextColumn("provenance", _one_of("provenance", get_args(Provenance))),
+    "vectors/source": TextColumn("source", str),
+    "vectors/tags": TextColumn("tags", _json(tuple[str, ...])),
+    "vectors/clauses": TextColumn("clauses", _json(dict[str, tuple[str, ...]])),
+    "outcomes/readings": TextColumn("outcome_readings", _json(_Combinations)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The type and length of a column: `per_row` elements for each row of `table` and `more`.
+
+    A column of no table has a length of its own. `bounds` are the least and the largest number.
+    """
+
+    dtype: DType
+    table: str = ""
+    per_row: int = 1
+    more: int = 0
+    bounds: tuple[float, float] | None = None
+    required: bool = True
+
+
+FIRST_COLUMNS: Final = {
+    "vectors/first_input": ("input_arrays", 1, MAX_INPUTS),
+    "vectors/first_outcome": ("outcomes", 1, MAX_OUTCOMES),
+    "vectors/first_expected": ("expected_arrays", 0, MAX_OUTCOMES),
+}
+"""Where the rows of a vector start: in which table, and the least and the most rows it has there.
+
+Expected arrays are counted for each output of the operator.
+"""
+OUTPUT_COLUMN: Final = "expected_arrays/output"
+"""Which output a row of the expected table is of; absent where all are of the first."""
+ARRAY_TABLES: Final = {"input_arrays": "inputs", "expected_arrays": "expected"}
+"""The two tables of arrays, each with the group of its elements."""
+COUNTED: Final = {
+    "text": "text/offset",
+    "outcomes": "outcomes/kind",
+    "input_arrays": "input_arrays/rank",
+    "expected_arrays": "expected_arrays/rank",
+}
+"""The tables whose rows are counted, each with the column whose length says how many there are."""
 
 
 def values_path(group: str, name: str) -> str:
@@ -93,34 +169,48 @@ def values_path(group: str, name: str) -> str:
 
 def element_columns(name: str) -> tuple[str, ...]:
     """Return the columns of the expected elements of one type, in the order of ExpectedColumns."""
-    return tuple(f"expected/{name}/{column}" for column in ("values", *_ELEMENT_COLUMNS))
+    return tuple(
+        f"expected/{name}/{part}" for part in ("values", "addends", "divisor", "magnitude")
+    )
 
 
-def _required() -> dict[str, DType]:
-    kinds = {"text/bytes": "u1", "text/offset": "<i8"}
-    kinds |= {f"vectors/{column}": "<i4" for column in TEXT_COLUMNS}
-    kinds |= {f"vectors/{column}": "<i8" for column in FIRST_COLUMNS}
+def _columns() -> Iterator[tuple[str, Column]]:
+    byte, int32, int64 = np.dtype("u1"), np.dtype("<i4"), np.dtype("<i8")
+    flag = Column(byte, "outcomes", bounds=(0, 1))
+    yield "text/bytes", Column(byte)
+    yield "text/offset", Column(int64, "text", more=1)
+    for path in TEXTS:
+        yield path, Column(int32, path.partition("/")[0])
+    for path in FIRST_COLUMNS:
+        yield path, Column(int64, "vectors", more=1)
+    yield "outcomes/kind", Column(byte, "outcomes", bounds=(0, len(KINDS) - 1))
+    yield "outcomes/element_type", Column(byte, "outcomes", bounds=(0, SUMS.size - 1))
+    yield "outcomes/flushed", flag
+    yield "outcomes/expected", Column(int64, "outcomes")
     for table in ARRAY_TABLES:
-        kinds |= {f"{table}/{column}": kind for column, kind in _ARRAY_COLUMNS.items()}
-    kinds |= {f"outcomes/{column}": kind for column, kind in _OUTCOME_COLUMNS.items()}
-    return {path: np.dtype(kind) for path, kind in kinds.items()}
-
-
-def _optional() -> dict[str, DType]:
-    kinds: dict[str, DType] = {OUTPUT_COLUMN: np.dtype("u1")}
+        yield f"{table}/dtype", Column(byte, table)
+        yield f"{table}/rank", Column(byte, table, bounds=(1, MAX_RANK))
+        yield f"{table}/shape", Column(int64, table, MAX_RANK, bounds=(0, MAX_EXTENT))
+        yield f"{table}/start", Column(int64, table)
+    yield OUTPUT_COLUMN, Column(byte, "expected_arrays", required=False)
     for name in ELEMENT_TYPES:
-        kinds[values_path("inputs", name)] = _storage(name)
-        kinds[values_path("expected", name)] = _storage(name)
-        for column, kind in _ELEMENT_COLUMNS.items():
-            kinds[f"expected/{name}/{column}"] = np.dtype(kind)
-    return kinds
+        # bfloat16 is stored as its 16 bits.
+        dtype = np.dtype("<u2") if name == "bfloat16" else dtype_of(name).newbyteorder("<")
+        values, addends, divisor, magnitude = element_columns(name)
+        table = f"expected/{name}"
+        counts = Column(int32, table, bounds=(UNDEFINED, MAX_EXTENT), required=False)
+        yield values_path("inputs", name), Column(dtype, required=False)
+        yield values, Column(dtype, table, required=False)
+        yield addends, counts
+        yield divisor, Column(int32, table, bounds=(0, MAX_EXTENT), required=False)
+        finite = (0.0, float(np.finfo(np.float64).max))
+        yield magnitude, Column(np.dtype("<f8"), table, bounds=finite, required=False)
 
 
-REQUIRED: Final = _required()
-"""Columns every file has, with their types."""
-OPTIONAL: Final = _optional()
-"""Columns that are there when something needs them, as those of elements of a type."""
-COLUMNS: Final = REQUIRED | OPTIONAL
+COLUMNS: Final[Mapping[str, Column]] = dict(_columns())
+"""Every column there can be, by its path."""
+REQUIRED: Final = tuple(path for path, column in COLUMNS.items() if column.required)
+"""Columns every file has; the others are there when something needs them."""
 GROUPS: Final = {path.rpartition("/")[0] for path in COLUMNS} | {"expected"}
 
 
@@ -139,13 +229,19 @@ def elements(column: Array, name: str = "") -> Array:
 def digest_of(operator: str, columns: Mapping[str, tuple[int, str]]) -> str:
     """Return the digest of a file from the length and sha256 of each of its columns.
 
-    The header is not part of it: it may name the version that wrote the file.
+    The header is not part of it: it may name the version that wrote the file, and has a digest of
+    its own.
     """
     lines = [f"{FORMAT} {VERSION} {operator}\n"]
     for path in sorted(columns):
         length, content = columns[path]
-        lines.append(f"{path} {COLUMNS[path].name} {length} {content}\n")
+        lines.append(f"{path} {COLUMNS[path].dtype.name} {length} {content}\n")
     return sha256("".join(lines).encode()).hexdigest()
+
+
+def header_digest_of(operator: str, header: str) -> str:
+    """Return the digest of the header of a file, from its text."""
+    return sha256(f"{FORMAT} {VERSION} {operator}\n{header}".encode()).hexdigest()
 
 
 def operators() -> tuple[str, ...]:
@@ -153,118 +249,3 @@ def operators() -> tuple[str, ...]:
     from conformance.operators import OPERATORS  # noqa: PLC0415 - reading a file needs no more of it
 
     return tuple(OPERATORS)
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
-
-
-def to_json(value: object) -> str:
-    """Return `value` as compact JSON text; ValueError if JSON cannot hold it."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except (TypeError, RecursionError) as error:
-        raise ValueError(str(error)) from error
-
-
-def from_json(text: str) -> Any:
-    """Return the value of a JSON text; ValueError for anything that is not plain JSON."""
-    try:
-        value = _DECODER.decode(text)
-    except RecursionError:
-        raise ValueError("JSON is nested too deeply") from None
-    if "\\u" in text:
-        # An escape may hide half of a surrogate pair, which no output could encode.
-        to_json(value).encode()
-    return value
-
-
-def attributes_of(text: str) -> dict[str, Any]:
-    """Return attributes: names with a number, bool, string, null or a flat list of these."""
-    value = from_json(text)
-    if type(value) is not dict:
-        raise ValueError("attributes are not a JSON object")
-    for item in value.values():
-        for each in item if type(item) is list else (item,):
-            kind = type(each)
-            if kind not in _SCALARS or (kind is float and not math.isfinite(each)):
-                raise ValueError("an attribute is neither a scalar nor a flat list of scalars")
-    return value
-
-
-def tags_of(text: str) -> tuple[str, ...]:
-    """Return a JSON list of strings."""
-    return _strings(from_json(text))
-
-
-def clauses_of(text: str) -> dict[str, tuple[str, ...]]:
-    """Return clause names with their readings."""
-    value = from_json(text)
-    if type(value) is not dict:
-        raise ValueError("clauses are not a JSON object")
-    return {name: _strings(readings) for name, readings in value.items()}
-
-
-def readings_of(text: str) -> tuple[dict[str, str], ...]:
-    """Return combinations of readings: a list of objects clause -> reading."""
-    value = from_json(text)
-    if type(value) is not list or not value or any(type(each) is not dict for each in value):
-        raise ValueError("readings are not a JSON list of objects")
-    for each in value:
-        _strings(list(each.values()))
-    return tuple(value)
-
-
-def header_of(text: str) -> dict[str, Any]:
-    """Return the header: any JSON object."""
-    value = from_json(text)
-    if type(value) is not dict:
-        raise ValueError("the header is not a JSON object")
-    return value
-
-
-def id_of(text: str) -> str:
-    """Return a vector's id: printable, so that it fits on a line of any report."""
-    if not text or not text.isprintable():
-        raise ValueError("an id is empty or not printable")
-    return text
-
-
-def tier_of(text: str) -> str:
-    """Return the name of a tier."""
-    if text not in TIERS:
-        raise ValueError(f"tier {text[:40]!r} is not one of {', '.join(TIERS)}")
-    return text
-
-
-def provenance_of(text: str) -> str:
-    """Return the name of a provenance."""
-    if text not in _PROVENANCES:
-        raise ValueError(f"provenance {text[:40]!r} is not one of {', '.join(_PROVENANCES)}")
-    return text
-
-
-PARSERS: Final[dict[str, Callable[[str], Any]]] = {
-    "id": id_of,
-    "attributes": attributes_of,
-    "tier": tier_of,
-    "pattern": str,
-    "provenance": provenance_of,
-    "source": str,
-    "tags": tags_of,
-    "clauses": clauses_of,
-    "readings": readings_of,
-}
-"""For each text column the function from its text to the value in a Batch."""
-
-
-_SCALARS = frozenset((int, bool, str, float, type(None)))
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    if type(value) is not list or any(type(item) is not str for item in value):
-        raise ValueError("not a JSON list of strings")
-    return tuple(value)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, overload
+from typing import overload
 
 import numpy as np
 
-from conformance.errors import VectorFileError
+from conformance.errors import UsageError, VectorFileError
+from conformance.files import Closable, size_of
+from conformance.separate_process import ProcessFailed, call_separately
+from conformance.vector import Vector
 from conformance.vectorfile import layout
-from conformance.vectorfile.reader import VectorFile
+from conformance.vectorfile.hdf5_columns import ColumnFile
+from conformance.vectorfile.vector_file import VectorFile, first_repeated
 
-if TYPE_CHECKING:
-    import os
-    from types import TracebackType
-
-    from conformance.vector import Vector
-
-
-_RESIDENT = 160 << 20  # bytes of all files together that are kept in memory, about
+_RESIDENT = 160 << 20  # bytes of all files together that stay in memory, about
+_SECONDS = 30
+_BYTES_PER_SECOND = 10 << 20
+"""How long HDF5 may take to find all parts of files, and how fast it reads at least."""
 
 
-class VectorSet(Sequence[VectorFile]):
+class VectorSet(Closable, Sequence[VectorFile]):
     """Vector files by operator, in the order of the suite, then by name; a context manager.
 
     An operator may be in several files, but no vector in two of them: VectorFileError.
@@ -49,28 +53,45 @@ class VectorSet(Sequence[VectorFile]):
     def __getitem__(self, index: int | slice) -> VectorFile | tuple[VectorFile, ...]:
         return self.files[index]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @property
     def operators(self) -> tuple[str, ...]:
         """The operators that have vectors."""
         return tuple(dict.fromkeys(file.operator for file in self.files))
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of the vectors of each operator, in however many files they are."""
+        groups = groupby(self.files, key=lambda file: file.operator)
+        return {name: joint_digest([file.digest for file in group]) for name, group in groups}
+
     def vector(self, operator: str, vector_id: str) -> tuple[VectorFile, Vector]:
         """Return a vector by its id, and the file that holds it; KeyError if there is none."""
         for file in self.files:
-            if file.operator == operator and file.holds(vector_id):
-                return file, file.vector(file.index_of(vector_id))
+            if file.operator == operator:
+                with suppress(KeyError):
+                    return file, file.vector(file.index_of(vector_id))
         raise KeyError(vector_id)
+
+    def matching(self, text: str) -> dict[str, tuple[VectorFile, int]]:
+        """Return the vectors that a text means: by id, each with its file and its number there.
+
+        The text is an id; else what ids begin with; else a part of ids, or a pattern with * or ?.
+        """
+        by_id = {
+            vector_id: (file, n) for file in self.files for n, vector_id in enumerate(file.ids)
+        }
+        ids = [text] if text in by_id else [name for name in by_id if name.startswith(text)]
+        ids = ids or [name for name in by_id if fnmatchcase(name, text) or text in name]
+        return {name: by_id[name] for name in ids}
+
+    def find(self, text: str) -> Vector:
+        """Return the one vector that a text means, see `matching`; UsageError unless it is one."""
+        found = self.matching(text)
+        if len(found) != 1:
+            some = f", {next(iter(found))} for one: give more of the id" if found else ""
+            raise UsageError(f"{text!r} matches {len(found):,} vectors{some}")
+        ((file, number),) = found.values()
+        return file.vector(number)
 
     def close(self) -> None:
         """Close every file."""
@@ -81,7 +102,8 @@ class VectorSet(Sequence[VectorFile]):
 def open_vectors(path: str | os.PathLike[str] | None = None) -> VectorSet:
     """Open a vector file, the *.h5 files of a directory, or (None) the shipped suite.
 
-    Raises VectorFileError, naming the file, if there is none or one of them is not sound.
+    Raises VectorFileError, naming the file, if there is none or one of them is not sound. Files
+    that were not shipped are first read by another process: crafted ones can crash HDF5.
     """
     where = shipped_suite() if path is None else Path(path)
     if where.is_dir():
@@ -90,34 +112,52 @@ def open_vectors(path: str | os.PathLike[str] | None = None) -> VectorSet:
             raise VectorFileError(f"{where}: no vector files (*{layout.SUFFIX}) in this directory")
     else:
         paths = [where]
+    shipped = shipped_suite()
+    _survive([path for path in paths if path.resolve().parent != shipped])
     files: list[VectorFile] = []
-    room = _RESIDENT
+    bytes_left = _RESIDENT
+    for file_path in paths:
+        files.append(VectorFile(file_path, resident=bytes_left))
+        bytes_left -= files[-1].resident
+    return VectorSet(files)
+
+
+def joint_digest(digests: Sequence[str]) -> str:
+    """Return the digest of a file; of several files, the digest of their digests."""
+    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+
+
+def _survive(paths: Sequence[Path]) -> None:
+    """Let another process read files first; VectorFileError for one that ends it."""
+    if not paths:
+        return
+    nbytes = sum(size_of(path) for path in paths)
     try:
-        for each in paths:
-            files.append(VectorFile(each, resident=room))
-            room -= files[-1].resident
-        return VectorSet(files)
-    except BaseException:
-        for file in files:
-            file.close()
-        raise
+        call_separately(touch, paths, seconds=_SECONDS + nbytes / _BYTES_PER_SECOND)
+    except ProcessFailed as failure:
+        if len(paths) == 1:
+            what = f"damaged or not a vector file (the HDF5 library {failure} on it)"
+            raise VectorFileError(f"{paths[0]}: {what}") from None
+        for path in paths:
+            _survive([path])
+
+
+def touch(paths: Sequence[Path]) -> None:
+    """Read all that HDF5 keeps in some files; VectorFileError for the first damaged one."""
+    for path in paths:
+        with ColumnFile(path) as columns:
+            columns.touch()
 
 
 def _refuse_equal_ids(files: Sequence[VectorFile]) -> None:
     """Raise VectorFileError, naming it, for a vector that is in two of some files."""
-    hashes = [file.id_hashes for file in files]
-    unique, counts = np.unique(np.concatenate(hashes), return_counts=True)
-    suspects = unique[counts > 1]
-    if not suspects.size:
-        return
-    seen: dict[str, VectorFile] = {}
-    for file, each in zip(files, hashes, strict=True):
-        if np.isin(each, suspects).any():
-            for vector_id in file.ids:
-                if (other := seen.setdefault(vector_id, file)) is not file:
-                    raise VectorFileError(
-                        f"{file.path}: vector {vector_id[:200]} is also in {other.path.name}"
-                    )
+    again = first_repeated(np.concatenate([file.id_hashes for file in files]))
+    if again is not None:
+        vectors = [(file, number) for file in files for number in range(len(file))]
+        (other, _), (file, number) = (vectors[place] for place in again)
+        raise VectorFileError(
+            f"{file.path}: vector {file.ids[number][:200]} is also in {other.path.name}"
+        )
 
 
 def shipped_suite() -> Path:

@@ -1,32 +1,31 @@
-"""Writing a vector file: column by column as vectors come, finished whole or not at all."""
+"""Writing a vector file: column by column as vectors come, finished whole or not at all.
+
+HDF5 never writes to a disk: one that is full would end the process by a signal, long after the
+error. A file is made in memory, compressed, and written like any other.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import math
-import os
 import secrets
-from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from itertools import pairwise
+from math import prod
+from typing import Any, Self
 
 import h5py
 import numpy as np
 
-from conformance.batch import batch_of, output_dtypes
-from conformance.errors import VectorFileError
+from conformance.batch import MAX_RANK, Batch, batch_of, output_dtypes
+from conformance.files import Target, writing
+from conformance.vector import Array, Vector
 from conformance.vectorfile import layout
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from types import TracebackType
-
-    from conformance.batch import Batch
-    from conformance.vector import Array, Vector
-
 _CHUNK = 1 << 17  # bytes: small enough to read one vector of a big file, large enough to deflate
+_DEFLATE = 6  # of 1 to 9: 9 takes three times as long and saves 2% of the bytes
 _SPILL = 8 * _CHUNK  # bytes a column keeps in memory
+_TOGETHER = 64  # vectors stored at once, of at most about _SPILL bytes
 _ROOM = layout.MAX_CHUNKS * _CHUNK - 3 * layout.MAX_VECTOR  # with that of one vector more
 _KNOWN_TEXTS = 1 << 16  # texts remembered to be stored once
 
@@ -38,7 +37,7 @@ class _Column:
         self.path = path
         self.length = 0
         self._file = file
-        self._dtype = layout.COLUMNS[path]
+        self._dtype = layout.COLUMNS[path].dtype
         self._chunk = _CHUNK // self._dtype.itemsize
         self._waiting = bytearray()
         self._content = sha256()
@@ -57,19 +56,10 @@ class _Column:
         if len(self._waiting) >= _SPILL:
             self._write(len(self._waiting) // _CHUNK * _CHUNK, last=False)
 
-    def append_bytes(self, content: bytes) -> None:
-        """Add bytes to a column of bytes."""
-        self.append(np.frombuffer(content, np.uint8))
-
     def finish(self) -> tuple[int, str]:
         """Write what waits; return the length and the sha256 of the column."""
         self._write(len(self._waiting), last=True)
         return self.length, self._content.hexdigest()
-
-    def read(self, start: int, stop: int) -> Array:
-        """Return elements of a finished column."""
-        part: Array = self._dataset[start:stop]
-        return part
 
     def _write(self, nbytes: int, *, last: bool) -> None:
         content = bytes(self._waiting[:nbytes])
@@ -89,7 +79,7 @@ class _Column:
             "chunks": (min(self._chunk, part.size) if whole else self._chunk,),
             "maxshape": None if whole else (None,),
             "compression": "gzip",
-            "compression_opts": 9,
+            "compression_opts": _DEFLATE,
             "shuffle": True,
         }
         options = filters if part.size else {}
@@ -99,18 +89,15 @@ class _Column:
 
 
 class VectorWriter:
-    """Writes the vectors of one operator to `path`; a context manager.
+    """Writes the vectors of one operator to a path or a stream of bytes; a context manager.
 
     The file appears under its name when the block ends without an exception, else nothing is
-    left. Memory stays flat however many vectors are added. `header` is any JSON object: what
-    made the file. Raises VectorFileError where the file cannot be written, and ValueError where
-    a vector or the header cannot be stored.
+    left. Of the vectors added, memory holds what the compressed file takes. `header` is any JSON
+    object: what made the file. Raises UsageError where the file cannot be written, and ValueError
+    where a vector or the header cannot be stored.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], operator: str, *, header: Mapping[str, Any]
-    ) -> None:
-        self.path = Path(path)
+    def __init__(self, target: Target, operator: str, *, header: Mapping[str, Any]) -> None:
         self.operator = operator
         if operator not in layout.operators():
             raise ValueError(f"unknown operator {operator!r}")
@@ -120,37 +107,29 @@ class VectorWriter:
             raise ValueError("the header does not survive JSON: use lists and string keys")
         if len(self._header) > layout.MAX_HEADER:
             raise ValueError(f"the header has more than {layout.MAX_HEADER} bytes")
-        self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
+        self._writing = writing(target)
+        self._stream: Any = None
+        self._ending = ExitStack()
         self._file: Any = None
         self._columns: dict[str, _Column] = {}
         self._texts: dict[str, int] = {}
-        self._id_hashes = array("q")
-        self._failure: Exception | None = None
+        self._id_hashes: set[int] = set()  # with 64 bits and a random start: equal ones are one id
+        self._failure: BaseException | None = None
 
     def __enter__(self) -> Self:
-        with self._reporting():
-            self._file = h5py.File(self._part, "x", libver=("v110", "v110"))
+        with ExitStack() as stack:
+            self._stream = stack.enter_context(self._writing)
+            self._file = stack.enter_context(_file_in_memory())
             for path in layout.REQUIRED:
                 self._columns[path] = _Column(self._file, path)
-            for column in layout.FIRST_COLUMNS:
-                self._columns[f"vectors/{column}"].append([0])
-            self._columns["text/offset"].append([0])
+            for path in (*layout.FIRST_COLUMNS, "text/offset"):
+                self._columns[path].append([0])
+            stack.push(self._finish)
+            self._ending = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if kind is None:
-                with self._reporting():
-                    self._finish()
-        finally:
-            with contextlib.suppress(Exception):
-                self._file.close()
-            self._part.unlink(missing_ok=True)
+    def __exit__(self, *error: object) -> None:
+        self._ending.__exit__(*error)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
         """Return the number of vectors added."""
@@ -158,99 +137,142 @@ class VectorWriter:
 
     def add(self, vector: Vector) -> None:
         """Append one vector; its arrays may be changed afterwards."""
-        if vector.case.operator != self.operator:
-            raise ValueError(
-                f"vector {vector.case.id}: operator {vector.case.operator} in a file of "
-                f"{self.operator}"
-            )
-        batch = batch_of([vector])
-        try:
-            texts = self._encode(batch)
-            _check_limits(batch)
-            self._check_room()
-        except ValueError as error:
-            raise ValueError(f"vector {vector.case.id}: {error}") from error
-        with self._reporting():
-            self._append(batch, texts)
+        self.extend([vector])
 
-    def _check_room(self) -> None:
+    def extend(self, vectors: Iterable[Vector]) -> None:
+        """Append vectors, which may be made on the way: many are stored at once."""
+        pending: list[Vector] = []
+        nbytes = 0
+        for vector in vectors:
+            if vector.case.operator != self.operator:
+                raise ValueError(
+                    f"vector {vector.case.id}: operator {vector.case.operator} in a file of "
+                    f"{self.operator}"
+                )
+            _check_limits(vector)
+            pending.append(vector)
+            nbytes += sum(array_.nbytes for array_ in vector.case.inputs)
+            if len(pending) >= _TOGETHER or nbytes >= _SPILL:
+                self._add(batch_of(pending))
+                pending, nbytes = [], 0
+        if pending:
+            self._add(batch_of(pending))
+
+    def _add(self, batch: Batch) -> None:
+        texts = self._encode(batch)
+        self._check_room(batch)
+        for place, vector_id in enumerate(batch.ids):
+            if hash(vector_id) in self._id_hashes or vector_id in batch.ids[:place]:
+                raise ValueError(f"two vectors have the id {vector_id}")
+        try:
+            self._append(batch, texts)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _check_room(self, batch: Batch) -> None:
         """Raise ValueError where there might be more than the format allows."""
-        tables = ("text/offset", "input_arrays/rank", "expected_arrays/rank", "outcomes/kind")
-        rows = max(self._columns[path].length for path in tables)
+        rows = max(self._columns[path].length for path in layout.COUNTED.values())
         nbytes = sum(column.nbytes for column in self._columns.values())
-        most = layout.MAX_OUTCOMES * self._outputs  # rows of one vector
+        most = layout.MAX_OUTCOMES * self._outputs * len(batch)  # rows of these vectors
         if rows > layout.MAX_ROWS - 2 * most or nbytes > _ROOM:
-            raise ValueError("the file is full: write another one")
+            raise ValueError(f"vector {batch.ids[0]}: the file is full: write another one")
 
     def _encode(self, batch: Batch) -> dict[str, list[str]]:
-        """Return the texts of a batch of one vector; ValueError unless each reads back equal."""
-        values: dict[str, list[Any]] = {
-            "id": batch.ids,
-            "attributes": batch.attributes,
-            "tier": batch.tier,
-            "pattern": batch.pattern,
-            "provenance": batch.provenance,
-            "source": batch.source,
-            "tags": batch.tags,
-            "clauses": batch.clauses,
-            "readings": batch.outcome_readings,
-        }
-        texts: dict[str, list[str]] = {}
-        for column, parse in layout.PARSERS.items():
-            texts[column] = [
-                value if isinstance(value, str) else layout.to_json(value)
-                for value in values[column]
-            ]
-            for text, value in zip(texts[column], values[column], strict=True):
-                if parse(text) != value:
-                    raise ValueError(f"{column} {value!r} does not survive JSON")
+        """Return the texts of a batch by column; ValueError unless each reads back equal."""
+        texts: dict[str, list[str]] = {path: [] for path in layout.TEXTS}
+        for path, column in layout.TEXTS.items():
+            for row, value in enumerate(getattr(batch, column.field)):
+                text = value if isinstance(value, str) else layout.to_json(value)
+                vector = batch.outcome_vector[row] if path.startswith("outcomes/") else row
+                what = f"vector {batch.ids[vector]}: {path.rpartition('/')[2]}"
+                try:
+                    read_back = column.parse(text)
+                except ValueError as error:
+                    raise ValueError(f"{what}: {error}") from error
+                if read_back != value:
+                    raise ValueError(f"{what} {value!r} does not survive JSON")
                 if len(text.encode()) > layout.MAX_TEXT:
-                    raise ValueError(f"{column} takes more than {layout.MAX_TEXT} bytes")
+                    raise ValueError(f"{what} takes more than {layout.MAX_TEXT} bytes")
+                texts[path].append(text)
         return texts
 
     def _append(self, batch: Batch, texts: dict[str, list[str]]) -> None:
         columns = self._columns
-        self._id_hashes.append(hash(batch.ids[0]))
-        for column in layout.TEXT_COLUMNS:
-            columns[f"vectors/{column}"].append([self._text(text) for text in texts[column]])
-        first_expected = columns["expected_arrays/rank"].length
-        for array_ in batch.inputs[0]:
-            name = array_.dtype.name
-            self._array("input_arrays", name, array_.shape, self._values("inputs", name).length)
-            self._values("inputs", name).append(layout.stored(array_.reshape(-1)))
-        for name, shape, start in zip(
-            batch.expected_dtype, batch.expected_shape, batch.expected_start.tolist(), strict=True
-        ):
-            self._array(
-                "expected_arrays", name, shape, start + self._values("expected", name).length
-            )
+        self._id_hashes.update(map(hash, batch.ids))
+        vectors = np.arange(len(batch))
+        ends = {
+            "input_arrays": np.cumsum([len(arrays) for arrays in batch.inputs]),
+            "outcomes": np.searchsorted(batch.outcome_vector, vectors, side="right"),
+            "expected_arrays": np.searchsorted(batch.expected_vector, vectors, side="right"),
+        }
+        rows = {table: columns[layout.COUNTED[table]].length for table in ends}
+        for path, (table, _, _) in layout.FIRST_COLUMNS.items():
+            columns[path].append(rows[table] + ends[table])
+        self._append_texts(ends["outcomes"].tolist(), texts)
+        self._append_inputs([array for arrays in batch.inputs for array in arrays])
+        starts = [
+            start + self._column(layout.values_path("expected", name)).length
+            for name, start in zip(batch.expected_dtype, batch.expected_start.tolist(), strict=True)
+        ]
+        self._append_table("expected_arrays", batch.expected_dtype, batch.expected_shape, starts)
         if batch.expected_output.any():
             self._column(layout.OUTPUT_COLUMN).append(batch.expected_output)
         for name, part in batch.columns.items():
-            values, addends, divisor, magnitude = layout.element_columns(name)
-            self._column(values).append(layout.stored(part.values))
-            self._column(addends).append(part.addends)
-            self._column(divisor).append(part.divisor)
-            self._column(magnitude).append(part.magnitude)
-        rows = batch.outcome_expected
+            parts: tuple[Array, ...] = (
+                layout.stored(part.values),
+                part.addends,
+                part.divisor,
+                part.magnitude,
+            )
+            for path, elements in zip(layout.element_columns(name), parts, strict=True):
+                self._column(path).append(elements)
         columns["outcomes/kind"].append(batch.outcome_kind)
-        columns["outcomes/element_type"].append(batch.outcome_element_type)
+        columns["outcomes/element_type"].append(
+            layout.SUMS[batch.outcome_element_type.astype(int), batch.outcome_overflows.astype(int)]
+        )
         columns["outcomes/flushed"].append(batch.outcome_flushed)
-        columns["outcomes/expected"].append(np.where(rows < 0, rows, rows + first_expected))
-        columns["outcomes/readings"].append([self._text(text) for text in texts["readings"]])
-        columns["vectors/first_input"].append([columns["input_arrays/rank"].length])
-        columns["vectors/first_outcome"].append([columns["outcomes/kind"].length])
-        columns["vectors/first_expected"].append([columns["expected_arrays/rank"].length])
+        expected = batch.outcome_expected
+        columns["outcomes/expected"].append(
+            np.where(expected < 0, expected, expected + rows["expected_arrays"])
+        )
 
-    def _array(self, table: str, name: str, shape: tuple[int, ...], start: int) -> None:
+    def _append_texts(self, outcome_ends: Sequence[int], texts: dict[str, list[str]]) -> None:
+        """Append the numbers of texts, which are given in the order of vectors."""
+        numbers: dict[str, list[int]] = {path: [] for path in texts}
+        for vector, (first, end) in enumerate(pairwise([0, *outcome_ends])):
+            for path, column in texts.items():
+                rows = (
+                    slice(first, end) if path.startswith("outcomes/") else slice(vector, vector + 1)
+                )
+                numbers[path] += map(self._text, column[rows])
+        for path, of_column in numbers.items():
+            self._columns[path].append(of_column)
+
+    def _append_inputs(self, inputs: Sequence[Array]) -> None:
+        starts = []
+        for array in inputs:
+            column = self._column(layout.values_path("inputs", array.dtype.name))
+            starts.append(column.length)
+            column.append(layout.stored(array.reshape(-1)))
+        names, shapes = [a.dtype.name for a in inputs], [a.shape for a in inputs]
+        self._append_table("input_arrays", names, shapes, starts)
+
+    def _append_table(
+        self,
+        table: str,
+        names: Sequence[str],
+        shapes: Sequence[tuple[int, ...]],
+        starts: Sequence[int],
+    ) -> None:
+        """Append rows to a table of arrays: element types, shapes, and where elements start."""
         columns = self._columns
-        columns[f"{table}/dtype"].append([layout.ELEMENT_TYPES.index(name)])
-        columns[f"{table}/rank"].append([len(shape)])
-        columns[f"{table}/shape"].append([*shape, *([0] * (8 - len(shape)))])
-        columns[f"{table}/start"].append([start])
-
-    def _values(self, group: str, name: str) -> _Column:
-        return self._column(layout.values_path(group, name))
+        columns[f"{table}/dtype"].append([layout.ELEMENT_TYPES.index(name) for name in names])
+        columns[f"{table}/rank"].append([len(shape) for shape in shapes])
+        columns[f"{table}/shape"].append(
+            [extent for shape in shapes for extent in (*shape, *(0,) * (MAX_RANK - len(shape)))]
+        )
+        columns[f"{table}/start"].append(starts)
 
     def _column(self, path: str) -> _Column:
         if path not in self._columns:
@@ -264,16 +286,18 @@ class VectorWriter:
                 self._texts.clear()
             content = self._columns["text/bytes"]
             offsets = self._columns["text/offset"]
-            content.append_bytes(text.encode())
+            content.append(np.frombuffer(text.encode(), np.uint8))
             self._texts[text] = offsets.length - 1
             offsets.append([content.length])
         return self._texts[text]
 
-    def _finish(self) -> None:
+    def _finish(self, kind: type[BaseException] | None, *_error: object) -> None:
+        """Write the file, unless an exception ends the block."""
+        if kind is not None:
+            return
         if self._failure is not None:
             raise self._failure  # some columns have a part of a vector
         columns = {path: column.finish() for path, column in self._columns.items()}
-        self._refuse_equal_ids()
         attributes: dict[str, Any] = {
             "format": np.bytes_(layout.FORMAT),
             "format_version": np.int64(layout.VERSION),
@@ -281,60 +305,44 @@ class VectorWriter:
             "header": np.bytes_(self._header),
             "vectors": np.int64(len(self)),
             "digest": np.bytes_(layout.digest_of(self.operator, columns)),
+            "header_digest": np.bytes_(
+                layout.header_digest_of(self.operator, self._header.decode())
+            ),
         }
         for name, value in attributes.items():
             self._file.attrs[name] = value
-        self._file.flush()
-        # Last, so that no file that is cut off before this line reads as complete.
+        self._file.flush()  # before the last one too: else other bytes than ever, for equal content
         self._file.attrs["complete"] = np.int64(1)
-        self._file.close()
-        _sync(self._part)
-        self._part.replace(self.path)
-        with contextlib.suppress(OSError):  # not every system opens folders
-            _sync(self.path.parent)
-
-    def _refuse_equal_ids(self) -> None:
-        hashes = np.frombuffer(self._id_hashes, np.int64)
-        order = np.argsort(hashes, kind="stable")
-        again = order[1:][hashes[order[1:]] == hashes[order[:-1]]]
-        seen: set[str] = set()
-        for vector in np.flatnonzero(np.isin(hashes, hashes[again])).tolist():
-            text = int(self._columns["vectors/id"].read(vector, vector + 1)[0])
-            start, stop = self._columns["text/offset"].read(text, text + 2).tolist()
-            name = self._columns["text/bytes"].read(start, stop).tobytes().decode()
-            if name in seen:
-                raise ValueError(f"two vectors have the id {name}")
-            seen.add(name)
-
-    @contextlib.contextmanager
-    def _reporting(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            self._failure = VectorFileError(f"{self.path}: cannot write ({reason[:200]})")
-            raise self._failure from error
+        self._file.flush()
+        self._stream.write(self._file.id.get_file_image())
 
 
-def _check_limits(batch: Batch) -> None:
-    """Raise ValueError where the format has no room for a vector."""
-    if not 1 <= len(batch.inputs[0]) <= layout.MAX_INPUTS:
-        raise ValueError(f"it has {len(batch.inputs[0])} inputs, not 1 to {layout.MAX_INPUTS}")
-    if len(batch.outcome_kind) > layout.MAX_OUTCOMES:
-        raise ValueError(f"it has more than {layout.MAX_OUTCOMES} outcomes")
-    shapes = [*(array_.shape for array_ in batch.inputs[0]), *batch.expected_shape]
-    if any(math.prod(max(extent, 1) for extent in shape) > layout.MAX_EXTENT for shape in shapes):
-        raise ValueError(f"an array has more than {layout.MAX_EXTENT} elements")
-    nbytes = sum(array_.nbytes for array_ in batch.inputs[0])
-    nbytes += sum(part.values.nbytes + 16 * part.values.size for part in batch.columns.values())
-    if nbytes > layout.MAX_VECTOR:
-        raise ValueError(f"its arrays take more than {layout.MAX_VECTOR} bytes")
+def _file_in_memory() -> Any:
+    """Return a new HDF5 file that has no place on a disk."""
+    return h5py.File(
+        secrets.token_hex(),  # HDF5 takes two of one name for one file
+        "w",
+        libver=("v110", "v110"),
+        driver="core",
+        backing_store=False,
+    )
 
 
-def _sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _check_limits(vector: Vector) -> None:
+    """Raise ValueError, naming the vector, where the format has no room for it."""
+    inputs = vector.case.inputs
+    outputs = [output for outcome in vector.values for output in outcome.outputs]
+    expected = [output.values for output in {id(output): output for output in outputs}.values()]
+    nbytes = sum(array.nbytes for array in (*inputs, *expected))
+    nbytes += sum(16 * array.size for array in expected)
+    problem = ""
+    if not 1 <= len(inputs) <= layout.MAX_INPUTS:
+        problem = f"it has {len(inputs)} inputs, not 1 to {layout.MAX_INPUTS}"
+    elif len(vector.outcomes) > layout.MAX_OUTCOMES:
+        problem = f"it has more than {layout.MAX_OUTCOMES} outcomes"
+    elif any(prod(max(n, 1) for n in a.shape) > layout.MAX_EXTENT for a in (*inputs, *expected)):
+        problem = f"an array has more than {layout.MAX_EXTENT} elements"
+    elif nbytes > layout.MAX_VECTOR:
+        problem = f"its arrays take more than {layout.MAX_VECTOR} bytes"
+    if problem:
+        raise ValueError(f"vector {vector.case.id}: {problem}")

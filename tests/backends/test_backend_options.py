@@ -6,22 +6,15 @@ import sys
 
 import numpy as np
 import pytest
-from cases import assert_equals, pooling
-from oracle import FORMATS, array, oracle
+from support.oracle import FORMATS, array, oracle
+from support.random_cases import assert_equals, pooling
+from test_load_backend import refusal
 
+from conformance import check
 from conformance.backends import load_backend
-from conformance.errors import Unsupported, UsageError
+from conformance.errors import Unsupported
 
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
-
-
-def refusal(spec):
-    """Return the one line that says why a backend cannot be made."""
-    with pytest.raises(UsageError) as caught:
-        load_backend(spec)
-    line = str(caught.value)
-    assert "\n" not in line
-    return line
 
 
 def test_a_backend_without_options_says_so():
@@ -91,3 +84,79 @@ def test_onnxruntime_takes_an_opset():
     with pytest.raises(Unsupported, match="opset 8: MaxPool has no ceil_mode"):
         old("MaxPool-1", [ROW], pooling([3], [2], rounding_type="ceil"))
     assert "cannot be used: ValueError" in refusal("onnxruntime:opset=latest")
+
+
+FILE = """
+from dataclasses import dataclass
+import numpy as np
+
+engine_version = "my engine 2.1"
+
+@dataclass(frozen=True)
+class Mine:
+    device: str = "cpu"
+    lanes: int = 1
+    fast: bool = False
+    path: str | None = None
+
+    def __call__(self, operator, inputs, attributes):
+        raise NotImplementedError(f"{self}")
+
+backend = Mine()
+
+def plain(operator, inputs, attributes):
+    raise NotImplementedError("plain")
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """Return the path of a file with a backend that has options."""
+    path = tmp_path / "a=b" / "my:engine.py"
+    path.parent.mkdir()
+    path.write_text(FILE)
+    return path
+
+
+class TestFile:
+    """A backend of a file takes options as a built-in one does."""
+
+    def test_the_fields_of_a_dataclass_are_options(self, mine):
+        """Each has the type of its default."""
+        loaded = load_backend(f"{mine}:backend:device=cuda:0,lanes=4,fast=true,path=/a")
+        assert (loaded.device, loaded.lanes, loaded.fast, loaded.path) == ("cuda:0", 4, True, "/a")
+        assert load_backend(f"{mine}:backend").device == "cpu"
+        assert load_backend(f"{mine}:backend:fast=False").fast is False
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (
+                "backend:dvice=cpu",
+                "has no option 'dvice' (did you mean 'device'?); it takes device",
+            ),
+            ("backend:lanes=many", "cannot be used: ValueError: invalid literal for int()"),
+            ("backend:fast=perhaps", "'perhaps' is neither true nor false"),
+            ("backend:device=", "option device needs a value, device=VALUE"),
+            ("plain:device=cpu", "has no option 'device'; it takes no options"),
+        ],
+    )
+    def test_wrong_options(self, mine, options, said):
+        """One line that names what there is."""
+        assert said in refusal(f"{mine}:{options}")
+
+    @pytest.mark.parametrize("isolate", [True, False])
+    def test_its_engine_version_is_in_the_report(self, mine, isolate):
+        """A text of the module, wherever the backend is called."""
+        report = check(
+            f"{mine}:backend:lanes=2", tier="smoke", operators="MaxPool-1", isolate=isolate
+        )
+        assert report.versions["engine"] == "my engine 2.1"
+        assert "lanes=2" in report.results[0].detail
+
+
+def test_a_built_in_backend_has_the_version_of_its_engine():
+    """Nobody has to give it."""
+    for isolate in (True, False):
+        report = check("numpy", tier="smoke", operators="MaxPool-1", isolate=isolate)
+        assert report.versions["engine"] == np.__version__

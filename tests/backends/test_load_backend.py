@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.backends import Builtin, available, load_backend
-from conformance.backends import numpy_backend as numpy_module
+from conformance.backends.engines import numpy_backend
 from conformance.errors import UsageError
 
 SOURCE = """
@@ -81,18 +81,34 @@ class TestFound:
 
     def test_builtin(self):
         """A built-in name gives the backend of its module."""
-        assert load_backend("numpy") is numpy_module.backend
+        assert load_backend("numpy") is numpy_backend.backend
 
     def test_available_names_are_loadable_builtins(self):
         """The numpy backend needs nothing but numpy."""
         assert list(available())[:2] == ["numpy", "torch"]
         assert available()["numpy"].installed
 
+    @pytest.mark.parametrize(
+        ("name", "absent", "packages"),
+        [
+            ("paddle", ("paddle",), "paddlepaddle"),
+            ("onnxruntime", ("onnxruntime", "onnx"), "onnxruntime onnx"),
+            ("onnxruntime", ("onnx",), "onnx"),
+        ],
+    )
+    def test_what_is_missing_is_named_as_pip_takes_it(self, name, absent, packages, monkeypatch):
+        """Also where only a package beside the engine is missing."""
+        monkeypatch.setattr(
+            "importlib.util.find_spec", lambda package: None if package in absent else package
+        )
+        with pytest.raises(UsageError, match=rf"not installed: pip install {packages}$"):
+            load_backend(name)
+
     def test_builtins_are_not_imported_with_the_package(self):
         """Asking for one backend imports no other engine."""
         code = "import sys, conformance.backends as b; b.load_backend('numpy'); print(*sys.modules)"
         loaded = run_python(code).split()
-        assert "conformance.backends.numpy_backend" in loaded
+        assert "conformance.backends.engines.numpy_backend" in loaded
         assert "torch" not in loaded
 
     @pytest.mark.parametrize(
@@ -222,9 +238,9 @@ class TestRefused:
             load_backend("waiting:pool")
 
     def test_missing_engine(self):
-        """A missing package says which extra to install."""
+        """A missing package says what to install."""
         missing = Builtin("fast", "not_there_at_all", "an engine nobody has")
-        with pytest.raises(UsageError, match=r"pip install 'pooling-conformance\[fast\]'"):
+        with pytest.raises(UsageError, match=r"pip install not_there_at_all$"):
             missing.load()
 
     def test_broken_engine(self, folder):
@@ -239,7 +255,9 @@ class TestRefused:
                 print(error)
         """
         line = run_python(code)
-        assert line.startswith("backend 'torch': importing conformance.backends.torch_backend")
+        assert line.startswith(
+            "backend 'torch': importing conformance.backends.engines.torch_backend"
+        )
         assert line.endswith("raised OSError: libtorch.so: cannot open\n")
 
 

@@ -7,17 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fakes import only, vector
-from fakes import right as average
-from two_outputs import both, first_only, minimum_case, minimum_vectors, miscounting
+from support.fakes import check, only, vector
+from support.fakes import right as average
+from support.two_outputs import both, first_only, minimum_case, minimum_vectors, miscounting
 
-from conformance.check import check
-from conformance.check.checker import run
-from conformance.check.isolated import Isolated
+from conformance.backends.program import Launch, python_worker
+from conformance.backends.program.isolated import Isolated
+from conformance.check.api import run
 from conformance.check.report import OutputReport
 from conformance.operators import vector_of
-from conformance.vector import Expected, Outcome
-from conformance.workers import Launch, python_worker
+from conformance.vector import Expected, Values
 
 pytestmark = pytest.mark.usefixtures("minimum_pool")
 
@@ -37,9 +36,7 @@ def outcome_of(shape):
     """Return an outcome of zeros in both outputs."""
     size = int(np.prod(shape))
     rest = np.zeros(size, np.int32), np.ones(size, np.int32), np.zeros(size)
-    return Outcome(
-        "values", outputs=tuple(Expected(np.zeros(shape, kind), *rest) for kind in ("f4", "i8"))
-    )
+    return Values(tuple(Expected(np.zeros(shape, kind), *rest) for kind in ("f4", "i8")))
 
 
 def changing(change):

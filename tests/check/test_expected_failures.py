@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fnmatch import fnmatchcase
 
 import pytest
-from fakes import altered, following, pool, ramp, ran, right, vector
 from hypothesis import given
 from hypothesis import strategies as st
+from support.arbitrary_reports import made, result
+from support.fakes import check, pool, ramp, right, vector
 
-from conformance.check.expected import WORDS, ExpectedFailures
-from conformance.check.report import FAILURES, ClauseReport, Report, Result
+from conformance.check import api
+from conformance.check.expected_failures import WORDS, ExpectedFailures
+from conformance.check.merge import merge
+from conformance.check.report import FAILURES, ClauseReport
 from conformance.errors import UsageError
+from conformance.faults.catalogue import CATALOGUE
 
 FORM = "a line is VERDICT PATTERN # REASON"
-ALL_WORDS = "mismatch, error, crashed, timed-out, inconsistent"
+ALL_WORDS = ", ".join(WORDS)
 SAME = pool(auto_pad="same_upper")
 
 
@@ -33,10 +36,9 @@ def refused(text):
 
 def report(verdicts, readings=(), **others):
     """Return a report of vectors with some verdicts, by id."""
-    results = [Result(name, "AvgPool-1", verdict, {}, "", ()) for name, verdict in verdicts.items()]
-    counts = Counter(verdicts.values())
     readings = tuple(ClauseReport(*each) for each in readings)
-    return Report("b", (), results, counts, {"AvgPool-1": counts}, readings, **others)
+    results = (result(name, verdict) for name, verdict in verdicts.items())
+    return made(*results, readings=readings, **others)
 
 
 def applied(text, verdicts, *not_run, readings=(), **others):
@@ -61,7 +63,8 @@ class TestRead:
     @pytest.mark.parametrize("word", WORDS)
     def test_every_verdict_that_is_a_failure_is_a_word(self, word):
         """And inconsistent is one, for clauses."""
-        pattern = "overhang-divisor" if word == "inconsistent" else "a"
+        names = {"inconsistent": "overhang-divisor", "cause": "same-lower-as-upper"}
+        pattern = names.get(word, "a")
         assert parsed(f"{word} {pattern} # why").entries[0].word == word
 
     @pytest.mark.parametrize(
@@ -88,6 +91,25 @@ class TestRead:
     def test_a_wrong_line_is_named(self, line, said):
         """The message has the path, the number of the line, and what would do."""
         assert refused(f"# first\n{line}\n") == said
+
+    @pytest.mark.parametrize("word", WORDS)
+    def test_a_question_mark_behind_the_word_allows_what_passes(self, word):
+        """Of every word."""
+        names = {"inconsistent": "overhang-divisor", "cause": "same-lower-as-upper"}
+        (entry,) = parsed(f"{word}? {names.get(word, 'a')} # why").entries
+        assert (entry.word, entry.may_pass) == (word, True)
+
+    @pytest.mark.parametrize(
+        ("cause", "said"),
+        [
+            ("same-lower-as-uper", "'same-lower-as-uper' (did you mean same-lower-as-upper?)"),
+            ("same-lower-as-upper+x", "no cause 'x'; docs/faults.md lists them"),
+            (next(f.name for f in CATALOGUE if f.remembers), "depends on earlier calls"),
+        ],
+    )
+    def test_a_cause_is_a_fault_of_the_catalogue(self, cause, said):
+        """Or several; one that no single answer shows is refused."""
+        assert said in refused(f"cause {cause} # why")
 
     @pytest.mark.parametrize("clause", ["overhang-divisors", "all-padding-average"])
     def test_only_a_disputed_clause_can_be_inconsistent(self, clause):
@@ -256,31 +278,109 @@ class TestApplied:
         stopped = applied(text, {"a": "conforms"}, readings=readings, complete=False)
         assert stopped.expectations.passed == ()
 
+    def test_a_line_that_says_so_allows_what_conforms(self):
+        """A wildcard may cover more than what fails; one that covers nothing is still wrong."""
+        verdicts = {"a1": "mismatch", "a2": "conforms"}
+        assert applied("mismatch a* # why", verdicts).problems == ("1 passed unexpectedly",)
+        assert applied("mismatch? a* # why", verdicts).ok
+        assert not applied("mismatch? x* # why", verdicts).ok
+
+    def test_a_stricter_line_for_the_same_vector_holds(self):
+        """Each line says what it says."""
+        text = "mismatch? a* # one\ncrashed a2 # two"
+        found = applied(text, {"a1": "mismatch", "a2": "conforms"})
+        assert found.expectations.passed == ("a2",)
+
+    def test_a_clause_may_be_consistent_where_the_line_says_so(self):
+        """The mark is the same."""
+        text = "inconsistent? overhang-divisor # why"
+        readings = [("overhang-divisor", "followed")]
+        assert applied(text, {"a": "conforms"}, readings=readings).ok
+
     def test_results_are_a_sequence_as_before(self):
         """By index, by slice and one after the other they are the same."""
         found = applied("error a # r", {"a": "error", "b": "conforms", "c": "error"}).results
         assert [each.id for each in found] == [each.id for each in found[:]] == ["a", "b", "c"]
         assert [found[0].expected, found[-1].expected, found[0:1][0].expected] == ["r", "", "r"]
-        assert (len(found), repr(found)) == (3, "<3 results, 1 failures of them expected>")
+        assert (len(found), repr(found)) == (3, "<3 results>")
 
-    def test_a_faulty_backend_passes_with_the_file_and_not_without(self):
-        """The file is about a real run here."""
-        backend = altered(lambda output: output + 1)
-        found = ran(backend, vector(id="one"), vector(ramp(1, 1, 4), id="two"))
-        expected = parsed("mismatch o* # 1: adds one\nmismatch two # 1: adds one")
-        assert (found.ok, expected.applied(found, ["one", "two"]).ok) == (False, True)
-        assert not expected.applied(ran(right, vector(id="one")), ["one", "two"]).ok
 
-    def test_an_inconsistent_backend_passes_with_the_file(self):
-        """Readings that differ with the size of the data."""
-        other = following(same_output_size="same-as-input")
+SAMES = [
+    vector(ramp(1, 1, n), pool(auto_pad=auto_pad), id=f"{auto_pad}/{n}")
+    for auto_pad in ("same_lower", "same_upper")
+    for n in (5, 7, 9)
+]
 
-        def backend(operator, inputs, attributes):
-            chosen = other if inputs[0].size == 7 else right
-            return chosen(operator, inputs, attributes)
 
-        sizes = {f"of{size}": size for size in (5, 7, 9)}
-        vectors = [vector(ramp(1, 1, size), SAME, id=name) for name, size in sizes.items()]
-        found = ran(backend, *vectors)
-        expected = parsed("inconsistent same-output-size # 2: by size")
-        assert (found.ok, expected.applied(found, sizes).ok) == (False, True)
+def upper(operator, inputs, attributes):
+    """Treat same_lower as same_upper, and add one on nine cells."""
+    averages = right(operator, inputs, attributes | {"auto_pad": "same_upper"})
+    return averages + (inputs[0].size == 9)
+
+
+class TestCauses:
+    """Lines that expect what a fault of the catalogue explains."""
+
+    def expecting(self, tmp_path, text, backend=upper, vectors=SAMES, **options):
+        """Return the report of a run under a file."""
+        path = tmp_path / "expected"
+        path.write_text(text)
+        return check(backend, vectors, expected_failures=path, **options)
+
+    def test_what_the_cause_explains_is_expected_and_nothing_else(self, tmp_path):
+        """One line for all of it; the reason says so."""
+        found = self.expecting(tmp_path, "cause same-lower-as-upper # 1234")
+        assert found.problems == ("2 mismatch",)
+        assert found.expectations.causes == {"same-lower-as-upper": 2}
+        reasons = [each.expected for each in found.results if each.expected]
+        assert reasons == ["cause same-lower-as-upper: 1234"] * 2
+
+    def test_another_cause_expects_none_of_it(self, tmp_path):
+        """And passes unexpectedly."""
+        found = self.expecting(tmp_path, "cause same-upper-as-lower # 1", vectors=SAMES[:2])
+        assert found.problems == ("2 mismatch", "1 passed unexpectedly")
+
+    @pytest.mark.parametrize(("mark", "ok"), [("", False), ("?", True)])
+    def test_a_cause_that_was_mended_passes_unexpectedly(self, tmp_path, mark, ok):
+        """Unless the line allows it."""
+        found = self.expecting(tmp_path, f"cause{mark} same-lower-as-upper # 1", right)
+        assert found.ok is ok
+        assert found.expectations.passed == (() if ok else ("cause same-lower-as-upper",))
+
+    def test_a_part_of_the_vectors_does_not_show_that_it_was_mended(self, tmp_path):
+        """They may not have it."""
+        text = "cause same-lower-as-upper # 1"
+        assert self.expecting(tmp_path, text, right, select="same_upper").ok
+
+    def test_shards_know_what_the_whole_run_knows(self, tmp_path):
+        """The cause is counted over all of them."""
+        text = "cause same-lower-as-upper # 1"
+        vectors = [each for each in SAMES if "9" not in each.case.id]
+        shards = {
+            f"{n}/4": self.expecting(tmp_path, text, vectors=vectors, shard=f"{n}/4")
+            for n in (1, 2, 3, 4)
+        }
+        assert merge(shards).ok
+        assert merge(shards).expectations.causes == {"same-lower-as-upper": 2}
+        mended = {
+            f"{n}/2": self.expecting(tmp_path, text, right, vectors=vectors, shard=f"{n}/2")
+            for n in (1, 2)
+        }
+        assert merge(mended).expectations.passed == ("cause same-lower-as-upper",)
+
+    def test_no_likely_cause_is_searched_for_what_is_known(self, tmp_path):
+        """The failures left are those to look at."""
+        path = tmp_path / "expected"
+        path.write_text("cause same-lower-as-upper # 1")
+        found = api.check(upper, SAMES, expected_failures=path)
+        assert not any("same-lower-as-upper" in each.faults for each in found.diagnoses)
+
+
+def test_huge_files_take_no_time():
+    """Lines that are wrong, patterns of wildcards, and patterns longer than any id."""
+    wrong = "\n".join(f"mismach{number} a # b" for number in range(100_000))
+    assert "(and at least 999 more wrong lines)" in refused(wrong)
+    assert "no verdict" in refused("x" * 1_000_000)
+    ids = [f"AvgPool-1/{'a' * 80}{number}" for number in range(2000)]
+    stars = f"mismatch {'*a' * 40}*!* # b\nmismatch {'*a' * 100_000} # b\nmismatch *a*a?9 # b"
+    assert [len(matched) for _, matched in parsed(stars).matching(ids)] == [0, 0, 10]

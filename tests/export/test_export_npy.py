@@ -5,25 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from exported import admits, cases, loaded
-from fakes import following, pool, ramp, vector
-from stored_results import answered, looked_up
-from two_outputs import minimum_vectors, miscounting
+from support.exported import admits, cases, loaded, smoke_tier
+from support.fakes import check, following, pool, ramp, vector
+from support.paths import EXAMPLES
+from support.stored_outputs import answered, looked_up
+from support.two_outputs import minimum_vectors, miscounting
 
 from conformance import open_vectors
-from conformance.backends.stored import Stored
-from conformance.check import check
+from conformance.backends.results.stored_results import StoredResults
 from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.export import export
 from conformance.vector import UNDEFINED
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "run_exported.py"
+SCRIPT = EXAMPLES / "run_exported.py"
 PADDED = pool(pads_begin=[2], pads_end=[2])
 VECTORS = [
     vector(id="plain"),
@@ -32,13 +31,6 @@ VECTORS = [
     vector(attributes=pool(strides=[0]), id="../invalid"),
     vector(ramp(1, 0, 6), id="empty"),
 ]
-
-
-@pytest.fixture(scope="module")
-def smoke():
-    """Return the vectors of the smoke tier."""
-    with open_vectors() as files:
-        return [f.vector(n) for f in files for n, t in enumerate(f.tiers) if t == "smoke"]
 
 
 def close(operator, inputs, attributes):
@@ -78,9 +70,9 @@ class TestContent:
                 if outcome.kind != "values":
                     continue
                 expected = loaded(folder, answer["expected"], answer["dtype"])
-                assert expected.tobytes() == outcome.first.values.tobytes()
+                assert expected.tobytes() == outcome.outputs[0].values.tobytes()
                 assert answer["readings"] == [dict(r) for r in outcome.readings]
-                assert answer["exception"] == bool((outcome.first.addends == UNDEFINED).any())
+                assert answer["exception"] == bool((outcome.outputs[0].addends == UNDEFINED).any())
 
     def test_equal_arrays_are_one_file(self, tmp_path):
         """A maximum has its limits where it is expected."""
@@ -107,7 +99,7 @@ class TestSeveralOutputs:
         ((answer,), (outcome,)) = case["accepted"], vectors[0].outcomes
         (further,) = answer["further"]
         assert (further["output"], further["dtype"], further["mask"]) == ("cells", "int64", None)
-        for found, expected in ((answer, outcome.first), (further, outcome.outputs[1])):
+        for found, expected in ((answer, outcome.outputs[0]), (further, outcome.outputs[1])):
             for name in ("expected", "lower", "upper"):
                 array = loaded(folder, found[name], found["dtype"])
                 assert (array.dtype, array.tobytes()) == (
@@ -129,14 +121,15 @@ class TestSeveralOutputs:
             outputs = miscounting(each.case.operator, each.case.inputs, each.case.attributes)
             for name, output in zip(("output", "output.1"), outputs, strict=True):
                 np.save(tmp_path / "e" / each.case.id / f"{name}.npy", output)
-        with Stored(tmp_path / "e") as stored:
+        with StoredResults(tmp_path / "e") as stored:
             report = looked_up(stored, vectors)
         assert report.counts == {"mismatch": 5}
         assert report.results[0].detail == "cells: 1 of 4 elements differ"
 
 
-def test_limits_judge_as_the_checker_does(tmp_path, smoke):
+def test_limits_judge_as_the_checker_does(tmp_path):
     """An output conforms exactly if some accepted answer admits it."""
+    smoke = smoke_tier()
     answers = answered(close, smoke)
     export("npy", tmp_path / "e", smoke)
     verdicts = {each.id: each.verdict for each in check(close, smoke).results}
@@ -160,7 +153,7 @@ def test_results_of_the_example_come_back(tmp_path):
         done = subprocess.run(
             [sys.executable, SCRIPT, folder], capture_output=True, text=True, check=True
         )
-        with Stored(folder) as stored:
+        with StoredResults(folder) as stored:
             report = looked_up(stored, files, operators="AdaptiveAvgPool-8", tier="smoke")
             assert stored.unused(name for file in files for name in file.ids) == ()
     assert report.counts.keys() == {"conforms", "unsupported"}
@@ -175,7 +168,7 @@ class TestFolder:
     def test_an_interrupted_export_leaves_nothing(self, tmp_path):
         """Not under another name either, nor a folder above it."""
 
-        def stop(done, total):
+        def stop(what, done, total):
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
@@ -186,7 +179,7 @@ class TestFolder:
         """Vector by vector."""
         told = []
         export("npy", tmp_path / "e", VECTORS, progress=lambda *each: told.append(each))
-        assert told == [(n, 5) for n in range(1, 6)]
+        assert told == [("export npy", n, 5) for n in range(1, 6)]
 
     def test_an_empty_folder_is_filled_and_another_refused(self, tmp_path):
         """Nothing is overwritten."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fakes import vector
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.effort import examples
+from support.fakes import vector
 
 from conformance.batch import ExpectedColumns
-from conformance.check.compare import closeness
+from conformance.check.closeness import arithmetic_code, closeness
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.export.limits import ANY, NAN, OVERFLOW, limits
-from conformance.vector import UNDEFINED, Expected, Outcome
+from conformance.vector import UNDEFINED, Expected, Values
 
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -22,18 +23,17 @@ def outcomes(draw):
     """Return an outcome of one element of a floating-point type, with any bits."""
     name = draw(st.sampled_from(FLOATS))
     bits = draw(st.binary(min_size=SIZES[name], max_size=SIZES[name]))
-    return Outcome(
-        "values",
-        outputs=(
-            Expected(
-                np.frombuffer(bits, dtype_of(name)),
-                np.array([draw(st.integers(UNDEFINED, 300))], np.int32),
-                np.array([draw(st.integers(1, 300))], np.int32),
-                np.array([draw(st.floats(0, allow_infinity=False, allow_nan=False))]),
-            ),
-        ),
+    expected = Expected(
+        np.frombuffer(bits, dtype_of(name)),
+        np.array([draw(st.integers(UNDEFINED, 300))], np.int32),
+        np.array([draw(st.integers(1, 300))], np.int32),
+        np.array([draw(st.floats(0, allow_infinity=False, allow_nan=False))]),
+    )
+    return Values(
+        (expected,),
         accumulator=draw(st.sampled_from(["wider", "element-type"])),
         subnormals=draw(st.sampled_from(["kept", "flushed"])),
+        sum_overflow=draw(st.sampled_from(["finite", "overflows"])),
     )
 
 
@@ -53,30 +53,30 @@ def neighbours(value):
 
 
 @np.errstate(all="ignore")
-@settings(max_examples=500)
+@examples(4)
 @given(outcome=outcomes(), average=st.booleans(), others=st.lists(st.floats(), max_size=8))
 def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
     """At the limits and beside them, far away, at infinities and NaN."""
     axes = 2
     found = limits(outcome, axes, average=average)
-    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(outcome.first.values.dtype)
-    near = map(neighbours, (found.lower, found.upper, outcome.first.values))
+    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(outcome.outputs[0].values.dtype)
+    near = map(neighbours, (found.lower, found.upper, outcome.outputs[0].values))
     values = np.concatenate([values, *near])
     size = len(values)
     columns = ExpectedColumns(
         *(
             np.repeat(column, size)
             for column in (
-                outcome.first.values,
-                outcome.first.addends,
-                outcome.first.divisor,
-                outcome.first.magnitude,
+                outcome.outputs[0].values,
+                outcome.outputs[0].addends,
+                outcome.outputs[0].divisor,
+                outcome.outputs[0].magnitude,
             )
         )
     )
-    arithmetic = (outcome.accumulator == "element-type") + 2 * (outcome.subnormals == "flushed")
-    right = closeness(values, columns, np.array(axes), average=average).right(arithmetic)
-    right |= outcome.first.addends == UNDEFINED
+    near = closeness(values, columns, np.array(axes), average=average)
+    right = near.right(arithmetic_code(outcome))
+    right |= outcome.outputs[0].addends == UNDEFINED
     assert admitted(found, values).tolist() == right.tolist()
 
 

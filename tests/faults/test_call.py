@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import cases
-from hypothesis import given, settings
+from hypothesis import given
+from support.random_cases import cases
 
 from conformance.errors import InvalidCase
 from conformance.faults import fault_named, faulty
@@ -16,7 +16,6 @@ DATA = np.arange(1, 31, dtype=np.float32).reshape(1, 1, 5, 6)
 
 
 @given(cases())
-@settings(max_examples=100)
 def test_what_is_given_by_role_is_spelled_back(case):
     """The attributes of a call are those it was made of."""
     operator, inputs, attributes = case

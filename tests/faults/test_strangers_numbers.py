@@ -6,7 +6,7 @@ import tracemalloc
 from dataclasses import replace
 
 import pytest
-from fakes import pool, ramp, vector
+from support.fakes import pool, ramp, vector
 
 from conformance.faults import CATALOGUE
 from conformance.faults.baseline import Baseline, PlantedFaults, right_operator

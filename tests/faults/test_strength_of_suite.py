@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from conformance.faults import strength
+import pytest
+from support.effort import one_in
+
+from conformance.faults import CATALOGUE, strength
 
 
+@pytest.mark.slow("the smoke tier, a part of it, catches nearly all")
 def test_the_standard_tier_catches_every_fault():
     """Every fault is caught in every operator it concerns."""
     missed = strength(tier="standard").missed
     assert [(catch.fault, catch.operator) for catch in missed] == []
 
 
-def test_the_smoke_tier_catches_nearly_every_fault():
+@pytest.mark.parametrize("start", one_in(3, range(3)))
+def test_the_smoke_tier_catches_nearly_every_fault(start):
     """At least 95 % of the faults, counted in each operator they concern, by the smoke tier."""
-    measured = strength(tier="smoke")
+    measured = strength(tier="smoke", faults=CATALOGUE[start::3])
     assert len(measured.missed) <= 0.05 * len(measured.catches)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import pooling
-from hypothesis import given
-from oracle import oracle
-from strategies import hard_cases
+from support.oracle import oracle
+from support.random_cases import pooling
 
 from conformance.errors import InvalidCase, UsageError
 from conformance.operators import OPERATORS, Attribute, evaluate
@@ -201,13 +199,6 @@ class TestOutputSize:
         """It is int32 or int64."""
         message = refusal("AdaptiveAvgPool-8", {}, [DATA, np.array([2, 2], dtype)])
         assert message == f"output_size of type {dtype}: must be int32 or int64"
-
-
-@given(case=hard_cases())
-def test_the_strategies_draw_valid_cases(case):
-    """What tests of values start from never breaks a rule of its document."""
-    operator, inputs, attributes = case
-    OPERATORS[operator].validate(inputs, attributes)
 
 
 class TestMeanings:

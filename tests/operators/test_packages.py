@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.paths import ROOT
 
 from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.operators import CLAUSES, OPERATORS, concerned, registry
 from conformance.vectorfile import open_vectors
 
-ROOT = Path(__file__).parents[2]
 WHERE = "error: operator of broken (conformance.operators: wrong = broken:OPERATOR): "
 # What the module `broken` holds, and what is said of it.
 BROKEN = {

@@ -6,83 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from answers import disputed, row, values_under, vector
-from cases import pooling
-from hypothesis import given
-from hypothesis import strategies as st
-from oracle import array
+from support.accepted_answers import disputed, row, values_under, vector
+from support.oracle import array
+from support.random_cases import pooling
 
-
-class TestSameOutputSize:
-    """same_* and ceil(d / s) != d."""
-
-    @given(d=st.integers(1, 9), k=st.integers(1, 4), s=st.integers(1, 4))
-    def test_it_touches_where_the_sizes_differ(self, d, k, s):
-        """Only the stride decides, and only for same_*."""
-        for auto_pad in ("same_upper", "same_lower", "explicit", "valid"):
-            if auto_pad in {"explicit", "valid"} and k > d:
-                continue
-            found = row("MaxPool-1", [1.0] * d, pooling([k], [s], auto_pad=auto_pad))
-            expected = auto_pad.startswith("same") and math.ceil(d / s) != d
-            assert ("same-output-size" in found.clauses) == expected
-
-    def test_both_readings_have_values(self):
-        """For d = 3, k = 1, s = 2: two windows, or three with T = 2 and the first on padding."""
-        found = row("MaxPool-1", [5, 6, 7], pooling([1], [2], auto_pad="same_upper"))
-        assert values_under(found, same_output_size="divided") == [5, 7]
-        # T = (3 - 1) 2 + 1 - 3 = 2, one on each side: windows at -1, 1, 3
-        assert values_under(found, same_output_size="same-as-input") == [None, 6, None]
-        assert found.clauses["all-padding-maximum"] == ()
-
-
-class TestSameWithCeil:
-    """same_*, ceil, k < s."""
-
-    @given(d=st.integers(1, 9), k=st.integers(1, 4), s=st.integers(1, 4))
-    def test_it_touches_where_rounding_up_adds_a_window(self, d, k, s):
-        """A padded input that ends within a stride of the last window gets one more."""
-        given_attributes = pooling([k], [s], auto_pad="same_lower", rounding_type="ceil")
-        found = row("MaxPool-1", [1.0] * d, given_attributes)
-        extent = math.ceil(d / s)
-        padded = d + max(0, (extent - 1) * s + k - d)
-        expected = k < s and math.ceil((padded - k) / s) + 1 != extent
-        assert ("same-with-ceil" in found.clauses) == expected
-        given_attributes["rounding_type"] = "floor"
-        assert "same-with-ceil" not in row("MaxPool-1", [1.0] * d, given_attributes).clauses
-
-    def test_both_readings_have_values(self):
-        """For d = 2, k = 1, s = 3: one window at 0, or one more at 3 that holds nothing."""
-        attributes = pooling([1], [3], auto_pad="same_upper", rounding_type="ceil")
-        found = row("MaxPool-1", [5, 6], attributes)
-        divided = {"same_output_size": "divided"}
-        assert values_under(found, same_with_ceil="rounding-ignored", **divided) == [5]
-        assert values_under(found, same_with_ceil="rounding-applied", **divided) == [5, None]
-
-
-class TestCeilWindowPastInput:
-    """ceil and (o - 1) s >= d + begin."""
-
-    @given(d=st.integers(1, 9), k=st.integers(1, 4), s=st.integers(1, 4), pads=st.data())
-    def test_it_touches_where_the_last_window_starts_past_the_input(self, d, k, s, pads):
-        """In the end padding or beyond it, with ceil alone."""
-        begin, end = (pads.draw(st.integers(0, k - 1)) for _ in range(2))
-        room = d + begin + end - k
-        if room < 0:
-            return
-        given_attributes = pooling([k], [s]) | {"pads_begin": [begin], "pads_end": [end]}
-        ceil = row("MaxPool-1", [1.0] * d, given_attributes | {"rounding_type": "ceil"})
-        last = math.ceil(room / s) * s
-        assert ("ceil-window-past-input" in ceil.clauses) == (last >= d + begin)
-        floor = row("MaxPool-1", [1.0] * d, given_attributes)
-        assert "ceil-window-past-input" not in floor.clauses
-
-    def test_both_readings_have_values(self):
-        """For d = 3, k = 2, s = 3, end 1: ceil(2 / 3) + 1 = 2 windows, the second at 3."""
-        attributes = pooling([2], [3], rounding_type="ceil") | {"pads_end": [1]}
-        found = row("MaxPool-1", [5, 6, 7], attributes)
-        assert list(disputed(found)) == ["ceil-window-past-input"]
-        assert values_under(found, ceil_window_past_input="kept") == [6, None]
-        assert values_under(found, ceil_window_past_input="dropped") == [6]
+from conformance.dtypes import float_format
 
 
 class TestOverhangDivisor:
@@ -121,32 +49,6 @@ class TestOverhangDivisor:
         assert "overhang-divisor" in found.clauses
 
 
-class TestNan:
-    """A NaN in a window of a maximum."""
-
-    def test_both_readings_have_values(self):
-        """It is the maximum, or no candidate; a window of NaN alone is then undefined."""
-        found = row("MaxPool-1", [1, math.nan, math.nan, 2], pooling([2]))
-        assert list(disputed(found)) == ["nan-in-maximum"]
-        propagated = values_under(found, nan_in_maximum="propagates")
-        assert all(math.isnan(value) for value in propagated)
-        assert values_under(found, nan_in_maximum="ignored") == [1, None, 2]
-
-    def test_a_nan_that_no_window_reads_is_no_dispute(self):
-        """It lies between two windows."""
-        assert row("MaxPool-1", [1, math.nan, 2], pooling([1], [2])).clauses == {}
-
-    def test_a_window_of_nan_is_not_padding(self):
-        """What is undefined under `ignored` is part of that reading, not of all-padding."""
-        found = row("MaxPool-1", [math.nan, 1], pooling([1]))
-        assert "all-padding-maximum" not in found.clauses
-
-    def test_averages_have_no_dispute(self):
-        """A sum with a NaN is a NaN."""
-        found = row("AvgPool-1", [1, math.nan], pooling([2], exclude_pad=True))
-        assert "nan-in-maximum" not in found.clauses
-
-
 class TestAccumulator:
     """Sums that come out otherwise in the element type."""
 
@@ -163,13 +65,10 @@ class TestAccumulator:
         ]
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
-    def test_others_are_touched_where_a_sum_overflows(self, dtype):
-        """Twice the largest number has a mean, but no sum in its own type."""
-        largest = float(np.finfo(dtype).max)
-        assert disputed(row("AvgPool-1", [largest / 4] * 2, self.average, dtype)) == {}
-        found = row("AvgPool-1", [largest] * 2, self.average, dtype)
-        assert list(disputed(found)) == ["accumulator"]
-        assert values_under(found) == [largest]
+    def test_others_are_not(self, dtype):
+        """Their own type is the widest that is asked for, also where a sum overflows."""
+        for value in (0.1, float(np.finfo(dtype).max)):
+            assert "accumulator" not in row("AvgPool-1", [value] * 2, self.average, dtype).clauses
 
     def test_zeros_are_not(self):
         """A sum of zeros is the same in every type."""
@@ -183,6 +82,48 @@ class TestAccumulator:
         """200 addends in bfloat16 have no bound for sums in that type: held to wider sums."""
         found = row("AvgPool-1", [256.0] * 200, pooling([200], exclude_pad=True), "bfloat16")
         assert "accumulator" not in found.clauses
+
+
+class TestSumOverflow:
+    """Sums beyond the largest number, of means that are not."""
+
+    average = pooling([2], exclude_pad=True)
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+    def test_every_type_is_touched(self, dtype):
+        """Twice the largest number has a mean, but no sum in its own type."""
+        largest = float_format(dtype).largest
+        small = row("AvgPool-1", [largest / 4] * 2, self.average, dtype)
+        assert "sum-overflow" not in small.clauses
+        found = row("AvgPool-1", [largest] * 2, self.average, dtype)
+        assert found.clauses["sum-overflow"] == ("finite", "overflows")
+        assert values_under(found) == [largest]
+
+    @pytest.mark.parametrize(
+        ("dtype", "accumulator", "overflow"),
+        [
+            ("float16", "wider", False),
+            ("float16", "element-type", True),
+            ("bfloat16", "wider", True),  # float32 has no larger range
+            ("bfloat16", "element-type", True),
+            ("float32", "wider", True),
+            ("float64", "wider", True),
+        ],
+    )
+    def test_only_where_the_accumulator_is_too_narrow(self, dtype, accumulator, overflow):
+        """An outcome accepts sums that overflow where those of its accumulator can."""
+        found = row("AvgPool-1", [float_format(dtype).largest] * 2, self.average, dtype)
+        accepting = [
+            outcome.sum_overflow
+            for outcome in found.outcomes
+            if outcome.accumulator == accumulator
+            and any(each["sum-overflow"] == "overflows" for each in outcome.readings)
+        ]
+        assert accepting == ["overflows" if overflow else "finite"]
+
+    def test_a_maximum_is_not(self):
+        """It has no sum."""
+        assert row("MaxPool-1", [6e4, 6e4], pooling([2]), "float16").clauses == {}
 
 
 class TestSubnormals:
@@ -264,6 +205,11 @@ class TestAllPadding:
         found = row("MaxPool-1", [4, 6], pooling([1]) | {"pads_end": [1]}, "int32")
         assert found.clauses["all-padding-maximum"] == ()
         assert values_under(found) == [4, 6, None]
+
+    def test_a_window_of_nan_is_not_padding(self):
+        """What is undefined where NaN is ignored is part of that reading, not of all-padding."""
+        found = row("MaxPool-1", [math.nan, 1], pooling([1]))
+        assert "all-padding-maximum" not in found.clauses
 
     def test_adaptive_windows_never_are(self):
         """Every block has a cell, however many blocks are asked for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import hard_cases
+from support.drawn_params import hard_cases
 
 from conformance.errors import InvalidCase
 from conformance.operators import AVERAGE, OPERATORS, Attribute, Operator, sliding

@@ -15,57 +15,6 @@ from conformance.operators import windows as axis
 SIZES = st.integers(1, 40)
 
 
-@given(a=st.integers(-100, 100), b=st.integers(1, 20))
-def test_ceil_div_rounds_up(a, b):
-    """Negative numbers round towards plus infinity too."""
-    assert axis.ceil_div(a, b) == math.ceil(Fraction(a, b))
-
-
-@given(d=SIZES, k=SIZES, s=SIZES, o=SIZES)
-def test_same_padding_is_the_least_that_reaches_the_input_end(d, k, s, o):
-    """With one cell of padding less, the last window would stop before the last cell."""
-    total = axis.same_total(d, k, s, o)
-    stop = (o - 1) * s + k
-    assert total >= 0
-    assert d + total >= stop
-    assert total == 0 or d + total == stop
-
-
-@pytest.mark.parametrize(
-    ("total", "upper", "lower"), [(0, (0, 0), (0, 0)), (4, (2, 2), (2, 2)), (5, (2, 3), (3, 2))]
-)
-def test_the_odd_cell_goes_where_the_name_says(total, upper, lower):
-    """same_upper pads the end more, same_lower the begin."""
-    assert axis.split(total, larger_at_end=True) == upper
-    assert axis.split(total, larger_at_end=False) == lower
-
-
-@given(d=SIZES, k=SIZES, s=SIZES, begin=st.integers(0, 5), end=st.integers(0, 5))
-def test_floor_keeps_every_window_inside_and_ceil_covers_the_padded_input(d, k, s, begin, end):
-    """Rounding down is the most windows that fit, rounding up the fewest that reach the end."""
-    t = axis.room(d, k, begin, end)
-    if t < 0:
-        return
-    padded = d + begin + end
-    down, up = axis.extent(t, s, ceil=False), axis.extent(t, s, ceil=True)
-    assert (down - 1) * s + k <= padded < down * s + k
-    assert (up - 1) * s + k >= padded
-    assert up == 1 or (up - 2) * s + k < padded
-
-
-# Examples 3, 4 and 5 of AvgPool-1: 32 cells, kernel 5.
-@pytest.mark.parametrize(("pad", "stride", "expected"), [(1, 3, 10), (1, 2, 15), (0, 2, 14)])
-def test_printed_extents(pad, stride, expected):
-    """The output sizes that the document prints."""
-    assert axis.extent(axis.room(32, 5, pad, pad), stride, ceil=False) == expected
-
-
-def test_windows_slide_from_the_begin_of_the_padding():
-    """Window j starts at j s - begin and has k cells, in and out of the input."""
-    start, stop = axis.sliding(3, 4, 2, 1)
-    assert (start.tolist(), stop.tolist()) == ([-1, 1, 3], [3, 5, 7])
-
-
 @given(d=st.integers(1, 3000), o=st.integers(1, 3000))
 def test_adaptive_windows_are_exact(d, o):
     """Windows are floor(i d / o) to ceil((i + 1) d / o), whatever floats would make of it."""

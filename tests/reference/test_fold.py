@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -83,17 +81,24 @@ def test_runs_hold_every_window_once(case):
     """Runs cover the windows in order, and each reads the cells of its windows."""
     _, lo, hi = case
     for begin, end in zip(lo, hi, strict=True):
-        runs = _runs(begin, end)
+        runs = _runs(begin.tobytes(), end.tobytes())
         firsts = [run.first for run in runs]
         lasts = [run.last for run in runs]
         assert [*firsts, len(begin)] == [0, *lasts]
-        for run, tap in itertools.product(runs, range(3)):
-            if tap < run.taps:
-                cells = np.arange(100)[run.cells(tap)]
-                np.testing.assert_array_equal(cells, begin[run.first : run.last] + tap)
-                assert (end - begin)[run.first : run.last].tolist() == [run.taps] * len(cells)
+        for run in runs:
+            lengths = np.maximum(end - begin, 0)[run.first : run.last].tolist()
+            assert lengths == [run.cells] * (run.last - run.first)
+            for tap in range(run.cells):
+                np.testing.assert_array_equal(
+                    np.arange(100)[run.tap(tap)], begin[run.first : run.last] + tap
+                )
+            for number in range(run.last - run.first if run.cells else 0):
+                window = run.first + number
+                cells = np.arange(begin[window], end[window])
+                np.testing.assert_array_equal(np.arange(100)[run.window(number)], cells)
 
 
 def test_regular_windows_are_one_run():
     """Equal windows at equal distances cost one numpy call per tap, whatever their number."""
-    assert len(_runs(np.arange(0, 1000, 2), np.arange(3, 1003, 2))) == 1
+    starts = np.arange(0, 1000, 2)
+    assert len(_runs(starts.tobytes(), (starts + 3).tobytes())) == 1

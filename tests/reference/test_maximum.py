@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import assert_equals
-from hypothesis import given
-from oracle import WholeCaseUndefined, array, oracle
-from strategies import FLOATS, INTEGERS, integer_cases
+from support.drawn_params import FLOATS, INTEGERS
+from support.oracle import array
 
-from conformance.operators import evaluate
 from conformance.reference import maximum, maximum_ignoring_nan
 
 NAN, INF = np.nan, np.inf
@@ -56,14 +53,3 @@ def test_integers_keep_all_their_bits(dtype):
     ends = np.iinfo(dtype)
     got = maximum(row([ends.max - 1, ends.max, ends.min], dtype), LO, HI).ravel().tolist()
     assert got == [ends.max, ends.max, ends.min]
-
-
-@given(case=integer_cases())
-def test_integers_equal_the_oracle(case):
-    """Random integers of each type give the oracle's maxima."""
-    operator, inputs, attributes = case
-    try:
-        expected = oracle(operator, inputs, attributes)
-    except WholeCaseUndefined:
-        return
-    assert_equals(evaluate(operator, inputs, attributes), expected)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import FORMATS, array, exact_mean, exact_value, rounded
-from strategies import FLOATS, PATTERNS, assert_same
+from support.drawn_params import FLOATS, PATTERNS, assert_same
+from support.oracle import FORMATS, array, exact_mean, exact_value, rounded
 
 from conformance.reference import integer_mean, mean
 
@@ -193,20 +193,6 @@ def test_blocks_do_not_change_the_mean(block, monkeypatch):
     for plane in np.ndindex(3, 5):
         assert_same(got[plane][:1], rows_by_fractions(data[plane][None, None, :3], 3))
         assert_same(got[plane][1:], rows_by_fractions(data[plane][None, None, 2:], 2))
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-@given(values=st.data())
-def test_the_range_of_a_block(dtype, values):
-    """The smallest non-zero and the largest magnitude are read off the bits."""
-    size = array(0, dtype).dtype.itemsize
-    raw = values.draw(st.binary(min_size=size, max_size=8 * size).map(lambda b: b[: len(b)]))
-    cells = np.frombuffer(raw[: len(raw) // size * size], array(0, dtype).dtype).copy()
-    numbers = [abs(float(cell)) for cell in cells]
-    if not all(np.isfinite(numbers)) or not any(numbers):
-        return
-    expected = (min(number for number in numbers if number), max(numbers))
-    assert MODULE._range_of(cells) == expected
 
 
 def test_products_are_exact():

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from oracle import FORMATS, WholeCaseUndefined, array, oracle
-from strategies import FLOATS, hard_cases
+from support.drawn_params import FLOATS, hard_cases
+from support.oracle import FORMATS, WholeCaseUndefined, array, oracle
 
 from conformance.operators import vector_of
 from conformance.reference import measures
@@ -36,14 +36,14 @@ def test_measures_equal_the_oracle(case):
         assume(False)
     outcome = vector_of(Case("case", operator, attributes, tuple(inputs))).outcomes[0]
     undefined = exact.undefined.ravel()
-    np.testing.assert_array_equal(outcome.first.addends == UNDEFINED, undefined)
+    np.testing.assert_array_equal(outcome.outputs[0].addends == UNDEFINED, undefined)
     np.testing.assert_array_equal(
-        outcome.first.divisor[~undefined], exact.divisor.ravel()[~undefined]
+        outcome.outputs[0].divisor[~undefined], exact.divisor.ravel()[~undefined]
     )
     finite = np.isfinite(exact.expected.astype(np.float64)).ravel()
     for index in np.flatnonzero(finite & ~undefined):
-        assert outcome.first.addends[index] == exact.addends.ravel()[index]
-        got, least = Fraction(outcome.first.magnitude[index]), exact.magnitude.ravel()[index]
+        assert outcome.outputs[0].addends[index] == exact.addends.ravel()[index]
+        got, least = Fraction(outcome.outputs[0].magnitude[index]), exact.magnitude.ravel()[index]
         most = least * (1 + EXCESS) + Fraction(1, 2**1030)
         assert least <= got <= most
 

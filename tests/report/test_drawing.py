@@ -6,14 +6,16 @@ import re
 
 import numpy as np
 import pytest
-from cases import cases as any_case
-from hypothesis import given, settings
+from hypothesis import given
 from rich.console import Console
-from samples import PADDED, PLAIN, case, counted
+from support.effort import examples
+from support.random_cases import cases as any_case
+from support.report_samples import PADDED, PLAIN, case, counted
 
 from conformance.errors import UsageError
 from conformance.operators import vector_of
-from conformance.report.drawing import draw
+from conformance.report.console import render
+from conformance.report.vector_report import describe
 from conformance.vector import Case
 
 CEIL = PADDED | {"rounding_type": "ceil"}
@@ -23,7 +25,7 @@ def text_of(vector, width=80, **options):
     """Return a drawing as lines without colours or spaces at their ends."""
     console = Console(width=width, highlight=False, markup=False, force_terminal=False)
     with console.capture() as captured:
-        console.print(draw(vector, width=width, **options), crop=False)
+        console.print(render(describe(vector, width=width, **options), width=width), crop=False)
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
@@ -51,7 +53,7 @@ def test_padding_overhang_and_divisors_are_drawn():
         "expected[0, 0, 0, 0] = 2: the sum of 4 of the window's 9 cells, divided by 9",
         "· padding   ✕ overhang   ┏━┓ one window and its output",
         "",
-        "Clauses that touch it",
+        "Clauses that apply",
     ]
     assert len(lines) <= 40
 
@@ -143,18 +145,18 @@ def test_output_size_and_blocks_of_an_adaptive_operator():
         ({"plane": (-1,)}, "plane -1,0 does not exist; 2 numbers below 1, 1 do"),
         (
             {"readings": {"overhang-divisor": "whole-kernel"}},
-            "no reading overhang-divisor=whole-kernel touches AvgPool-1/a; there are none",
+            "no reading overhang-divisor=whole-kernel applies to AvgPool-1/a; there are none",
         ),
     ],
 )
 def test_what_is_not_there_cannot_be_drawn(options, message):
     """A position or a reading that the vector lacks is wrong usage; the message says what is."""
     with pytest.raises(UsageError) as raised:
-        draw(vector_of(case("a", PLAIN, 1, 1, 4, 4)), **options)
+        describe(vector_of(case("a", PLAIN, 1, 1, 4, 4)), **options)
     assert str(raised.value) == message
 
 
-@settings(max_examples=60)
+@examples(0.5)
 @given(any_case())
 def test_any_case_can_be_drawn_in_80_columns(drawn):
     """Whatever the operator and attributes, the lines fit and an answer is shown."""

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.text import Text
 
-from conformance.report.grid import Axis, draw_grid, places, side_by_side
+from conformance.report.document import plain
+from conformance.report.grid import Axis, Sheet, draw_grid, places, side_by_side
 
 
 @st.composite
@@ -59,8 +59,9 @@ def test_a_small_plane_is_drawn_in_full():
     """Bars above and posts beside give the windows; the chosen one is outlined."""
     rows = Axis(0, 3, (1, 3), ((0, 2), (1, 3)), 1)
     columns = Axis(0, 4, (0, 2), ((0, 2), (2, 4)), 0)
-    lines = draw_grid(rows, columns, number, width=40, height=9)
-    assert [line.plain.rstrip() for line in lines] == [
+    lines = draw_grid("title", rows, columns, number, width=40, height=9)
+    assert [plain(line) for line in lines.lines()] == [
+        "title",
         "      ├─0─┤ ├─1─┤",
         "       0  1  2  3",
         "  0┬0  0  1  2  3",
@@ -74,18 +75,28 @@ def test_a_small_plane_is_drawn_in_full():
 @given(axes(), axes(), st.integers(60, 120))
 def test_a_drawing_fits_its_width(rows, columns, width):
     """Any plane of small numbers fits in 60 columns and more."""
-    lines = draw_grid(rows, columns, lambda p, q: (str((p + q) % 10), ""), width=width, height=9)
-    assert max(line.cell_len for line in lines) <= width
+    digit = lambda p, q: (str((p + q) % 10), "")  # noqa: E731
+    assert draw_grid("", rows, columns, digit, width=width, height=9).width <= width
+
+
+def sheet(*lines):
+    """Return a sheet with some lines."""
+    written = Sheet()
+    for line in lines:
+        written.put(written.new_line(), 0, line)
+    return written
 
 
 def test_blocks_stand_side_by_side_while_they_fit():
     """The third block goes below the first, in line with it."""
-    blocks = [[Text("aaa"), Text("aaa")], [Text("bb")], [Text("ccccc")]]
-    lines = side_by_side(blocks, width=10, gap=2)
-    assert [line.plain.rstrip() for line in lines] == ["aaa  bb", "aaa", "", "ccccc"]
+    blocks = [sheet("aaa", "aaa"), sheet("bb"), sheet("ccccc")]
+    lines = side_by_side(blocks, width=10, gap=2).lines()
+    assert [plain(line) for line in lines] == ["aaa  bb", "aaa", "", "ccccc"]
 
 
 @pytest.mark.parametrize("width", [1, 5])
 def test_a_block_too_wide_still_stands(width):
     """A block alone is set even where it does not fit."""
-    assert [line.plain for line in side_by_side([[Text("aaaaaa")]], width=width)] == ["aaaaaa"]
+    assert [plain(line) for line in side_by_side([sheet("aaaaaa")], width=width).lines()] == [
+        "aaaaaa"
+    ]

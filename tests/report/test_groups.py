@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
-from samples import PLAIN
+from support.arbitrary_reports import made
+from support.report_samples import PLAIN
 
-from conformance.check.report import Report, Result, Worst
-from conformance.report.groups import failure_groups, kind_of, traits
+from conformance.check.report import Diagnosis, Result, Worst
+from conformance.report.groups import failure_groups, groups_of_cause, traits
 
 WORST = Worst((0,), 1.0, 2.0, 1.0, 8.0, 0.1, 1, 4)
 
@@ -20,13 +19,8 @@ def result(name, verdict="conforms", **others):
     }
     shape = others.pop("shape", (1, 1, 4, 4))
     known = {"dtype": "float32"} | known
-    return Result(name, "AvgPool-1", verdict, PLAIN | others, shapes=(shape,), **known)
-
-
-def report(results):
-    """Return a report of results of AvgPool-1."""
-    counts = Counter(each.verdict for each in results)
-    return Report("b", (), results, counts, {"AvgPool-1": counts})
+    operator = others.pop("operator", "AvgPool-1")
+    return Result(name, operator, verdict, PLAIN | others, shapes=(shape,), **known)
 
 
 def test_failures_share_what_only_they_have():
@@ -37,7 +31,7 @@ def test_failures_share_what_only_they_have():
         for i in range(3)
     ]
     also_lower = result("right", auto_pad="same_lower")
-    (group,) = failure_groups(report([*fine, *lower, also_lower]))
+    (group,) = failure_groups(made(*fine, *lower, also_lower))
     assert (group.kind, group.shared, group.alike) == ("wrong values", ("auto_pad=same_lower",), 4)
     assert list(group.results) == lower
 
@@ -55,7 +49,7 @@ def test_failures_without_a_common_trait_are_split_by_a_telling_one():
         for i, rounding in enumerate(("floor", "ceil"))
     ]
     lone = result("lone", "mismatch", worst=WORST, auto_pad="valid", rounding_type="ceil")
-    groups = failure_groups(report([*fine, *halves, lone]))
+    groups = failure_groups(made(*fine, *halves, lone))
     assert [[each.id for each in group.results] for group in groups] == [
         ["half0", "half1"],
         ["lone"],
@@ -67,14 +61,14 @@ def test_kinds_are_kept_apart_and_the_largest_group_comes_first():
     """A wrong shape and wrong values have different causes."""
     shape = result("a", "mismatch", detail="shape (1,) instead of (2,)")
     wrong = [result(name, "mismatch", worst=WORST) for name in "bc"]
-    groups = failure_groups(report([shape, *wrong]))
+    groups = failure_groups(made(shape, *wrong))
     assert [group.kind for group in groups] == ["wrong values", "wrong shape"]
 
 
 def test_crashes_and_timeouts_come_first():
     """However few: they are the gravest, and only some groups are shown."""
     wrong = [result(name, "mismatch", worst=WORST) for name in "abc"]
-    groups = failure_groups(report([*wrong, result("d", "timed-out"), result("e", "crashed")]))
+    groups = failure_groups(made(*wrong, result("d", "timed-out"), result("e", "crashed")))
     assert [group.kind for group in groups] == ["timed-out", "crashed", "wrong values"]
 
 
@@ -82,7 +76,7 @@ def test_unsupported_vectors_are_not_counted_as_run():
     """Only vectors that got an answer are alike."""
     wrong = result("a", "mismatch", worst=WORST, auto_pad="valid")
     skipped = result("b", "unsupported", auto_pad="valid")
-    (group,) = failure_groups(report([wrong, skipped, result("c")]))
+    (group,) = failure_groups(made(wrong, skipped, result("c")))
     assert (group.shared, group.alike) == (("auto_pad=valid",), 1)
 
 
@@ -90,22 +84,79 @@ def test_the_example_is_the_smallest():
     """The failure with the least data is the easiest to look at."""
     large = result("large", "mismatch", worst=WORST, shape=(1, 1, 9, 9))
     small = result("small", "mismatch", worst=WORST)
-    (group,) = failure_groups(report([large, small]))
+    (group,) = failure_groups(made(large, small))
     assert group.example.id == "small"
 
 
+def cause(fault, *ids):
+    """Return a cause of failures; without a fault it is unknown."""
+    faults = (fault,) if fault else ()
+    return Diagnosis("said", faults, len(ids), len(ids), 9, vectors=ids)
+
+
+def test_failures_of_one_cause_are_one_group():
+    """Whatever their operators, kinds and attributes; the rest is grouped by what it shares."""
+    average = result("a", "mismatch", worst=WORST, auto_pad="same_lower")
+    maximum = result("m", "mismatch", operator="MaxPool-1", detail="shape (1,) instead of (2,)")
+    other = result("o", "mismatch", worst=WORST)
+    diagnoses = (cause("f", "a", "m"), cause("", "o"))
+    first, second = failure_groups(made(average, maximum, other, diagnoses=diagnoses))
+    assert first.title == "AvgPool-1 and MaxPool-1: wrong values and wrong shape"
+    assert [each.id for each in first.results] == ["a", "m"]
+    assert (second.title, second.results) == ("AvgPool-1: wrong values", (other,))
+    assert [link.number for link in groups_of_cause(2, [first, second])] == [2]
+
+
+def test_a_failure_of_two_causes_is_in_the_group_of_the_larger():
+    """No failure is counted twice."""
+    wrong = [result(name, "mismatch", worst=WORST) for name in "abc"]
+    diagnoses = (cause("f", "a", "b"), cause("g", "b", "c"))
+    groups = failure_groups(made(*wrong, diagnoses=diagnoses))
+    assert [[each.id for each in group.results] for group in groups] == [["a", "b"], ["c"]]
+
+
+def test_exceptions_are_grouped_by_their_message():
+    """Numbers, addresses and quoted words in it may differ, and so may the operators."""
+    texts = {
+        "a": "RuntimeError: no kernel for shape (1, 3, 4) at 0x7f00",
+        "b": "RuntimeError: no kernel for shape (2, 5) at 0x10\nmore",
+        "c": "RuntimeError: pad should be below 'kernel'",
+    }
+    found = [result(name, "error", detail=text) for name, text in texts.items()]
+    found.append(result("m", "error", operator="MaxPool-1", detail=texts["a"]))
+    groups = failure_groups(made(*found))
+    assert [group.title for group in groups] == [
+        "AvgPool-1 and MaxPool-1: raised RuntimeError: no kernel for shape (…) at …",
+        "AvgPool-1: raised RuntimeError: pad should be below …",
+    ]
+
+
 @pytest.mark.parametrize(
-    ("verdict", "detail", "kind"),
+    "detail",
     [
-        ("mismatch", "dtype float64 instead of float32", "wrong dtype"),
-        ("mismatch", "accepted an invalid case: strides=[0]", "no exception"),
-        ("mismatch", "returned list instead of numpy.ndarray", "no array"),
-        ("mismatch", "follows a=x, y is required", "follows a=x"),
-        ("error", "IndexError: 3", "raised IndexError"),
-        ("crashed", "signal 11", "crashed"),
-        ("timed-out", "after 5 s", "timed-out"),
+        "conforms at first, but not when called again: ValueError: pads",
+        "ValueError: pads (an exception is right only under same-with-ceil=rounded)",
     ],
 )
-def test_kind_says_what_happened(verdict, detail, kind):
-    """The kind comes from the verdict and the first words of the detail."""
-    assert kind_of(result("a", verdict, detail=detail)) == kind
+def test_what_the_checker_says_of_an_exception_is_not_its_message(detail):
+    """It is the same exception."""
+    (group,) = failure_groups(made(result("a", "error", detail=detail)))
+    assert group.title == "AvgPool-1: raised ValueError: pads"
+
+
+def test_operators_that_fail_alike_are_one_group():
+    """Of unknown cause: what is wrong and what is shared are the same."""
+    fine = [result(f"fine{n}", operator=n) for n in ("AvgPool-1", "MaxPool-1")]
+    wrong = [
+        result(f"wrong{n}", "mismatch", worst=WORST, operator=n, shape=(1, 5, 4, 4))
+        for n in ("AvgPool-1", "MaxPool-1")
+    ]
+    (group,) = failure_groups(made(*fine, *wrong))
+    assert group.title == "AvgPool-1 and MaxPool-1: wrong values"
+    assert (group.shared, group.alike) == (("more than 1 channels",), 2)
+
+
+def test_operators_that_fail_throughout_have_nothing_in_common():
+    """Each has a group of its own."""
+    wrong = [result(n, "mismatch", worst=WORST, operator=n) for n in ("AvgPool-1", "MaxPool-1")]
+    assert len(failure_groups(made(*wrong))) == 2

@@ -10,19 +10,21 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from fakes import altered, right
 from hypothesis import given
 from hypothesis import strategies as st
-from parsed_page import Page
-from samples import PLAIN, case, write, write_cases
+from support.fakes import altered, right
+from support.parsed_page import Page
+from support.report_samples import PLAIN, case, write, write_cases
 
 from conformance import check, load_backend, open_vectors
-from conformance.check.report import Expectations, Repeatability
+from conformance.check.report import Expectations
 from conformance.operators import vector_of
-from conformance.report.html import render
-from conformance.report.html.concentration import concentrations
+from conformance.report.concentration import concentrations
+from conformance.report.html import render_report as render
 from conformance.report.html.drawings import LARGEST
-from conformance.report.html.text import LONGEST, json_text, visible
+from conformance.report.html.json_data import json_text
+from conformance.text import LONGEST_ON_PAGE as LONGEST
+from conformance.text import html as visible
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e<img src=x onerror=alert(2)>&amp;"
 
@@ -75,16 +77,10 @@ def test_incomplete_run_is_announced(files):
     assert banner.endswith("holds only for the 5 vectors that were run.")
 
 
-def test_counts_name_every_verdict_and_what_was_not_run(files):
-    """The table has a row per operator."""
-    page = page_of(doubled, files, select="*plain")
-    assert "AvgPool-1 1 0 1 0 4" in [page.text(row) for row in page.all("tr")]
-
-
 def test_vectors_are_named_with_their_digests(files):
     """What was run can be found again."""
     page = page_of(right, files)
-    assert files[0].digest in [page.text(i) for i in page.all("code", kind="digest")]
+    assert files[0].digest in [page.text(i) for i in page.all("code")]
 
 
 def test_a_likely_cause_leads_to_its_failures():
@@ -108,7 +104,8 @@ def test_a_group_is_readable_without_a_script(files):
     assert group.startswith("1 AvgPool-1: wrong values")
     assert "4 vectors" in group
     assert "attributes exclude_pad=false kernel=[2,2]" in group
-    assert "first and worst [0, 0, 0, 0] 7 3.5 3.5 1.47e+07 1.88e-06" in group
+    assert "worst [0, 0, 0, 0] is 7, expected 3.5" in group
+    assert "error 3.5 (1.47e+07 ulp), allowed 1.88e-06" in group
     assert "Others of the group AvgPool-1/empty-window" in group
 
 
@@ -229,27 +226,8 @@ def test_readings_are_explained(files):
     """Each clause has the reading followed, what it means and what the document says."""
     page = page_of(right, files)
     section = page.text(page.one("section", id="readings"))
-    assert "overhang-divisor followed padded-extent, shown by 1 of 1 vector" in section
+    assert "overhang-divisor padded-extent shown by 1 of 1 vector" in section
     assert "padded-extent the cells inside input and padding" in section
-
-
-def test_undefined_behaviour_and_accuracy_are_there(files):
-    """What was done where nothing is defined, and how close averages are."""
-    page = page_of(right, files)
-    assert "all-padding-average nan 1" in page.text(page.one("section", id="undefined"))
-    assert "float32" in page.text(page.one("section", id="accuracy"))
-
-
-def test_repeats_and_expected_failures_are_reported(files):
-    """Ids are listed, as text."""
-    report = replace(
-        check(right, files),
-        repeated=Repeatability(5, ("AvgPool-1/plain",), ()),
-        expectations=Expectations("known.txt", passed=("AvgPool-1/<lower>",), unmatched=("x*",)),
-    )
-    page = Page(render(report, files))
-    assert "AvgPool-1/plain" in page.text(page.one("section", id="repeated"))
-    assert "AvgPool-1/<lower>" in page.text(page.one("section", id="expectations"))
 
 
 def test_an_expected_failure_is_listed_but_in_no_group(files):
@@ -354,18 +332,23 @@ def test_equal_reports_give_equal_pages(files):
 
 def test_thousands_of_failures_stay_small():
     """Below 10 MB, all failures with their facts, some of every group with their data."""
+
+    def zeros(operator, inputs, attributes):
+        return inputs[0] * 0
+
     with open_vectors() as vectors:
-        report = check(lambda operator, inputs, attributes: inputs[0] * 0, vectors, diagnose=False)
+        report = check(zeros, vectors, operators="AdaptiveAvgPool-8", diagnose=False)
         text = render(report, vectors)
     page = Page(text)
     failures = page.data("described")["failures"]
-    assert len(failures) > 5000
-    assert len(failures) == sum(report.counts[v] for v in ("mismatch", "error"))
+    assert len(failures) > 1000
+    assert len(failures) == sum(report.counts[v] for v in ("mismatch", "accepted-invalid", "error"))
     assert len(text) < 10_000_000
     shown = {failures[int(place)][1] for place in page.data("shown")}
     assert shown == {group for _, group, *_ in failures}
 
 
+@pytest.mark.slow("thousands of failures stay small as well")
 def test_tens_of_thousands_of_failures_stay_small(files):
     """Those that are left out are counted; every group keeps some."""
     report = check(raising("x" * 200), files, diagnose=False)
@@ -415,7 +398,9 @@ def test_json_is_safe_inside_a_script(value):
     assert text.isascii()
 
     def seen(item):
-        return [seen(each) for each in item] if isinstance(item, list) else visible(item)
+        if isinstance(item, list):
+            return [seen(each) for each in item]
+        return visible(item) if isinstance(item, str) else item
 
     assert json.loads(text) == {"value": seen(value)}
 

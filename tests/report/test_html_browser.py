@@ -9,12 +9,12 @@ from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
-from fakes import altered
-from parsed_page import Page
-from samples import write_cases
+from support.fakes import altered
+from support.parsed_page import Page
+from support.report_samples import write_cases
 
 from conformance import check, open_vectors
-from conformance.report.html import render
+from conformance.report.html import render_report as render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=alert(1)>"
@@ -24,7 +24,10 @@ FRAME = """<!doctype html><title>none</title><iframe src="{}" width="360" height
   document.title = `${{page.scrollWidth}} of ${{page.clientWidth}}`;
 }};</script>"""
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path"),
+    pytest.mark.slow("test_html.py reads what the page holds without a browser"),
+]
 
 
 def opened(path, fragment="", *options):

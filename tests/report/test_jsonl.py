@@ -6,20 +6,24 @@ import io
 import json
 from copy import deepcopy
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
-from arbitrary_reports import made, plain, real, reports, result
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft202012Validator
+from support.arbitrary_reports import made, plain, real, reports, result
+from support.effort import examples, one_in
+from support.paths import DOCS
+from support.rendered import report_as_markdown, report_in_terminal
 
-from conformance.check.report import Expectations, Repeatability, Worst
+from conformance.check.report import Diagnosis, Expectations, Repeatability, Worst
+from conformance.dtypes import INTEGERS
 from conformance.errors import ReportFileError, UsageError
-from conformance.faults.diagnosis import Diagnosis
-from conformance.report import console, jsonl, junit, markdown
+from conformance.report import jsonl, junit
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+ACCURACY = {"dtype": "float32", "elements": 1, "worst_ulp": 0.5, "worst_of_bound": 0.5}
+SCHEMA = json.loads((DOCS / "report.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +83,7 @@ class TestRoundTrip:
     """What was written is read."""
 
     @given(reports())
-    @settings(max_examples=60)
+    @examples(0.5)
     def test_any_report_comes_back(self, tmp_path_factory, report):
         """Every field but the outputs, NaN and infinities too."""
         path = tmp_path_factory.mktemp("reports") / "report.json"
@@ -91,6 +95,14 @@ class TestRoundTrip:
         got = jsonl.read(saved)
         assert plain(got) == plain(full)
         assert (got.ok, got.problems) == (full.ok, full.problems)
+
+    @pytest.mark.parametrize("dtype", INTEGERS)
+    def test_the_largest_and_smallest_integers_come_back(self, tmp_path, dtype):
+        """Of every type: those of uint64 have more than 63 bits."""
+        limits = np.iinfo(dtype)
+        worst = Worst((0,), int(limits.max), int(limits.min), 1.0, 1.0, 1.0, 1, 1)
+        jsonl.write(made(result("a", "mismatch", dtype=dtype, worst=worst)), tmp_path / "r")
+        assert jsonl.read(tmp_path / "r").results[0].worst == worst
 
     def test_half_a_surrogate_pair_is_replaced(self, tmp_path):
         """It has no UTF-8 form, and a strict reader would refuse its escape."""
@@ -126,7 +138,7 @@ class TestFormat:
             assert [e.message for e in validator.iter_errors(json.loads(line))] == []
 
     @given(reports(max_size=2))
-    @settings(max_examples=20)
+    @examples(0.2)
     def test_lines_of_any_report_fit_the_schema(self, report):
         """Whatever the values."""
         validator = Draft202012Validator(closed(SCHEMA))
@@ -140,6 +152,19 @@ class TestFormat:
         assert validator.is_valid(line)
         for name, value in {"kind": "footer", "version": 2, "vectors": {}, "tier": 1}.items():
             assert not validator.is_valid(line | {name: value})
+
+    def test_the_schema_requires_the_fields_that_are_always_there(self):
+        """Absent may be those of several outputs, of floors, and what older files lack."""
+        optional = {
+            name: definition["properties"].keys() - definition["required"]
+            for name, definition in SCHEMA["$defs"].items()
+        }
+        assert {name: names for name, names in optional.items() if names} == {
+            "Header": {"allow_extensions"},
+            "ResultLine": {"undefined_only"},
+            "WorstObject": {"output", "number", "dtype"},
+            "Footer": {"outputs", "support"},
+        }
 
     def test_numbers_are_strict_json(self, saved):
         """No NaN, no Infinity: these are texts."""
@@ -237,7 +262,7 @@ class TestBroken:
             (b"\x89HDF\r\n", "not a report that --json wrote"),
             (b"[" * 100_000, "not a report that --json wrote"),
             (b"{}\n", "not a report that --json wrote"),
-            (b"[]\n", "line 1: not an object"),
+            (b"[]\n", "not a report that --json wrote"),
             (b'{"kind":"header","schema":"x"}', "not a report that --json wrote"),
         ],
     )
@@ -254,14 +279,15 @@ class TestBroken:
     @pytest.mark.parametrize(
         ("line", "change", "why"),
         [
-            (1, {"verdict": "fine"}, "line 2: verdict 'fine' is not one of conforms, mismatch, "),
+            (1, {"verdict": "fine"}, "line 2: verdict: Invalid enum value 'fine'"),
             (1, {"dtype": "float8"}, "line 2: dtype is 'float8', not a known element type"),
-            (1, {"shapes": [[-1]]}, "line 2: shapes holds a list"),
-            (1, {"kind": "row"}, "line 2: kind is neither result nor footer"),
+            (1, {"shapes": [[-1]]}, "line 2: shapes[0][0]: Expected `int` >= 0"),
+            (1, {"kind": "row"}, "line 2: kind: Invalid value 'row'"),
             (1, {"verdict": "error"}, "line 9: counts_by_operator are not those of the results"),
             (-1, {"ok": True}, "line 9: ok contradicts the rest of the report"),
             (-1, {"counts": {"conforms": 3}}, "line 9: counts are not those of the results"),
-            (-1, {"seconds": "long"}, "line 9: seconds is 'long', not a number"),
+            (-1, {"accuracy": [ACCURACY | {"correctly_rounded": 1.5}]}, "line 9: accuracy[0].corr"),
+            (-1, {"seconds": "long"}, "line 9: seconds: Invalid enum value 'long'"),
         ],
     )
     def test_a_wrong_field_is_named(self, saved, line, change, why):
@@ -269,6 +295,28 @@ class TestBroken:
         lines = [json.loads(each) for each in saved.read_bytes().splitlines()]
         lines[line] |= change
         assert refused(saved, joined(lines)).startswith(why)
+
+    @pytest.mark.parametrize(("line", "name"), [(0, "tier"), (1, "worst"), (-1, "repeated")])
+    def test_a_missing_field_is_named(self, saved, line, name):
+        """In every kind of line."""
+        lines = [json.loads(each) for each in saved.read_bytes().splitlines()]
+        del lines[line][name]
+        number = line % len(lines) + 1
+        why = f"line {number}: Object missing required field `{name}`"
+        assert refused(saved, joined(lines)) == why
+
+    @pytest.mark.parametrize(
+        ("value", "why"),
+        [
+            ({"a": 1}, "attribute 'kernel' is an object"),
+            ([[[[[[[[[1]]]]]]]]], "attribute 'kernel' is nested too deeply"),
+        ],
+    )
+    def test_an_attribute_is_a_scalar_or_lists_of_them(self, saved, value, why):
+        """At most eight lists within each other."""
+        lines = [json.loads(each) for each in saved.read_bytes().splitlines()]
+        lines[1]["attributes"] = {"kernel": value}
+        assert refused(saved, joined(lines)) == f"line 2: {why}"
 
     def test_a_line_without_end_is_refused(self, saved, monkeypatch):
         """It is not read as a whole."""
@@ -299,16 +347,17 @@ class TestStrangers:
         except ReportFileError as error:
             one_line(error)
             return False
-        console.render(report)
-        markdown.render(report)
+        report_in_terminal(report)
+        report_as_markdown(report)
         junit.render(report)
         return True
 
-    def test_random_damage(self, saved):
-        """3,000 files with bytes cut off, changed, repeated or swapped."""
+    @pytest.mark.parametrize("files", one_in(2, [500, 3000]))
+    def test_random_damage(self, saved, files):
+        """Files with bytes cut off, changed, repeated or swapped."""
         data, random, path = saved.read_bytes(), Random(0), saved
         sound = 0
-        for _ in range(3000):
+        for _ in range(files):
             broken = bytearray(data)
             kind = random.randrange(4)
             at = random.randrange(len(broken))
@@ -322,9 +371,9 @@ class TestStrangers:
             else:
                 del broken[at : at + random.randrange(1, 200)]
             sound += self.survives(path, bytes(broken))
-        assert 0 < sound < 1500
+        assert 0 < sound < files / 2
 
-    @pytest.mark.parametrize("number", [0, 1, 6, -1])
+    @pytest.mark.parametrize("number", [0, 6, -1])
     def test_wrong_values_everywhere(self, saved, number):
         """In each place of each kind of line."""
         lines = [json.loads(each) for each in saved.read_bytes().splitlines()]

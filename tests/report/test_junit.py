@@ -7,10 +7,18 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
-from arbitrary_reports import made, real, reference, reports, result
-from hypothesis import given, settings
+from hypothesis import given
+from support.arbitrary_reports import made, real, reference, reports, result
+from support.effort import examples
 
-from conformance.check.report import ClauseReport, Expectations, Repeatability, VectorsUsed
+from conformance.check.report import (
+    ClauseReport,
+    Expectations,
+    Floor,
+    Repeatability,
+    Support,
+    VectorsUsed,
+)
 from conformance.report.junit import render
 
 COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -66,7 +74,7 @@ def is_red(report):
 
 
 @given(reports())
-@settings(max_examples=60)
+@examples(0.5)
 def test_any_report_is_sound_xml_and_red_if_it_is_not_ok(report):
     """Whatever its texts hold. What fails when repeated is ok only if that was expected."""
     red = is_red(report)
@@ -154,6 +162,16 @@ def replace_first(report, **changes):
             {"expectations": Expectations("f", unmatched=("x*",))},
             "matches x*",
             "a line of f matches no vector",
+        ),
+        (
+            {"support": Support((Floor(9.5, percent=True), Floor(2)))},
+            "floor 2",
+            "1 of 1 vector supported, 2 needed",
+        ),
+        (
+            {"support": Support(baseline="b.jsonl", conforming=1, lost=("a",))},
+            "supports a",
+            "unsupported now: ",
         ),
         (
             {"repeated": Repeatability(9, ("a",), ("a",))},

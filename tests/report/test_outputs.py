@@ -7,31 +7,31 @@ import io
 import json
 import re
 from base64 import b64decode
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
-from parsed_page import Page
-from rich.console import Console
-from two_outputs import NAME, both, first_only, minimum_case, minimum_vectors, miscounting
+from support.fakes import check
+from support.parsed_page import Page
+from support.paths import DOCS
+from support.rendered import printed, report_as_markdown, report_in_terminal
+from support.two_outputs import NAME, both, first_only, minimum_case, minimum_vectors, miscounting
 
-from conformance.check import check
+from conformance.check.merge import merge
 from conformance.check.report import OutputReport
 from conformance.cli import main
 from conformance.errors import ReportFileError
 from conformance.operators import vector_of
-from conformance.report import console, jsonl, junit, markdown
-from conformance.report.drawing import draw
+from conformance.report import console, jsonl, junit
+from conformance.report.concentration import concentrations
 from conformance.report.groups import failure_groups
-from conformance.report.html import render
-from conformance.report.html.concentration import concentrations
-from conformance.report.merge import merge
+from conformance.report.html import render_report as render
 from conformance.report.repro import script
+from conformance.report.vector_report import describe
 from conformance.vectorfile import VectorWriter, open_vectors
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((DOCS / "report.schema.json").read_text())
 NOTE = "output cells of MinimumPool-1: not computed in 4 of 4 vectors"
 BACKEND = """
 from conformance.operators import evaluate
@@ -63,12 +63,14 @@ def files(minimum_pool, tmp_path):
         yield opened
 
 
-def text_of(renderable):
-    """Return what a terminal shows, without colours."""
-    printer = Console(width=100, highlight=False, markup=False, force_terminal=False)
-    with printer.capture() as captured:
-        printer.print(renderable, crop=False)
-    return captured.get()
+def drawn(vector, **options):
+    """Return the drawing of a vector."""
+    return "\n".join(printed(console.render(describe(vector, **options), width=100), width=100))
+
+
+def shown(report):
+    """Return a report as a terminal shows it."""
+    return "\n".join(report_in_terminal(report, width=100))
 
 
 class TestTexts:
@@ -78,8 +80,8 @@ class TestTexts:
         """On a terminal, in Markdown and in JUnit."""
         report = check(miscounting, files)
         element = "cells[0, 0, 1, 1] is 5, expected 4"
-        assert element in text_of(console.render(report))
-        assert element in markdown.render(report).replace("\\", "")
+        assert element in shown(report)
+        assert element in report_as_markdown(report).replace("\\", "")
         suites = junit.render(report)
         assert element in suites
         assert 'message="cells: 1 of 4 elements differ"' in suites
@@ -87,15 +89,15 @@ class TestTexts:
     def test_outputs_left_out_are_counted(self, files):
         """A backend of first outputs conforms, and its report says how much that is."""
         report = check(first_only, files)
-        assert NOTE in text_of(console.render(report))
-        assert NOTE in markdown.render(report)
+        assert NOTE in shown(report)
+        assert NOTE in report_as_markdown(report)
         assert f"{NOTE}." in render(report, files)
         computed = 'name="computed.MinimumPool-1.cells" value="0 of 4 vectors"'
         assert computed in junit.render(report)
 
     def test_nothing_is_said_where_all_outputs_were_computed(self, files):
         """Nor of operators with one output."""
-        assert "not computed" not in text_of(console.render(check(both, files)))
+        assert "not computed" not in shown(check(both, files))
 
     def test_failures_are_grouped_by_the_output_that_is_wrong(self, files):
         """Wrong counts are another failure than wrong minima, or a wrong shape."""
@@ -127,7 +129,7 @@ class TestJsonLines:
 
     def test_an_operator_with_one_output_adds_no_keys(self, tmp_path):
         """Its reports are those of the versions before."""
-        from fakes import altered, ran  # noqa: PLC0415 - the only test that needs them
+        from support.fakes import altered, ran  # noqa: PLC0415 - the only test that needs them
 
         jsonl.write(ran(altered(lambda out: out + 1)), tmp_path / "r.json")
         _, result, footer = map(json.loads, (tmp_path / "r.json").read_text().splitlines())
@@ -137,10 +139,10 @@ class TestJsonLines:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"number": -1}, "number is -1, not a count"),
+            ({"number": -1}, "worst.number: Expected `int` >= 0"),
             ({"dtype": "f32"}, "dtype is 'f32', not a known element type"),
             ({"dtype": "int8", "got": 300}, "got is 300, not an element of int8"),
-            ({"output": 3}, "output is 3, not a text"),
+            ({"output": 3}, "worst.output: Expected `str`, got `int`"),
         ],
     )
     def test_a_strangers_output_is_refused(self, files, tmp_path, change, message):
@@ -175,7 +177,7 @@ class TestDrawings:
         """And each says what the outlined window gives."""
         data = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
         case = minimum_case("a", {"window": [2, 2], "step": [2, 2], "pads": [1, 1, 1, 1]}, data)
-        text = text_of(draw(vector_of(case)))
+        text = drawn(vector_of(case))
         titles = re.findall(r"(\S[^\[\n]*)\[[^\]]*:\]", text)
         assert [title.strip() for title in titles] == [
             "data",
@@ -187,13 +189,13 @@ class TestDrawings:
 
     def test_what_is_undefined_is_marked_in_its_own_grid(self, files):
         """A window without cells has a count and no minimum."""
-        text = text_of(draw(files[0].vector(2), output=(3, 4)))
+        text = drawn(files[0].vector(2), output=(3, 4))
         assert "expected minimum[0, 0, 3, 4] is undefined" in text
         assert "expected cells[0, 0, 3, 4] = 0" in text
 
     def test_answers_that_differ_in_either_output_are_counted(self, files):
         """Over all outputs."""
-        text = text_of(draw(files[0].vector(1)))
+        text = drawn(files[0].vector(1))
         assert "1x1x2x2, 1 value differ" in text
 
     def test_show_draws_it(self, files):

@@ -7,12 +7,12 @@ import io
 
 import numpy as np
 import pytest
-from cases import noise
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import PLAIN, case, write
+from support.fakes import check
+from support.random_cases import noise
+from support.report_samples import PLAIN, case, write
 
-from conformance.check import check
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.operators import vector_of
 from conformance.report.repro import _literal, script

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.report import values as words
+from conformance.text import listed
 
 
 @pytest.mark.parametrize(
@@ -83,4 +84,4 @@ def test_combinations_name_only_the_clauses_that_matter(taken, text):
 )
 def test_list_of_ends_with_and(items, text):
     """The last two items are joined by a word."""
-    assert words.list_of(items) == text
+    assert listed(items) == text

@@ -8,16 +8,13 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from arbitrary_vectors import OPERATOR, small_vectors
+from support.arbitrary_vectors import OPERATOR, small_vectors
+from support.paths import EXAMPLES, ROOT
 
-from conformance.vector import Outcome
+from conformance.vector import Raises
 from conformance.vectorfile import VectorWriter, layout
-
-ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "examples"
 
 
 def output(*command):
@@ -32,7 +29,7 @@ def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("examples") / "AvgPool-1.h5"
     one, other, last = small_vectors(3)
     with VectorWriter(path, OPERATOR, header={}) as file:
-        for vector in (one, replace(other, outcomes=(Outcome("raises"),)), last):
+        for vector in (one, replace(other, outcomes=(Raises(),)), last):
             file.add(vector)
     return path
 

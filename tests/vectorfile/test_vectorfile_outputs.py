@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 
 import h5py
 import numpy as np
 import pytest
-from arbitrary_vectors import plain, small_vectors
-from two_outputs import NAME, minimum_vectors
+from support.arbitrary_vectors import plain, small_vectors
+from support.two_outputs import NAME, minimum_vectors
+from test_strangers import put, refusal, seal, size, with_number  # noqa: F401 - a fixture
 
 from conformance.batch import batch_of
-from conformance.errors import VectorFileError
-from conformance.vectorfile import VectorFile, VectorWriter, layout, reader
-from conformance.verify import differences, verify
+from conformance.vectorfile import VectorFile, VectorWriter, layout
+from conformance.vectorfile.verify import differences, verify
 
 OUTPUT = "expected_arrays/output"
 
@@ -31,49 +30,12 @@ def path(tmp_path, vectors):
     return written(tmp_path / "minimum.h5", vectors)
 
 
-@pytest.fixture(params=["small", "large"])
-def size(request, monkeypatch):
-    """Let files be read whole, and again as large ones are, piece by piece."""
-    if request.param == "large":
-        monkeypatch.setattr(reader, "_RESIDENT", -1)
-
-
 def written(path, vectors, operator=NAME):
     """Write vectors and return the path."""
     with VectorWriter(path, operator, header={}) as file:
         for vector in vectors:
             file.add(vector)
     return path
-
-
-def spoilt(path, change):
-    """Change columns and store the digest that is right for them; return the error of opening."""
-    with h5py.File(path, "r+") as file:
-        change(file)
-        columns = {}
-        for name in layout.COLUMNS:
-            if name in file:
-                data = file[name][...]
-                columns[name] = (data.size, sha256(np.ascontiguousarray(data)).hexdigest())
-        file.attrs["digest"] = np.bytes_(layout.digest_of(NAME, columns))
-    with pytest.raises(VectorFileError) as caught:
-        VectorFile(path)
-    text = str(caught.value)
-    assert text.startswith(f"{path}: ")
-    assert "\n" not in text
-    return text.removeprefix(f"{path}: ")
-
-
-def put(name, data):
-    """Return a change that replaces a column."""
-
-    def change(file):
-        column = np.asarray(data(file[name][...]), layout.COLUMNS[name])
-        del file[name]
-        options = {"chunks": True, "compression": "gzip", "shuffle": True} if column.size else {}
-        file.create_dataset(name, data=column, **options)
-
-    return change
 
 
 class TestRoundTrip:
@@ -151,7 +113,7 @@ class TestVerify:
     def test_a_further_output_of_another_shape_is_found(self, vectors):
         """Nothing is computed then."""
         (outcome,) = vectors[0].outcomes
-        wrong = replace(outcome, outputs=(outcome.first, vectors[2].outcomes[0].outputs[1]))
+        wrong = replace(outcome, outputs=(outcome.outputs[0], vectors[2].outcomes[0].outputs[1]))
         (what,) = differences(replace(vectors[0], outcomes=(wrong,)))
         assert what.startswith("attributes give output shape (1, 1, 2, 2), stored is (1, 1, 2, 2)")
 
@@ -183,51 +145,34 @@ class TestWrongVectors:
             batch_of([replace(vectors[0], outcomes=(wrong,))])
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (with_number(OUTPUT, slice(None), 0), f"{OUTPUT}: not outputs 0 to 1 in turn"),
+        (
+            lambda file: put(file, OUTPUT, file[OUTPUT][:-1]),
+            f"column {OUTPUT} has 9 elements and not 10",
+        ),
+        (lambda file: file.pop(OUTPUT), f"{OUTPUT}: not outputs 0 to 1 in turn"),
+        (
+            with_number("outcomes/expected", 0, 1),
+            "outcomes/expected: a row is not that of a first output",
+        ),
+        (
+            with_number("vectors/first_expected", 1, 1),
+            "a vector has not 2 expected arrays for each outcome",
+        ),
+        (
+            with_number("expected_arrays/dtype", 1, layout.ELEMENT_TYPES.index("uint64")),
+            "expected_arrays: an output is not of the type it always has",
+        ),
+    ],
+    ids=["turn", "short", "missing", "begins with the second", "odd number", "type"],
+)
 @pytest.mark.usefixtures("size")
-class TestStrangers:
-    """A column that is wrong is refused with one line, however the file is read."""
-
-    def test_numbers_out_of_turn(self, path):
-        """An outcome with two first outputs."""
-        what = spoilt(path, put(OUTPUT, np.zeros_like))
-        assert what == f"{OUTPUT}: not outputs 0 to 1 in turn"
-
-    def test_a_column_that_is_too_short(self, path):
-        """One number per expected array."""
-        what = spoilt(path, put(OUTPUT, lambda column: column[:-1]))
-        assert what == f"column {OUTPUT} has 9 elements and not 10"
-
-    def test_a_column_that_is_missing(self, path):
-        """Then all arrays are first outputs."""
-        what = spoilt(path, lambda file: file.pop(OUTPUT))
-        assert what == f"{OUTPUT}: not outputs 0 to 1 in turn"
-
-    def test_an_outcome_that_begins_with_its_second_output(self, path):
-        """Its row is that of the first."""
-
-        def shifted(rows):
-            rows[0] = 1
-            return rows
-
-        what = spoilt(path, put("outcomes/expected", shifted))
-        assert what == "outcomes/expected: a row is not that of a first output"
-
-    def test_an_odd_number_of_arrays_of_a_vector(self, path):
-        """The second vector begins with the second output of the first."""
-
-        def shifted(rows):
-            rows[1] = 1
-            return rows
-
-        what = spoilt(path, put("vectors/first_expected", shifted))
-        assert what == "a vector has not 2 expected arrays for each outcome"
-
-    def test_an_output_of_another_type(self, path):
-        """Counts are int64: other elements are no counts."""
-
-        def other(codes):
-            codes[1] = layout.ELEMENT_TYPES.index("uint64")
-            return codes
-
-        what = spoilt(path, put("expected_arrays/dtype", other))
-        assert what == "expected_arrays: an output is not of the type it always has"
+def test_a_column_of_a_stranger_that_is_wrong_is_refused(path, change, said):
+    """With one line, however the file is read."""
+    with h5py.File(path, "r+") as file:
+        change(file)
+        seal(file, NAME)
+    assert refusal(path) == f"{path}: {said}"

@@ -1,28 +1,22 @@
-"""The catalogue of wrong behaviours: every fault the suite is measured against.
+"""The catalogue of faults, which the strength of vectors is measured against.
 
-A fault is one value in the tuple `FAULTS` of the module of its step or topic.
+A fault is one entry of `FAULTS` in the module of its step or topic: a name and a behaviour.
 """
 
 from __future__ import annotations
-
-from itertools import chain
 
 from conformance.errors import UsageError
 from conformance.faults.catalogue import (
     adaptive,
     arithmetic,
     cells,
-    counts,
     divisor,
-    extent,
-    further,
-    maximum,
+    geometry,
+    maxima,
     output,
     refusals,
     resolve,
-    same,
     validate,
-    windows,
 )
 from conformance.faults.fault import Fault
 
@@ -30,23 +24,23 @@ __all__ = ["CATALOGUE", "fault_named"]
 
 _TOPICS = (
     resolve,
-    same,
-    extent,
-    windows,
+    geometry,
     adaptive,
     divisor,
-    counts,
     cells,
-    maximum,
+    maxima,
     arithmetic,
     output,
     validate,
     refusals,
-    further,
 )
 
-CATALOGUE: tuple[Fault, ...] = tuple(chain.from_iterable(topic.FAULTS for topic in _TOPICS))
-"""Distinct faults, none equivalent to a right backend under any combination of readings."""
+CATALOGUE: tuple[Fault, ...] = tuple(
+    Fault(name, **behaviour._asdict())
+    for topic in _TOPICS
+    for name, behaviour in topic.FAULTS.items()
+)
+"""All faults: no two are equivalent, and none to a right backend under any readings."""
 
 _BY_NAME = {fault.name: fault for fault in CATALOGUE}
 

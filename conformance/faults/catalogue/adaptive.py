@@ -1,9 +1,9 @@
-"""Faults of adaptive pooling: which block of cells belongs to an output."""
+"""Faults of adaptive pooling: which block of cells an output is computed from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,36 +11,47 @@ import numpy as np
 from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AVERAGES,
-    AXIS_SLIPS,
+    Behaviour,
+    Faults,
+    after,
+    instead,
+    misread_by_axis,
     reading_other_cells,
+    window_lengths,
+    with_params,
 )
-from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, Windows
+from conformance.operators.pipeline import Divisor, Extent, Pads, Windows
 from conformance.operators.windows import Positions, ceil_div
 
-Blocks = Callable[[int, int, Positions], tuple[Any, Any]]  # d, o, indices -> starts, stops
+Blocks = Callable[[int, int, Positions], tuple[Any, Any]]
+"""From input size d, output size o and indices 0..o-1 of an axis: starts and stops of blocks."""
 
 
-def _blocks(of: Blocks) -> StepWrap:
-    """Replace the starts and stops of blocks, axis by axis."""
+def _blocks(
+    summary: str, of: Blocks, bug: str = "", *, needs: Needs = ADAPTIVE, own_lengths: bool = False
+) -> Behaviour:
+    """Lay out other blocks.
 
-    def wrap(_windows: Callable[..., Windows]) -> Callable[..., Windows]:
-        def other(params: Params, _pads: Pads, extent: Extent) -> Windows:
-            ranges = [
-                of(d, o, np.arange(o, dtype=np.int64))
-                for d, o in zip(params.sizes, extent, strict=True)
-            ]
-            return Windows(
-                tuple(np.asarray(a, np.int64) for a, _ in ranges),
-                tuple(np.asarray(b, np.int64) for _, b in ranges),
-            )
+    With `own_lengths`, divide by the cells of these, also where they reach beyond the input.
+    """
 
-        return other
+    def blocks(_right: Any, params: Params, _pads: Pads, extent: Extent) -> Windows:
+        ranges = [
+            of(d, o, np.arange(o, dtype=np.int64))
+            for d, o in zip(params.sizes, extent, strict=True)
+        ]
+        return Windows(
+            tuple(np.asarray(a, np.int64) for a, _ in ranges),
+            tuple(np.asarray(b, np.int64) for _, b in ranges),
+        )
 
-    return wrap
+    replaces = instead("windows", blocks)
+    if own_lengths:
+        replaces |= instead("divide", lambda *given: steps.outer(window_lengths(given[-1])))
+    return Behaviour(summary, needs, replaces, bug)
 
 
 def _start(d: int, o: int, i: Positions) -> Positions:
@@ -51,8 +62,8 @@ def _stop(d: int, o: int, i: Positions) -> Positions:
     return -(-(i + 1) * d // o)
 
 
-def _in_float(kind: type[np.floating[Any]], *, reciprocal: str = "") -> Blocks:
-    """Compute i d / o in floating point: i (d / o), or with a reciprocal (i d) (1 / o)."""
+def _in_float(kind: type[np.floating[Any]], *, reciprocal: bool = False) -> Blocks:
+    """Compute i d / o in floating point: as i (d / o), or with the reciprocal as (i d) (1 / o)."""
 
     def blocks(d: int, o: int, i: Positions) -> tuple[Any, Any]:
         def at(index: Positions) -> Any:
@@ -60,12 +71,14 @@ def _in_float(kind: type[np.floating[Any]], *, reciprocal: str = "") -> Blocks:
                 return (index * d).astype(kind) * (kind(1) / kind(o))
             return index.astype(kind) * (kind(d) / kind(o))
 
-        return np.floor(at(i)).astype(np.int64), np.ceil(at(i + 1)).astype(np.int64)
+        return np.floor(at(i)), np.ceil(at(i + 1))
 
     return blocks
 
 
-def _fixed(kernel: Callable[[int, int, int], int], stride: Callable[[int, int], int]) -> Blocks:
+def _fixed_kernel(
+    kernel: Callable[[int, int, int], int], stride: Callable[[int, int], int]
+) -> Blocks:
     """Slide a fixed kernel: `kernel(d, o, stride)` cells, `stride(d, o)` apart."""
 
     def blocks(d: int, o: int, i: Positions) -> tuple[Any, Any]:
@@ -75,8 +88,8 @@ def _fixed(kernel: Callable[[int, int, int], int], stride: Callable[[int, int], 
     return blocks
 
 
-def _narrow(kind: type[np.integer[Any]]) -> Blocks:
-    """Keep the product i d in a narrow integer."""
+def _in_narrow_integer(kind: type[np.integer[Any]]) -> Blocks:
+    """Compute the product i d in a narrow integer type, where it wraps."""
 
     def blocks(d: int, o: int, i: Positions) -> tuple[Any, Any]:
         first = (i * d).astype(kind).astype(np.int64)
@@ -86,285 +99,176 @@ def _narrow(kind: type[np.integer[Any]]) -> Blocks:
     return blocks
 
 
-def _rounded(numerator: Positions, o: int) -> Positions:
+def _nearest(numerator: Positions, o: int) -> Positions:
+    """Return numerator / o rounded to the nearest integer."""
     return (2 * numerator + o) // (2 * o)
 
 
-def _output(of: Callable[[int, int], int]) -> StepWrap:
-    """Change the output extent, axis by axis, given input size and output_size."""
-    return lambda extent: (
-        lambda params, pads: tuple(
-            of(d, o) for d, o in zip(params.sizes, extent(params, pads), strict=True)
-        )
-    )
+def _output_size(summary: str, of: Callable[[int, int], int], bug: str = "") -> Behaviour:
+    """Return `of(d, o)` blocks on an axis instead of o, its entry of output_size."""
+
+    def other(right: Extent, params: Params, _pads: Pads) -> Extent:
+        return tuple(map(of, params.sizes, right))
+
+    return Behaviour(summary, ADAPTIVE, after("extent", other), bug)
 
 
-def _of_other_axes(slip: Callable[[tuple[int, ...]], tuple[int, ...]]) -> StepWrap:
-    def wrap(windows: Callable[..., Windows]) -> Callable[..., Windows]:
-        def other(params: Params, pads: Pads, extent: Extent) -> Windows:
-            return windows(replace(params, sizes=slip(params.sizes)), pads, extent)
-
-        return other
-
-    return wrap
-
-
-def _at_most(most: Callable[[int, int], int]) -> StepWrap:
+def _cells_read(summary: str, most: Callable[[int, int], int], bug: str) -> Behaviour:
     """Read at most `most(d, o)` cells of a block on each axis; the divisor stays right."""
-    return reading_other_cells(lambda cells, d, params, j: cells[: most(d, params.output[j])])
+    replaces = reading_other_cells(lambda cells, d, params, j: cells[: most(d, params.output[j])])
+    return Behaviour(summary, ADAPTIVE & AVERAGES, replaces, bug)
 
 
-def _length(_divide: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda _params, _pads, windows: steps.outer(
-        [b - a for a, b in zip(windows.start, windows.stop, strict=True)]
-    )
-
-
-def _strided(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+def _every_oth(cells: list[int], d: int, params: Params, j: int) -> list[int]:
     """Read every o-th cell from cell i, as a reshape in the wrong order does."""
     o = params.output[j]
-    i = cells[0] * o // d if d % o == 0 else -1
-    return list(range(i, d, o)) if d % o == 0 and d >= o else cells
+    if d % o or d < o:
+        return cells
+    i = cells[0] * o // d
+    return list(range(i, d, o))
 
 
-def _mean_divisor(of: Callable[[int, int], int]) -> StepWrap:
-    """Divide by one number for all blocks."""
-
-    def wrap(_divide: Callable[..., Any]) -> Callable[..., Any]:
-        def other(params: Params, _pads: Pads, windows: Windows) -> steps.Divisor:
-            return steps.outer(
-                [
-                    np.full(len(a), max(1, of(d, o)), np.int64)
-                    for a, d, o in zip(windows.start, params.sizes, params.output, strict=True)
-                ]
-            )
-
-        return other
-
-    return wrap
+def _divisor_of_floors(_right: Any, params: Params, _pads: Pads, windows: Windows) -> Divisor:
+    axes = zip(windows.start, params.sizes, params.output, strict=True)
+    return steps.outer([np.full(len(a), max(1, d // o), np.int64) for a, d, o in axes])
 
 
-FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "adaptive-end-floor",
+FAULTS: Faults = {
+    "adaptive-end-floor": _blocks(
         "block ends rounded down",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (_start(d, o, i), (i + 1) * d // o))},
-        bugs=("adaptive_end_floor",),
+        lambda d, o, i: (_start(d, o, i), (i + 1) * d // o),
+        bug="adaptive_end_floor",
     ),
-    Fault(
-        "adaptive-start-ceil",
-        "block starts rounded up",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (-(-i * d // o), _stop(d, o, i)))},
+    "adaptive-start-ceil": _blocks(
+        "block starts rounded up", lambda d, o, i: (-(-i * d // o), _stop(d, o, i))
     ),
-    Fault(
-        "adaptive-rounded-to-nearest",
+    "adaptive-rounded-to-nearest": _blocks(
         "block starts and ends rounded to nearest",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": _blocks(lambda d, o, i: (_rounded(i * d, o), _rounded((i + 1) * d, o)))
-        },
+        lambda d, o, i: (_nearest(i * d, o), _nearest((i + 1) * d, o)),
     ),
-    Fault(
-        "adaptive-end-one-more",
-        "blocks one cell too long at the end",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (_start(d, o, i), _stop(d, o, i) + 1))},
+    "adaptive-end-one-more": _blocks(
+        "blocks one cell too long at the end", lambda d, o, i: (_start(d, o, i), _stop(d, o, i) + 1)
     ),
-    Fault(
-        "adaptive-end-floor-plus-one",
+    "adaptive-end-floor-plus-one": _blocks(
         "block ends rounded down and one added, also where the division is exact",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (_start(d, o, i), (i + 1) * d // o + 1))},
+        lambda d, o, i: (_start(d, o, i), (i + 1) * d // o + 1),
     ),
-    Fault(
-        "adaptive-start-one-early",
+    "adaptive-start-one-early": _blocks(
         "blocks one cell too long at the begin",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (_start(d, o, i) - 1, _stop(d, o, i)))},
+        lambda d, o, i: (_start(d, o, i) - 1, _stop(d, o, i)),
     ),
-    Fault(
-        "adaptive-length-ceil",
+    "adaptive-length-ceil": _blocks(
         "every block ceil(d / o) cells long",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": _blocks(lambda d, o, i: (_start(d, o, i), _start(d, o, i) + ceil_div(d, o)))
-        },
+        lambda d, o, i: (_start(d, o, i), _start(d, o, i) + ceil_div(d, o)),
     ),
-    Fault(
-        "adaptive-length-floor",
+    "adaptive-length-floor": _blocks(
         "every block floor(d / o) cells long",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": _blocks(lambda d, o, i: (_start(d, o, i), _start(d, o, i) + max(1, d // o)))
-        },
+        lambda d, o, i: (_start(d, o, i), _start(d, o, i) + max(1, d // o)),
     ),
-    Fault(
-        "adaptive-start-cell-only",
+    "adaptive-start-cell-only": _blocks(
         "only the first cell of a block read",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (_start(d, o, i), _start(d, o, i) + 1))},
+        lambda d, o, i: (_start(d, o, i), _start(d, o, i) + 1),
     ),
-    Fault(
-        "adaptive-fixed-kernel-floor",
-        "a fixed kernel of floor(d / o) cells, as far apart",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_fixed(lambda _d, _o, s: s, lambda d, o: d // o))},
-        bugs=("adaptive_as_fixed_pool_k_eq_s",),
+    "adaptive-fixed-kernel-floor": _blocks(
+        "a fixed kernel of floor(d / o) cells with a stride of the same size",
+        _fixed_kernel(lambda _d, _o, s: s, lambda d, o: d // o),
+        bug="adaptive_as_fixed_pool_k_eq_s",
     ),
-    Fault(
-        "adaptive-fixed-kernel-rest",
-        "a fixed kernel of d - (o - 1) floor(d / o) cells, floor(d / o) apart",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_fixed(lambda d, o, s: d - (o - 1) * s, lambda d, o: d // o))},
-        bugs=("adaptive_as_fixed_pool_k_eq_s",),
+    "adaptive-fixed-kernel-rest": _blocks(
+        "a fixed kernel of d - (o - 1) floor(d / o) cells with a stride of floor(d / o)",
+        _fixed_kernel(lambda d, o, s: d - (o - 1) * s, lambda d, o: d // o),
+        bug="adaptive_as_fixed_pool_k_eq_s",
     ),
-    Fault(
-        "adaptive-fixed-kernel-ceil",
-        "a fixed kernel of ceil(d / o) cells, as far apart",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_fixed(lambda _d, _o, s: s, ceil_div))},
+    "adaptive-fixed-kernel-ceil": _blocks(
+        "a fixed kernel of ceil(d / o) cells with a stride of the same size",
+        _fixed_kernel(lambda _d, _o, s: s, ceil_div),
     ),
-    Fault(
-        "adaptive-last-takes-the-rest",
+    "adaptive-last-takes-the-rest": _blocks(
         "blocks of floor(d / o) cells, the last with all that is left",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": _blocks(
-                lambda d, o, i: (
-                    i * max(1, d // o),
-                    np.where(i == o - 1, d, (i + 1) * max(1, d // o)),
-                )
-            )
-        },
+        lambda d, o, i: (i * max(1, d // o), np.where(i == o - 1, d, (i + 1) * max(1, d // o))),
     ),
-    Fault(
-        "adaptive-uint8-product",
-        "the product i d kept in eight bits",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_narrow(np.uint8))},
+    "adaptive-uint8-product": _blocks(
+        "the product i d kept in eight bits", _in_narrow_integer(np.uint8)
     ),
-    Fault(
-        "adaptive-int16-product",
-        "the product i d kept in sixteen bits",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_narrow(np.int16))},
+    "adaptive-int16-product": _blocks(
+        "the product i d kept in sixteen bits", _in_narrow_integer(np.int16)
     ),
-    Fault(
-        "adaptive-sizes-swapped",
+    "adaptive-sizes-swapped": _blocks(
         "input and output size swapped in the block ends",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": _blocks(
-                lambda d, o, i: (i * o // d, np.maximum(-(-(i + 1) * o // d), i * o // d + 1))
-            )
-        },
+        lambda d, o, i: (i * o // d, np.maximum(-(-(i + 1) * o // d), i * o // d + 1)),
     ),
-    Fault(
-        "adaptive-output-as-kernel",
-        "output_size used as the kernel and the stride",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda _d, o, i: (i * o, (i + 1) * o))},
+    "adaptive-output-as-kernel": _blocks(
+        "output_size used as the kernel and the stride", lambda _d, o, i: (i * o, (i + 1) * o)
     ),
-    Fault(
-        "adaptive-output-as-stride",
-        "output_size used as the stride",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(lambda d, o, i: (i * o, i * o + ceil_div(d, o)))},
+    "adaptive-output-as-stride": _blocks(
+        "output_size used as the stride", lambda d, o, i: (i * o, i * o + ceil_div(d, o))
     ),
-    Fault(
-        "adaptive-global",
+    "adaptive-global": _blocks(
         "every output the average of the whole axis",
+        lambda d, _o, i: (i * 0, i * 0 + d),
         needs=ADAPTIVE & AVERAGES,
-        replaces={"windows": _blocks(lambda d, _o, i: (i * 0, i * 0 + d))},
     ),
-    Fault(
-        "adaptive-float32-index",
+    "adaptive-float32-index": _blocks(
         "block ends computed in float32 as i (d / o)",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_in_float(np.float32)), "divide": _length},
-        bugs=("adaptive_index_float_reciprocal",),
+        _in_float(np.float32),
+        own_lengths=True,
+        bug="adaptive_index_float_reciprocal",
     ),
-    Fault(
-        "adaptive-float32-reciprocal",
+    "adaptive-float32-reciprocal": _blocks(
         "block ends computed in float32 as (i d) (1 / o)",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_in_float(np.float32, reciprocal="yes")), "divide": _length},
-        bugs=("adaptive_index_float_reciprocal",),
+        _in_float(np.float32, reciprocal=True),
+        own_lengths=True,
+        bug="adaptive_index_float_reciprocal",
     ),
-    Fault(
-        "adaptive-float64-index",
+    "adaptive-float64-index": _blocks(
         "block ends computed in float64 as i (d / o)",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_in_float(np.float64)), "divide": _length},
-        bugs=("adaptive_index_float_reciprocal",),
+        _in_float(np.float64),
+        own_lengths=True,
+        bug="adaptive_index_float_reciprocal",
     ),
-    Fault(
-        "adaptive-float64-reciprocal",
+    "adaptive-float64-reciprocal": _blocks(
         "block ends computed in float64 as (i d) (1 / o)",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_in_float(np.float64, reciprocal="yes")), "divide": _length},
+        _in_float(np.float64, reciprocal=True),
+        own_lengths=True,
     ),
-    Fault(
-        "adaptive-float16-index",
-        "block ends computed in float16 as i (d / o)",
-        needs=ADAPTIVE,
-        replaces={"windows": _blocks(_in_float(np.float16)), "divide": _length},
+    "adaptive-float16-index": _blocks(
+        "block ends computed in float16 as i (d / o)", _in_float(np.float16), own_lengths=True
     ),
-    *(
-        Fault(
-            f"adaptive-sizes-{slip.name}",
-            f"the input size {slip.words} in the block ends",
-            needs=ADAPTIVE,
-            replaces={"windows": _of_other_axes(slip.of)},
-        )
-        for slip in AXIS_SLIPS
+    **misread_by_axis(
+        "adaptive-sizes",
+        "the input size {} in the block ends",
+        ADAPTIVE,
+        "sizes",
+        partial(with_params, "windows"),
     ),
-    Fault(
-        "adaptive-output-clamped",
-        "output_size clamped to the input size",
-        needs=ADAPTIVE,
-        replaces={"extent": _output(min)},
+    "adaptive-output-clamped": _output_size("output_size clamped to the input size", min),
+    "adaptive-output-ignored": _output_size(
+        "an output of one cell whatever output_size", lambda _d, _o: 1
     ),
-    Fault(
-        "adaptive-output-ignored",
-        "an output of one cell whatever output_size",
-        needs=ADAPTIVE,
-        replaces={"extent": _output(lambda _d, _o: 1)},
-    ),
-    Fault(
-        "adaptive-output-of-fixed-stride",
+    "adaptive-output-of-fixed-stride": _output_size(
         "as many outputs as windows of floor(d / o) cells fit",
-        needs=ADAPTIVE,
-        replaces={"extent": _output(lambda d, o: d // max(1, d // o))},
-        bugs=("adaptive_as_fixed_pool_k_eq_s",),
+        lambda d, o: d // max(1, d // o),
+        bug="adaptive_as_fixed_pool_k_eq_s",
     ),
-    Fault(
-        "adaptive-loop-too-short",
+    "adaptive-loop-too-short": _cells_read(
         "only ceil(d / o) cells of a block read, divided by its length",
-        needs=ADAPTIVE & AVERAGES,
-        replaces={"gather": _at_most(ceil_div)},
-        bugs=("adaptive_loop_bound_short",),
+        ceil_div,
+        bug="adaptive_loop_bound_short",
     ),
-    Fault(
-        "adaptive-loop-of-64",
+    "adaptive-loop-of-64": _cells_read(
         "only 64 cells of a block read, divided by its length",
-        needs=ADAPTIVE & AVERAGES,
-        replaces={"gather": _at_most(lambda _d, _o: 64)},
-        bugs=("adaptive_loop_bound_short",),
+        lambda _d, _o: 64,
+        bug="adaptive_loop_bound_short",
     ),
-    Fault(
-        "adaptive-strided-cells",
+    "adaptive-strided-cells": Behaviour(
         "every o-th cell averaged instead of neighbours",
-        needs=ADAPTIVE & AVERAGES,
-        replaces={"gather": reading_other_cells(_strided)},
-        bugs=("adaptive_strided_instead_of_blocks",),
+        ADAPTIVE & AVERAGES,
+        reading_other_cells(_every_oth),
+        bug="adaptive_strided_instead_of_blocks",
     ),
-    Fault(
-        "adaptive-divisor-floor",
+    "adaptive-divisor-floor": Behaviour(
         "sums divided by floor(d / o) per axis",
-        needs=ADAPTIVE & AVERAGES,
-        replaces={"divide": _mean_divisor(lambda d, o: d // o)},
+        ADAPTIVE & AVERAGES,
+        instead("divide", _divisor_of_floors),
     ),
-)
+}

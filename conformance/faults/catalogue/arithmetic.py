@@ -12,120 +12,124 @@ from typing import Any
 
 import numpy as np
 
-from conformance.dtypes import dtype_of, name_of
+from conformance.dtypes import dtype_of, float_format, name_of
 from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     INCLUDING,
-    Seen,
-    remember,
+    Behaviour,
+    Faults,
+    instead,
 )
-from conformance.faults.catalogue.window_cells import window_cells
-from conformance.faults.fault import Fault
-from conformance.operators.clause import StepWrap
+from conformance.faults.catalogue.values import (
+    Change,
+    GatheredWithGeometry,
+    Reduce,
+    clamped_to_finite,
+    in_doubles,
+    is_float,
+    nan_as,
+    reducing,
+    reducing_with_geometry,
+    returning,
+    rounded_to,
+    window_cells,
+)
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
-Reduce = Callable[[Gathered, Divisor], Array]
 Doubles = Any
+Average = Callable[[Reduce, Gathered, Divisor], Array]
 
-_BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+
+def _cells(summary: str, change: Change) -> Behaviour:
+    """Average changed cells."""
+    return Behaviour(summary, AVERAGES, reducing(change))
 
 
-def _averages(change: Callable[[Gathered, Divisor, Reduce], Array]) -> StepWrap:
-    """Replace the average of floating-point data."""
-    return lambda reduce: (
-        lambda gathered, divisor: (
-            reduce(gathered, divisor)
-            if gathered.data.dtype.kind in "iu"
-            else change(gathered, divisor, reduce)
-        )
-    )
+def _results(summary: str, change: Callable[[Doubles], Doubles]) -> Behaviour:
+    """Change the right averages of floating-point data."""
+    return Behaviour(summary, AVERAGES, returning(in_doubles(change)))
+
+
+def _averaged(summary: str, average: Average, bug: str = "") -> Behaviour:
+    """Average floating-point data by `average(reduce, gathered, divisor)`."""
+
+    def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        if is_float(gathered.data):
+            return average(reduce, gathered, divisor)
+        return reduce(gathered, divisor)
+
+    return Behaviour(summary, AVERAGES, instead("reduce", other), bug)
+
+
+def _scaled(
+    summary: str, factor: Callable[[Gathered, Divisor], Doubles], bug: str = ""
+) -> Behaviour:
+    """Multiply the right averages by `factor(gathered, divisor)`."""
+
+    def average(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        right = reduce(gathered, divisor)
+        return narrow(widen(right) * factor(gathered, divisor), name_of(right.dtype))
+
+    return _averaged(summary, average, bug)
 
 
 def _divided(sums: Array, divisor: Divisor, kind: str) -> Array:
-    """Divide sums by counts, both in one type; NaN where the count is zero."""
+    """Divide sums by counts, both in the type `kind`; NaN where the count is zero."""
     counts = np.maximum(divisor, 1).astype(dtype_of(kind))
     return np.where(divisor > 0, sums.astype(dtype_of(kind)) / counts, np.nan)
 
 
-def _accumulating(kind: str, over: tuple[str, ...]) -> StepWrap:
-    """Add in a type narrower than the data's, from the first cell of a window to the last."""
+def _accumulated_in(kind: str, types: tuple[str, ...]) -> Average:
+    """Add data of `types` in the narrower type `kind`, from the first cell of a window on."""
 
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        data = gathered.data
-        if name_of(data.dtype) not in over:
-            return reduce(gathered, divisor)
-        cells = narrow(widen(data), kind)
-        zero = np.zeros((), cells.dtype)
-        sums = window_cells(Gathered(cells, gathered.lo, gathered.hi)).fold(
-            zero, lambda a, b: a + b
-        )
-        return narrow(widen(_divided(sums, divisor, kind)), name_of(data.dtype))
-
-    return _averages(change)
-
-
-def _rounded_result(kind: str, over: tuple[str, ...]) -> StepWrap:
-    """Let right results pass through a narrower type."""
-
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        right = reduce(gathered, divisor)
-        name = name_of(right.dtype)
-        return narrow(widen(narrow(widen(right), kind)), name) if name in over else right
-
-    return _averages(change)
-
-
-def _cells(of: Callable[[Doubles], Doubles]) -> StepWrap:
-    """Average changed cells."""
-
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        data = gathered.data
-        cells = narrow(of(widen(data)), name_of(data.dtype))
-        return reduce(replace(gathered, data=cells), divisor)
-
-    return _averages(change)
-
-
-def _results(of: Callable[[Doubles], Doubles]) -> StepWrap:
-    """Change the averages."""
-
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        right = reduce(gathered, divisor)
-        return narrow(of(widen(right)), name_of(right.dtype))
-
-    return _averages(change)
-
-
-def _kept_bits(values: Doubles, bits: int) -> Doubles:
-    """Truncate numbers to a precision."""
-    fraction, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    kept = np.ldexp(np.trunc(np.ldexp(fraction, bits)), exponent - bits)
-    return np.where(np.isfinite(values), kept, values)
-
-
-def _reciprocal(bits: int) -> StepWrap:
-    """Multiply right sums by a reciprocal of few bits."""
-
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        right = reduce(gathered, divisor)
-        if _BITS[name_of(right.dtype)] <= bits:
-            return right
-        exact = 1.0 / np.maximum(divisor, 1)
-        return narrow(widen(right) * (_kept_bits(exact, bits) / exact), name_of(right.dtype))
-
-    return _averages(change)
-
-
-def _prefix_sums(*, every_axis: bool, kind: str | None = None) -> StepWrap:
-    """Take sums as differences of running sums in the element type, halves in float32."""
-
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        del reduce
+    def average(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
         name = name_of(gathered.data.dtype)
-        work = dtype_of(kind or ("float32" if name in {"float16", "bfloat16"} else name))
+        if name not in types:
+            return reduce(gathered, divisor)
+        cells = narrow(widen(gathered.data), kind)
+        taps = window_cells(replace(gathered, data=cells))
+        sums = taps.fold(np.zeros((), cells.dtype), lambda a, b: a + b)
+        return narrow(widen(_divided(sums, divisor, kind)), name)
+
+    return average
+
+
+def _rounded(kind: str, types: tuple[str, ...]) -> Change:
+    """Round data of `types` to the narrower type `kind`."""
+    rounded = rounded_to(kind)
+    return lambda data: rounded(data) if name_of(data.dtype) in types else data
+
+
+def _truncated_to_bits(values: Doubles, bits: int) -> Doubles:
+    """Truncate the significands of numbers to `bits` bits."""
+    significand, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
+    truncated = np.ldexp(np.trunc(np.ldexp(significand, bits)), exponent - bits)
+    return np.where(np.isfinite(values), truncated, values)
+
+
+def _reciprocal(bits: int) -> Callable[[Gathered, Divisor], Doubles]:
+    """Multiply right sums by a reciprocal of `bits` bits, in types of more bits."""
+
+    def factor(gathered: Gathered, divisor: Divisor) -> Doubles:
+        exact = 1.0 / np.maximum(divisor, 1)
+        has_more = float_format(name_of(gathered.data.dtype)).precision > bits
+        return _truncated_to_bits(exact, bits) / exact if has_more else np.ones_like(exact)
+
+    return factor
+
+
+def _prefix_sums(*, every_axis: bool) -> Average:
+    """Take sums as differences of running sums in the element type, of half types in float32.
+
+    Along every axis, or along the last alone.
+    """
+
+    def average(_reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        name = name_of(gathered.data.dtype)
+        work = dtype_of("float32" if name in {"float16", "bfloat16"} else name)
         sums = widen(gathered.data).astype(work)
         axes = len(gathered.lo)
         for j, (lo, hi) in reversed(list(enumerate(zip(gathered.lo, gathered.hi, strict=True)))):
@@ -136,84 +140,63 @@ def _prefix_sums(*, every_axis: bool, kind: str | None = None) -> StepWrap:
                 running = np.concatenate([zero, running], axis)
                 sums = running.take(np.maximum(hi, lo), axis) - running.take(lo, axis)
             else:
-                parts = [
+                window_sums = [
                     sums.take(range(a, b), axis).sum(axis, dtype=work)
                     for a, b in zip(lo.tolist(), hi.tolist(), strict=True)
                 ]
-                sums = np.stack(parts, axis)
+                sums = np.stack(window_sums, axis)
         return narrow(widen(_divided(sums, divisor, work.name)), name)
 
-    return _averages(change)
+    return average
 
 
-def _plus_epsilon(epsilon: float) -> StepWrap:
-    """Add a small number to the divisor."""
-
-    def change(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-        right = reduce(gathered, divisor)
-        return narrow(widen(right) * (divisor / (divisor + epsilon)), name_of(right.dtype))
-
-    return _averages(change)
-
-
-def _matrix_product(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-    """Multiply cells outside a window by zero: infinity and NaN reach every output."""
+def _matrix_product(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    """Multiply cells outside a window by zero: infinity and NaN make every output NaN."""
     right = reduce(gathered, divisor)
     wide = widen(gathered.data)
-    spoilt = ~np.isfinite(wide).all(axis=tuple(range(2, wide.ndim)), keepdims=True)
-    return np.where(spoilt, right.dtype.type(np.nan), right)
+    has_special = ~np.isfinite(wide).all(axis=tuple(range(2, wide.ndim)), keepdims=True)
+    return np.where(has_special, right.dtype.type(np.nan), right)
 
 
-def _nan_as_zero(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-    """Take NaN as zero."""
-    wide = widen(gathered.data)
-    name = name_of(gathered.data.dtype)
-    cells = narrow(np.where(np.isnan(wide), 0.0, wide), name)
-    return reduce(replace(gathered, data=cells), divisor)
-
-
-def _nan_left_out(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
+def _nan_left_out(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Leave NaN out of sums and counts."""
     wide = widen(gathered.data)
     if not np.isnan(wide).any():
         return reduce(gathered, divisor)
-    zero = np.zeros(())
-    numbers = Gathered(np.where(np.isnan(wide), 0.0, wide), gathered.lo, gathered.hi)
-    counts = Gathered((~np.isnan(wide)).astype(np.float64), gathered.lo, gathered.hi)
-    sums = window_cells(numbers).fold(zero, np.add)
-    held = window_cells(counts).fold(zero, np.add)
-    return narrow(sums / held, name_of(gathered.data.dtype))
+    sums = _sums_of(np.where(np.isnan(wide), 0.0, wide), gathered)
+    return narrow(sums / _sums_of(~np.isnan(wide), gathered), name_of(gathered.data.dtype))
 
 
-def _running_total(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-    """Do not clear the sum between neighbouring outputs of a row's first two windows."""
-    right = reduce(gathered, divisor)
-    wide = widen(right)
-    if wide.shape[-1] > 1:
-        wide[..., 1] = wide[..., 1] + wide[..., 0]
-    return narrow(wide, name_of(right.dtype))
+def _sums_of(cells: Array, gathered: Gathered) -> Doubles:
+    """Return sums, as doubles, of other cells in the windows that are gathered."""
+    windows = Gathered(cells.astype(np.float64), gathered.lo, gathered.hi)
+    return window_cells(windows).fold(np.zeros(()), np.add)
 
 
-def _nonzero_count(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
-    """Divide by the cells that are not zero."""
-    wide = widen(gathered.data)
-    held = window_cells(Gathered((wide != 0).astype(np.float64), gathered.lo, gathered.hi)).fold(
-        np.zeros(()), np.add
-    )
-    right = reduce(gathered, divisor)
-    return narrow(widen(right) * (divisor / np.maximum(held, 1.0)), name_of(right.dtype))
+def _second_sum_not_cleared(averages: Doubles) -> Doubles:
+    """Add the first result of each row to the second."""
+    if averages.shape[-1] > 1:
+        averages[..., 1] = averages[..., 1] + averages[..., 0]
+    return averages
 
 
-def _clipped_at_padding(gathered: Gathered, divisor: Divisor, reduce: Reduce) -> Array:
+def _count_of_nonzero(gathered: Gathered, divisor: Divisor) -> Doubles:
+    """Return the factor that turns averages into sums over the number of cells that are not 0."""
+    nonzero = _sums_of(widen(gathered.data) != 0, gathered)
+    return divisor / np.maximum(nonzero, 1.0)
+
+
+def _clipped_at_padding(reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor) -> Array:
     """Take the maximum of zero and the running sum at every cell of the padding."""
-    if not isinstance(gathered, Seen):
+    if not is_float(gathered.data):
         return reduce(gathered, divisor)
     windows = gathered.windows
     taps = window_cells(Gathered(widen(gathered.data), windows.start, windows.stop))
     sums = np.zeros(taps.cells.shape[:2])
-    longest = [int((b - a).max()) for a, b in zip(windows.start, windows.stop, strict=True)]
-    for tap in range(int(np.prod(longest))):
-        sums = np.where(taps.held[:, tap], sums + taps.cells[:, :, tap], np.maximum(sums, 0.0))
+    lengths = [int((b - a).max()) for a, b in zip(windows.start, windows.stop, strict=True)]
+    for tap in range(int(np.prod(lengths))):
+        added = sums + taps.cells[:, :, tap]
+        sums = np.where(taps.is_cell[:, tap], added, np.maximum(sums, 0.0))
     return narrow(
         _divided(sums.reshape(taps.shape), divisor, "float64"), name_of(gathered.data.dtype)
     )
@@ -226,6 +209,7 @@ def _fixed_point(bits: int) -> Callable[[Doubles], Doubles]:
     )
 
 
+# A type to compute in, and the element types that it is too narrow for.
 _NARROWER = (
     ("float32", ("float64",)),
     ("float16", ("float32", "float64")),
@@ -235,184 +219,86 @@ _NARROWER = (
 )
 
 
-def _of(kinds: tuple[str, ...]) -> str:
-    return " and ".join(kinds)
-
-
-def _dashed(kinds: tuple[str, ...]) -> str:
-    return "-".join(kinds)
-
-
-FAULTS: tuple[Fault, ...] = (
-    *(
-        Fault(
-            f"sums-in-{kind}-of-{_dashed(over)}",
-            f"{_of(over)} summed in {kind}",
-            needs=AVERAGES & Needs(dtypes=over),
-            replaces={"reduce": _accumulating(kind, over)},
+FAULTS: Faults = {
+    **{
+        f"sums-in-{kind}-of-{'-'.join(types)}": Behaviour(
+            f"{' and '.join(types)} summed in {kind}",
+            AVERAGES & Needs(dtypes=types),
+            instead("reduce", _accumulated_in(kind, types)),
         )
-        for kind, over in _NARROWER
-    ),
-    *(
-        Fault(
-            f"results-in-{kind}-of-{_dashed(over)}",
-            f"results of {_of(over)} rounded to {kind}",
-            needs=AVERAGES & Needs(dtypes=over),
-            replaces={"reduce": _rounded_result(kind, over)},
+        for kind, types in _NARROWER
+    },
+    **{
+        f"results-in-{kind}-of-{'-'.join(types)}": Behaviour(
+            f"results of {' and '.join(types)} rounded to {kind}",
+            AVERAGES & Needs(dtypes=types),
+            returning(_rounded(kind, types)),
         )
-        for kind, over in _NARROWER
+        for kind, types in _NARROWER
+    },
+    "reciprocal-of-8-bits": _scaled(
+        "sums multiplied by a reciprocal of 8 bits",
+        _reciprocal(8),
+        bug="reciprocal_in_low_precision",
     ),
-    *(
-        Fault(
-            f"reciprocal-of-{bits}-bits",
-            f"sums multiplied by a reciprocal of {bits} bits",
-            needs=AVERAGES,
-            replaces={"reduce": _reciprocal(bits)},
-            bugs=bugs,
-        )
-        for bits, bugs in ((8, ("reciprocal_in_low_precision",)), (11, ()), (20, ()))
-    ),
-    Fault(
-        "cells-truncated-to-10-bits",
+    "reciprocal-of-11-bits": _scaled("sums multiplied by a reciprocal of 11 bits", _reciprocal(11)),
+    "reciprocal-of-20-bits": _scaled("sums multiplied by a reciprocal of 20 bits", _reciprocal(20)),
+    "cells-truncated-to-10-bits": _cells(
         "cells truncated to 10 bits of fraction before they are added",
-        needs=AVERAGES,
-        replaces={"reduce": _cells(lambda values: _kept_bits(values, 11))},
+        in_doubles(lambda values: _truncated_to_bits(values, 11)),
     ),
-    Fault(
-        "prefix-sums-of-rows",
+    "prefix-sums-of-rows": _averaged(
         "sums taken as differences of running sums along a row",
-        needs=AVERAGES,
-        replaces={"reduce": _prefix_sums(every_axis=False)},
-        bugs=("prefix_sum_cancellation",),
+        _prefix_sums(every_axis=False),
+        bug="prefix_sum_cancellation",
     ),
-    Fault(
-        "prefix-sums-of-planes",
+    "prefix-sums-of-planes": _averaged(
         "sums taken as differences of running sums over a plane",
-        needs=AVERAGES,
-        replaces={"reduce": _prefix_sums(every_axis=True)},
-        bugs=("prefix_sum_cancellation",),
+        _prefix_sums(every_axis=True),
+        bug="prefix_sum_cancellation",
     ),
-    Fault(
-        "cells-truncated-to-integers",
-        "cells truncated to integers before they are added",
-        needs=AVERAGES,
-        replaces={"reduce": _cells(np.trunc)},
+    "cells-truncated-to-integers": _cells(
+        "cells truncated to integers before they are added", in_doubles(np.trunc)
     ),
-    Fault(
-        "results-truncated-to-integers",
-        "averages truncated to integers",
-        needs=AVERAGES,
-        replaces={"reduce": _results(np.trunc)},
+    "results-truncated-to-integers": _results("averages truncated to integers", np.trunc),
+    "results-rounded-to-integers": _results("averages rounded to integers", np.rint),
+    "results-rounded-down": _results("averages rounded down to integers", np.floor),
+    "fixed-point-of-8-bits": _results("averages rounded to multiples of 1/256", _fixed_point(8)),
+    "negative-results-zero": _results(
+        "negative averages replaced by 0", lambda v: np.where(v < 0, 0.0, v)
     ),
-    Fault(
-        "results-rounded-to-integers",
-        "averages rounded to integers",
-        needs=AVERAGES,
-        replaces={"reduce": _results(np.rint)},
+    "magnitudes": _cells("magnitudes averaged", in_doubles(np.abs)),
+    "small-cells-zero": _cells(
+        "cells below 1e-6 taken as 0", in_doubles(lambda v: np.where(np.abs(v) < 1e-6, 0.0, v))
     ),
-    Fault(
-        "results-rounded-down",
-        "averages rounded down to integers",
-        needs=AVERAGES,
-        replaces={"reduce": _results(np.floor)},
+    "results-clamped-to-float16": _results(
+        "averages clamped to the range of float16", lambda v: np.clip(v, -65504.0, 65504.0)
     ),
-    Fault(
-        "fixed-point-of-8-bits",
-        "averages rounded to multiples of 1/256",
-        needs=AVERAGES,
-        replaces={"reduce": _results(_fixed_point(8))},
+    "divisor-plus-1e-5": _scaled(
+        "1e-5 added to divisors", lambda _, divisor: divisor / (divisor + 1e-5)
     ),
-    Fault(
-        "negative-results-zero",
-        "negative averages replaced by 0",
-        needs=AVERAGES,
-        replaces={"reduce": _results(lambda v: np.where(v < 0, 0.0, v))},
+    "divisor-plus-1e-6": _scaled(
+        "1e-6 added to divisors", lambda _, divisor: divisor / (divisor + 1e-6)
     ),
-    Fault(
-        "magnitudes",
-        "magnitudes averaged",
-        needs=AVERAGES,
-        replaces={"reduce": _cells(np.abs)},
-    ),
-    Fault(
-        "small-cells-zero",
-        "cells below 1e-6 taken as 0",
-        needs=AVERAGES,
-        replaces={"reduce": _cells(lambda v: np.where(np.abs(v) < 1e-6, 0.0, v))},
-    ),
-    Fault(
-        "results-clamped-to-float16",
-        "averages clamped to the range of float16",
-        needs=AVERAGES,
-        replaces={"reduce": _results(lambda v: np.clip(v, -65504.0, 65504.0))},
-    ),
-    Fault(
-        "divisor-plus-1e-5",
-        "1e-5 added to divisors",
-        needs=AVERAGES,
-        replaces={"reduce": _plus_epsilon(1e-5)},
-    ),
-    Fault(
-        "divisor-plus-1e-6",
-        "1e-6 added to divisors",
-        needs=AVERAGES,
-        replaces={"reduce": _plus_epsilon(1e-6)},
-    ),
-    Fault(
-        "zero-times-infinity",
+    "zero-times-infinity": _averaged(
         "cells outside a window multiplied by 0: one infinity or NaN spoils the plane",
-        needs=AVERAGES,
-        replaces={"reduce": _averages(_matrix_product)},
+        _matrix_product,
     ),
-    Fault(
-        "nan-as-zero-in-average",
-        "NaN taken as 0",
-        needs=AVERAGES,
-        replaces={"reduce": _averages(_nan_as_zero)},
+    "nan-as-zero-in-average": _cells("NaN taken as 0", nan_as(0.0)),
+    "nan-left-out-of-average": _averaged("NaN left out of sums and counts", _nan_left_out),
+    "infinity-clamped-in-average": _cells(
+        "infinity replaced by the largest finite number", clamped_to_finite(np.isinf)
     ),
-    Fault(
-        "nan-left-out-of-average",
-        "NaN left out of sums and counts",
-        needs=AVERAGES,
-        replaces={"reduce": _averages(_nan_left_out)},
+    "sum-not-cleared": _results(
+        "the second sum of a row started from the first result", _second_sum_not_cleared
     ),
-    Fault(
-        "infinity-clamped-in-average",
-        "infinity replaced by the largest finite number",
-        needs=AVERAGES,
-        replaces={
-            "reduce": _averages(
-                lambda gathered, divisor, reduce: reduce(
-                    replace(
-                        gathered,
-                        data=np.where(
-                            np.isinf(widen(gathered.data)),
-                            np.nextafter(gathered.data, gathered.data.dtype.type(0)),
-                            gathered.data,
-                        ),
-                    ),
-                    divisor,
-                )
-            )
-        },
+    "divided-by-nonzero-cells": _scaled(
+        "sums divided by the number of cells that are not zero", _count_of_nonzero
     ),
-    Fault(
-        "sum-not-cleared",
-        "the second sum of a row started from the first result",
-        needs=AVERAGES,
-        replaces={"reduce": _averages(_running_total)},
-    ),
-    Fault(
-        "divided-by-nonzero-cells",
-        "sums divided by the number of cells that are not zero",
-        needs=AVERAGES,
-        replaces={"reduce": _averages(_nonzero_count)},
-    ),
-    Fault(
-        "sum-clipped-at-padding",
+    "sum-clipped-at-padding": Behaviour(
         "a running sum below 0 replaced by 0 at every cell of the padding",
-        needs=INCLUDING,
-        replaces={"reduce": _averages(_clipped_at_padding), "gather": remember},
-        bugs=("mean_relu_on_padded_taps",),
+        INCLUDING,
+        reducing_with_geometry(_clipped_at_padding),
+        bug="mean_relu_on_padded_taps",
     ),
-)
+}

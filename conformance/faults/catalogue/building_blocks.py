@@ -1,22 +1,21 @@
-"""What the modules of the catalogue share: whom faults concern, and ways to wrap a step."""
+"""What the modules of the catalogue share: what operators need, and ways to replace a step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.faults.fault import Fault
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Gathered, Pads, Windows
+from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
 
-# What an operator must have for a fault to show in it; `&` asks for both. A fault that needs
-# nothing concerns every operator.
+# What an operator must have for a fault to show in it; `&` asks for both.
+EVERY = Needs()
 WINDOWED = Needs(roles=("kernel",))
 STRIDED = Needs(roles=("kernel", "strides"))
 PADDED = Needs(roles=("kernel", "pads_begin", "pads_end"))
@@ -25,7 +24,7 @@ AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
 INCLUDING = Needs(roles=("kernel", "include_pad"))
 ADAPTIVE = Needs(roles=("output",))
 UNEVEN = Needs(some=("pads_begin", "auto_pad", "rounding", "output"))  # windows differ in cells
-BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach beyond the input
+BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach into padding
 SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
 SAYS_VALID = Needs(says=(("auto_pad", "valid"),))
 SAYS_EXPLICIT = Needs(says=(("auto_pad", "explicit"),))
@@ -36,135 +35,165 @@ INTEGERS = Needs(integers=True)
 FURTHER = Needs(outputs=2)
 
 Change = Callable[[Params], Params]
+PadsChange = Callable[[Pads], Pads]
+Replaces = dict[str, StepWrap]
+"""Names of steps and the wrap around each; `|` joins the wraps of several steps."""
+
+
+class Behaviour(NamedTuple):
+    """A fault but for its name; see `Fault`."""
+
+    summary: str
+    needs: Needs
+    replaces: Replaces
+    bug: str = ""
+    remembers: bool = False
+
+
+Faults = dict[str, Behaviour]
+"""Faults by name."""
 
 
 class Refused(ValueError):  # noqa: N818 - says what happened
     """Raised by a fault that refuses a valid case."""
 
 
-class Slip(NamedTuple):
-    """A slip of a tuple that holds one value per axis."""
+# Ways to replace a step --------------------------------------------------------------------------
+
+
+def before(step: str, change: Callable[..., tuple[Any, ...]]) -> Replaces:
+    """Run a step with other arguments: those that `change(*arguments)` returns."""
+    return {step: lambda right: lambda *given: right(*change(*given))}
+
+
+def after(step: str, change: Callable[..., Any]) -> Replaces:
+    """Run a step, but return `change(its result, *arguments)`."""
+    return {step: lambda right: lambda *given: change(right(*given), *given)}
+
+
+def instead(step: str, compute: Callable[..., Any]) -> Replaces:
+    """Run `compute(step, *arguments)` in place of a step."""
+    return {step: lambda right: lambda *given: compute(right, *given)}
+
+
+# Changes of parameters and pads ------------------------------------------------------------------
+
+
+def changed(field: str, change: Callable[[Any], Any]) -> Change:
+    """Return a change of parameters that changes one field."""
+    return lambda params: replace(params, **{field: change(getattr(params, field))})
+
+
+def changed_cells(field: str, change: Callable[[int], int]) -> Change:
+    """Return a change of parameters that changes the number of every axis in one field."""
+    return changed(field, lambda values: tuple(map(change, values)))
+
+
+def changed_pads(change: PadsChange) -> Change:
+    """Return a change of parameters that changes the explicit pads."""
+
+    def change_params(params: Params) -> Params:
+        pads = change(tuple(zip(params.pads_begin, params.pads_end, strict=True)))
+        begins, ends = tuple(begin for begin, _ in pads), tuple(end for _, end in pads)
+        return replace(params, pads_begin=begins, pads_end=ends)
+
+    return change_params
+
+
+def kernel_and_strides_reversed(params: Params) -> Params:
+    """Take kernel and strides in reverse axis order; the sizes stay."""
+    return replace(params, kernel=params.kernel[::-1], strides=params.strides[::-1])
+
+
+def on_every_axis(change: Callable[[int, int], tuple[int, int]]) -> PadsChange:
+    """Return a change of pads from `change(begin, end)` of one axis."""
+    return lambda pads: tuple(change(begin, end) for begin, end in pads)
+
+
+NO_PADS = on_every_axis(lambda _begin, _end: (0, 0))
+NO_BEGIN_PADS = on_every_axis(lambda _begin, end: (0, end))
+NO_END_PADS = on_every_axis(lambda begin, _end: (begin, 0))
+PADS_SWAPPED = on_every_axis(lambda begin, end: (end, begin))
+BEGIN_PADS_AT_BOTH_ENDS = on_every_axis(lambda begin, _end: (begin, begin))
+END_PADS_AT_BOTH_ENDS = on_every_axis(lambda _begin, end: (end, end))
+
+
+def with_params(step: str, change: Change) -> Replaces:
+    """Change the parameters for every step after `resolve`, or for one step of the geometry."""
+    if step == "resolve":
+        return after(step, lambda params, _given: change(params))
+    return before(step, lambda params, *others: (change(params), *others))
+
+
+def wrong_params(step: str, summary: str, needs: Needs, change: Change, bug: str = "") -> Behaviour:
+    """Change the parameters as `with_params` does."""
+    return Behaviour(summary, needs, with_params(step, change), bug)
+
+
+def wrong_pads(
+    step: str, summary: str, change: PadsChange, bug: str = "", *, needs: Needs = PADDED
+) -> Behaviour:
+    """Change the explicit pads for every step after `resolve`, or all pads for one step."""
+    if step == "resolve":
+        return wrong_params(step, summary, needs, changed_pads(change), bug)
+    replaces = before(step, lambda params, pads, *others: (params, change(pads), *others))
+    return Behaviour(summary, needs, replaces, bug)
+
+
+# Slips: the same few mistakes in many places ----------------------------------------------------
+
+
+class AxisSlip(NamedTuple):
+    """A mistake in the axes of a tuple with one entry per spatial axis; `words` describe it."""
 
     name: str
     words: str
     of: Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
 
-AXIS_SLIPS = (
-    Slip("first-for-all", "of the first axis used for every axis", lambda v: v[:1] * len(v)),
-    Slip("last-for-all", "of the last axis used for every axis", lambda v: v[-1:] * len(v)),
-    Slip("reversed", "taken in reverse axis order", lambda v: v[::-1]),
+FIRST_FOR_ALL = AxisSlip(
+    "first-for-all", "of the first axis used for every axis", lambda v: v[:1] * len(v)
 )
+LAST_FOR_ALL = AxisSlip(
+    "last-for-all", "of the last axis used for every axis", lambda v: v[-1:] * len(v)
+)
+REVERSED = AxisSlip("reversed", "taken in reverse axis order", lambda v: v[::-1])
 
 
 def misread_by_axis(
-    step: str,
-    field: str,
-    where: str,
+    name: str,
+    summary: str,
     needs: Needs,
-    bugs: Mapping[str, tuple[str, ...]] | None = None,
-) -> tuple[Fault, ...]:
-    """Return faults of a step that misreads a field axis by axis; `where` says it in words.
+    field: str,
+    replaces: Callable[[Change], Replaces],
+    bugs: Mapping[str, str] | None = None,
+) -> Faults:
+    """Return one fault per AxisSlip of a field of the parameters: NAME-first-for-all and so on.
 
-    `bugs` are those of a slip, by its name.
+    `summary` holds {} where the slip's words go. `replaces` returns the steps to replace, given the
+    change of the parameters. `bugs` maps names of slips to entries of KNOWN_BUGS.
     """
-    return tuple(
-        Fault(
-            f"{step}-{field}-{slip.name}",
-            f"{field} {slip.words} {where}",
-            needs=needs,
-            replaces={step: seeing(changed(field, slip.of))},
-            bugs=(bugs or {}).get(slip.name, ()),
+    return {
+        f"{name}-{slip.name}": Behaviour(
+            summary.format(slip.words),
+            needs,
+            replaces(changed(field, slip.of)),
+            (bugs or {}).get(slip.name, ""),
         )
-        for slip in AXIS_SLIPS
-    )
+        for slip in (FIRST_FOR_ALL, LAST_FOR_ALL, REVERSED)
+    }
 
 
-def changed(field: str, slip: Callable[[Any], Any]) -> Change:
-    """Return what applies `slip` to one field of the parameters."""
-    return lambda params: replace(params, **{field: slip(getattr(params, field))})
+# Windows and their cells -------------------------------------------------------------------------
 
 
-def resolving(change: Change) -> StepWrap:
-    """Wrap `resolve`: every later step gets changed parameters."""
-    return lambda resolve: lambda *given: change(resolve(*given))
+def window_lengths(windows: Windows) -> list[Divisor]:
+    """Return the cells of each window per axis, those of padding and overhang too."""
+    return [stop - start for start, stop in zip(windows.start, windows.stop, strict=True)]
 
 
-def seeing(change: Change) -> StepWrap:
-    """Wrap pads, extent, windows or divide: this step alone gets changed parameters."""
-    return lambda step: lambda params, *rest: step(change(params), *rest)
-
-
-def seeing_pads(change: Callable[[Pads], Pads]) -> StepWrap:
-    """Wrap extent, windows or divide: this step alone gets changed pads."""
-    return lambda step: (
-        lambda params, pads, last=None: (
-            step(params, change(pads)) if last is None else step(params, change(pads), last)
-        )
-    )
-
-
-def refusing(condition: Callable[[Params, Pads, tuple[int, ...]], bool]) -> StepWrap:
-    """Wrap `windows`: refuse the cases whose parameters, pads and extent meet a condition."""
-
-    def wrap(windows: Callable[..., Windows]) -> Callable[..., Windows]:
-        def refuse(params: Params, pads: Pads, extent: tuple[int, ...]) -> Windows:
-            if condition(params, pads, extent):
-                raise Refused("not implemented for these attributes")
-            return windows(params, pads, extent)
-
-        return refuse
-
-    return wrap
-
-
-def result(change: Callable[[Array, Gathered], Array]) -> StepWrap:
-    """Wrap `reduce`: change its result, given a copy of it and the cells it came from."""
-    return lambda reduce: lambda gathered, divisor: change(reduce(gathered, divisor), gathered)
-
-
-def further_results(change: Callable[[Array], Array]) -> StepWrap:
-    """Wrap `further`: change each output that it computes."""
-    return lambda further: (
-        lambda gathered, divisor, first: tuple(map(change, further(gathered, divisor, first)))
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen(Gathered):
-    """Gathered cells with the parameters and windows they were gathered for."""
-
-    params: Params
-    windows: Windows
-
-
-def remember(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-    """Wrap `gather` so that `reduce` sees parameters and windows."""
-
-    def seen(data: Array, params: Params, windows: Windows) -> Gathered:
-        found = gather(data, params, windows)
-        return Seen(found.data, found.lo, found.hi, params, windows)
-
-    return seen
-
-
-Positions = Sequence[Sequence[Sequence[int]]]  # of each axis, of each window, its cells
-
-
-def unrolled(data: Array, positions: Positions) -> Gathered:
-    """Gather any cells: window i reads, per axis, the cells `positions[axis][i]` of the data."""
-    lo, hi = [], []
-    for axis, windows in enumerate(positions, start=2):
-        lengths = np.array([len(cells) for cells in windows], np.int64)
-        flat = np.array([cell for cells in windows for cell in cells], np.int64)
-        data = np.take(data, flat, axis=axis)
-        hi.append(np.cumsum(lengths))
-        lo.append(hi[-1] - lengths)
-    return Gathered(data, tuple(lo), tuple(hi))
-
-
-def cells_of(gathered: Gathered) -> list[list[list[int]]]:
-    """Return the cells each window reads, per axis."""
+def _cell_indices(gathered: Gathered) -> list[list[list[int]]]:
+    """Return the positions of the cells that each window reads, per axis."""
     return [
         [list(range(a, b)) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)]
         for lo, hi in zip(gathered.lo, gathered.hi, strict=True)
@@ -173,32 +202,34 @@ def cells_of(gathered: Gathered) -> list[list[list[int]]]:
 
 def reading_other_cells(
     choose: Callable[[list[int], int, Params, int], list[int]], *, unclipped: bool = False
-) -> StepWrap:
-    """Wrap `gather`: `choose(cells, d, params, axis)` says which cells a window reads instead.
+) -> Replaces:
+    """Replace `gather`: along each axis, a window reads `choose(cells, d, params, axis)` instead.
 
-    With `unclipped`, `choose` gets the cells of the whole window, in the padding too. A last
-    cell d, one beyond the input, holds zero.
+    `cells` are the positions that the window should read of the d cells of the axis; with
+    `unclipped`, positions in the padding too. Position d, one beyond the input, holds zero.
     """
 
-    def wrap(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-        def other(data: Array, params: Params, windows: Windows) -> Gathered:
-            whole = Gathered(data, windows.start, windows.stop)
-            found = gather(data, params, windows)
-            right = cells_of(found)
-            seen = cells_of(whole) if unclipped else right
-            positions = [
-                [choose(cells, d, params, axis) for cells in seen[axis]]
-                for axis, d in enumerate(params.sizes)
-            ]
-            return found if positions == right else unrolled(_with_zeros(data), positions)
+    def other(right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
+        right_cells = _cell_indices(right)
+        whole = Gathered(data, windows.start, windows.stop)
+        unchanged = _cell_indices(whole) if unclipped else right_cells
+        indices = [
+            [choose(cells, d, params, axis) for cells in unchanged[axis]]
+            for axis, d in enumerate(params.sizes)
+        ]
+        return right if indices == right_cells else _gathered_from(data, indices)
 
-        return other
-
-    return wrap
+    return after("gather", other)
 
 
-def _with_zeros(data: Array) -> Array:
-    """Return the data with one more cell, of zero, at the end of each spatial axis."""
-    larger = np.zeros((*data.shape[:2], *(d + 1 for d in data.shape[2:])), data.dtype)
-    larger[tuple(slice(d) for d in data.shape)] = data
-    return larger
+def _gathered_from(data: Array, indices: list[list[list[int]]]) -> Gathered:
+    """Gather any cells: window i reads, per axis, the cells `indices[axis][i]` of the data."""
+    data = np.pad(data, [(0, 0), (0, 0), *[(0, 1)] * (data.ndim - 2)])
+    lo, hi = [], []
+    for axis, windows in enumerate(indices, start=2):
+        lengths = np.array([len(cells) for cells in windows], np.int64)
+        flat = np.array([cell for cells in windows for cell in cells], np.int64)
+        data = np.take(data, flat, axis=axis)
+        hi.append(np.cumsum(lengths))
+        lo.append(hi[-1] - lengths)
+    return Gathered(data, tuple(lo), tuple(hi))

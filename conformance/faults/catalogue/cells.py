@@ -1,4 +1,4 @@
-"""Faults of `gather`: windows lie right, but other cells are read than those they hold."""
+"""Faults of `gather`: windows have the right positions, but other cells are read."""
 
 from __future__ import annotations
 
@@ -8,152 +8,114 @@ import numpy as np
 
 from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
-    AXIS_SLIPS,
     BORDERED,
+    EVERY,
     INCLUDING,
     MAXIMUM,
     PADDED,
     STRIDED,
     WINDOWED,
+    Behaviour,
+    Change,
+    Faults,
+    Replaces,
+    after,
+    before,
+    misread_by_axis,
     reading_other_cells,
 )
-from conformance.faults.fault import Fault
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows
 from conformance.vector import Array
 
 Choose = Callable[[list[int], int, Params, int], list[int]]
+"""Which cells a window reads along an axis; see reading_other_cells."""
 
 
-def _of_data(change: Callable[[Array], Array]) -> StepWrap:
-    """Wrap `gather`: the right cells are read of changed data of the same shape."""
-    return lambda gather: lambda data, params, windows: gather(change(data), params, windows)
+def _cells(
+    summary: str, needs: Needs, choose: Choose, bug: str = "", *, unclipped: bool = False
+) -> Behaviour:
+    """Read other cells along every axis."""
+    return Behaviour(summary, needs, reading_other_cells(choose, unclipped=unclipped), bug)
 
 
-# Padding that holds something -------------------------------------------------------------------
+def _in_rows(summary: str, choose: Choose, needs: Needs = EVERY) -> Behaviour:
+    """Read other cells along the last axis."""
+
+    def of_last_axis(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+        return choose(cells, d, params, j) if j == len(params.sizes) - 1 else cells
+
+    return _cells(summary, needs, of_last_axis)
+
+
+def _padding(
+    summary: str, needs: Needs, position: Callable[[int, int], int], bug: str = ""
+) -> Behaviour:
+    """Read the cell `position(p, d)` for position p in the padding; position d holds zero."""
+
+    def choose(cells: list[int], d: int, _params: Params, _axis: int) -> list[int]:
+        return [p if 0 <= p < d else position(p, d) for p in cells]
+
+    return _cells(summary, needs, choose, bug, unclipped=True)
+
+
+def _data(summary: str, change: Callable[[Array], Array]) -> Behaviour:
+    """Read the right cells, but from changed data of the same shape."""
+    return Behaviour(summary, EVERY, before("gather", lambda data, *given: (change(data), *given)))
 
 
 def _mirrored(p: int, d: int) -> int:
+    """Return the position that p is a mirror image of, the cells at both ends being the mirrors."""
     if d == 1:
         return 0
     p %= 2 * (d - 1)
     return min(p, 2 * (d - 1) - p)
 
 
-def _shifted_by_begin(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+def _without_begin_shift(cells: list[int], d: int, params: Params, j: int) -> list[int]:
     shift = params.pads_begin[j] if params.auto_pad == "explicit" else 0
     return [min(p + shift, d - 1) for p in cells]
 
 
-def _padding(of: Callable[[int, int], int]) -> StepWrap:
-    """Give cells of the padding the value of another cell; d stands for zero."""
-    return reading_other_cells(
-        lambda cells, d, _params, _j: [p if 0 <= p < d else of(p, d) for p in cells],
-        unclipped=True,
-    )
+def _dilated(cells: list[int], d: int, dilation: int) -> list[int]:
+    positions = (cells[0] + i * dilation for i in range(len(cells)))
+    return [p for p in positions if 0 <= p < d]
 
 
-# Cells of a window ------------------------------------------------------------------------------
-
-
-def _dilated(cells: list[int], d: int, params: Params, j: int) -> list[int]:
-    step = params.strides[j]
-    return [p for p in (cells[0] + i * step for i in range(len(cells))) if 0 <= p < d]
-
-
-def _by(step: int) -> Choose:
-    return lambda cells, d, *_: [
-        p for p in (cells[0] + i * step for i in range(len(cells))) if 0 <= p < d
-    ]
-
-
-def _unrolled_by(lanes: int) -> Choose:
-    """Read whole groups of a window only, as a loop without its remainder does."""
+def _whole_groups(lanes: int) -> Choose:
+    """Read whole groups of `lanes` cells only, as an unrolled loop without its remainder does."""
     return lambda cells, *_: cells[: len(cells) // lanes * lanes] if len(cells) > lanes else cells
 
 
-def _at_most(most: int) -> Choose:
+def _modulo(count: int) -> Choose:
+    """Address the cells along an axis by their position modulo `count`."""
+    return lambda cells, *_: [p % count for p in cells]
+
+
+def _first_cells(most: int) -> Choose:
     return lambda cells, *_: cells[:most]
 
 
-def _wrapping(most: int) -> Choose:
-    return lambda cells, *_: [p % most for p in cells]
+# Data in another order ---------------------------------------------------------------------------
 
 
-def _last_axis(choose: Choose) -> Choose:
-    return lambda cells, d, params, j: (
-        choose(cells, d, params, j) if j == len(params.sizes) - 1 else cells
-    )
-
-
-# Planes and addresses ---------------------------------------------------------------------------
-
-
-def _flat_index(most: int) -> Callable[[Array], Array]:
-    """Address the cells of a plane by a number that wraps."""
+def _index_modulo(count: int, axis: int, *, flat: bool = False) -> Callable[[Array], Array]:
+    """Address the entries of an axis, with `flat` of it and all later ones, modulo `count`."""
 
     def change(data: Array) -> Array:
-        planes = data.reshape(*data.shape[:2], -1)
-        return planes[:, :, np.arange(planes.shape[2]) % most].reshape(data.shape)
+        entries = data.reshape(*data.shape[:axis], -1) if flat else data
+        return entries.take(np.arange(entries.shape[axis]) % count, axis).reshape(data.shape)
 
     return change
 
 
-def _tensor_index(most: int) -> Callable[[Array], Array]:
-    """Address the cells of the whole tensor by a number that wraps."""
-    return lambda data: data.ravel()[np.arange(data.size) % most].reshape(data.shape)
-
-
-def _channels_last(data: Array) -> Array:
+def _read_channels_last(data: Array) -> Array:
     n, c, *sizes = data.shape
     return np.moveaxis(data.reshape(n, *sizes, c), -1, 1)
 
 
-def _bounds_of(slip: Callable[[tuple[int, ...]], tuple[int, ...]]) -> StepWrap:
-    """Clip windows to the sizes of other axes."""
-
-    def wrap(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-        def other(data: Array, params: Params, windows: Windows) -> Gathered:
-            right = gather(data, params, windows)
-            ends = slip(params.sizes)
-            hi = tuple(
-                np.maximum(np.minimum(b, end), a)
-                for a, b, end in zip(right.lo, right.hi, ends, strict=True)
-            )
-            return Gathered(right.data, right.lo, hi)
-
-        return other
-
-    return wrap
-
-
-def _into_next_row(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-    """Let windows run on into the next row where they overhang the end of one."""
-
-    def running(data: Array, params: Params, windows: Windows) -> Gathered:
-        right = gather(data, params, windows)
-        width = params.sizes[-1]
-        more = max(0, int(windows.stop[-1].max(initial=0)) - width)
-        flat = data.reshape(*data.shape[:2], -1)
-        rows = np.arange(flat.shape[2]).reshape(-1, width)
-        index = rows[:, :1] + np.arange(width + more)
-        longer = flat[:, :, index % flat.shape[2]].reshape(*data.shape[:-1], width + more)
-        hi = (*right.hi[:-1], np.maximum(windows.stop[-1], right.lo[-1]))
-        return Gathered(longer, right.lo, hi)
-
-    return running
-
-
-def _first(data: Array, axis: int) -> Array:
-    return np.repeat(data.take([0], axis), data.shape[axis], axis)
-
-
-def _modulo(most: int, axis: int = 1) -> Callable[[Array], Array]:
-    return lambda data: data.take(np.arange(data.shape[axis]) % most, axis)
-
-
-def _swapped_planes(data: Array) -> Array:
+def _read_channels_first(data: Array) -> Array:
     n, c, *sizes = data.shape
     return np.swapaxes(data.reshape(c, n, *sizes), 0, 1)
 
@@ -168,248 +130,169 @@ def _transposed_if_square(data: Array) -> Array:
     return np.swapaxes(data, -1, -2) if square else data
 
 
-FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "padding-zero",
+# Windows that end elsewhere ----------------------------------------------------------------------
+
+
+def _clipped_to_sizes(change: Change) -> Replaces:
+    """Clip windows to changed sizes of the axes."""
+
+    def clipped(right: Gathered, _data: Array, params: Params, _windows: Windows) -> Gathered:
+        ranges = zip(right.lo, right.hi, change(params).sizes, strict=True)
+        hi = tuple(np.maximum(np.minimum(b, end), a) for a, b, end in ranges)
+        return Gathered(right.data, right.lo, hi)
+
+    return after("gather", clipped)
+
+
+def _into_next_row(right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
+    """Read the begin of the next row where a window overhangs the end of a row."""
+    width = params.sizes[-1]
+    overhang = max(0, int(windows.stop[-1].max(initial=0)) - width)
+    flat = data.reshape(*data.shape[:2], -1)
+    rows = np.arange(flat.shape[2]).reshape(-1, width)
+    index = rows[:, :1] + np.arange(width + overhang)
+    longer = flat[:, :, index % flat.shape[2]].reshape(*data.shape[:-1], width + overhang)
+    hi = (*right.hi[:-1], np.maximum(windows.stop[-1], right.lo[-1]))
+    return Gathered(longer, right.lo, hi)
+
+
+FAULTS: Faults = {
+    "padding-zero": _padding(
         "padding taken as zeros, which win over negative cells",
-        needs=MAXIMUM & PADDED,
-        replaces={"gather": _padding(lambda _p, d: d)},
-        bugs=("max_pad_zero",),
+        MAXIMUM & PADDED,
+        lambda _p, d: d,
+        bug="max_pad_zero",
     ),
-    Fault(
-        "padding-zero-at-begin",
+    "padding-zero-at-begin": _cells(
         "begin padding taken as zeros, which win over negative cells",
-        needs=MAXIMUM & PADDED,
-        replaces={
-            "gather": reading_other_cells(
-                lambda cells, d, *_: [max(-1, p) % (d + 1) for p in cells if p < d], unclipped=True
-            )
-        },
+        MAXIMUM & PADDED,
+        lambda cells, d, *_: [max(-1, p) % (d + 1) for p in cells if p < d],
+        unclipped=True,
     ),
-    Fault(
-        "padding-zero-at-end",
+    "padding-zero-at-end": _cells(
         "end padding taken as zeros, which win over negative cells",
-        needs=MAXIMUM & PADDED,
-        replaces={
-            "gather": reading_other_cells(
-                lambda cells, d, *_: [min(p, d) for p in cells if p >= 0], unclipped=True
-            )
-        },
+        MAXIMUM & PADDED,
+        lambda cells, d, *_: [min(p, d) for p in cells if p >= 0],
+        unclipped=True,
     ),
-    Fault(
-        "padding-repeats-border",
-        "padding holds the cell at the border",
-        needs=INCLUDING,
-        replaces={"gather": _padding(lambda p, d: 0 if p < 0 else d - 1)},
+    "padding-repeats-border": _padding(
+        "padding holds the cell at the border", INCLUDING, lambda p, d: 0 if p < 0 else d - 1
     ),
-    Fault(
-        "padding-mirrors",
-        "padding holds the mirrored input",
-        needs=BORDERED,
-        replaces={"gather": _padding(_mirrored)},
+    "padding-mirrors": _padding("padding holds the mirrored input", BORDERED, _mirrored),
+    "padding-wraps": _padding(
+        "padding holds the other end of the input", BORDERED, lambda p, d: p % d
     ),
-    Fault(
-        "padding-wraps",
-        "padding holds the other end of the input",
-        needs=BORDERED,
-        replaces={"gather": _padding(lambda p, d: p % d)},
-    ),
-    Fault(
-        "cells-not-shifted-by-pads",
+    "cells-not-shifted-by-pads": _cells(
         "cells addressed without subtracting the begin pads",
-        needs=PADDED,
-        replaces={"gather": reading_other_cells(_shifted_by_begin)},
-        bugs=("tap_address_not_shifted_by_begin_pad",),
+        PADDED,
+        _without_begin_shift,
+        bug="tap_address_not_shifted_by_begin_pad",
     ),
-    Fault(
-        "dilation-two",
+    "dilation-two": _cells(
         "every second cell read, as with a dilation of 2",
-        needs=WINDOWED,
-        replaces={"gather": reading_other_cells(_by(2), unclipped=True)},
+        WINDOWED,
+        lambda cells, d, _params, _j: _dilated(cells, d, 2),
+        unclipped=True,
     ),
-    Fault(
-        "dilation-of-strides",
+    "dilation-of-strides": _cells(
         "the strides used as a dilation",
-        needs=STRIDED,
-        replaces={"gather": reading_other_cells(_dilated, unclipped=True)},
+        STRIDED,
+        lambda cells, d, params, j: _dilated(cells, d, params.strides[j]),
+        unclipped=True,
     ),
-    Fault(
-        "first-cell-skipped",
+    "first-cell-skipped": _in_rows(
         "the first cell of every window skipped",
-        replaces={
-            "gather": reading_other_cells(
-                _last_axis(lambda cells, *_: cells[1:] if len(cells) > 1 else cells)
-            )
-        },
+        lambda cells, *_: cells[1:] if len(cells) > 1 else cells,
     ),
-    Fault(
-        "last-cell-skipped",
+    "last-cell-skipped": _in_rows(
         "the last cell of every window skipped",
-        replaces={
-            "gather": reading_other_cells(
-                _last_axis(lambda cells, *_: cells[:-1] if len(cells) > 1 else cells)
-            )
-        },
+        lambda cells, *_: cells[:-1] if len(cells) > 1 else cells,
     ),
-    Fault(
-        "first-cell-twice",
+    "first-cell-twice": _in_rows(
         "the first cell of every window added twice",
+        lambda cells, *_: cells[:1] + cells,
         needs=AVERAGES,
-        replaces={"gather": reading_other_cells(_last_axis(lambda cells, *_: cells[:1] + cells))},
     ),
-    Fault(
-        "overlap-not-counted-again",
-        "cells at the begin of a window that the one before it read not read again",
+    "overlap-not-counted-again": _in_rows(
+        "cells that two neighbouring windows share read in the first of them only",
+        lambda cells, _d, p, j: cells[-p.strides[j] :] if cells and cells[0] > 0 else cells,
         needs=STRIDED,
-        replaces={
-            "gather": reading_other_cells(
-                _last_axis(
-                    lambda cells, _d, p, j: (
-                        cells[-p.strides[j] :] if cells and cells[0] > 0 else cells
-                    )
-                )
-            )
-        },
     ),
-    Fault(
-        "last-input-cell-never-read",
+    "last-input-cell-never-read": _in_rows(
         "the last cell of the last axis never read",
-        replaces={
-            "gather": reading_other_cells(
-                _last_axis(lambda cells, d, *_: [p for p in cells if p < d - 1 or d == 1])
-            )
-        },
+        lambda cells, d, *_: [p for p in cells if p < d - 1 or d == 1],
     ),
-    Fault(
-        "first-input-cell-never-read",
+    "first-input-cell-never-read": _in_rows(
         "the first cell of the last axis never read",
-        replaces={
-            "gather": reading_other_cells(
-                _last_axis(lambda cells, d, *_: [p for p in cells if p or d == 1])
-            )
-        },
+        lambda cells, d, *_: [p for p in cells if p or d == 1],
     ),
-    *(
-        Fault(
-            f"window-unrolled-by-{lanes}",
-            f"the rest of a window beyond groups of {lanes} cells skipped",
-            replaces={"gather": reading_other_cells(_last_axis(_unrolled_by(lanes)))},
+    **{
+        f"window-unrolled-by-{lanes}": _in_rows(
+            f"the rest of a window beyond groups of {lanes} cells skipped", _whole_groups(lanes)
         )
         for lanes in (2, 4, 8)
-    ),
-    *(
-        Fault(
-            f"window-of-{most}-at-most",
-            f"only {most} cells of a window read along an axis",
-            replaces={"gather": reading_other_cells(_at_most(most))},
+    },
+    **{
+        f"window-of-{most}-at-most": _cells(
+            f"only {most} cells of a window read along an axis", EVERY, _first_cells(most)
         )
         for most in (7, 16, 255)
-    ),
-    *(
-        Fault(
-            f"index-{name}",
-            f"positions along an axis kept in {bits} bits",
-            replaces={"gather": reading_other_cells(_wrapping(most))},
+    },
+    **{
+        f"index-{name}": _cells(
+            f"positions along an axis kept in {bits} bits", EVERY, _modulo(count)
         )
-        for name, bits, most in (
+        for name, bits, count in (
             ("uint8", 8, 1 << 8),
             ("int16", 15, 1 << 15),
             ("uint16", 16, 1 << 16),
         )
+    },
+    "batch-first-for-all": _data(
+        "the first batch pooled for every batch", _index_modulo(1, axis=0)
     ),
-    Fault(
-        "batch-first-for-all",
-        "the first batch pooled for every batch",
-        replaces={"gather": _of_data(lambda x: _first(x, 0))},
+    "batch-reversed": _data("the batches in reverse order", lambda x: x[::-1]),
+    "channel-first-for-all": _data(
+        "the first channel pooled for every channel", _index_modulo(1, axis=1)
     ),
-    Fault(
-        "batch-reversed",
-        "the batches in reverse order",
-        replaces={"gather": _of_data(lambda x: x[::-1])},
+    "channels-reversed": _data("the channels in reverse order", lambda x: x[:, ::-1]),
+    "batch-and-channels-swapped": _data(
+        "batch and channels swapped in memory", _read_channels_first
     ),
-    Fault(
-        "channel-first-for-all",
-        "the first channel pooled for every channel",
-        replaces={"gather": _of_data(lambda x: _first(x, 1))},
+    "channels-last": _data("memory read as if channels came last", _read_channels_last),
+    "rows-and-columns-swapped": _data("the last two axes swapped in memory", _read_transposed),
+    "square-input-transposed": _data("square inputs transposed", _transposed_if_square),
+    "input-mirrored": _data("the last axis read backwards", lambda x: x[..., ::-1]),
+    "plane-index-uint8": _data(
+        "cells of a plane numbered in 8 bits", _index_modulo(1 << 8, axis=2, flat=True)
     ),
-    Fault(
-        "channels-reversed",
-        "the channels in reverse order",
-        replaces={"gather": _of_data(lambda x: x[:, ::-1])},
+    "plane-index-uint16": _data(
+        "cells of a plane numbered in 16 bits", _index_modulo(1 << 16, axis=2, flat=True)
     ),
-    Fault(
-        "batch-and-channels-swapped",
-        "batch and channels swapped in memory",
-        replaces={"gather": _of_data(_swapped_planes)},
+    "tensor-index-int16": _data(
+        "cells of the input numbered in 15 bits", _index_modulo(1 << 15, axis=0, flat=True)
     ),
-    Fault(
-        "channels-last",
-        "memory read as if channels came last",
-        replaces={"gather": _of_data(_channels_last)},
+    "tensor-index-uint16": _data(
+        "cells of the input numbered in 16 bits", _index_modulo(1 << 16, axis=0, flat=True)
     ),
-    Fault(
-        "rows-and-columns-swapped",
-        "the last two axes swapped in memory",
-        replaces={"gather": _of_data(_read_transposed)},
-    ),
-    Fault(
-        "square-input-transposed",
-        "square inputs transposed",
-        replaces={"gather": _of_data(_transposed_if_square)},
-    ),
-    Fault(
-        "input-mirrored",
-        "the last axis read backwards",
-        replaces={"gather": _of_data(lambda x: x[..., ::-1])},
-    ),
-    Fault(
-        "plane-index-uint8",
-        "cells of a plane numbered in 8 bits",
-        replaces={"gather": _of_data(_flat_index(1 << 8))},
-    ),
-    Fault(
-        "plane-index-uint16",
-        "cells of a plane numbered in 16 bits",
-        replaces={"gather": _of_data(_flat_index(1 << 16))},
-    ),
-    Fault(
-        "tensor-index-int16",
-        "cells of the input numbered in 15 bits",
-        replaces={"gather": _of_data(_tensor_index(1 << 15))},
-    ),
-    Fault(
-        "tensor-index-uint16",
-        "cells of the input numbered in 16 bits",
-        replaces={"gather": _of_data(_tensor_index(1 << 16))},
-    ),
-    *(
-        Fault(
-            f"channel-modulo-{most}",
-            f"channel c pooled from channel c modulo {most}",
-            replaces={"gather": _of_data(_modulo(most))},
+    **{
+        f"channel-modulo-{count}": _data(
+            f"channel c pooled from channel c modulo {count}", _index_modulo(count, axis=1)
         )
-        for most in (4, 8, 16, 32, 256)
-    ),
-    *(
-        Fault(
-            f"batch-modulo-{most}",
-            f"batch n pooled from batch n modulo {most}",
-            replaces={"gather": _of_data(_modulo(most, axis=0))},
+        for count in (4, 8, 16, 32, 256)
+    },
+    **{
+        f"batch-modulo-{count}": _data(
+            f"batch n pooled from batch n modulo {count}", _index_modulo(count, axis=0)
         )
-        for most in (2, 256)
+        for count in (2, 256)
+    },
+    **misread_by_axis(
+        "bounds", "the input size {} where windows are clipped", EVERY, "sizes", _clipped_to_sizes
     ),
-    *(
-        Fault(
-            f"bounds-{slip.name}",
-            f"the input size {slip.words} where windows are clipped",
-            replaces={"gather": _bounds_of(slip.of)},
-        )
-        for slip in AXIS_SLIPS
-    ),
-    Fault(
-        "runs-into-next-row",
+    "runs-into-next-row": Behaviour(
         "windows that overhang the end of a row read on in the next",
-        needs=BORDERED,
-        replaces={"gather": _into_next_row},
+        BORDERED,
+        after("gather", _into_next_row),
     ),
-)
+}

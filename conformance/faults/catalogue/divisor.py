@@ -1,335 +1,372 @@
-"""Faults of `divide`: which cells of padding and overhang count, and those of which axis."""
+"""Faults of `divide`: which cells count, and how counts become a divisor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from conformance.faults.catalogue.building_blocks import (
     AUTO_PADDED,
-    AXIS_SLIPS,
+    AVERAGES,
+    BEGIN_PADS_AT_BOTH_ENDS,
+    END_PADS_AT_BOTH_ENDS,
+    FIRST_FOR_ALL,
     INCLUDING,
+    LAST_FOR_ALL,
+    NO_BEGIN_PADS,
+    NO_END_PADS,
     PADDED,
+    PADS_SWAPPED,
+    REVERSED,
     ROUNDED,
     STRIDED,
+    UNEVEN,
+    Behaviour,
     Change,
-    Seen,
-    changed,
-    remember,
-    seeing,
-    seeing_pads,
+    Faults,
+    PadsChange,
+    Replaces,
+    after,
+    before,
+    instead,
+    kernel_and_strides_reversed,
+    misread_by_axis,
+    on_every_axis,
+    window_lengths,
+    wrong_pads,
+    wrong_params,
 )
-from conformance.faults.fault import Fault
+from conformance.faults.catalogue.values import GatheredWithGeometry, Reduce, reducing_with_geometry
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
+from conformance.operators.pipeline import Divisor, Pads, Windows
 from conformance.vector import Array
 
-Divide = Callable[[Params, Pads, Windows], Divisor]
-Counts = Sequence[axis.Positions]
+Counts = list[axis.Positions]
+"""Per axis, the cells of each window along it."""
 
 
-def _whole(windows: Windows) -> Counts:
-    return [b - a for a, b in zip(windows.start, windows.stop, strict=True)]
+# Which cells count -------------------------------------------------------------------------------
 
 
-def _inside(params: Params, windows: Windows) -> Counts:
-    return [
-        axis.cells_within(a, b, 0, d)
-        for a, b, d in zip(windows.start, windows.stop, params.sizes, strict=True)
-    ]
+def _counting(
+    summary: str,
+    needs: Needs,
+    count: Callable[[Params, Windows], Counts],
+    bug: str = "",
+    *,
+    where: Callable[[Params, Pads], bool] = lambda _params, _pads: True,
+) -> Behaviour:
+    """Divide by the product of other counts where a condition holds."""
+
+    def other(
+        divide: Callable[..., Divisor], params: Params, pads: Pads, windows: Windows
+    ) -> Divisor:
+        if where(params, pads):
+            return steps.outer(count(params, windows))
+        return divide(params, pads, windows)
+
+    return Behaviour(summary, needs, instead("divide", other), bug)
 
 
-def _where(
-    condition: Callable[[Params, Pads, Windows], bool],
-    counts: Callable[[Params, Windows], Counts],
-) -> StepWrap:
-    """Replace the divisor where a condition holds, by a product of counts per axis."""
-
-    def wrap(divide: Divide) -> Divide:
-        def other(params: Params, pads: Pads, windows: Windows) -> Divisor:
-            if not condition(params, pads, windows):
-                return divide(params, pads, windows)
-            return steps.outer(counts(params, windows))
-
-        return other
-
-    return wrap
+def _included(params: Params, _pads: Pads) -> bool:
+    return params.include_pad
 
 
-def _padded(pads: Pads) -> bool:
-    return any(map(any, pads))
+def _excluded(params: Params, _pads: Pads) -> bool:
+    return not params.include_pad
 
 
-def _of_other_windows(
-    change: Change, pads_change: Callable[[Pads], Pads] = lambda p: p
-) -> StepWrap:
-    """Count the cells of windows laid out from changed parameters and pads."""
-
-    def wrap(divide: Divide) -> Divide:
-        def other(params: Params, pads: Pads, windows: Windows) -> Divisor:
-            wrong, frame = change(params), pads_change(pads)
-            extent = tuple(len(a) for a in windows.start)
-            return divide(wrong, frame, steps.slide(wrong, frame, extent))
-
-        return other
-
-    return wrap
+def _included_without_pads(params: Params, pads: Pads) -> bool:
+    return params.include_pad and not any(map(any, pads))
 
 
-def _all_reversed(params: Params) -> Params:
-    # The sizes stay: only the attributes are walked in the wrong order.
-    return replace(params, kernel=params.kernel[::-1], strides=params.strides[::-1])
+def _whole_kernel(_params: Params, windows: Windows) -> Counts:
+    return window_lengths(windows)
+
+
+def _without_begin_pads(_params: Params, windows: Windows) -> Counts:
+    ranges = zip(windows.start, windows.stop, strict=True)
+    return [np.minimum(b - np.maximum(a, 0), b - a) for a, b in ranges]
+
+
+def _without_end_pads(params: Params, windows: Windows) -> Counts:
+    ranges = zip(windows.start, windows.stop, params.sizes, strict=True)
+    return [np.maximum(np.minimum(b, d) - a, 0) for a, b, d in ranges]
 
 
 def _rescaled_borders(params: Params, windows: Windows) -> Counts:
-    """Correct only the first and last window of an axis for padding."""
-    counts = []
-    for inside, whole in zip(_inside(params, windows), _whole(windows), strict=True):
-        count = whole.copy()
+    """Leave padding out of the count in the first and last window of an axis alone."""
+    counts = window_lengths(windows)
+    for count, a, b, d in zip(counts, windows.start, windows.stop, params.sizes, strict=True):
+        inside = axis.cells_within(a, b, 0, d)
         count[0], count[-1] = inside[0], inside[-1]
-        counts.append(count)
     return counts
 
 
-def _frame_of_next_axis(pads: Pads) -> Pads:
-    """End an axis's frame with a pad of another: that of the next axis's begin."""
-    begins = [begin for begin, _ in pads]
+def _of_other_windows(change: Change, change_pads: PadsChange = lambda pads: pads) -> Replaces:
+    """Divide by the cells of windows that are laid out from changed parameters and pads."""
+
+    def laid_out(params: Params, pads: Pads, windows: Windows) -> tuple[Params, Pads, Windows]:
+        wrong, wrong_pads = change(params), change_pads(pads)
+        extent = tuple(len(start) for start in windows.start)
+        return wrong, wrong_pads, steps.slide(wrong, wrong_pads, extent)
+
+    return before("divide", laid_out)
+
+
+def _begin_of_next_axis_at_end(pads: Pads) -> Pads:
+    """Put the begin pad of the next axis in place of the end pad of every axis but the last."""
+    next_begins = [begin for begin, _ in pads[1:]]
+    last_end = pads[-1][1]
     return tuple(
-        (begin, [*begins[1:], end][i] if i < len(pads) - 1 else end)
-        for i, (begin, end) in enumerate(pads)
+        (begin, end) for (begin, _), end in zip(pads, [*next_begins, last_end], strict=True)
     )
 
 
-def _integer_quotient(reduce: Callable[..., Array]) -> Callable[..., Array]:
-    """Divide by the whole kernel, then scale by an integer quotient."""
-
-    def other(gathered: Gathered, divisor: Divisor) -> Array:
-        if not isinstance(gathered, Seen) or gathered.params.include_pad:
-            return reduce(gathered, divisor)
-        whole = steps.outer(_whole(gathered.windows))
-        quotient = whole // np.maximum(divisor, 1)
-        right = reduce(gathered, whole)
-        scaled: Array = right * quotient.astype(right.dtype)
-        return scaled
-
-    return other
-
-
-def _whole_kernel_in_blocks(reduce: Callable[..., Array]) -> Callable[..., Array]:
-    """Count the overhang where a multiple of eight channels selects the blocked kernel."""
-
-    def blocked(gathered: Gathered, divisor: Divisor) -> Array:
-        if (
-            isinstance(gathered, Seen)
-            and gathered.params.include_pad
-            and gathered.data.shape[1] % 8 == 0
-        ):
-            return reduce(gathered, steps.outer(_whole(gathered.windows)))
+def _integer_quotient(reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor) -> Array:
+    """Divide by the whole kernel, then multiply by (whole kernel // divisor)."""
+    if gathered.params.include_pad:
         return reduce(gathered, divisor)
+    whole = steps.outer(window_lengths(gathered.windows))
+    of_whole_kernel = reduce(gathered, whole)
+    quotient = (whole // np.maximum(divisor, 1)).astype(of_whole_kernel.dtype)
+    scaled: Array = of_whole_kernel * quotient
+    return scaled
 
-    return blocked
+
+def _whole_kernel_in_blocks(
+    reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor
+) -> Array:
+    """Count the overhang for a multiple of eight channels, as a blocked kernel may."""
+    if gathered.params.include_pad and gathered.data.shape[1] % 8 == 0:
+        divisor = steps.outer(window_lengths(gathered.windows))
+    return reduce(gathered, divisor)
 
 
-FAULTS: tuple[Fault, ...] = (
-    *(
-        Fault(
-            f"divisor-kernel-{slip.name}",
-            f"kernel {slip.words} in the divisor",
-            needs=INCLUDING,
-            replaces={"divide": _of_other_windows(changed("kernel", slip.of))},
+# How counts become a divisor ---------------------------------------------------------------------
+
+
+def _divisor(
+    summary: str, needs: Needs, change: Callable[[Divisor, Params, Windows], Any]
+) -> Behaviour:
+    """Divide by `change(right divisors, params, windows)`, at least 1, where windows have cells."""
+
+    def other(right: Divisor, params: Params, _pads: Pads, windows: Windows) -> Divisor:
+        return np.where(right > 0, np.maximum(change(right, params, windows), 1), 0)
+
+    return Behaviour(summary, needs, after("divide", other))
+
+
+def _product_of(change: Callable[[Counts], Counts]) -> Replaces:
+    """Divide by the product of changed counts."""
+
+    def product(_divide: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
+        frames = pads if params.include_pad else ((0, 0),) * len(pads)
+        ranges = zip(windows.start, windows.stop, params.sizes, frames, strict=True)
+        return steps.outer(
+            change([axis.cells_within(a, b, -begin, d + end) for a, b, d, (begin, end) in ranges])
         )
-        for slip in AXIS_SLIPS
+
+    return instead("divide", product)
+
+
+def _one_axis(which: int) -> Replaces:
+    """Leave the counts of the other axes out; windows without cells stay without."""
+
+    def change(counts: Counts) -> Counts:
+        counted = which % len(counts)
+        return [c if i == counted else np.minimum(c, 1) for i, c in enumerate(counts)]
+
+    return _product_of(change)
+
+
+def _sum_of_counts(_right: Divisor, _params: Params, windows: Windows) -> Divisor:
+    total: Divisor = np.zeros((), np.int64)
+    for count in window_lengths(windows):
+        total = total[..., np.newaxis] + count
+    return total
+
+
+def _centre(right: Divisor) -> int:
+    return int(right[tuple(n // 2 for n in right.shape)])
+
+
+_params = partial(wrong_params, "divide")
+_pads = partial(wrong_pads, "divide", needs=INCLUDING & PADDED)
+
+FAULTS: Faults = {
+    **misread_by_axis(
+        "divisor-kernel", "kernel {} in the divisor", INCLUDING, "kernel", _of_other_windows
     ),
-    *(
-        Fault(
-            f"divisor-strides-{slip.name}",
-            f"strides {slip.words} in the divisor",
-            needs=INCLUDING & STRIDED,
-            replaces={"divide": _of_other_windows(changed("strides", slip.of))},
-        )
-        for slip in AXIS_SLIPS
+    **misread_by_axis(
+        "divisor-strides",
+        "strides {} in the divisor",
+        INCLUDING & STRIDED,
+        "strides",
+        _of_other_windows,
     ),
-    Fault(
-        "exclude-pad-for-begin-only",
-        "only begin pads left out of the divisor",
-        needs=INCLUDING,
-        replaces={
-            "divide": _where(
-                lambda p, *_: not p.include_pad,
-                lambda _, w: [
-                    np.minimum(b - np.maximum(a, 0), b - a)
-                    for a, b in zip(w.start, w.stop, strict=True)
-                ],
-            )
-        },
+    "exclude-pad-for-begin-only": _counting(
+        "only begin pads left out of the divisor", INCLUDING, _without_begin_pads, where=_excluded
     ),
-    Fault(
-        "exclude-pad-for-end-only",
-        "only end pads left out of the divisor",
-        needs=INCLUDING,
-        replaces={
-            "divide": _where(
-                lambda p, *_: not p.include_pad,
-                lambda p, w: [
-                    np.maximum(np.minimum(b, d) - a, 0)
-                    for a, b, d in zip(w.start, w.stop, p.sizes, strict=True)
-                ],
-            )
-        },
+    "exclude-pad-for-end-only": _counting(
+        "only end pads left out of the divisor", INCLUDING, _without_end_pads, where=_excluded
     ),
-    Fault(
-        "divisor-border-rescaled",
+    "divisor-border-rescaled": _counting(
         "only the first and last window of an axis corrected for padding",
-        needs=INCLUDING,
-        replaces={"divide": _where(lambda *_: True, _rescaled_borders)},
-        bugs=("border_rescale_first_last_only",),
+        INCLUDING,
+        _rescaled_borders,
+        bug="border_rescale_first_last_only",
     ),
-    Fault(
-        "divisor-pads-reversed",
-        "pads taken in reverse axis order in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: pads[::-1])},
+    "divisor-pads-reversed": _pads("pads taken in reverse axis order in the divisor", REVERSED.of),
+    "divisor-pads-swapped": _pads("begin pads in place of end pads in the divisor", PADS_SWAPPED),
+    "divisor-pads-begin-for-both": _pads(
+        "begin pads used at both ends in the divisor", BEGIN_PADS_AT_BOTH_ENDS
     ),
-    Fault(
-        "divisor-pads-swapped",
-        "begin pads in place of end pads in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: tuple((end, begin) for begin, end in pads))},
+    "divisor-pads-end-for-both": _pads(
+        "end pads used at both ends in the divisor", END_PADS_AT_BOTH_ENDS
     ),
-    Fault(
-        "divisor-pads-begin-for-both",
-        "begin pads used at both ends in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: tuple((begin, begin) for begin, _ in pads))},
+    "divisor-pads-first-for-all": _pads(
+        f"pads {FIRST_FOR_ALL.words} in the divisor", FIRST_FOR_ALL.of
     ),
-    Fault(
-        "divisor-pads-end-for-both",
-        "end pads used at both ends in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: tuple((end, end) for _, end in pads))},
+    "divisor-pads-last-for-all": _pads(
+        f"pads {LAST_FOR_ALL.words} in the divisor", LAST_FOR_ALL.of
     ),
-    Fault(
-        "divisor-pads-first-for-all",
-        "pads of the first axis used for every axis in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: pads[:1] * len(pads))},
-    ),
-    Fault(
-        "divisor-pads-last-for-all",
-        "pads of the last axis used for every axis in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: pads[-1:] * len(pads))},
-    ),
-    Fault(
-        "divisor-pads-of-next-axis",
+    "divisor-pads-of-next-axis": _pads(
         "the begin pad of the next axis in place of an end pad in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(_frame_of_next_axis)},
-        bugs=("divisor_pad_index_wrong",),
+        _begin_of_next_axis_at_end,
+        "divisor_pad_index_wrong",
     ),
-    Fault(
-        "divisor-without-end-pads",
-        "end pads never counted in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: tuple((begin, 0) for begin, _ in pads))},
-    ),
-    Fault(
-        "divisor-without-begin-pads",
-        "begin pads never counted in the divisor",
-        needs=INCLUDING & PADDED,
-        replaces={"divide": seeing_pads(lambda pads: tuple((0, end) for _, end in pads))},
-    ),
-    Fault(
-        "divisor-axes-reversed",
+    "divisor-without-end-pads": _pads("end pads never counted in the divisor", NO_END_PADS),
+    "divisor-without-begin-pads": _pads("begin pads never counted in the divisor", NO_BEGIN_PADS),
+    "divisor-axes-reversed": Behaviour(
         "kernel, strides and pads taken in reverse axis order in the divisor",
-        needs=INCLUDING & STRIDED & PADDED,
-        replaces={"divide": _of_other_windows(_all_reversed, lambda pads: pads[::-1])},
-        bugs=("divisor_axes_reversed",),
+        INCLUDING & STRIDED & PADDED,
+        _of_other_windows(kernel_and_strides_reversed, REVERSED.of),
+        bug="divisor_axes_reversed",
     ),
-    Fault(
-        "divisor-of-kernel-as-strides",
+    "divisor-of-kernel-as-strides": Behaviour(
         "the strides in place of the kernel in the divisor",
-        needs=INCLUDING & STRIDED,
-        replaces={"divide": _of_other_windows(lambda p: replace(p, kernel=p.strides))},
+        INCLUDING & STRIDED,
+        _of_other_windows(lambda p: replace(p, kernel=p.strides)),
     ),
-    Fault(
-        "divisor-of-windows-a-kernel-apart",
+    "divisor-of-windows-a-kernel-apart": Behaviour(
         "the kernel in place of the strides in the divisor",
-        needs=INCLUDING & STRIDED,
-        replaces={"divide": _of_other_windows(lambda p: replace(p, strides=p.kernel))},
+        INCLUDING & STRIDED,
+        _of_other_windows(lambda p: replace(p, strides=p.kernel)),
     ),
-    Fault(
-        "divisor-whole-kernel",
-        "every sum divided by the whole kernel",
-        needs=INCLUDING & ROUNDED,
-        replaces={"divide": _where(lambda *_: True, lambda _, w: _whole(w))},
+    "divisor-whole-kernel": _counting(
+        "every sum divided by the whole kernel", INCLUDING & ROUNDED, _whole_kernel
     ),
-    Fault(
-        "divisor-whole-kernel-if-excluded",
-        "the whole kernel as divisor exactly where padding is to be left out",
-        needs=INCLUDING & ROUNDED,
-        replaces={"divide": _where(lambda p, *_: not p.include_pad, lambda _, w: _whole(w))},
+    "divisor-whole-kernel-if-excluded": _counting(
+        "sums divided by the whole kernel where padding is to be left out",
+        INCLUDING & ROUNDED,
+        _whole_kernel,
+        where=_excluded,
     ),
-    Fault(
-        "divisor-whole-kernel-if-included",
+    "divisor-whole-kernel-if-included": _counting(
         "the overhang of ceil counted in the divisor like padding",
-        needs=INCLUDING & ROUNDED,
-        replaces={"divide": _where(lambda p, *_: p.include_pad, lambda _, w: _whole(w))},
-        bugs=("div_full_kernel_on_overhang",),
+        INCLUDING & ROUNDED,
+        _whole_kernel,
+        where=_included,
+        bug="div_full_kernel_on_overhang",
     ),
-    Fault(
-        "divisor-whole-kernel-without-pads",
+    "divisor-whole-kernel-without-pads": _counting(
         "the overhang of ceil counted in the divisor where there is no padding",
-        needs=INCLUDING & ROUNDED,
-        replaces={
-            "divide": _where(
-                lambda p, pads, _: p.include_pad and not _padded(pads), lambda _, w: _whole(w)
-            )
-        },
+        INCLUDING & ROUNDED,
+        _whole_kernel,
+        where=_included_without_pads,
     ),
-    Fault(
-        "exclude-pad-ignored-with-same",
+    "exclude-pad-ignored-with-same": _params(
         "the padding of same_* counted in the divisor though it is to be excluded",
-        needs=INCLUDING & AUTO_PADDED,
-        replaces={"divide": seeing(lambda p: replace(p, include_pad=True) if p.same else p)},
+        INCLUDING & AUTO_PADDED,
+        lambda p: replace(p, include_pad=True) if p.same else p,
     ),
-    Fault(
-        "include-pad-ignored-with-same",
+    "include-pad-ignored-with-same": _params(
         "the padding of same_* left out of the divisor though it is to be included",
-        needs=INCLUDING & AUTO_PADDED,
-        replaces={"divide": seeing(lambda p: replace(p, include_pad=False) if p.same else p)},
+        INCLUDING & AUTO_PADDED,
+        lambda p: replace(p, include_pad=False) if p.same else p,
     ),
-    Fault(
-        "include-pad-ignored-with-ceil",
+    "include-pad-ignored-with-ceil": _params(
         "padding left out of the divisor with rounding_type=ceil",
-        needs=INCLUDING & ROUNDED,
-        replaces={"divide": seeing(lambda p: replace(p, include_pad=p.include_pad and not p.ceil))},
+        INCLUDING & ROUNDED,
+        lambda p: replace(p, include_pad=p.include_pad and not p.ceil),
     ),
-    Fault(
-        "divisor-end-pad-one-more",
+    "divisor-end-pad-one-more": wrong_pads(
+        "divide",
         "one cell too many of the end padding counted in the divisor",
+        on_every_axis(lambda begin, end: (begin, end + 1)),
         needs=INCLUDING & ROUNDED & PADDED,
-        replaces={
-            "divide": seeing_pads(lambda pads: tuple((begin, end + 1) for begin, end in pads))
-        },
     ),
-    Fault(
-        "divisor-integer-quotient",
+    "divisor-integer-quotient": Behaviour(
         "the correction for left-out padding computed as an integer quotient",
-        needs=INCLUDING,
-        replaces={"reduce": _integer_quotient, "gather": remember},
-        bugs=("exclude_rescale_integer_quotient",),
+        INCLUDING,
+        reducing_with_geometry(_integer_quotient),
+        bug="exclude_rescale_integer_quotient",
     ),
-    Fault(
-        "divisor-whole-kernel-blocked-channels",
+    "divisor-whole-kernel-blocked-channels": Behaviour(
         "the overhang of ceil counted in the divisor for a multiple of eight channels",
-        needs=INCLUDING & ROUNDED,
-        replaces={"reduce": _whole_kernel_in_blocks, "gather": remember},
-        bugs=("div_full_kernel_on_overhang_blocked_C",),
+        INCLUDING & ROUNDED,
+        reducing_with_geometry(_whole_kernel_in_blocks),
+        bug="div_full_kernel_on_overhang_blocked_C",
     ),
-)
+    "not-divided": _divisor("sums not divided", AVERAGES, lambda right, *_: np.minimum(right, 1)),
+    "divisor-one-more": _divisor("divisors one too large", AVERAGES, lambda right, *_: right + 1),
+    "divisor-one-less": _divisor("divisors one too small", AVERAGES, lambda right, *_: right - 1),
+    "divisor-of-first": _divisor(
+        "the divisor of the first window used for all",
+        AVERAGES & UNEVEN,
+        lambda right, *_: right.flat[0],
+    ),
+    "divisor-of-centre": _divisor(
+        "the divisor of the central window used for all",
+        AVERAGES & UNEVEN,
+        lambda right, *_: _centre(right),
+    ),
+    "divisor-of-first-in-row": _divisor(
+        "the divisor of the first window of a row used for the row",
+        AVERAGES & UNEVEN,
+        lambda right, *_: right[..., :1],
+    ),
+    "divisor-summed": _divisor(
+        "the counts of the axes added instead of multiplied", AVERAGES, _sum_of_counts
+    ),
+    "divisor-first-axis-only": Behaviour(
+        "only the count of the first axis in the divisor", AVERAGES, _one_axis(0)
+    ),
+    "divisor-last-axis-only": Behaviour(
+        "only the count of the last axis in the divisor", AVERAGES, _one_axis(-1)
+    ),
+    "divisor-without-first-axis": Behaviour(
+        "the count of the first of three axes missing in the divisor",
+        AVERAGES,
+        _product_of(
+            lambda counts: [np.minimum(counts[0], 1), *counts[1:]] if len(counts) > 2 else counts
+        ),
+    ),
+    "divisor-power-of-two": _divisor(
+        "divisors rounded up to a power of two",
+        AVERAGES,
+        lambda right, *_: 2 ** np.ceil(np.log2(np.maximum(right, 1))).astype(np.int64),
+    ),
+    "divisor-uint8": _divisor(
+        "divisors kept in eight bits", AVERAGES, lambda right, *_: right % 256
+    ),
+    "divisor-of-input": _divisor(
+        "sums divided by the cells of the whole input",
+        AVERAGES,
+        lambda _right, params, _: int(np.prod(params.sizes)),
+    ),
+    "divisor-of-last": _divisor(
+        "the divisor of the last window used for all", INCLUDING, lambda right, *_: right.flat[-1]
+    ),
+    "divisor-smallest": _divisor(
+        "the smallest divisor of all used everywhere", INCLUDING, lambda right, *_: right.min()
+    ),
+}

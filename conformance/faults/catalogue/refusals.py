@@ -1,8 +1,11 @@
-"""Faults that refuse what is valid: an exception where values are due."""
+"""Faults that refuse a valid call: they raise an exception instead of returning values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from operator import gt, mod
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     BORDERED,
     CHOOSING,
+    EVERY,
     INCLUDING,
     INTEGERS,
     PADDED,
@@ -21,339 +25,223 @@ from conformance.faults.catalogue.building_blocks import (
     SAYS_VALID,
     STRIDED,
     WINDOWED,
+    Behaviour,
+    Faults,
     Refused,
-    refusing,
+    before,
 )
-from conformance.faults.fault import Fault
-from conformance.operators.clause import StepWrap
+from conformance.faults.catalogue.values import is_float
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Gathered, Pads, Windows, rooms
+from conformance.operators.pipeline import Extent, Pads, rooms
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
-Condition = Callable[[Params, Pads, Extent], bool]
+
+def _refused_if(
+    condition: Callable[..., Any], step: str, summary: str, needs: Needs, bug: str
+) -> Behaviour:
+    def check(*given: Any) -> tuple[Any, ...]:
+        if condition(*given):
+            raise Refused("not implemented for this call")
+        return given
+
+    return Behaviour(summary, needs, before(step, check), bug)
 
 
-def _refusing_data(condition: Callable[[Array], bool]) -> StepWrap:
-    """Wrap `gather`: refuse the cases whose data meet a condition."""
+def _geometry(
+    summary: str, needs: Needs, condition: Callable[[Params, Pads, Extent], bool], bug: str = ""
+) -> Behaviour:
+    """Refuse a call if `condition(params, pads, extent)`."""
+    return _refused_if(condition, "windows", summary, needs, bug)
 
-    def wrap(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-        def refuse(data: Array, params: Params, windows: Windows) -> Gathered:
-            if condition(data):
-                raise Refused("not implemented for these data")
-            return gather(data, params, windows)
 
-        return refuse
+def _data(
+    summary: str, needs: Needs, condition: Callable[[Array], bool], bug: str = ""
+) -> Behaviour:
+    """Refuse a call if `condition(data)`."""
+    return _refused_if(lambda data, *_: condition(data), "gather", summary, needs, bug)
 
-    return wrap
+
+def _is_of_type(kind: str, data: Array) -> bool:
+    return name_of(data.dtype) == kind
+
+
+def _padded(pads: Pads) -> bool:
+    return any(map(any, pads))
+
+
+def _uneven(pads: Pads) -> bool:
+    return any(begin != end for begin, end in pads)
 
 
 def _overhangs(params: Params, pads: Pads, extent: Extent) -> bool:
+    """Say whether the last window of an axis reaches beyond the padded input."""
     return any(
         (o - 1) * s > t for o, s, t in zip(extent, params.strides, rooms(params, pads), strict=True)
     )
 
 
-def _given(params: Params) -> tuple[int, ...]:
-    return params.pads_begin + params.pads_end if params.auto_pad == "explicit" else ()
+def _leaves_cells_out(params: Params, extent: Extent) -> bool:
+    """Say whether windows without begin pads leave out cells at the end of an axis."""
+    axes = zip(extent, params.strides, params.kernel, params.sizes, strict=True)
+    return any((o - 1) * s + k < d for o, s, k, d in axes)
 
 
-def _blocked(data: Array) -> bool:
-    return name_of(data.dtype) == "float16" and data.shape[1] % 16 == 0
-
-
-FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "refuses-asymmetric-pads",
+FAULTS: Faults = {
+    "refuses-asymmetric-pads": _geometry(
         "begin and end pads that differ refused",
-        needs=PADDED,
-        replaces={
-            "windows": refusing(
-                lambda p, pads, _: any(begin != end for begin, end in pads) and bool(_given(p))
-            )
-        },
+        PADDED,
+        lambda p, pads, _: p.auto_pad == "explicit" and _uneven(pads),
     ),
-    Fault(
-        "refuses-pads-above-half-kernel",
+    "refuses-pads-above-half-kernel": _geometry(
         "pads above half of the kernel refused",
-        needs=PADDED,
-        replaces={
-            "windows": refusing(
-                lambda p, pads, _: any(
-                    k // 2 < max(pad) < k for pad, k in zip(pads, p.kernel, strict=True)
-                )
-            )
-        },
+        PADDED,
+        lambda p, pads, _: any(
+            k // 2 < max(pad) < k for pad, k in zip(pads, p.kernel, strict=True)
+        ),
     ),
-    Fault(
-        "refuses-stride-above-kernel",
+    "refuses-stride-above-kernel": _geometry(
         "strides above the kernel refused",
-        needs=STRIDED,
-        replaces={
-            "windows": refusing(
-                lambda p, _pads, _: any(s > k for s, k in zip(p.strides, p.kernel, strict=True))
-            )
-        },
+        STRIDED,
+        lambda p, _pads, _: any(map(gt, p.strides, p.kernel)),
     ),
-    Fault(
-        "refuses-kernel-above-input",
-        "a kernel larger than the input, though the padded input holds it refused",
-        needs=BORDERED,
-        replaces={
-            "windows": refusing(
-                lambda p, _pads, _: any(k > d for k, d in zip(p.kernel, p.sizes, strict=True))
-            )
-        },
+    "refuses-kernel-above-input": _geometry(
+        "a kernel larger than the input refused, though the padded input holds it",
+        BORDERED,
+        lambda p, _pads, _: any(map(gt, p.kernel, p.sizes)),
     ),
-    Fault(
-        "refuses-kernel-one",
-        "a kernel of 1 on every axis refused",
-        needs=WINDOWED,
-        replaces={"windows": refusing(lambda p, *_: max(p.kernel) == 1)},
+    "refuses-kernel-one": _geometry(
+        "a kernel of 1 on every axis refused", WINDOWED, lambda p, *_: max(p.kernel) == 1
     ),
-    Fault(
-        "refuses-unequal-kernel",
-        "a kernel that differs between axes refused",
-        needs=WINDOWED,
-        replaces={"windows": refusing(lambda p, *_: len(set(p.kernel)) > 1)},
+    "refuses-unequal-kernel": _geometry(
+        "a kernel that differs between axes refused", WINDOWED, lambda p, *_: len(set(p.kernel)) > 1
     ),
-    Fault(
-        "refuses-unequal-strides",
-        "strides that differ between axes refused",
-        needs=STRIDED,
-        replaces={"windows": refusing(lambda p, *_: len(set(p.strides)) > 1)},
+    "refuses-unequal-strides": _geometry(
+        "strides that differ between axes refused", STRIDED, lambda p, *_: len(set(p.strides)) > 1
     ),
-    Fault(
-        "refuses-large-kernel",
-        "kernels above 16 refused",
-        needs=WINDOWED,
-        replaces={"windows": refusing(lambda p, *_: max(p.kernel) > 16)},
+    "refuses-large-kernel": _geometry(
+        "kernels above 16 refused", WINDOWED, lambda p, *_: max(p.kernel) > 16
     ),
-    Fault(
-        "refuses-one-axis",
-        "data of one spatial axis refused",
-        needs=WINDOWED,
-        replaces={"windows": refusing(lambda p, *_: len(p.sizes) == 1)},
+    "refuses-one-axis": _geometry(
+        "data of one spatial axis refused", WINDOWED, lambda p, *_: len(p.sizes) == 1
     ),
-    Fault(
-        "refuses-three-axes",
-        "data of three spatial axes refused",
-        needs=WINDOWED,
-        replaces={"windows": refusing(lambda p, *_: len(p.sizes) == 3)},
+    "refuses-three-axes": _geometry(
+        "data of three spatial axes refused", WINDOWED, lambda p, *_: len(p.sizes) == 3
     ),
-    Fault(
-        "refuses-ceil",
-        "rounding_type=ceil refused",
-        needs=ROUNDED,
-        replaces={"windows": refusing(lambda p, *_: p.ceil)},
-    ),
-    Fault(
-        "refuses-ceil-with-pads",
+    "refuses-ceil": _geometry("rounding_type=ceil refused", ROUNDED, lambda p, *_: p.ceil),
+    "refuses-ceil-with-pads": _geometry(
         "rounding_type=ceil with pads refused",
-        needs=ROUNDED & PADDED,
-        replaces={
-            "windows": refusing(lambda p, pads, _: p.ceil and not p.same and any(map(any, pads)))
-        },
+        ROUNDED & PADDED,
+        lambda p, pads, _: p.ceil and not p.same and _padded(pads),
     ),
-    Fault(
-        "refuses-same",
-        "same_* refused",
-        needs=AUTO_PADDED,
-        replaces={"windows": refusing(lambda p, *_: p.same)},
+    "refuses-same": _geometry("same_* refused", AUTO_PADDED, lambda p, *_: p.same),
+    "refuses-same-lower": _geometry(
+        "same_lower refused", AUTO_PADDED & SAYS_LOWER, lambda p, *_: p.auto_pad == "same_lower"
     ),
-    Fault(
-        "refuses-same-lower",
-        "same_lower refused",
-        needs=AUTO_PADDED & SAYS_LOWER,
-        replaces={"windows": refusing(lambda p, *_: p.auto_pad == "same_lower")},
-    ),
-    Fault(
-        "refuses-same-with-ceil",
+    "refuses-same-with-ceil": _geometry(
         "same_* with rounding_type=ceil refused",
-        needs=ROUNDED & AUTO_PADDED,
-        replaces={"windows": refusing(lambda p, *_: p.same and p.ceil)},
+        ROUNDED & AUTO_PADDED,
+        lambda p, *_: p.same and p.ceil,
     ),
-    Fault(
-        "refuses-same-with-strides",
+    "refuses-same-with-strides": _geometry(
         "same_* with strides above 1 refused",
-        needs=AUTO_PADDED,
-        replaces={"windows": refusing(lambda p, *_: p.same and max(p.strides) > 1)},
+        AUTO_PADDED,
+        lambda p, *_: p.same and max(p.strides) > 1,
     ),
-    Fault(
-        "refuses-same-with-gaps",
-        "same_* where windows leave cells out at the end of the input refused",
-        needs=AUTO_PADDED,
-        replaces={
-            "windows": refusing(
-                lambda p, _pads, extent: (
-                    p.same
-                    and any(
-                        (o - 1) * s + k < d
-                        for o, s, k, d in zip(extent, p.strides, p.kernel, p.sizes, strict=True)
-                    )
-                )
-            )
-        },
+    "refuses-same-with-gaps": _geometry(
+        "same_* refused where windows leave out cells at the end of the input",
+        AUTO_PADDED,
+        lambda p, _pads, extent: p.same and _leaves_cells_out(p, extent),
     ),
-    Fault(
-        "refuses-same-with-odd-padding",
-        "same_* where the padding is odd refused",
-        needs=AUTO_PADDED,
-        replaces={
-            "windows": refusing(
-                lambda p, pads, _: p.same and any(begin != end for begin, end in pads)
-            )
-        },
+    "refuses-same-with-odd-padding": _geometry(
+        "same_* refused where its padding is odd",
+        AUTO_PADDED,
+        lambda p, pads, _: p.same and _uneven(pads),
     ),
-    Fault(
-        "refuses-same-with-given-pads",
-        "same_* with pads given, which are to be ignored refused",
-        needs=AUTO_PADDED & PADDED,
-        replaces={"windows": refusing(lambda p, *_: p.same and any(p.pads_begin + p.pads_end))},
+    "refuses-same-with-given-pads": _geometry(
+        "same_* with pads given refused, though the pads are to be ignored",
+        AUTO_PADDED & PADDED,
+        lambda p, *_: p.same and any(p.pads_begin + p.pads_end),
     ),
-    Fault(
-        "refuses-valid",
-        "auto_pad=valid refused",
-        needs=AUTO_PADDED & SAYS_VALID,
-        replaces={"windows": refusing(lambda p, *_: p.auto_pad == "valid")},
+    "refuses-valid": _geometry(
+        "auto_pad=valid refused", AUTO_PADDED & SAYS_VALID, lambda p, *_: p.auto_pad == "valid"
     ),
-    Fault(
-        "refuses-valid-with-given-pads",
-        "valid with pads given, which are to be ignored refused",
-        needs=AUTO_PADDED & PADDED & SAYS_VALID,
-        replaces={
-            "windows": refusing(
-                lambda p, *_: p.auto_pad == "valid" and any(p.pads_begin + p.pads_end)
-            )
-        },
+    "refuses-valid-with-given-pads": _geometry(
+        "valid with pads given refused, though the pads are to be ignored",
+        AUTO_PADDED & PADDED & SAYS_VALID,
+        lambda p, *_: p.auto_pad == "valid" and any(p.pads_begin + p.pads_end),
     ),
-    Fault(
-        "refuses-ceil-overhang",
+    "refuses-ceil-overhang": _geometry(
         "windows that overhang the padded input refused",
-        needs=ROUNDED,
-        replaces={
-            "windows": refusing(lambda p, pads, extent: not p.same and _overhangs(p, pads, extent))
-        },
-        bugs=("ceil_oob_throw",),
+        ROUNDED,
+        lambda p, pads, extent: not p.same and _overhangs(p, pads, extent),
+        bug="ceil_oob_throw",
     ),
-    Fault(
-        "refuses-include-padding",
-        "padding counted in the divisor where there is padding refused",
-        needs=INCLUDING,
-        replaces={"windows": refusing(lambda p, pads, _: p.include_pad and any(map(any, pads)))},
+    "refuses-include-padding": _geometry(
+        "a divisor that counts padding refused where there is padding",
+        INCLUDING,
+        lambda p, pads, _: p.include_pad and _padded(pads),
     ),
-    Fault(
-        "refuses-exclude-padding",
-        "padding left out of the divisor where there is padding refused",
-        needs=INCLUDING,
-        replaces={
-            "windows": refusing(lambda p, pads, _: not p.include_pad and any(map(any, pads)))
-        },
+    "refuses-exclude-padding": _geometry(
+        "a divisor that leaves padding out refused where there is padding",
+        INCLUDING,
+        lambda p, pads, _: not p.include_pad and _padded(pads),
     ),
-    Fault(
-        "refuses-output-above-input",
+    "refuses-output-above-input": _geometry(
         "an output_size above the input refused",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": refusing(
-                lambda p, _, extent: any(o > d for o, d in zip(extent, p.sizes, strict=True))
-            )
-        },
+        ADAPTIVE,
+        lambda p, _, extent: any(map(gt, extent, p.sizes)),
     ),
-    Fault(
-        "refuses-output-not-dividing",
+    "refuses-output-not-dividing": _geometry(
         "an output_size that does not divide the input refused",
-        needs=ADAPTIVE,
-        replaces={
-            "windows": refusing(
-                lambda p, _, extent: any(d % o for o, d in zip(extent, p.sizes, strict=True))
-            )
-        },
+        ADAPTIVE,
+        lambda p, _, extent: any(map(mod, p.sizes, extent)),
     ),
-    Fault(
-        "refuses-output-as-input",
+    "refuses-output-as-input": _geometry(
         "an output_size as large as the input refused",
-        needs=ADAPTIVE,
-        replaces={"windows": refusing(lambda p, _, extent: extent == p.sizes)},
+        ADAPTIVE,
+        lambda p, _, extent: extent == p.sizes,
     ),
-    Fault(
-        "refuses-unequal-output",
+    "refuses-unequal-output": _geometry(
         "an output_size that differs between axes refused",
-        needs=ADAPTIVE,
-        replaces={"windows": refusing(lambda _p, _, extent: len(set(extent)) > 1)},
+        ADAPTIVE,
+        lambda _p, _, extent: len(set(extent)) > 1,
     ),
-    Fault(
-        "refuses-one-axis-adaptive",
-        "data of one spatial axis refused",
-        needs=ADAPTIVE,
-        replaces={"windows": refusing(lambda p, *_: len(p.sizes) == 1)},
+    "refuses-one-axis-adaptive": _geometry(
+        "data of one spatial axis refused", ADAPTIVE, lambda p, *_: len(p.sizes) == 1
     ),
-    Fault(
-        "refuses-three-axes-adaptive",
-        "data of three spatial axes refused",
-        needs=ADAPTIVE,
-        replaces={"windows": refusing(lambda p, *_: len(p.sizes) == 3)},
+    "refuses-three-axes-adaptive": _geometry(
+        "data of three spatial axes refused", ADAPTIVE, lambda p, *_: len(p.sizes) == 3
     ),
-    Fault(
-        "refuses-batch",
-        "a batch above 1 refused",
-        replaces={"gather": _refusing_data(lambda data: data.shape[0] > 1)},
+    "refuses-batch": _data("a batch above 1 refused", EVERY, lambda data: data.shape[0] > 1),
+    "refuses-one-channel": _data(
+        "a single channel refused", EVERY, lambda data: data.shape[1] == 1
     ),
-    Fault(
-        "refuses-one-channel",
-        "a single channel refused",
-        replaces={"gather": _refusing_data(lambda data: data.shape[1] == 1)},
+    "refuses-many-channels": _data(
+        "more than 32 channels refused", EVERY, lambda data: data.shape[1] > 32
     ),
-    Fault(
-        "refuses-many-channels",
-        "more than 32 channels refused",
-        replaces={"gather": _refusing_data(lambda data: data.shape[1] > 32)},
+    **{
+        f"refuses-{kind}": _data(
+            f"{kind} refused", Needs(dtypes=(kind,)), partial(_is_of_type, kind)
+        )
+        for kind in ("float16", "bfloat16", "float64")
+    },
+    "refuses-integers": _data(
+        "integers refused", CHOOSING & INTEGERS, lambda data: not is_float(data)
     ),
-    Fault(
-        "refuses-float16",
-        "float16 refused",
-        needs=Needs(dtypes=("float16",)),
-        replaces={"gather": _refusing_data(lambda data: name_of(data.dtype) == "float16")},
+    "refuses-unsigned": _data(
+        "unsigned integers refused", CHOOSING & INTEGERS, lambda data: data.dtype.kind == "u"
     ),
-    Fault(
-        "refuses-bfloat16",
-        "bfloat16 refused",
-        needs=Needs(dtypes=("bfloat16",)),
-        replaces={"gather": _refusing_data(lambda data: name_of(data.dtype) == "bfloat16")},
-    ),
-    Fault(
-        "refuses-float64",
-        "float64 refused",
-        needs=Needs(dtypes=("float64",)),
-        replaces={"gather": _refusing_data(lambda data: name_of(data.dtype) == "float64")},
-    ),
-    Fault(
-        "refuses-integers",
-        "integers refused",
-        needs=CHOOSING & INTEGERS,
-        replaces={"gather": _refusing_data(lambda data: data.dtype.kind in "iu")},
-    ),
-    Fault(
-        "refuses-unsigned",
-        "unsigned integers refused",
-        needs=CHOOSING & INTEGERS,
-        replaces={"gather": _refusing_data(lambda data: data.dtype.kind == "u")},
-    ),
-    Fault(
-        "refuses-not-finite",
+    "refuses-not-finite": _data(
         "data with an infinity or NaN refused",
-        replaces={
-            "gather": _refusing_data(
-                lambda data: data.dtype.kind not in "iu" and not np.isfinite(widen(data)).all()
-            )
-        },
+        EVERY,
+        lambda data: is_float(data) and not np.isfinite(widen(data)).all(),
     ),
-    Fault(
-        "refuses-float16-blocked",
+    "refuses-float16-blocked": _data(
         "float16 with a multiple of 16 channels refused",
-        needs=AVERAGES & Needs(dtypes=("float16",)),
-        replaces={"gather": _refusing_data(_blocked)},
-        bugs=("adaptive_no_kernel_f16_blocked",),
+        AVERAGES & Needs(dtypes=("float16",)),
+        lambda data: name_of(data.dtype) == "float16" and data.shape[1] % 16 == 0,
+        bug="adaptive_no_kernel_f16_blocked",
     ),
-)
+}

@@ -2,439 +2,254 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
-    AXIS_SLIPS,
+    BEGIN_PADS_AT_BOTH_ENDS,
     BORDERED,
+    END_PADS_AT_BOTH_ENDS,
+    FIRST_FOR_ALL,
     INCLUDING,
+    LAST_FOR_ALL,
+    NO_BEGIN_PADS,
+    NO_END_PADS,
+    NO_PADS,
     PADDED,
+    PADS_SWAPPED,
+    REVERSED,
     ROUNDED,
     SAYS_EXPLICIT,
     SAYS_LOWER,
     SAYS_VALID,
     STRIDED,
     WINDOWED,
+    Behaviour,
+    Faults,
     changed,
-    resolving,
+    changed_cells,
+    changed_pads,
+    kernel_and_strides_reversed,
+    misread_by_axis,
+    on_every_axis,
+    with_params,
+    wrong_pads,
+    wrong_params,
 )
-from conformance.faults.fault import Fault
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
+from conformance.operators.pipeline import Pads
+
+_IN_ALL_STEPS = partial(with_params, "resolve")
+_params = partial(wrong_params, "resolve")
+_pads = partial(wrong_pads, "resolve")
 
 
-def _pads(params: Params, begin: tuple[int, ...], end: tuple[int, ...]) -> Params:
-    return replace(params, pads_begin=begin, pads_end=end)
+def _field(
+    summary: str, needs: Needs, field: str, change: Callable[[Any], Any], bug: str = ""
+) -> Behaviour:
+    return _params(summary, needs, changed(field, change), bug)
 
 
-def _interleaved(params: Params) -> Params:
-    flat = params.pads_begin + params.pads_end
-    return _pads(params, flat[0::2], flat[1::2])
+def _cells(summary: str, needs: Needs, field: str, change: Callable[[int], int]) -> Behaviour:
+    return _params(summary, needs, changed_cells(field, change))
 
 
-def _reversed(params: Params) -> Params:
-    return _pads(params, params.pads_begin[::-1], params.pads_end[::-1])
+def _auto_pad(summary: str, needs: Needs, taken: Mapping[str, str], bug: str = "") -> Behaviour:
+    """Take values of auto_pad, the keys of `taken`, as others."""
+    return _field(summary, needs, "auto_pad", lambda given: taken.get(given, given), bug)
 
 
-def _at_most(params: Params, limit: tuple[int, ...]) -> Params:
-    return _pads(
+def _interleaved(pads: Pads) -> Pads:
+    begins_then_ends = [begin for begin, _ in pads] + [end for _, end in pads]
+    return tuple(zip(begins_then_ends[0::2], begins_then_ends[1::2], strict=True))
+
+
+def _pads_at_most(params: Params, limits: tuple[int, ...]) -> Params:
+    return replace(
         params,
-        tuple(map(min, params.pads_begin, limit)),
-        tuple(map(min, params.pads_end, limit)),
+        pads_begin=tuple(map(min, params.pads_begin, limits)),
+        pads_end=tuple(map(min, params.pads_end, limits)),
     )
 
 
-def _clamped(most: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
-    return lambda values: tuple(min(value, most) for value in values)
+def _half_kernel_as_pads(params: Params) -> Params:
+    if not any(params.pads_begin + params.pads_end):
+        return params
+    half = tuple(k // 2 for k in params.kernel)
+    return replace(params, pads_begin=half, pads_end=half)
 
 
-def _same_as(params: Params, wrong: str, right: str) -> Params:
-    return replace(params, auto_pad=right) if params.auto_pad == wrong else params
+def _has_explicit_pads(params: Params) -> bool:
+    return params.auto_pad == "explicit" and any(params.pads_begin + params.pads_end)
 
 
-FAULTS: tuple[Fault, ...] = (
-    *(
-        Fault(
-            f"kernel-{slip.name}",
-            f"kernel {slip.words}",
-            needs=WINDOWED,
-            replaces={"resolve": resolving(changed("kernel", slip.of))},
-        )
-        for slip in AXIS_SLIPS
+def _zero_pads_as_same_upper(params: Params) -> Params:
+    if params.auto_pad != "explicit" or _has_explicit_pads(params):
+        return params
+    return replace(params, auto_pad="same_upper")
+
+
+FAULTS: Faults = {
+    **misread_by_axis("kernel", "kernel {}", WINDOWED, "kernel", _IN_ALL_STEPS),
+    **misread_by_axis(
+        "strides", "strides {}", STRIDED, "strides", _IN_ALL_STEPS, {"reversed": "strides_swapped"}
     ),
-    *(
-        Fault(
-            f"strides-{slip.name}",
-            f"strides {slip.words}",
-            needs=STRIDED,
-            replaces={"resolve": resolving(changed("strides", slip.of))},
-            bugs=("strides_swapped",) if slip.name == "reversed" else (),
-        )
-        for slip in AXIS_SLIPS
+    **misread_by_axis("output", "output_size {}", ADAPTIVE, "output", _IN_ALL_STEPS),
+    "pads-ignored": _pads("pads_begin and pads_end ignored", NO_PADS, "explicit_pads_dropped"),
+    "pads-begin-ignored": _pads("pads_begin ignored", NO_BEGIN_PADS),
+    "pads-end-ignored": _pads("pads_end ignored", NO_END_PADS),
+    "pads-swapped": _pads("pads_begin and pads_end swapped", PADS_SWAPPED),
+    "pads-begin-for-both": _pads("pads_begin used at both ends", BEGIN_PADS_AT_BOTH_ENDS),
+    "pads-end-for-both": _pads("pads_end used at both ends", END_PADS_AT_BOTH_ENDS),
+    "pads-reversed": _pads(f"pads {REVERSED.words}", REVERSED.of),
+    "pads-first-for-all": _pads(f"pads {FIRST_FOR_ALL.words}", FIRST_FOR_ALL.of),
+    "pads-last-for-all": _pads(f"pads {LAST_FOR_ALL.words}", LAST_FOR_ALL.of),
+    "pads-interleaved": _pads(
+        "pads read as begin, end, begin, end instead of per end", _interleaved
     ),
-    *(
-        Fault(
-            f"output-{slip.name}",
-            f"output_size {slip.words}",
-            needs=ADAPTIVE,
-            replaces={"resolve": resolving(changed("output", slip.of))},
-        )
-        for slip in AXIS_SLIPS
+    "pads-doubled": _pads(
+        "pads counted twice", on_every_axis(lambda begin, end: (2 * begin, 2 * end))
     ),
-    Fault(
-        "pads-ignored",
-        "pads_begin and pads_end ignored",
-        needs=PADDED,
-        replaces={
-            "resolve": resolving(lambda p: _pads(p, (0,) * len(p.sizes), (0,) * len(p.sizes)))
-        },
-        bugs=("explicit_pads_dropped",),
-    ),
-    Fault(
-        "pads-begin-ignored",
-        "pads_begin ignored",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _pads(p, (0,) * len(p.sizes), p.pads_end))},
-    ),
-    Fault(
-        "pads-end-ignored",
-        "pads_end ignored",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _pads(p, p.pads_begin, (0,) * len(p.sizes)))},
-    ),
-    Fault(
-        "pads-swapped",
-        "pads_begin and pads_end swapped",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _pads(p, p.pads_end, p.pads_begin))},
-    ),
-    Fault(
-        "pads-begin-for-both",
-        "pads_begin used at both ends",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _pads(p, p.pads_begin, p.pads_begin))},
-    ),
-    Fault(
-        "pads-end-for-both",
-        "pads_end used at both ends",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _pads(p, p.pads_end, p.pads_end))},
-    ),
-    Fault(
-        "pads-reversed",
-        "pads taken in reverse axis order",
-        needs=PADDED,
-        replaces={"resolve": resolving(_reversed)},
-    ),
-    Fault(
-        "pads-first-for-all",
-        "pads of the first axis used for every axis",
-        needs=PADDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: _pads(p, p.pads_begin[:1] * len(p.sizes), p.pads_end[:1] * len(p.sizes))
-            )
-        },
-    ),
-    Fault(
-        "pads-last-for-all",
-        "pads of the last axis used for every axis",
-        needs=PADDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: _pads(p, p.pads_begin[-1:] * len(p.sizes), p.pads_end[-1:] * len(p.sizes))
-            )
-        },
-    ),
-    Fault(
-        "pads-interleaved",
-        "pads read as begin, end, begin, end instead of per end",
-        needs=PADDED,
-        replaces={"resolve": resolving(_interleaved)},
-    ),
-    Fault(
-        "pads-doubled",
-        "pads counted twice",
-        needs=PADDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: _pads(
-                    p, tuple(2 * v for v in p.pads_begin), tuple(2 * v for v in p.pads_end)
-                )
-            )
-        },
-    ),
-    Fault(
-        "pads-clamped-to-half-kernel",
+    "pads-clamped-to-half-kernel": _params(
         "pads clamped to half of the kernel",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _at_most(p, tuple(k // 2 for k in p.kernel)))},
+        PADDED,
+        lambda p: _pads_at_most(p, tuple(k // 2 for k in p.kernel)),
     ),
-    Fault(
-        "pads-clamped-to-one",
-        "pads clamped to 1",
-        needs=PADDED,
-        replaces={"resolve": resolving(lambda p: _at_most(p, (1,) * len(p.sizes)))},
+    "pads-clamped-to-one": _params(
+        "pads clamped to 1", PADDED, lambda p: _pads_at_most(p, (1,) * len(p.sizes))
     ),
-    Fault(
-        "pads-half-kernel",
-        "half of the kernel as pads wherever some pad is given",
-        needs=PADDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: _pads(
-                    p,
-                    *(tuple(k // 2 if any(p.pads_begin + p.pads_end) else 0 for k in p.kernel),)
-                    * 2,
-                )
-            )
-        },
+    "pads-half-kernel": _params(
+        "half of the kernel used as pads wherever a pad is above 0", PADDED, _half_kernel_as_pads
     ),
-    Fault(
-        "kernel-one-less",
-        "the kernel one cell too short",
-        needs=WINDOWED,
-        replaces={
-            "resolve": resolving(changed("kernel", lambda v: tuple(max(1, k - 1) for k in v)))
-        },
+    "kernel-one-less": _cells(
+        "the kernel one cell too short", WINDOWED, "kernel", lambda k: max(1, k - 1)
     ),
-    Fault(
-        "kernel-one-more",
-        "the kernel one cell too long",
-        needs=WINDOWED,
-        replaces={"resolve": resolving(changed("kernel", lambda v: tuple(k + 1 for k in v)))},
-    ),
-    Fault(
-        "kernel-clamped-to-input",
+    "kernel-one-more": _cells("the kernel one cell too long", WINDOWED, "kernel", lambda k: k + 1),
+    "kernel-clamped-to-input": _params(
         "the kernel clamped to the unpadded input",
-        needs=BORDERED,
-        replaces={
-            "resolve": resolving(lambda p: replace(p, kernel=tuple(map(min, p.kernel, p.sizes))))
-        },
+        BORDERED,
+        lambda p: replace(p, kernel=tuple(map(min, p.kernel, p.sizes))),
     ),
-    Fault(
-        "kernel-as-strides",
-        "the strides used as the kernel",
-        needs=STRIDED,
-        replaces={"resolve": resolving(lambda p: replace(p, kernel=p.strides))},
+    "kernel-as-strides": _params(
+        "the strides used as the kernel", STRIDED, lambda p: replace(p, kernel=p.strides)
     ),
-    Fault(
-        "kernel-and-strides-swapped",
+    "kernel-and-strides-swapped": _params(
         "kernel and strides swapped",
-        needs=STRIDED,
-        replaces={"resolve": resolving(lambda p: replace(p, kernel=p.strides, strides=p.kernel))},
+        STRIDED,
+        lambda p: replace(p, kernel=p.strides, strides=p.kernel),
     ),
-    Fault(
-        "kernel-and-strides-reversed",
+    "kernel-and-strides-reversed": _params(
         "kernel and strides both taken in reverse axis order",
-        needs=STRIDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: replace(p, kernel=p.kernel[::-1], strides=p.strides[::-1])
-            )
-        },
-        bugs=("kernel_and_strides_swapped",),
+        STRIDED,
+        kernel_and_strides_reversed,
+        bug="kernel_and_strides_swapped",
     ),
-    Fault(
-        "every-attribute-reversed",
+    "every-attribute-reversed": _params(
         "every attribute taken in reverse axis order",
-        needs=STRIDED & PADDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: replace(_reversed(p), kernel=p.kernel[::-1], strides=p.strides[::-1])
-            )
-        },
+        STRIDED & PADDED,
+        lambda p: kernel_and_strides_reversed(changed_pads(REVERSED.of)(p)),
     ),
-    Fault(
-        "strides-ignored",
-        "a stride of 1 whatever the strides",
-        needs=STRIDED,
-        replaces={"resolve": resolving(changed("strides", lambda v: (1,) * len(v)))},
+    "strides-ignored": _cells(
+        "a stride of 1 whatever the strides", STRIDED, "strides", lambda _: 1
     ),
-    Fault(
-        "strides-as-kernel",
+    "strides-as-kernel": _params(
         "the kernel used as the strides",
-        needs=STRIDED,
-        replaces={"resolve": resolving(lambda p: replace(p, strides=p.kernel))},
-        bugs=("stride_confused_with_kernel",),
+        STRIDED,
+        lambda p: replace(p, strides=p.kernel),
+        bug="stride_confused_with_kernel",
     ),
-    Fault(
-        "strides-clamped-to-kernel",
+    "strides-clamped-to-kernel": _params(
         "strides clamped to the kernel",
-        needs=STRIDED,
-        replaces={
-            "resolve": resolving(lambda p: replace(p, strides=tuple(map(min, p.strides, p.kernel))))
-        },
+        STRIDED,
+        lambda p: replace(p, strides=tuple(map(min, p.strides, p.kernel))),
     ),
-    Fault(
-        "strides-one-more",
-        "strides one cell too long",
-        needs=STRIDED,
-        replaces={"resolve": resolving(changed("strides", lambda v: tuple(s + 1 for s in v)))},
-    ),
-    Fault(
-        "strides-clamped-to-two",
-        "strides clamped to 2",
-        needs=STRIDED,
-        replaces={"resolve": resolving(changed("strides", _clamped(2)))},
-    ),
-    *(
-        Fault(
-            f"kernel-clamped-to-{most}",
-            f"kernels above {most} clamped to it",
-            needs=WINDOWED,
-            replaces={"resolve": resolving(changed("kernel", _clamped(most)))},
+    "strides-one-more": _cells("strides one cell too long", STRIDED, "strides", lambda s: s + 1),
+    "strides-clamped-to-two": _cells("strides clamped to 2", STRIDED, "strides", partial(min, 2)),
+    **{
+        f"kernel-clamped-to-{most}": _cells(
+            f"kernels above {most} clamped to {most}", WINDOWED, "kernel", partial(min, most)
         )
         for most in (3, 7, 15, 255)
+    },
+    "same-lower-as-upper": _auto_pad(
+        "same_lower treated as same_upper", AUTO_PADDED & SAYS_LOWER, {"same_lower": "same_upper"}
     ),
-    Fault(
-        "same-lower-as-upper",
-        "same_lower treated as same_upper",
-        needs=AUTO_PADDED & SAYS_LOWER,
-        replaces={"resolve": resolving(lambda p: _same_as(p, "same_lower", "same_upper"))},
+    "same-upper-as-lower": _auto_pad(
+        "same_upper treated as same_lower", AUTO_PADDED, {"same_upper": "same_lower"}
     ),
-    Fault(
-        "same-upper-as-lower",
-        "same_upper treated as same_lower",
-        needs=AUTO_PADDED,
-        replaces={"resolve": resolving(lambda p: _same_as(p, "same_upper", "same_lower"))},
-    ),
-    Fault(
-        "same-swapped",
+    "same-swapped": _auto_pad(
         "same_upper and same_lower swapped",
-        needs=AUTO_PADDED & SAYS_LOWER,
-        replaces={
-            "resolve": resolving(
-                lambda p: replace(
-                    p,
-                    auto_pad={"same_upper": "same_lower", "same_lower": "same_upper"}.get(
-                        p.auto_pad, p.auto_pad
-                    ),
-                )
-            )
-        },
+        AUTO_PADDED & SAYS_LOWER,
+        {"same_upper": "same_lower", "same_lower": "same_upper"},
     ),
-    Fault(
-        "same-as-explicit",
+    "same-as-explicit": _auto_pad(
         "same_* treated as explicit",
-        needs=AUTO_PADDED & PADDED,
-        replaces={"resolve": resolving(lambda p: replace(p, auto_pad="explicit") if p.same else p)},
+        AUTO_PADDED & PADDED,
+        {"same_upper": "explicit", "same_lower": "explicit"},
     ),
-    Fault(
-        "same-as-valid",
-        "same_* treated as valid",
-        needs=AUTO_PADDED,
-        replaces={"resolve": resolving(lambda p: replace(p, auto_pad="valid") if p.same else p)},
+    "same-as-valid": _auto_pad(
+        "same_* treated as valid", AUTO_PADDED, {"same_upper": "valid", "same_lower": "valid"}
     ),
-    Fault(
-        "same-lower-as-explicit",
+    "same-lower-as-explicit": _auto_pad(
         "same_lower treated as explicit",
-        needs=AUTO_PADDED & PADDED & SAYS_LOWER,
-        replaces={"resolve": resolving(lambda p: _same_as(p, "same_lower", "explicit"))},
+        AUTO_PADDED & PADDED & SAYS_LOWER,
+        {"same_lower": "explicit"},
     ),
-    Fault(
-        "valid-keeps-pads",
-        "valid treated as explicit: given pads stay in force",
-        needs=AUTO_PADDED & PADDED & SAYS_VALID,
-        replaces={"resolve": resolving(lambda p: _same_as(p, "valid", "explicit"))},
-        bugs=("valid_keeps_explicit_pads",),
+    "valid-keeps-pads": _auto_pad(
+        "valid treated as explicit: the given pads are applied",
+        AUTO_PADDED & PADDED & SAYS_VALID,
+        {"valid": "explicit"},
+        bug="valid_keeps_explicit_pads",
     ),
-    Fault(
-        "valid-as-same-upper",
-        "valid treated as same_upper",
-        needs=AUTO_PADDED & SAYS_VALID,
-        replaces={"resolve": resolving(lambda p: _same_as(p, "valid", "same_upper"))},
+    "valid-as-same-upper": _auto_pad(
+        "valid treated as same_upper", AUTO_PADDED & SAYS_VALID, {"valid": "same_upper"}
     ),
-    Fault(
-        "explicit-as-same-upper",
-        "explicit treated as same_upper",
-        needs=AUTO_PADDED & SAYS_EXPLICIT,
-        replaces={"resolve": resolving(lambda p: _same_as(p, "explicit", "same_upper"))},
+    "explicit-as-same-upper": _auto_pad(
+        "explicit treated as same_upper", AUTO_PADDED & SAYS_EXPLICIT, {"explicit": "same_upper"}
     ),
-    Fault(
-        "explicit-zero-pads-as-same-upper",
+    "explicit-zero-pads-as-same-upper": _params(
         "explicit without any padding treated as same_upper",
-        needs=AUTO_PADDED & PADDED & SAYS_EXPLICIT,
-        replaces={
-            "resolve": resolving(
-                lambda p: (
-                    p if any(p.pads_begin + p.pads_end) else _same_as(p, "explicit", "same_upper")
-                )
-            )
-        },
+        AUTO_PADDED & PADDED & SAYS_EXPLICIT,
+        _zero_pads_as_same_upper,
     ),
-    Fault(
-        "auto-pad-ignored",
+    "auto-pad-ignored": _field(
         "auto_pad ignored: pads always as given",
-        needs=AUTO_PADDED & PADDED & SAYS_VALID,
-        replaces={"resolve": resolving(changed("auto_pad", lambda _: "explicit"))},
+        AUTO_PADDED & PADDED & SAYS_VALID,
+        "auto_pad",
+        lambda _: "explicit",
     ),
-    Fault(
-        "ceil-ignored",
-        "ceil treated as floor",
-        needs=ROUNDED,
-        replaces={"resolve": resolving(changed("rounding", lambda _: "floor"))},
-        bugs=("ceil_flag_ignored",),
+    "ceil-ignored": _field(
+        "ceil treated as floor", ROUNDED, "rounding", lambda _: "floor", bug="ceil_flag_ignored"
     ),
-    Fault(
-        "floor-ignored",
-        "floor treated as ceil",
-        needs=ROUNDED,
-        replaces={"resolve": resolving(changed("rounding", lambda _: "ceil"))},
+    "floor-ignored": _field("floor treated as ceil", ROUNDED, "rounding", lambda _: "ceil"),
+    "rounding-inverted": _field(
+        "ceil and floor swapped", ROUNDED, "rounding", lambda v: "floor" if v == "ceil" else "ceil"
     ),
-    Fault(
-        "rounding-inverted",
-        "ceil and floor swapped",
-        needs=ROUNDED,
-        replaces={
-            "resolve": resolving(changed("rounding", lambda v: "floor" if v == "ceil" else "ceil"))
-        },
-    ),
-    Fault(
-        "ceil-ignored-with-valid",
-        "rounding_type ignored with auto_pad=valid",
-        needs=ROUNDED & AUTO_PADDED & SAYS_VALID,
-        replaces={
-            "resolve": resolving(
-                lambda p: replace(p, rounding="floor" if p.auto_pad == "valid" else p.rounding)
-            )
-        },
-    ),
-    Fault(
-        "ceil-ignored-without-pads",
+    "ceil-ignored-without-pads": _params(
         "rounding_type ignored where there is no padding",
-        needs=ROUNDED & PADDED,
-        replaces={
-            "resolve": resolving(
-                lambda p: replace(
-                    p,
-                    rounding=p.rounding
-                    if p.auto_pad == "explicit" and any(p.pads_begin + p.pads_end)
-                    else "floor",
-                )
-            )
-        },
+        ROUNDED & PADDED,
+        lambda p: p if _has_explicit_pads(p) else replace(p, rounding="floor"),
     ),
-    Fault(
-        "exclude-pad-ignored",
+    "exclude-pad-ignored": _field(
         "padding counted in the divisor though it is to be excluded",
-        needs=INCLUDING,
-        replaces={"resolve": resolving(changed("include_pad", lambda _: True))},
-        bugs=("flag_exclude_ignored",),
+        INCLUDING,
+        "include_pad",
+        lambda _: True,
+        bug="flag_exclude_ignored",
     ),
-    Fault(
-        "include-pad-ignored",
+    "include-pad-ignored": _field(
         "padding left out of the divisor though it is to be included",
-        needs=INCLUDING,
-        replaces={"resolve": resolving(changed("include_pad", lambda _: False))},
-        bugs=("flag_include_ignored",),
+        INCLUDING,
+        "include_pad",
+        lambda _: False,
+        bug="flag_include_ignored",
     ),
-    Fault(
-        "exclude-pad-inverted",
-        "the meaning of exclude/include padding inverted",
-        needs=INCLUDING,
-        replaces={"resolve": resolving(changed("include_pad", lambda v: not v))},
+    "exclude-pad-inverted": _field(
+        "the meaning of exclude/include padding inverted", INCLUDING, "include_pad", lambda v: not v
     ),
-)
+}

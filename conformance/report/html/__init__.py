@@ -7,6 +7,6 @@ are JSON without angle brackets, and the page's own policy forbids any other scr
 
 from __future__ import annotations
 
-from conformance.report.html.page import render
+from conformance.report.html.page import render, render_report
 
-__all__ = ["render"]
+__all__ = ["render", "render_report"]

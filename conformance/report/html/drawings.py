@@ -10,23 +10,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ExpectedColumns
-from conformance.check.compare import closeness
+from conformance.batch import batch_of
+from conformance.check.closeness import compare
+from conformance.check.explanations import Elements, elements, nearest_outcome
+from conformance.check.judge import answers_of
 from conformance.check.report import Result
-from conformance.dtypes import FLOATS, name_of
-from conformance.errors import ConformanceError, InvalidCase
-from conformance.operators import CLAUSES, Operator, Output, operator_named
-from conformance.operators.clauses import under
+from conformance.dtypes import name_of
+from conformance.errors import ConformanceError
+from conformance.operators import operator_named
 from conformance.operators.pipeline import Plan
 from conformance.report import values as words
-from conformance.report.html.text import Own
-from conformance.vector import UNDEFINED, Array, Combination, Outcome, Vector, outputs_of
-from conformance.verify import misshapen
+from conformance.report.drawing import documented, plan_of
+from conformance.report.html.json_data import TrustedText
+from conformance.report.vector_report import no_windows
+from conformance.vector import ARITHMETIC, UNDEFINED, Array, Combination, Values, Vector, outputs_of
+from conformance.vectorfile.verify import misshapen
 
 LARGEST = 1 << 14
 """Elements of an array whose values a page holds; of larger ones it shows the geometry."""
-
-_ARITHMETIC = ("accumulator", "subnormals")
 
 
 def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict[str, Any]:
@@ -37,21 +38,18 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     `required` readings admit, the nearest to what was returned, else the first.
     """
     operator = operator_named(vector.case.operator)
-    outcome, wrong, allowed = _nearest(vector, result, required, operator)
-    if outcome is None or not outcome.outputs:
-        return {"note": _without_windows(vector, operator)}
+    outcome, returned = _nearest(vector, result, required)
+    if outcome is None:
+        return {"note": f"No windows to draw. {' '.join(no_windows(vector, operator))}"}
     if misshapen(vector):
         return {"note": "No drawing: the answers have not the shapes of the attributes."}
     combination = _chosen(outcome, required)
     try:
-        params = operator.validate(vector.case.inputs, vector.case.attributes)
-        plan = under(operator, combination).plan(params)
+        plan = plan_of(vector, operator, outcome, combination)
     except ConformanceError as error:
         return {"note": f"No drawing: {error}"}
-    expected, addends = outcome.first.values, outcome.first.addends
-    if expected.shape[2:] != plan.extent:  # that of other readings
-        return {"note": "No drawing: the answer has not the shape of its readings."}
-    named = {k: v for k, v in combination.items() if k not in _ARITHMETIC}
+    expected, addends = outcome.outputs[0].values, outcome.outputs[0].addends
+    named = {k: v for k, v in combination.items() if k not in ARITHMETIC}
     data = vector.case.inputs[0]
     large = max(data.size, expected.size) > LARGEST
     worst = result.worst.index if result.worst else (0,) * expected.ndim
@@ -61,7 +59,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
         "shape": data.shape,
         "out": expected.shape,
         "axes": [*_axes(plan, worst[2:] if large else None)],
-        "readings": ", ".join(words.attribute(*each) for each in named.items()),
+        "readings": ", ".join(words.attribute(*reading) for reading in named.items()),
         "worst": worst,
     }
     if large:
@@ -70,20 +68,22 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     drawn["divisor"] = _divisor(plan)
     if (addends == UNDEFINED).any():
         drawn["undefined"] = _bits(addends == UNDEFINED)
-    return drawn | _returned(result, expected, wrong, allowed)
+    return drawn | _returned(result, expected, returned)
 
 
-def _returned(
-    result: Result, expected: Array, wrong: npt.NDArray[np.bool_] | None, allowed: Any
-) -> dict[str, Any]:
+def _returned(result: Result, expected: Array, returned: Elements | None) -> dict[str, Any]:
     """Return what the backend gave: all of it, or the two elements that a report names."""
     output = None if result.output is None else outputs_of(result.output)[0]
     worst = result.worst
-    if wrong is not None and output is not None:
-        every = np.asarray(allowed)[wrong].tolist()
+    if returned is not None:
+        bounds = returned.bound[returned.wrong].tolist()
         # JSON has no infinity; a bound that admits everything is none.
-        bounds = [float(f"{bound:.3g}") if np.isfinite(bound) else None for bound in every]
-        return {"got": _base64(output), "wrong": _bits(wrong), "allowed": bounds}
+        allowed = [float(f"{bound:.3g}") if np.isfinite(bound) else None for bound in bounds]
+        return {
+            "got": _base64(returned.got),
+            "wrong": _bits(returned.wrong),
+            "allowed": allowed,
+        }
     if output is not None and output.size <= LARGEST and output.ndim == expected.ndim:
         return {"other": {"shape": output.shape, "dtype": name_of(output.dtype)}} | (
             {"got": _base64(output)} if output.size else {}
@@ -100,52 +100,39 @@ def _returned(
 
 
 def _nearest(
-    vector: Vector, result: Result, required: Mapping[str, str], operator: Operator
-) -> tuple[Outcome | None, npt.NDArray[np.bool_] | None, Any]:
-    outcomes = [outcome for outcome in vector.outcomes if outcome.kind == "values"]
-    outcomes = [o for o in outcomes if any(_meets(c, required) for c in o.readings)] or outcomes
-    output = None if result.output is None else outputs_of(result.output)[0]
-    best: tuple[Outcome | None, npt.NDArray[np.bool_] | None, Any]
-    best = (outcomes[0] if outcomes else None, None, None)
-    for outcome in outcomes:
-        expected = outcome.first.values
-        if output is None or (output.shape, output.dtype) != (expected.shape, expected.dtype):
-            continue
-        wrong, allowed = _differing(outcome, output, operator.outputs[0])
-        if best[1] is None or wrong.sum() < best[1].sum():
-            best = outcome, wrong, allowed
-    return best
+    vector: Vector, result: Result, required: Mapping[str, str]
+) -> tuple[Values | None, Elements | None]:
+    """Return the outcome to draw, and the elements of the first output beside it.
 
-
-def _differing(
-    outcome: Outcome, returned: Array, output: Output
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return per element of the first output whether it is wrong, and the error allowed."""
-    first = outcome.first
-    values, defined = first.values.ravel(), first.addends != UNDEFINED
-    if name_of(values.dtype) not in FLOATS:
-        return defined & (returned.ravel() != values), np.zeros(values.size)
-    near = closeness(
-        returned.ravel(),
-        ExpectedColumns(values, first.addends, first.divisor, first.magnitude),
-        np.array(first.values.ndim - 2),
-        average=output.comparison == "bound",
-    )
-    arithmetic = (outcome.accumulator == "element-type") + 2 * (outcome.subnormals == "flushed")
-    return defined & ~near.right(arithmetic), near.bound(arithmetic)
+    None where no outcome has values, or where the first output has another type or shape or was
+    not kept.
+    """
+    values = {row: o for row, o in enumerate(vector.outcomes) if isinstance(o, Values)}
+    admitted = {
+        row: outcome
+        for row, outcome in values.items()
+        if any(_meets(combination, required) for combination in outcome.readings)
+    }
+    values = admitted or values
+    if not values or result.output is None:
+        return next(iter(values.values()), None), None
+    batch = batch_of([vector])
+    answers = answers_of(batch, [outputs_of(result.output)])
+    comparison = compare(batch, answers)
+    nearest = nearest_outcome(batch, answers, comparison, 0, [*values])
+    if not comparison.comparable[batch.outcome_expected[nearest]]:
+        return values[nearest], None
+    return values[nearest], elements(batch, answers, 0, nearest, 0)
 
 
 def _meets(combination: Combination, required: Mapping[str, str]) -> bool:
     return all(combination.get(clause, reading) == reading for clause, reading in required.items())
 
 
-def _chosen(outcome: Outcome, required: Mapping[str, str]) -> Combination:
+def _chosen(outcome: Values, required: Mapping[str, str]) -> Combination:
     """Return a combination of readings of an outcome, without what no document has."""
-    meeting = [c for c in outcome.readings if _meets(c, required)] or list(outcome.readings)
-    known = {
-        (clause.name, reading.name) for clause in CLAUSES.values() for reading in clause.readings
-    }
-    return {k: v for k, v in meeting[0].items() if (k, v) in known} if meeting else {}
+    admitted = [c for c in outcome.readings if _meets(c, required)] or list(outcome.readings)
+    return documented(admitted[0]) if admitted else {}
 
 
 def _axes(plan: Plan, only: Sequence[int] | None) -> Iterator[dict[str, Any]]:
@@ -165,27 +152,15 @@ def _axes(plan: Plan, only: Sequence[int] | None) -> Iterator[dict[str, Any]]:
 
 
 def _divisor(plan: Plan) -> int | list[int]:
-    every: list[int] = plan.divisor.ravel().tolist()
-    return every[0] if len(set(every)) == 1 else every
+    """Return the divisor per output position in C order; one number where all are equal."""
+    divisors: list[int] = plan.divisor.ravel().tolist()
+    return divisors[0] if len(set(divisors)) == 1 else divisors
 
 
-def _without_windows(vector: Vector, operator: Operator) -> str:
-    if any(outcome.kind == "anything" for outcome in vector.outcomes):
-        clause = next(iter(vector.clauses), "")
-        why = f": {CLAUSES[clause].says}" if clause in CLAUSES else ""
-        return f"Undefined as a whole ({clause}){why}. Anything but a crash conforms."
-    why = "these attributes"
-    try:
-        operator.validate(vector.case.inputs, vector.case.attributes)
-    except InvalidCase as error:
-        why = str(error)
-    return f"No windows to draw. An exception is the right answer: {why}."
-
-
-def _base64(array: Array) -> Own:
+def _base64(array: Array) -> TrustedText:
     little = array.dtype.newbyteorder("<") if prod(array.shape) else array.dtype
-    return Own(b64encode(array.astype(little).tobytes()), "ascii")
+    return TrustedText(b64encode(array.astype(little).tobytes()), "ascii")
 
 
-def _bits(mask: npt.NDArray[np.bool_]) -> Own:
-    return Own(b64encode(np.packbits(mask.ravel(), bitorder="little").tobytes()), "ascii")
+def _bits(mask: npt.NDArray[np.bool_]) -> TrustedText:
+    return TrustedText(b64encode(np.packbits(mask.ravel(), bitorder="little").tobytes()), "ascii")

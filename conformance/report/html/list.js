@@ -138,7 +138,7 @@ function viewer(group) {
 const KEYS = ["verdict", "operator", "group", "cause"];
 
 function vectorList(box, remember) {
-  const { id, operator, verdict, operators, verdicts } = listing();
+  const { id, operator, verdict, operators, verdicts, failures } = listing();
   const expected = new Set(listing().expected);
   const failing = places().vectors;
   const input = make("input", { type: "search", id: "filter", spellcheck: "false", autocomplete: "off",
@@ -173,7 +173,7 @@ function vectorList(box, remember) {
   function row(v) {
     const name = verdicts[verdict[v]], place = failing.get(v);
     const line = make("tr", {},
-      make("td", { class: "verdict-cell" }, make("span", { class: `state ${name}` }, name), expected.has(v) ? make("span", { class: "quiet" }, " expected") : null),
+      make("td", { class: "verdict-cell" }, make("span", { class: `state ${name}${failures.includes(name) ? " failing" : ""}` }, name), expected.has(v) ? make("span", { class: "quiet" }, " expected") : null),
       make("td", {}, place === undefined ? make("code", {}, id[v])
         : make("button", { type: "button", class: "open", "aria-expanded": "false", onclick: (event) => toggle(line, place, event.currentTarget) }, id[v])));
     return line;

@@ -1,8 +1,9 @@
-"""The page itself: what the template is given."""
+"""A document as one page that needs nothing else, and the page of a check with its drawings."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -12,58 +13,58 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from conformance.check.report import Report
-from conformance.report import sentences
+from conformance.report import check_report
 from conformance.report import values as words
-from conformance.report.html import sections
-from conformance.report.html.concentration import concentrations
-from conformance.report.html.embedded import embedded
-from conformance.report.html.failures import ELEMENT_COLUMNS, elements, facts, grouped
-from conformance.report.html.text import visible
+from conformance.report.document import Document, plain, spans
+from conformance.report.html.embedded import Embedded, embedded
+from conformance.report.html.json_data import shown
 
 if TYPE_CHECKING:
     from conformance.vectorfile import VectorSet
 
 _SCRIPTS = ("values.js", "grids.js", "draw.js", "list.js", "page.js")
-_MOST_IDS = 50
-_TABLES = 6
-_GROUPS = 200
+_TEMPLATES = ("page.html", "blocks.html", "figures.html")
+_PARTS = 200
+"""Parts of a series that are there; the script fills in the blocks of those after the first."""
+_WITH_BLOCKS = 60
 
 
-def render(report: Report, vectors: VectorSet | None = None) -> str:
-    """Return a report as one HTML page; equal reports give equal pages.
+def render_report(report: Report, vectors: VectorSet | None = None) -> str:
+    """Return the report of a check as one page; equal reports give equal pages.
 
     `vectors` are those of the run, open: from them come the data, the drawings and the scripts
     that show a failure again, as far as there is room in about 8 MB. Without them the page says
     what it can.
     """
-    groups, causes = grouped(report)
-    word, _, said = sentences.verdict(report).partition(": ")
-    style, script = _asset("page.css"), _script()
-    tables = concentrations(report.results)
+    data = embedded(report, vectors)
+    figures = _environment().get_template("figures.html").module
+    drawn = {
+        name: getattr(figures, name)(data, vectors is not None) for name in ("failures", "vectors")
+    }
+    return render(check_report.describe(report, with_tables=True), figures=drawn, data=data)
+
+
+def render(
+    document: Document, *, figures: Mapping[str, Markup] | None = None, data: Embedded | None = None
+) -> str:
+    """Return a document as one page.
+
+    `figures` are those that it names, as HTML of our own; `data` is what the page's script shows.
+    Without data there is no script.
+    """
+    word, _, sentence = document.conclusion.partition(": ")
+    style, script = _asset("page.css"), _script() if data else ""
     return (
         _environment()
         .get_template("page.html")
         .render(
-            report=report,
+            document=document,
             word=word.partition(",")[0].capitalize(),
-            sentence=said,
-            counts=sections.counts_rows(report),
-            left_out=sections.left_out(report),
-            causes=causes,
-            groups=groups[:_GROUPS],
-            more_groups=len(groups) - _GROUPS,
-            failing=sum(len(group.results) for group in groups),
-            element_columns=ELEMENT_COLUMNS[1:],
-            concentrations=tables[:_TABLES],
-            more_concentrations=tables[_TABLES:],
-            cut_short=sentences.cut_short(report),
-            element_types=sentences.element_types(report),
-            readings=sections.reading_rows(report),
-            undefined=sections.undefined_rows(report.undefined),
-            accuracy=sections.profiles(report.accuracy),
-            data=embedded(report, groups, causes, vectors),
-            with_vectors=vectors is not None,
-            most_ids=_MOST_IDS,
+            sentence=sentence,
+            figures=figures or {},
+            data=data,
+            most_parts=_PARTS,
+            with_blocks=_WITH_BLOCKS,
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own files
             style_hash=_hash(style),
@@ -76,19 +77,18 @@ def render(report: Report, vectors: VectorSet | None = None) -> str:
 def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
-        finalize=visible,
-        loader=DictLoader({"page.html": _asset("page.html")}),
+        finalize=shown,
+        loader=DictLoader({name: _asset(name) for name in _TEMPLATES}),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {
-        "count": words.count,
-        "facts": facts,
-        "elements": elements,
-        "say": sentences,
+    environment.globals |= {"count": words.count, "spans": spans}
+    environment.filters |= {
+        "json": Markup,
+        "kind": lambda block: type(block).__name__,
+        "plain": plain,
     }
-    environment.filters |= {"json": Markup}
     return environment
 
 

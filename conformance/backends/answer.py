@@ -1,0 +1,172 @@
+"""The outcome of one call of a backend, as plain values, wherever it was called.
+
+What a backend returned or raised is not trusted: of an object only its type is looked at, and of
+an array that is exactly numpy.ndarray only what numpy's C code tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of, is_known, name_of
+from conformance.errors import Unsupported
+from conformance.text import one_line
+from conformance.vector import Array, Outputs, as_returned, outputs_of
+
+Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Array | Outputs]
+"""Computes one case: operator name, input arrays, attributes by the document's names.
+
+It returns an array, or a tuple of them where the operator has several outputs.
+"""
+
+NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = range(8)
+"""Kinds of answers. MISSING: its output was to be stored and is not."""
+
+SMALL = 1 << 16
+"""Elements of an output that are stored whatever was expected: a case may expect nothing."""
+
+MAX_OUTPUTS = 16
+"""Arrays of one answer: an operator has far fewer outputs."""
+
+MAX_TEXT = 300
+"""Characters of a text that a backend gave, as it is reported."""
+
+_MAX_NAME = 100
+_TEXTS = 4096
+"""Texts in the cache: a backend may say thousands of times what it does not support."""
+_USUAL = {
+    id(kind): kind.__name__
+    for kind in (Unsupported, NotImplementedError, RuntimeError, TypeError, ValueError)
+}
+SUITE_TYPES = frozenset((*FLOATS, *INTEGERS))
+_NATIVE = {dtype_of(name): name for name in SUITE_TYPES}
+
+
+class Returned(NamedTuple):
+    """One output: the name of its element type, its shape, and its elements.
+
+    `data` are the elements in C order and native byte order; None where `dtype` is not a known
+    element type, there are more elements than are looked at, or no array can have this shape.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes | None = None
+
+
+class Answer(NamedTuple):
+    """The outcome of a call; the fields are those of `conformance.backends.runner.Answers`."""
+
+    kind: int
+    outputs: tuple[Returned, ...] = ()
+    text: str = ""
+
+
+def answer_returned(output: object, limit: int) -> Answer:
+    """Return the answer that a returned object is; up to `limit` elements are copied.
+
+    Only numpy.ndarray itself is an array, and only tuple itself holds several: a subclass may run
+    code of the backend when it is looked at.
+    """
+    if type(output) is np.ndarray:
+        return Answer(ARRAY, (_returned(output, limit),))
+    if type(output) is not tuple:
+        return Answer(NO_ARRAY, (), _type_name(type(output)))
+    if not output:
+        return Answer(NO_ARRAY, (), "an empty tuple")
+    outputs = []
+    for place, array in enumerate(output[:MAX_OUTPUTS]):
+        if type(array) is not np.ndarray:
+            return Answer(NO_ARRAY, (), f"a tuple with {_type_name(type(array))} at {place}")
+        outputs.append(_returned(array, limit))
+        limit -= array.size
+    if len(output) > MAX_OUTPUTS:
+        return Answer(NO_ARRAY, (), f"a tuple of {len(output)}")
+    return Answer(ARRAY, tuple(outputs))
+
+
+def _returned(output: Array, limit: int) -> Returned:
+    name = _NATIVE.get(output.dtype) or _dtype_name(output.dtype)
+    data = native_bytes(output) if output.size <= limit and name in SUITE_TYPES else None
+    return Returned(name, output.shape, data)
+
+
+def native_bytes(array: Array) -> bytes:
+    """Return the elements of an array, in C order and native byte order."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array.tobytes()
+
+
+def arrays_of(outputs: Sequence[Returned]) -> Array | Outputs | None:
+    """Return outputs as a backend does, as read-only arrays; None if elements are missing."""
+    arrays = []
+    for output in outputs:
+        if output.data is None:
+            return None
+        flat = np.frombuffer(output.data, dtype_of(output.dtype))
+        arrays.append(flat.reshape(output.shape))
+    return as_returned(tuple(arrays)) if arrays else None
+
+
+def outputs_or_raise(answer: Answer) -> Array | Outputs:
+    """Return what a backend with this answer returns, as arrays of its own, or raise.
+
+    Raises Unsupported or RuntimeError in the words of the answer; RuntimeError too for an output
+    without elements.
+    """
+    if answer.kind == UNSUPPORTED:
+        raise Unsupported(answer.text)
+    returned = arrays_of(answer.outputs)
+    if returned is None:
+        described = "; ".join(f"{output.dtype} {output.shape}" for output in answer.outputs)
+        raise RuntimeError(answer.text or f"an output of {described}")
+    return as_returned(tuple(array.copy() for array in outputs_of(returned)))
+
+
+def answer_raised(error: BaseException) -> Answer:
+    """Return the answer that an exception is."""
+    # Not isinstance, which asks the exception for its __class__.
+    unsupported = issubclass(type(error), NotImplementedError)
+    return Answer(UNSUPPORTED if unsupported else RAISED, (), error_line(error))
+
+
+def error_line(error: BaseException) -> str:
+    """Return an exception as one short line, even if its text cannot be made."""
+    try:
+        text = str(error)
+        if type(text) is not str or len(text) > 4 * MAX_TEXT:
+            text = str.__getitem__(text, slice(0, 4 * MAX_TEXT))
+    except BaseException:  # noqa: BLE001 - a backend's exception may be as broken as the backend
+        text = "(its text could not be made)"
+    # By identity: to look a type up is to ask its metaclass for a hash.
+    name = _USUAL.get(id(type(error))) or _plain_name(type(error), "__name__")
+    return _described(name, text)
+
+
+@lru_cache(maxsize=_TEXTS)
+def _described(name: str, text: str) -> str:
+    text = one_line(text, MAX_TEXT)
+    return f"{name}: {text}" if text else name
+
+
+def _plain_name(kind: type, attribute: str) -> str:
+    """Return a text that a type has, from `type` itself: its metaclass may answer anything."""
+    text = type.__dict__[attribute].__get__(kind)
+    if not issubclass(type(text), str):
+        return ""
+    return one_line(str.__getitem__(text, slice(0, MAX_TEXT)), _MAX_NAME)
+
+
+def _type_name(kind: type) -> str:
+    module, name = _plain_name(kind, "__module__"), _plain_name(kind, "__qualname__")
+    return name if module in {"", "builtins"} else f"{module}.{name}"
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    native = dtype if dtype.isnative else dtype.newbyteorder("=")
+    return name_of(native) if is_known(native) else one_line(str(dtype), _MAX_NAME)

@@ -1,0 +1,123 @@
+"""Built-in backends: adapters to engines, some of them with options."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import cast
+
+import numpy as np
+
+from conformance.backends.answer import Backend, error_line
+from conformance.backends.options import with_options
+from conformance.backends.python_callable import guarded_import
+from conformance.errors import UsageError
+from conformance.operators import MAXIMUM, OPERATORS
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """An adapter of this package: the module that holds its `backend`, and the engine it needs.
+
+    `package` is what is imported, `distribution` what is installed, where it has another name,
+    and `helpers` are other packages that the adapter needs. A backend with options is a dataclass,
+    whose fields are the options.
+    """
+
+    name: str
+    package: str
+    summary: str
+    distribution: str = ""
+    helpers: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        """Full name of the adapter's module."""
+        return f"{__package__}.engines.{self.name}_backend"
+
+    @property
+    def installed(self) -> bool:
+        """Whether all packages that it needs can be found; nothing is imported."""
+        return not self.missing
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What has to be installed, by the names that pip takes."""
+        needed = {self.package: self.distribution or self.package}
+        needed |= {helper: helper for helper in self.helpers}
+        return tuple(
+            distribution
+            for package, distribution in needed.items()
+            if importlib.util.find_spec(package) is None
+        )
+
+    @property
+    def version(self) -> str:
+        """Version of the engine, "" if it is not installed."""
+        try:
+            return version(self.distribution or self.package)
+        except PackageNotFoundError:
+            return ""
+
+    def load(self, options: str = "") -> Backend:
+        """Import the adapter and return its backend, made with `options` ("NAME=VALUE,...").
+
+        Raises UsageError if that fails, an option is unknown, or the backend that the options
+        make cannot take the maximum of one float32.
+        """
+        if not self.installed:
+            packages = " ".join(self.missing)
+            raise UsageError(
+                f"backend {self.name!r} needs {packages.replace(' ', ' and ')}, which is not "
+                f"installed: pip install {packages}"
+            )
+        module = guarded_import(
+            self.name, self.module, lambda: importlib.import_module(self.module)
+        )
+        if not options:
+            return cast("Backend", module.backend)
+        text = f"{self.name}:{options}"
+        backend = with_options(text, module.backend, options)
+        try:
+            _call_once(backend)
+        except Exception as error:
+            raise UsageError(f"backend {text!r} cannot be used: {error_line(error)}") from error
+        return backend
+
+
+_BUILTINS = (
+    Builtin("numpy", "numpy", "plain loops over the windows of each axis, the default readings"),
+    Builtin("torch", "torch", "the pooling functions of torch.nn.functional, on the CPU"),
+    Builtin("openvino", "openvino", "OpenVINO's opset1 and opset8 pooling, on its CPU device"),
+    Builtin(
+        "onnxruntime",
+        "onnxruntime",
+        "AveragePool and MaxPool of ONNX Runtime, on the CPU",
+        helpers=("onnx",),
+    ),
+    Builtin("jax", "jax", "reduce_window of jax.lax, compiled by XLA for the default device"),
+    Builtin(
+        "paddle",
+        "paddle",
+        "the pooling functions of paddle.nn.functional, on the CPU",
+        "paddlepaddle",
+    ),
+    Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
+)
+
+
+def available() -> dict[str, Builtin]:
+    """Return the built-in backends by name, installed or not."""
+    return {builtin.name: builtin for builtin in _BUILTINS}
+
+
+def _call_once(backend: Backend) -> None:
+    """Let a backend take the maximum of one float32."""
+    operator = next(
+        operator
+        for operator in OPERATORS.values()
+        if operator.has_windows and operator.reduction is MAXIMUM
+    )
+    backend(operator.name, [np.ones((1, 1, 1, 1), np.float32)], operator.tiled((1, 1)))

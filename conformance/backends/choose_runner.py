@@ -1,0 +1,46 @@
+"""Which runner calls a backend: this process, processes of their own, or a look-up of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from conformance.backends.answer import Backend
+from conformance.backends.named_backend import engine_version, parse_backend
+from conformance.backends.program.external import External
+from conformance.backends.program.isolated import Isolated
+from conformance.backends.program.launch import python_worker
+from conformance.backends.results.stored_results import StoredResults
+from conformance.backends.runner import InProcess, Runner
+from conformance.errors import UsageError
+
+
+@contextmanager
+def runner_of(
+    backend: Backend | str, timeout: float | None, memory: int | None, jobs: int, *, apart: bool
+) -> Iterator[Runner]:
+    """Yield what calls a backend, a callable or a text as `load_backend` takes it.
+
+    Stored results are looked up. Programs always run in processes of their own, and a backend of
+    Python does if `apart` says so: in `jobs` processes, each with `memory` bytes of address space,
+    and `timeout` seconds for each call; None is no limit. Raises UsageError for what is no
+    backend.
+    """
+    named = parse_backend(backend) if isinstance(backend, str) else None
+    if named is not None and (named.kind in {"exec", "results"} or not apart):
+        backend = named.load()
+    launch = None
+    if isinstance(backend, External):
+        launch = backend.launch
+    elif apart and not isinstance(backend, StoredResults):
+        launch = python_worker(backend)
+    if launch is not None:
+        with Isolated(launch, timeout=timeout, memory=memory, jobs=jobs) as workers:
+            yield workers
+    elif isinstance(backend, StoredResults):
+        with nullcontext() if named is None else backend:
+            yield backend
+    elif callable(backend):
+        yield InProcess(backend, engine_version(named.text) if named is not None else "")
+    else:
+        raise UsageError(f"the backend is {type(backend).__name__}, not callable")

@@ -1,0 +1,1 @@
+"""Adapters to engines, each imported only when its name is asked for."""

@@ -1,0 +1,70 @@
+"""JAX's pooling: lax.reduce_window, on the default device, compiled by XLA for each case.
+
+A maximum is reduce_window with max, from the lowest value. An average is reduce_window with add,
+from zero, divided the way `flax.linen.avg_pool` does: by the number of cells of the window
+(padding counted), or by reduce_window over ones (padding not counted). same_* and valid are the
+padding words SAME, SAME_LOWER and VALID, explicit pads are handed over.
+
+JAX rounds down: ceil is unsupported where it differs from floor. It has no adaptive pooling, which
+is unsupported. Nothing is refused here that JAX would answer: it is more general than documents, as
+it crops for negative pads and pools over any number of axes (`--allow-extensions`). Any element
+type will do; float64 and int64 are switched on for the calls made here alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+
+from conformance.backends.engines.engine import counterpart, known_operator
+from conformance.errors import Unsupported
+from conformance.operators import Params, pooling_of
+from conformance.vector import Array
+
+_WORDS = {"same_upper": "SAME", "same_lower": "SAME_LOWER", "valid": "VALID"}
+
+
+def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    """Compute one case; Unsupported for ceil rounding and adaptive pooling."""
+    data = inputs[0]
+    definition = known_operator(operator)
+    if definition.is_adaptive:
+        raise Unsupported(f"operator {operator}: JAX has no adaptive pooling")
+    averages = counterpart(definition, {"average": True, "maximum": False})
+    pooling = pooling_of(operator, inputs, attributes)
+    params = pooling.params
+    if pooling.ceil_matters:
+        raise Unsupported("rounding_type=ceil: reduce_window rounds down")
+    with jax.enable_x64(True):  # noqa: FBT003 - its signature
+        return np.asarray(_pool(params, data.shape, data.dtype, averages=averages)(data))
+
+
+@lru_cache(maxsize=256)
+def _pool(params: Params, shape: tuple[int, ...], dtype: Any, *, averages: bool) -> Any:
+    """Return the compiled computation for inputs of one shape and type."""
+    window, strides = (1, 1, *params.kernel), (1, 1, *params.strides)
+    padding: Any = _WORDS.get(params.auto_pad)
+    if padding is None:
+        padding = [(0, 0), (0, 0), *zip(params.pads_begin, params.pads_end, strict=True)]
+
+    def reduce(x: Any, start: Any, combine: Any) -> Any:
+        return lax.reduce_window(x, start, combine, window, strides, padding)
+
+    def maximum(x: Any) -> Any:
+        lowest = -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min
+        return reduce(x, jnp.asarray(lowest, dtype), lax.max)
+
+    def average(x: Any) -> Any:
+        total = reduce(x, jnp.zeros((), dtype), lax.add)
+        if params.include_pad:
+            return total / prod(params.kernel)
+        return total / reduce(jnp.ones(shape, dtype), jnp.zeros((), dtype), lax.add)
+
+    return jax.jit(average if averages else maximum)

@@ -1,0 +1,7 @@
+"""Backends in processes of their own: programs, and the worker of this package."""
+
+from __future__ import annotations
+
+from conformance.backends.program.launch import Launch, python_worker
+
+__all__ = ["Launch", "python_worker"]

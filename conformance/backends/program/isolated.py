@@ -1,0 +1,283 @@
+"""Calling a backend in other processes: a crash or a hang costs the answer to one vector."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+
+from conformance.backends.answer import CRASHED, TIMED_OUT, UNSUPPORTED, Answer
+from conformance.backends.program import Launch
+from conformance.backends.program.program import Program
+from conformance.backends.program.protocol import attributes_text
+from conformance.backends.runner import Answers, Runner, Stopped, largest_looked_at
+from conformance.batch import Batch
+from conformance.dtypes import name_of
+from conformance.errors import UsageError
+
+_TICK = 0.1
+_STARTS = 10
+"""Starts in a row that may end without one answer, before the first answer of all."""
+
+
+class Isolated(Runner):
+    """Asks `jobs` copies of a program, each of them one vector at a time.
+
+    A call has `timeout` seconds (None: no limit), a program `memory` bytes of address space
+    (Linux). A program that crashes or hangs is killed, and a fresh one gets the next vector. The
+    programs are started at once and live until `close`, or the end of a `with` block; one that has
+    had no batch for `idle` seconds ends earlier, and the next batch starts another. Raises
+    UsageError for an argument that is wrong, and `run` does for a program that does not work.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        jobs: int = 1,
+        timeout: float | None = None,
+        memory: int | None = None,
+        idle: float | None = None,
+    ) -> None:
+        if jobs < 1:
+            raise UsageError(f"jobs is {jobs}: at least 1")
+        if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
+            raise UsageError(f"timeout is {timeout} s: above 0, or None for no limit")
+        if memory is not None and memory < 1:
+            raise UsageError(f"memory is {memory} bytes: at least 1, or None for no limit")
+        self.launch, self.timeout, self.memory, self.idle = launch, timeout, memory, idle
+        self.works = False  # whether some program has given an answer
+        self._failures = 0  # starts in a row, before the first answer
+        self._threads = [_ProgramThread(self) for _ in range(jobs)]
+
+    def run(
+        self,
+        batch: Batch,
+        answers: Answers,
+        tick: Callable[[int], None],
+        order: Sequence[int] | None = None,
+    ) -> None:
+        """Ask for every vector; see `Runner.run`.
+
+        Raises UsageError if the program cannot be started, or does not work at all, and Stopped
+        if it has worked and cannot be started again. Whatever is raised, every program is killed
+        first.
+        """
+        calls = _Calls(batch, answers, order)
+        for thread in self._threads:
+            thread.batches.put(calls)
+        try:
+            while not calls.finished.wait(_TICK):
+                tick(calls.done)
+        finally:
+            if calls.stop():
+                for thread in self._threads:
+                    thread.interrupt()
+        if calls.error is not None:
+            raise calls.error
+
+    def ready(self) -> None:
+        """Wait until the programs are started; UsageError if one cannot be."""
+        for thread in self._threads:
+            thread.ready.result()
+
+    @property
+    def engine(self) -> str:
+        """What the first program says; see `Runner.engine`."""
+        ready = self._threads[0].ready
+        if not ready.done() or ready.exception() is not None:
+            return ""
+        welcome = ready.result().welcome
+        return welcome.engine if welcome is not None else ""
+
+    def close(self) -> None:
+        """Let every program exit; those that do not are killed."""
+        for thread in self._threads:
+            thread.leave()
+        for thread in self._threads:
+            thread.join()
+
+    def count_failure(self, program: Program, answer: Answer) -> None:
+        """Note that a program gave no answer; UsageError if none of ten in a row ever did."""
+        if self.works:
+            return
+        self._failures += 1
+        if self._failures >= _STARTS:
+            raise UsageError(
+                f"{self.launch}: {_STARTS} starts in a row without one answer, the last with "
+                f"{answer.text}{program.last_words}"
+            )
+
+
+class _Calls:
+    """The calls for a batch: which vector is next, the answers, and an error that ends the run."""
+
+    def __init__(self, batch: Batch, answers: Answers, order: Sequence[int] | None) -> None:
+        self.batch = batch
+        self.done = 0
+        self.stopped = False
+        self.error: BaseException | None = None
+        self.finished = threading.Event()
+        self._answers = answers
+        indices = range(len(batch)) if order is None else order
+        self._total = len(indices)
+        self._left = iter(indices)
+        self._lock = threading.Lock()
+        self.limits = largest_looked_at(batch)
+        # Vectors share their attributes, which live as long as the batch.
+        self._texts: dict[int, str] = {}
+        if not indices:
+            self.finished.set()
+
+    def take(self) -> int | None:
+        """Return a vector that no other thread has; None if none is left or the run is stopped."""
+        with self._lock:
+            return None if self.stopped else next(self._left, None)
+
+    def refusal(self, program: Program, index: int) -> Answer | None:
+        """Return the answer to a vector that a program does not want to be asked for."""
+        inputs, operator = self.batch.inputs[index], self.batch.operator
+        dtype = name_of(inputs[0].dtype) if inputs else ""
+        if program.offers(operator, dtype):
+            return None
+        return Answer(UNSUPPORTED, text=f"the program does not list {operator} of {dtype}")
+
+    def ask(self, program: Program, index: int) -> None:
+        """Begin a call for a vector."""
+        batch = self.batch
+        attributes = batch.attributes[index]
+        text = self._texts.get(id(attributes))
+        if text is None:
+            text = self._texts[id(attributes)] = attributes_text(attributes)
+        program.send(batch.operator, batch.inputs[index], text, limit=self.limits[index])
+
+    def put(self, index: int, answer: Answer, printed: str) -> None:
+        """Store the answer to a vector, unless the run was stopped meanwhile."""
+        with self._lock:
+            if self.stopped:
+                return
+            self._answers.put(index, answer)
+            if printed:
+                self._answers.printed[index] = printed
+            self.done += 1
+            if self.done == self._total:
+                self.finished.set()
+
+    def fail(self, error: BaseException) -> None:
+        """End the run with an error, unless it has ended."""
+        with self._lock:
+            if not self.stopped:
+                self.error, self.stopped = error, True
+                self.finished.set()
+
+    def stop(self) -> bool:
+        """End the run: no answer is stored from here on. Says whether any is missing."""
+        with self._lock:
+            self.stopped = True
+            return self.done < self._total
+
+
+class _ProgramThread(threading.Thread):
+    """A thread with a program of its own, started as soon as the thread is and ended with it."""
+
+    def __init__(self, runner: Isolated) -> None:
+        super().__init__(name="conformance worker", daemon=True)
+        self._runner = runner
+        self._program: Program | None = None
+        self._leaving = False
+        self.ready: Future[Program] = Future()
+        self.batches: SimpleQueue[_Calls | None] = SimpleQueue()
+        self.start()
+
+    def leave(self) -> None:
+        """End the thread and its program; nobody waits for one that has not yet started."""
+        self._leaving = True
+        self.batches.put(None)
+        program = self._program
+        if program is not None and program.welcome is None:
+            program.interrupt()
+
+    def interrupt(self) -> None:
+        """Kill the program, whatever it does."""
+        program = self._program
+        if program is not None:
+            program.interrupt()
+
+    def run(self) -> None:
+        """See threading.Thread."""
+        try:
+            self.ready.set_result(self._start_program(lambda: self._leaving))
+        except Exception as error:  # noqa: BLE001 - raised where somebody waits
+            self.ready.set_exception(error)
+        while (calls := self._next_batch()) is not None:
+            try:
+                self._work(calls)
+            except BaseException as error:  # noqa: BLE001 - raised where somebody waits
+                calls.fail(error)
+        self._close_program()
+
+    def _next_batch(self) -> _Calls | None:
+        """Return the calls for the next batch, None at the end; an idle program is closed."""
+        try:
+            return self.batches.get(timeout=self._runner.idle)
+        except Empty:
+            self._close_program()
+            return self.batches.get()
+
+    def _close_program(self) -> None:
+        if self._program is not None:
+            self._program.close()
+
+    def _start_program(self, is_over: Callable[[], bool]) -> Program:
+        if self._program is not None:
+            self._program.kill()  # one that was interrupted between two calls has open pipes
+        program = self._program = Program(self._runner.launch, memory=self._runner.memory)
+        if is_over():  # whoever ended it did not know of this program
+            program.interrupt()
+        program.greet(self._runner.timeout)
+        return program
+
+    def _start_again(self, calls: _Calls) -> Program:
+        try:
+            return self._start_program(lambda: calls.stopped)
+        except UsageError as error:
+            if self._runner.works:
+                raise Stopped(str(error)) from error
+            raise
+
+    def _work(self, calls: _Calls) -> None:
+        self.ready.result()
+        pending: deque[int] = deque()  # vectors that were sent and not answered
+        to_resend: deque[int] = deque()  # vectors sent to a program that then ended
+        while (program := self._ask(calls, pending, to_resend)) is not None:
+            index = pending.popleft()
+            answer = program.receive(calls.limits[index], self._runner.timeout)
+            if answer.kind not in {CRASHED, TIMED_OUT}:
+                self._runner.works = True
+            elif not calls.stopped:
+                self._runner.count_failure(program, answer)
+            calls.put(index, answer, program.printed)
+            if not program.alive:
+                to_resend.extend(pending)
+                pending.clear()
+
+    def _ask(self, calls: _Calls, pending: deque[int], to_resend: deque[int]) -> Program | None:
+        """Ask for as many vectors as a program takes at once; None if there are no more.
+
+        One that works ahead has the next call while it works, and never waits for it.
+        """
+        program = self._program
+        while len(pending) <= (program is not None and program.works_ahead):
+            index = to_resend.popleft() if to_resend else calls.take()
+            if index is None or calls.stopped:
+                break
+            if program is None or not program.alive:
+                program = self._start_again(calls)
+            if (refusal := calls.refusal(program, index)) is not None:
+                calls.put(index, refusal, "")
+                continue
+            calls.ask(program, index)
+            pending.append(index)
+        return program if pending else None

@@ -1,0 +1,177 @@
+"""Runners: calling a backend for the vectors of a batch, with one answer each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from conformance.backends.answer import (
+    NOT_RUN,
+    SMALL,
+    Answer,
+    Backend,
+    Returned,
+    answer_raised,
+    answer_returned,
+)
+from conformance.backends.python_callable import version_given_by
+from conformance.batch import Batch
+from conformance.files import Closable
+
+_BETWEEN_TICKS = 0.1  # seconds
+
+
+@dataclass(slots=True, eq=False)
+class Answers:
+    """What a backend returned for the vectors of a batch, one item each.
+
+    `kind` is one of the codes in `answer`. For ARRAY, `outputs` are the arrays returned; their
+    `data` is None where all of them have more elements than any outcome. `text` gives the exception
+    of RAISED and UNSUPPORTED, the type of what NO_ARRAY returned, and what is known about a crash
+    or a timeout, on one line each. `printed` is what the backend wrote to its standard streams
+    during the call, at most the last few thousand characters.
+    """
+
+    kind: list[int]
+    outputs: list[tuple[Returned, ...]]
+    text: dict[int, str]
+    printed: dict[int, str] = field(default_factory=dict)
+
+    def put(self, index: int, answer: Answer) -> None:
+        """Store the answer to a vector."""
+        self.kind[index], self.outputs[index], text = answer
+        if text:
+            self.text[index] = text
+
+    @classmethod
+    def none_yet(cls, count: int) -> Answers:
+        """Return answers of `count` vectors that were not run."""
+        return cls([NOT_RUN] * count, [()] * count, {})
+
+
+class Stopped(Exception):  # noqa: N818 - the run ends early, for a reason that is its text
+    """Raised by a runner that cannot go on; vectors it has not run are NOT_RUN."""
+
+
+class Runner(Closable):
+    """Runs the vectors of a batch, here or in another process; a context manager."""
+
+    def ready(self) -> None:
+        """Wait until the backend has started, so that its start is not the time of a vector.
+
+        Raises UsageError if it cannot be started.
+        """
+
+    @property
+    def engine(self) -> str:
+        """The version of the engine, known when it is ready; "" if the backend gives none."""
+        return ""
+
+    def close(self) -> None:
+        """End what was started or opened to run vectors."""
+
+    @abstractmethod
+    def run(
+        self,
+        batch: Batch,
+        answers: Answers,
+        tick: Callable[[int], None],
+        order: Sequence[int] | None = None,
+    ) -> None:
+        """Fill in `answers`, calling `tick(vectors done)` now and then.
+
+        `order` are the vectors to run, by index in the batch; None is all, in their order. A
+        KeyboardInterrupt leaves the vectors from the current one on as NOT_RUN. Raises Stopped.
+        """
+
+
+class OneByOne(Runner):
+    """Has the answers to the vectors of a batch in this process, one after the other."""
+
+    @abstractmethod
+    def answer(self, batch: Batch, index: int, limit: int) -> Answer:
+        """Return the answer to a vector, with outputs of up to `limit` elements."""
+
+    def run(
+        self,
+        batch: Batch,
+        answers: Answers,
+        tick: Callable[[int], None],
+        order: Sequence[int] | None = None,
+    ) -> None:
+        """Store the answer to every vector; see `Runner.run`."""
+        limits = largest_looked_at(batch)
+        due = 0.0
+        with _changes_undone():
+            for done, index in enumerate(range(len(batch)) if order is None else order, 1):
+                answers.put(index, self.answer(batch, index, limits[index]))
+                now = perf_counter()
+                if now > due:
+                    tick(done)
+                    due = now + _BETWEEN_TICKS
+
+
+class InProcess(OneByOne):
+    """Calls a backend in this process, without protection from a crash or a hang."""
+
+    def __init__(self, backend: Backend, engine: str = "") -> None:
+        self._backend = backend
+        self._engine = engine
+
+    @property
+    def engine(self) -> str:
+        """What is known of it, else what the callable or its module gives; see `Runner.engine`."""
+        return self._engine or version_given_by(self._backend)
+
+    def answer(self, batch: Batch, index: int, limit: int) -> Answer:
+        """Call the backend for a vector."""
+        # Fresh, writable arguments: a backend may change them.
+        inputs = [array.copy() for array in batch.inputs[index]]
+        attributes = dict(batch.attributes[index])
+        for name, value in attributes.items():
+            if type(value) is list:
+                attributes[name] = value.copy()
+        try:
+            output = self._backend(batch.operator, inputs, attributes)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
+            return answer_raised(error)
+        return answer_returned(output, limit)
+
+
+def largest_looked_at(batch: Batch) -> list[int]:
+    """Return per vector how many elements outputs may have to be compared with anything."""
+    largest = np.full(len(batch), SMALL, np.int64)
+    outcomes = batch.expected_size.reshape(-1, batch.outputs).sum(axis=1)
+    np.maximum.at(largest, batch.expected_vector[:: batch.outputs], outcomes)
+    limits: list[int] = largest.tolist()
+    return limits
+
+
+@contextmanager
+def _changes_undone() -> Iterator[None]:
+    """Restore what a backend may change in this process and the checker needs afterwards."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    depth = sys.getrecursionlimit()
+    directory = None
+    with suppress(OSError):  # it may have been removed
+        directory = Path.cwd()
+    with np.errstate(), warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = streams
+            sys.setrecursionlimit(depth)
+            with suppress(OSError):
+                if directory is not None:
+                    os.chdir(directory)

@@ -1,0 +1,1 @@
+"""Which cases there are: sweeps, drawn cases, layers of models, and the files made of them."""

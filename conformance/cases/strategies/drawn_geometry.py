@@ -1,0 +1,240 @@
+"""Attributes and extents: numbers in every relation, within limits, smallest first.
+
+All draws are independent of each other, and what must hold between numbers is made to hold
+afterwards: nothing is thrown away, and a number that shrinks leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from itertools import chain, repeat
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from conformance.cases.strategies.choices import Choices, blocks, chosen
+from conformance.operators.attributes import WORDS, Role
+from conformance.operators.operator import Operator
+from conformance.vector import Array
+
+LARGEST = 40
+"""Kernels, strides, and sizes beyond the smallest possible go up to this, but for an `Outlier`."""
+
+
+def _ladder(*runs: tuple[Iterable[int], int]) -> tuple[int, ...]:
+    """Return numbers in ascending order, each so often."""
+    return tuple(chain.from_iterable(repeat(n, often) for run, often in runs for n in run))
+
+
+# Few steps: Hypothesis takes each of them once for every number that it lowers.
+_LONG = (13, 14, 15, 16, 17, 20, 25, 31, 32, 33, LARGEST)
+_LENGTHS = _ladder((range(1, 4), 6), (range(4, 7), 4), (range(7, 13), 1), (_LONG, 1))
+_STRIDES = _ladder((range(1, 4), 6), (range(4, 9), 1), ((9, 13, 16, 17, LARGEST), 1))
+_PADS = _ladder((range(1), 14), (range(1, 4), 4), (range(4, 9), 1), ((11, 16, 20), 1))
+_AXES = _ladder((range(1, 3), 3), (range(3, 4), 2), (range(4, 9), 1))
+_CHANNELS = _ladder(
+    (range(1, 4), 8),
+    (range(4, 8), 1),
+    ((8, 8, 9, 11, 12, 15, 16, 16, 17, 24, 31, 32, 32, 33, 40, 48), 1),  # layouts in blocks
+    ((64, 65, 128, 255, 256, 257, 264), 1),
+)
+_BATCHES = _ladder((range(1, 2), 10), (range(2, 4), 3), ((4, 5, 16, 17, 33), 1))
+PLANES = {"batch": _BATCHES, "channels": _CHANNELS}
+# What axes share with the last one: kernels have fast ways for square windows.
+_SHARED = (
+    (),
+    (),
+    (),
+    ("kernel", "strides"),
+    ("kernel", "strides", "pads_begin", "pads_end", "extra"),
+)
+# From where ladders end to where narrow integers and loops over blocks do.
+_FAR = (LARGEST + 1, *(2**n + more for n in (6, 7, 8, 10, 15, 16) for more in (-1, 0, 1)))
+_RARELY = 40
+_LARGEST_KERNEL = 1 << 16  # as far as faults are tried
+_LISTS = ("kernel", "strides", "pads_begin", "pads_end")
+
+_Axis = dict[str, int]
+"""The numbers of one axis: those of `_LISTS` and `extra`, its size beyond the least one that fits;
+without windows, its input `size` and `output` size."""
+
+
+class Outlier(NamedTuple):
+    """One number larger than those usually drawn, in cells; `what` names it, "" for none.
+
+    `place` is its axis, counted from the last.
+    """
+
+    what: str
+    length: int
+    place: int
+
+    def of(self, *whats: str) -> int:
+        """Return the length if it is that of one of these, else 0."""
+        return self.length if self.what in whats else 0
+
+
+class Geometry(NamedTuple):
+    """A case without batches, channels and data; `cells` are of its padded input or its output."""
+
+    attributes: dict[str, Any]
+    sizes: list[int]
+    cells: int
+    outlier: Outlier
+    rest: tuple[Array, ...] = ()
+
+
+class Geometries:
+    """The attributes and extents that can be drawn of an operator, within some limits.
+
+    `axes` is the fewest and the most axes; words of the roles in `fixed` have their first meaning.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        axes: tuple[int, int],
+        max_cells: int,
+        fixed: Collection[Role] = (),
+    ) -> None:
+        self._operator = operator
+        self._max_cells = max_cells
+        words = {role: a for role in WORDS if (a := operator.attribute(role)) is not None}
+        self._words: Choices = {
+            role: a.meanings[:1] if role in fixed else a.meanings for role, a in words.items()
+        }
+        optional = (a for a in operator.attributes if not a.required and a.role != "ignored")
+        self._optional = {attribute.key: attribute for attribute in optional}
+        # Drawn even where an attribute has not its default: a value that shrinks to the default
+        # must not make the draws more.
+        self._spelled: Choices = dict.fromkeys(self._optional, (False, True))
+        self._axis, may_be_long = _axis_choices(operator)
+        fewest, most = axes
+        outliers = ("",) * (_RARELY if max_cells < _FAR[-1] else 1)
+        self._others: Choices = {
+            "what": (*outliers, *may_be_long, *PLANES),
+            "length": [n for n in _FAR if n <= max_cells] or [1],
+            "place": range(3),
+            "axes": [n for n in _AXES if fewest <= n <= most] or [fewest],
+            "shared": _SHARED,
+            "size_type": ("int64", "int32"),
+        }
+        self.drawn: st.SearchStrategy[tuple[bytes, tuple[bytes, ...]]] = st.tuples(
+            blocks(self._words, self._spelled, self._others),
+            st.tuples(*[blocks(self._axis)] * most),
+        )
+
+    def of(self, drawn: tuple[bytes, tuple[bytes, ...]]) -> Geometry:
+        """Return the geometry that a draw stands for."""
+        block, axis_blocks = drawn
+        words, spelled, others = chosen(block, self._words, self._spelled, self._others)
+        outlier = Outlier(others["what"], others["length"], others["place"])
+        # Hypothesis moves what is complex behind what is plain, and then finds that the last few
+        # axes will do.
+        axes = [next(chosen(axis, self._axis)) for axis in axis_blocks[-others["axes"] :]]
+        max_cells = self._max_cells // max(1, outlier.of(*PLANES))
+        lists: dict[str, list[int]] = {}
+        rest: tuple[Array, ...] = ()
+        if "kernel" in self._axis:
+            shared = {name: axes[-1][name] for name in others["shared"]}
+            axes = _windows_within([{**axis, **shared} for axis in axes], outlier, max_cells)
+            lists = {role: [axis[role] for axis in axes] for role in _LISTS}
+            sizes = _sizes_of(axes, words.get("auto_pad", "explicit"), max_cells)
+            padded = zip(sizes, lists["pads_begin"], lists["pads_end"], strict=True)
+            cells = prod(map(sum, padded))
+        else:
+            axes = _extents_within(axes, outlier, max_cells)
+            sizes, outputs = ([axis[name] for axis in axes] for name in ("size", "output"))
+            cells = max(prod(sizes), prod(outputs))
+            if self._operator.is_adaptive:
+                rest = (np.array(outputs, others["size_type"]),)
+        given = self._operator.attributes_of({**lists, **words})
+        for key, attribute in self._optional.items():
+            default = attribute.default_for(len(sizes))
+            default = list(default) if isinstance(default, tuple) else default
+            if given[key] == default and not spelled[key]:
+                del given[key]
+        return Geometry(given, sizes, cells, outlier, rest)
+
+
+def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
+    """Return the choices for one axis, and what of it may be an outlier."""
+    if operator.is_adaptive:
+        return {"size": _LENGTHS, "output": _LENGTHS}, ("size", "output", "both")
+    if not operator.has_windows:
+        return {"size": _LENGTHS, "output": (1,)}, ("size",)
+    roles = operator.roles
+    choices = {
+        "kernel": _LENGTHS,
+        "strides": _STRIDES if "strides" in roles else (1,),
+        "pads_begin": _PADS if "pads_begin" in roles else (0,),
+        "pads_end": _PADS if "pads_end" in roles else (0,),
+        "extra": (0, *_LENGTHS),
+    }
+    return choices, ("size", "kernel")
+
+
+def _windows_within(axes: list[_Axis], outlier: Outlier, max_cells: int) -> list[_Axis]:
+    """Return axes with at most `max_cells` cells in a window; one may be an outlier."""
+    length = outlier.of("kernel", "size")
+    side = _side(max_cells // max(1, length), len(axes) - bool(length))
+    pad = max(1, side // 2)
+    axes = [_limited(axis, kernel=side, pads_begin=pad, pads_end=pad) for axis in axes]
+    long = axes[-1 - outlier.place % len(axes)]
+    if outlier.what == "kernel":
+        long["kernel"] = min(length, _LARGEST_KERNEL)
+    elif outlier.what == "size":
+        long["extra"] = length - 1
+    return axes
+
+
+def _extents_within(axes: list[_Axis], outlier: Outlier, max_cells: int) -> list[_Axis]:
+    """Return axes with at most `max_cells` cells in and out; one may be an outlier."""
+    length = outlier.of("size", "output", "both")
+    side = _side(max_cells // max(1, length), len(axes) - bool(length))
+    axes = [_limited(axis, size=side, output=side) for axis in axes]
+    long = axes[-1 - outlier.place % len(axes)]
+    if outlier.what == "both":
+        # No multiples of each other, as a rule.
+        long.update(size=length, output=length // 2 + long["output"])
+    elif length:
+        long[outlier.what] = length
+    return axes
+
+
+def _limited(axis: _Axis, **most: int) -> _Axis:
+    return {**axis, **{name: min(axis[name], limit) for name, limit in most.items()}}
+
+
+@cache
+def _side(max_cells: int, axes: int) -> int:
+    """Return the largest side, of at most LARGEST, of a cube of at most `max_cells` cells."""
+    return max(side for side in range(1, LARGEST + 1) if side == 1 or side**axes <= max_cells)
+
+
+def _sizes_of(axes: Sequence[_Axis], auto_pad: str, max_cells: int) -> list[int]:
+    """Return the size of each axis, of at most `max_cells` cells together."""
+    least = [_least_size(axis, auto_pad) for axis in axes]
+    sizes = [low + axis["extra"] for low, axis in zip(least, axes, strict=True)]
+    for i in sorted(range(len(sizes)), key=sizes.__getitem__):
+        if prod(sizes) > max_cells:
+            sizes[i] = max(least[i], max_cells // prod(sizes[:i] + sizes[i + 1 :]))
+    return sizes
+
+
+def _least_size(axis: _Axis, auto_pad: str) -> int:
+    """Return the smallest size that leaves a window to read."""
+    if auto_pad == "explicit":
+        return max(1, axis["kernel"] - axis["pads_begin"] - axis["pads_end"])
+    return axis["kernel"] if auto_pad == "valid" else 1
+
+
+def planes_within(batch: int, channels: int, outlier: Outlier, max_planes: int) -> tuple[int, int]:
+    """Return (batches, channels), of at most `max_planes` planes; one may be an outlier."""
+    batch, channels = outlier.of("batch") or batch, outlier.of("channels") or channels
+    more = max(1, min(max_planes, max(batch, channels)))
+    fewer = max(1, min(max_planes // more, batch, channels))
+    return (more, fewer) if batch > channels else (fewer, more)

@@ -1,0 +1,129 @@
+"""Which cases: covering arrays over levels, data patterns, worked examples, tiers.
+
+All of it is asked of an operator by roles and traits: what its attributes mean, whether it slides
+a kernel, takes its output size or pools whole planes, and how it reduces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
+from math import prod
+
+from conformance.cases.sweep.adaptive_sweep import adaptive_sweep
+from conformance.cases.sweep.few_shapes import few_shapes
+from conformance.cases.sweep.invalid_cases import invalid
+from conformance.cases.sweep.neighbours import neighbours
+from conformance.cases.sweep.special_cases import special, specials
+from conformance.cases.sweep.sweep_model import Covered, Sweep, build
+from conformance.cases.sweep.whole_sweep import whole_sweep
+from conformance.cases.sweep.window_sweep import window_sweep
+from conformance.cases.sweep.worked_examples import examples
+from conformance.operators import operator_named
+from conformance.operators.operator import Operator
+from conformance.progress import Progress
+from conformance.vector import TIERS, Case, Tier
+
+__all__ = ["Collection", "collect", "sweep_of"]
+
+_SMOKE_VECTORS, _FEWEST_ROWS = 60, 12
+_SMOKE_CELLS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The cases of one operator and tier, streamed, and the covering arrays behind them."""
+
+    operator: str
+    cases: Iterator[Case]
+    arrays: list[Covered]
+
+
+def sweep_of(operator: str) -> Sweep:
+    """Return the covering-array sweep of an operator."""
+    definition = operator_named(operator)
+    if definition.is_adaptive:
+        return adaptive_sweep(definition)
+    return window_sweep(definition) if definition.has_windows else whole_sweep(definition)
+
+
+def collect(
+    operator: str,
+    *,
+    tier: Tier,
+    strength: int,
+    seed: int,
+    max_shapes: int = 0,
+    progress: Progress | None = None,
+) -> Collection:
+    """Return the cases of the smoke or the standard tier, which are part of every larger one.
+
+    With `max_shapes`, return instead those of so many shapes, see `few_shapes`. Ids are unique.
+    What the exhaustive tier adds is in `sweep.exhaustive`.
+    """
+    definition = operator_named(operator)
+    sweep = sweep_of(operator)
+    arrays = sweep.arrays(strength, seed, progress)
+    if max_shapes:
+        return Collection(operator, _unique(few_shapes(sweep, arrays, seed, max_shapes)), [])
+    return Collection(
+        operator,
+        _unique(
+            case
+            for case in chain(
+                examples(definition, seed),
+                _swept(definition, sweep, arrays, tier, seed),
+                special(definition, seed),
+                neighbours(definition, seed),
+                invalid(definition),
+            )
+            if TIERS.index(case.tier) <= TIERS.index(tier)
+        ),
+        arrays,
+    )
+
+
+def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
+    """Return how many rows of each covering array are in the smoke tier.
+
+    Unless the operator says so: as many as make it about 60 vectors with its worked examples,
+    special and invalid cases, but a dozen at least; a quarter of them is of the geometry. The
+    first rows of a greedy covering array cover the most interactions each.
+    """
+    if operator.smoke_rows is not None:
+        return operator.smoke_rows
+    others = len(operator.examples)
+    others += sum(special_case.tier == "smoke" for special_case in specials(operator))
+    others += sum(case.tier == "smoke" for case in invalid(operator))
+    rows = max(_FEWEST_ROWS, _SMOKE_VECTORS - others)
+    geometry = rows // 4 if len(arrays) > 1 else 0
+    return (rows - geometry, geometry)
+
+
+def _swept(
+    operator: Operator, sweep: Sweep, arrays: list[Covered], tier: Tier, seed: int
+) -> Iterator[Case]:
+    first = 0
+    smoke_rows = (*_smoke_rows(operator, arrays), *(0,) * len(arrays))
+    for array, rows in zip(arrays, smoke_rows, strict=False):
+        left = rows
+        for turn, row in enumerate(array.rows, first):
+            if tier == "smoke" and not left:
+                break
+            spec = sweep.concrete(row, turn)
+            smoke = left > 0 and prod(spec.shape) <= _SMOKE_CELLS
+            yield build(spec, seed=seed, tier="smoke" if smoke else "standard")
+            left -= smoke
+        first += len(array.rows)
+
+
+def _unique(cases: Iterator[Case]) -> Iterator[Case]:
+    seen: set[bytes] = set()
+    for case in cases:
+        # A short digest of each id: little memory even for a million cases.
+        key = blake2b(case.id.encode(), digest_size=8).digest()
+        if key not in seen:
+            seen.add(key)
+            yield case

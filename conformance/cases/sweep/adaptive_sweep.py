@@ -1,0 +1,79 @@
+"""The sweep of adaptive operators: how input and output sizes relate, axis by axis."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.covering import Constraint, Model, Row
+from conformance.cases.sweep.sweep_model import CaseSpec, Sweep
+from conformance.operators.operator import Operator
+
+Sizes = tuple[int, int]  # input d, output o
+
+# Sizes at which index arithmetic in floating point goes wrong, or a window is longer than d / o
+# rounded up; the last is longer than any vector.
+_HARD = ("5-3", "10-3", "11-7", "14-13", "21-19", "191-3")
+_RELATIONS: dict[str, tuple[Sizes, ...]] = {
+    "divides": ((4, 2), (6, 3), (6, 2), (8, 4), (9, 3), (15, 5), (16, 8)),
+    "rest": ((5, 2), (7, 3), (7, 5), (8, 3), (9, 4), (13, 5), (17, 8)),
+    "identity": ((2, 2), (3, 3), (5, 5), (1, 1), (7, 7)),
+    "one": ((2, 1), (3, 1), (5, 1), (9, 1)),
+    "grow-multiple": ((2, 4), (3, 6), (1, 3), (2, 6), (4, 8)),
+    "grow": ((2, 3), (3, 5), (5, 7), (4, 9), (7, 17), (5, 16)),
+    **{pair: ((int(pair.split("-")[0]), int(pair.split("-")[1])),) for pair in _HARD},
+}
+_OTHERS: dict[str, tuple[Sizes, ...]] = {
+    "down": ((4, 3), (6, 4), (5, 2), (6, 2), (7, 3)),
+    "up": ((2, 3), (3, 4), (1, 2), (2, 5)),
+    "same": ((2, 2), (3, 3), (1, 1)),
+}
+
+
+def adaptive_sweep(operator: Operator) -> Sweep:
+    """Return the sweep of an operator that takes its output size as an input."""
+    geometry: suited.Factors = {
+        "relation": tuple(_RELATIONS),
+        "others": ("none", *_OTHERS),
+        "batch": (1, 2, 3),
+        "channels": (1, 5, 16, 17, 33, 48),
+    }
+    factors = suited.factors(operator, {"size_type": ("int32", "int64")}, geometry)
+    constraints = [
+        suited.OTHERS,
+        suited.HELD,
+        Constraint(
+            ("batch", "channels"),
+            lambda batch, channels: batch * channels <= 34 or batch == 1,
+            "size of the suite",
+        ),
+        Constraint(
+            ("axes", "relation", "channels"),
+            lambda axes, relation, channels: (
+                axes * axes * channels <= (9 if relation == "191-3" else 68)
+            ),
+            "size of the suite",
+        ),
+        Constraint(
+            ("dtype", "relation", "axes", "others"),
+            lambda dtype, relation, axes, others: (
+                dtype != "bfloat16" or relation != "191-3" or (axes == 1 or others == "same")
+            ),
+            "the bound of hundreds of addends says nothing in bfloat16",
+        ),
+    ]
+    return Sweep(operator.name, Model(factors, constraints), partial(_case, operator))
+
+
+def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
+    axes = suited.number(row, "axes")
+    focus = turn % axes
+    options = _RELATIONS[str(row["relation"])]
+    chosen = [options[turn % len(options)]]
+    others = _OTHERS.get(str(row["others"]), ())
+    for i in range(1, axes):
+        fresh = [pair for pair in others if pair not in chosen] or others
+        chosen.append(fresh[(turn + i) % len(fresh)])
+    pairs = chosen[1 : focus + 1] + chosen[:1] + chosen[focus + 1 :]
+    sizes, output = zip(*pairs, strict=True)
+    return suited.case_of_row(operator, row, sizes, {"output": output})

@@ -1,0 +1,211 @@
+"""Levels of the geometry of one axis: names for sets of (size, kernel, stride, pads).
+
+A level is a predicate on the numbers of one axis, not a number. A row of a covering array names a
+level per factor; the numbers are then searched for. A combination of levels that no numbers
+satisfy is a constraint of the covering array: it is found here by the same search, not written
+down by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+from conformance.operators.windows import ceil_div, extent, same_total, slack
+
+KERNELS = ("one", "even", "odd", "input", "above-input", "large", "huge")
+STRIDES = ("one", "below-kernel", "kernel", "above-kernel")
+PADS = (
+    "none",
+    "begin",
+    "end",
+    "begin-larger",
+    "end-larger",
+    "above-stride",
+    "kernel",
+    "above-kernel",
+)
+FITS = ("exact", "rest")
+# Up to a vector register and a few lanes more.
+WIDTHS = ("1", "2-3", "4-7", "8-11", "16-19", "32-35")
+
+
+_KERNEL_SIZES = {
+    "one": (1,),
+    "even": (2, 4, 6),
+    "odd": (3, 5, 7),
+    "large": (8, 9, 11),
+    "huge": (256, 300),
+}
+
+
+class Axis(NamedTuple):
+    """The numbers of one spatial axis: input size, kernel, stride, given pads."""
+
+    d: int
+    k: int
+    s: int
+    begin: int
+    end: int
+
+
+def windows_of(axis: Axis, mode: str) -> int:
+    """Return the number of windows (rounded down) under explicit, same or valid pads."""
+    if mode == "same":
+        return ceil_div(axis.d, axis.s)
+    return extent(_slack(axis, mode), axis.s, ceil=False)
+
+
+def fit_of(axis: Axis, mode: str) -> str:
+    """Say whether windows end with the padded input; for same_*, whether the padding is even."""
+    if mode == "same":
+        total = same_total(axis.d, axis.k, axis.s, ceil_div(axis.d, axis.s))
+        return "rest" if total % 2 else "exact"
+    return "rest" if _slack(axis, mode) % axis.s else "exact"
+
+
+def _slack(axis: Axis, mode: str) -> int:
+    return slack(axis.d, axis.k, *((axis.begin, axis.end) if mode == "explicit" else (0, 0)))
+
+
+@cache
+def candidates(
+    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
+) -> tuple[Axis, ...]:
+    """Return axes that satisfy all levels; `width` None asks for any small number of windows."""
+    return tuple(_candidates(mode, kernel, stride, pads, fit, width))
+
+
+@cache
+def feasible(mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None) -> bool:
+    """Whether some axis satisfies all levels: the first one found says so."""
+    return any(True for _ in _candidates(mode, kernel, stride, pads, fit, width))
+
+
+def _candidates(
+    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
+) -> Iterator[Axis]:
+    for k, d in _kernels(kernel):
+        for s in _strides(stride, k):
+            for begin, end in _pads(pads, k, s):
+                padding = begin + end if mode == "explicit" else 0
+                for size, size_fit in _sizes_and_fits(k, d, s, padding, mode, width):
+                    if size_fit == fit:
+                        yield Axis(size, k, s, begin, end)
+
+
+@cache
+def plain(mode: str, width: str | None, *, padded: bool) -> tuple[Axis, ...]:
+    """Return small axes of every kind, to stand beside the axis that a row is about."""
+    levels = product(
+        ("odd", "even", "one"),
+        STRIDES,
+        ("begin", "end", "end-larger", "none") if padded else ("none",),
+        FITS,
+    )
+    return tuple(
+        axis
+        for kernel, stride, pads, fit in levels
+        for axis in candidates(mode, kernel, stride, pads, fit, width)
+        if axis.k <= 3 and axis.s <= 3
+    )
+
+
+@cache
+def alike(mode: str, width: str | None, k: int, s: int | None, *, padded: bool) -> tuple[Axis, ...]:
+    """Return axes of one kernel and, unless None, stride, to stand beside another of the same."""
+    return tuple(
+        dict.fromkeys(
+            Axis(size, k, stride, begin, end)
+            for stride in ((1, 2, 3) if s is None else (s,))
+            for pads in (("begin", "end", "end-larger", "none") if padded else ("none",))
+            for begin, end in _pads(pads, k, stride)
+            for size in _sizes(k, stride, begin + end if mode == "explicit" else 0, mode, width)
+        )
+    )
+
+
+def _kernels(level: str) -> list[tuple[int, int | None]]:
+    """Return kernels, with an input size where the level fixes one."""
+    if level == "input":
+        return [(d, d) for d in (2, 3, 4, 5, 6)]
+    if level == "above-input":
+        return [(d + more, d) for d, more in product((1, 2, 3, 4, 5), (1, 2))]
+    return [(k, None) for k in _KERNEL_SIZES[level]]
+
+
+@cache
+def _strides(level: str, k: int) -> tuple[int, ...]:
+    if level == "one":
+        return (1,)
+    if level == "kernel":
+        return (k,) if k > 1 else ()
+    if level == "above-kernel":
+        return (k + 1, k + 2, k + 3)
+    return tuple(dict.fromkeys(s for s in (2, 3, 5, k - 1) if 1 < s < k))
+
+
+@cache
+def _pads(level: str, k: int, s: int) -> tuple[tuple[int, int], ...]:
+    """Return begin and end of the padding, each pair once."""
+    below = [p for p in (1, 2, 3, k - 1) if 1 <= p < k]
+    pairs = list(product(below, below))
+    by_level: dict[str, list[tuple[int, int]]] = {
+        "none": [(0, 0)],
+        "begin": [(p, 0) for p in below],
+        "end": [(0, p) for p in below],
+        "begin-larger": [(p, q) for p, q in pairs if p > q],
+        "end-larger": [(p, q) for p, q in pairs if p < q],
+        "above-stride": [
+            (p, q) for p, q in product((s + 1, s + 2), (s + 1, s + 2, 0, 1)) if max(p, q) < k
+        ],
+        "kernel": [(k, 0), (0, k), (k, 1), (1, k), (k, k)],
+        "above-kernel": [(k + 1, 0), (0, k + 1), (k + 2, 1), (1, k + 2), (k + 1, k + 2)],
+    }
+    return tuple(dict.fromkeys(by_level[level]))
+
+
+def width_range(width: str | None) -> range:
+    """Return the numbers that a level of WIDTHS stands for; any small number for None."""
+    if width is None:
+        return range(1, 4)
+    low, _, high = width.partition("-")
+    return range(int(low), int(high or low) + 1)
+
+
+@cache
+def _sizes_and_fits(
+    k: int, d: int | None, s: int, padding: int, mode: str, width: str | None
+) -> tuple[tuple[int, str], ...]:
+    """Return input sizes that satisfy the level of width, each with the level of fit it has.
+
+    The only one is `d` if it is given. `padding` are the given pads of both ends together: more
+    does not matter.
+    """
+    sizes = _sizes(k, s, padding, mode, width) if d is None else (d,)
+    axes = (Axis(size, k, s, padding, 0) for size in sizes)
+    return tuple(
+        (axis.d, fit_of(axis, mode))
+        for axis in axes
+        if (mode == "same" or _slack(axis, mode) >= 0)
+        and (width is None or windows_of(axis, mode) in width_range(width))
+    )
+
+
+@cache
+def _sizes(k: int, s: int, padding: int, mode: str, width: str | None) -> tuple[int, ...]:
+    """Return the least input sizes for each number of windows, and those with a cell or more left.
+
+    Each size once.
+    """
+    sizes: list[int] = []
+    for o in width_range(width):
+        if mode == "same":
+            sizes += sorted({o * s, max(1, o * s - 1), (o - 1) * s + 1})
+        else:
+            exact = (o - 1) * s + k - padding
+            rests = sorted({0, 1, s - 1})
+            sizes += [exact + rest for rest in rests if rest < s and exact + rest >= 1]
+    return tuple(dict.fromkeys(sizes))

@@ -1,0 +1,100 @@
+"""The exhaustive tier: a full product of small numbers on one axis, in parts.
+
+Geometry is separable, so every combination of size, kernel, stride and pads of one axis under
+every attribute is what the covering arrays sample; here nothing is left out. About a million
+cases: each part can be made alone, in any order and on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.operators import OPERATORS
+from conformance.operators.attributes import WORDS
+from conformance.operators.operator import Operator
+from conformance.vector import Case
+
+_SIZES, _KERNELS, _STRIDES, _PADS = range(1, 13), range(1, 7), range(1, 6), range(5)
+_LONG, _LONG_STEP = range(1, 65), 8
+"""Sizes where there is no kernel, and how many of them are a part."""
+_CHANNELS = 4
+"""As no case of the smaller tiers has: so none of them is made twice."""
+
+
+def parts(operator: str) -> int:
+    """Return how many parts the product of an operator has."""
+    if OPERATORS[operator].has_windows:
+        return len(_SIZES) * len(_KERNELS)
+    return len(_LONG) // _LONG_STEP
+
+
+def exhaustive(operator: str, seed: int, part: int) -> Iterator[Case]:
+    """Yield the cases of one part, counted from 1."""
+    for spec in case_specs(operator, part):
+        yield build(spec, seed=seed, tier="exhaustive")
+
+
+def case_specs(operator: str, part: int) -> Iterator[CaseSpec]:
+    """Yield one part without data: each element type, while data patterns take turns."""
+    definition = OPERATORS[operator]
+    return _windows(definition, part) if definition.has_windows else _sizes(definition, part)
+
+
+def _sizes(operator: Operator, part: int) -> Iterator[CaseSpec]:
+    sizes = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
+    patterns = ("impulses", "index", "normals")
+    outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
+    words = list(suited.word_choices(operator, *WORDS))
+    data = [
+        (dtype, pattern)
+        for dtype in suited.floats(operator)
+        for pattern in dict.fromkeys(suited.pattern_for(name, dtype) for name in patterns)
+    ]
+    for d, numbers, said in product(sizes, outputs, words):
+        yield from _specs(operator, d, numbers, said, data)
+
+
+def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
+    size, kernel = list(product(_SIZES, _KERNELS))[part - 1]
+    patterns = ("index", "impulses", "negative")
+    strides = _STRIDES if "strides" in operator.roles else range(1, 2)
+    pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
+    words = list(suited.word_choices(operator, *WORDS))
+    numbers = (
+        {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
+        for stride, begin, end in product(strides, *pads)
+    )
+    types = suited.floats(operator)
+    turns = [
+        [
+            (dtype, suited.pattern_for(patterns[(turn + shift) % len(patterns)], dtype))
+            for shift, dtype in enumerate(types)
+        ]
+        for turn in range(len(patterns))
+    ]
+    for turn, (given, said) in enumerate(product(numbers, words)):
+        yield from _specs(operator, size, given, said, turns[turn % len(turns)])
+
+
+def _specs(
+    operator: Operator,
+    size: int,
+    numbers: dict[str, int],
+    words: dict[str, Any],
+    data: list[tuple[str, str]],
+) -> Iterator[CaseSpec]:
+    """Yield cases of one axis, one for each element type and pattern of `data`.
+
+    Other axes, where there must be more, have one cell.
+    """
+    more = operator.axes[0] - 1
+    lists = {role: (value, *(suited.PLAIN.get(role, 1),) * more) for role, value in numbers.items()}
+    shape = (1, _CHANNELS, size, *(1,) * more)
+    spec = case_spec(operator, shape, {**lists, **words}, *data[0])
+    for dtype, pattern in data:
+        yield replace(spec, dtype=dtype, pattern=pattern)

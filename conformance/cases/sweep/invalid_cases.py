@@ -1,0 +1,62 @@
+"""Cases that break one rule of a document each: the right answer is an exception."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.rules import broken
+from conformance.cases.sweep.sweep_model import case_of
+from conformance.dtypes import dtype_of
+from conformance.operators.operator import Operator
+from conformance.vector import Case
+
+_AXES = ((5, 2, 2, 1, 0, 3), (6, 3, 1, 0, 1, 2))
+"""Size, kernel, stride, begin, end and output size of two axes, which others repeat."""
+
+
+def invalid(operator: Operator) -> Iterator[Case]:
+    """Yield one case per rule of an operator's document, with that rule broken alone.
+
+    The first ways to break a rule are in the smoke tier.
+    """
+    valid = valid_case(operator)
+    turns: Counter[str] = Counter()
+    for way in broken(operator, valid.attributes, valid.inputs):
+        if not way.fixed:
+            continue
+        attribute = way.attribute
+        section = "Inputs" if attribute is None else attribute.section
+        few = 4 if attribute is None else 3 + attribute.required
+        about = "" if attribute is None else attribute.key
+        yield case_of(
+            operator.name,
+            way.attributes,
+            way.inputs,
+            pattern="invalid",
+            tier="smoke" if turns[about] < few else "standard",
+            source=f"{operator.document}, {section}",
+            tags=("invalid", f"{way.what}: {way.exactly}"),
+        )
+        turns[about] += 1
+
+
+def valid_case(operator: Operator) -> Case:
+    """Return a case with all attributes given, two axes if it can, and small numbers."""
+    swept = suited.axes(operator)
+    axes = 2 if 2 in swept else swept[0]
+    sizes, *lists = zip(*(_AXES[i % 2] for i in range(axes)), strict=True)
+    *numbers, output = lists
+    roles = ("kernel", "strides", "pads_begin", "pads_end")
+    meanings: dict[str, Any] = dict(zip(roles, numbers, strict=True))
+    meanings |= {a.role: a.meanings[0] for a in operator.attributes if a.values}
+    attributes = operator.attributes_of(meanings)
+    data = np.arange(1, np.prod(sizes) + 1).reshape(1, 1, *sizes)
+    inputs = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))
+    return case_of(
+        operator.name, attributes, inputs[: len(operator.input_names)], pattern="invalid"
+    )

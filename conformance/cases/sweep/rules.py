@@ -1,0 +1,170 @@
+"""The rules of a document that a case can break, and the ways to break one of them alone.
+
+What attributes, inputs and traits of an operator demand, read the other way round. The sweep takes
+the fixed ways, the strategies draw any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conformance.operators.attributes import Attribute
+from conformance.operators.operator import Operator
+from conformance.vector import Array
+
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+"""Numbers of dimensions in words, as many as an array of a file may have."""
+_BELOW = (1, 2, 5)
+"""How far below the least a number is."""
+_NO_WORDS = ("nearest", "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Broken:
+    """Attributes and inputs that break one rule: of an attribute or, where it is None, an input.
+
+    `rule` names the rule, `how` says what breaks it, and `exactly` where. `fixed` ways are in the
+    vector files.
+    """
+
+    what: str
+    rule: str
+    how: str
+    exactly: str
+    attribute: Attribute | None
+    attributes: dict[str, Any]
+    inputs: tuple[Array, ...]
+    fixed: bool = True
+
+
+class _Wrong(NamedTuple):
+    """A wrong value; the other fields are those of `Broken`."""
+
+    value: Any
+    rule: str
+    how: str
+    exactly: str = ""
+    fixed: bool = True
+
+
+def broken(
+    operator: Operator, attributes: Mapping[str, Any], inputs: tuple[Array, ...]
+) -> Iterator[Broken]:
+    """Yield the ways to break one rule in a valid case: the same rules in every case."""
+    given, axes = dict(attributes), inputs[0].ndim - 2
+    for attribute in operator.attributes:
+        key = attribute.key
+        if attribute.required:
+            rest = {name: value for name, value in given.items() if name != key}
+            why = "left out though required"
+            yield Broken(key, why, why, why, attribute, rest, inputs)
+        for value, rule, how, exactly, fixed in _wrong_values(attribute, given, axes):
+            changed = {**given, key: value}
+            yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
+    data, name = inputs[0], operator.input_names[0]
+    fewest, most = operator.axes
+    for wrong in (fewest - 1, *(() if most is None else (most + 1,))):
+        if wrong + 2 < len(_COUNTS):
+            why = f"{_COUNTS[wrong + 2]} dimensions"
+            yield Broken(name, why, why, why, None, *_with_axes(operator, given, inputs, wrong))
+    if operator.is_adaptive:
+        # Of windows, engines pool more types than the documents list.
+        if not operator.takes_integers:
+            typed = (data.astype(np.int32), *inputs[1:])
+            yield Broken(name, "integers", "integers", "integers", None, given, typed)
+        name = operator.input_names[1]
+        for value, rule, how, exactly, fixed in _wrong_sizes(inputs[1]):
+            sized = (data, value)
+            yield Broken(name, rule, how, exactly or how, None, given, sized, fixed)
+
+
+def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:
+    if attribute.is_list:
+        numbers = list(given.get(attribute.key, attribute.default_for(axes)))
+        low = attribute.least - 1
+        yield _too_small(numbers, 0, low)
+        # An empty list of pads is read as no pads by some.
+        none = len(numbers) == 1 and low < 0
+        yield _too_many(numbers)._replace(rule="too few") if none else _too_few(numbers)
+        yield _too_small(numbers, 0, min(low, -2))
+        yield _too_small(numbers, len(numbers) - 1, low)
+        yield _too_many(numbers)
+        if low >= 0:
+            yield _Wrong([], "no entries", "no entries")
+        yield from _any_too_small(numbers, attribute.least)
+    elif any(isinstance(choice, str) for choice in attribute.choices):
+        words = (*_NO_WORDS, *(str(choice).upper() for choice in attribute.choices))
+        for turn, word in enumerate(words):
+            if word not in attribute.choices:
+                yield _no_choice(word, fixed=turn < len(_NO_WORDS))
+    elif any(not isinstance(choice, bool) for choice in attribute.choices):
+        yield _no_choice(max(attribute.choices) + 1)
+
+
+def _no_choice(value: Any, *, fixed: bool = True) -> _Wrong:
+    why = "not a value of the document"
+    return _Wrong(value, why, why, "" if value else "empty", fixed)
+
+
+def _wrong_sizes(size: Array) -> Iterator[_Wrong]:
+    numbers = size.tolist()
+    lists = (
+        _too_small(numbers, 0, -1),
+        _too_few(numbers),
+        _too_small(numbers, len(numbers) - 1, -2),
+        _too_many(numbers),
+        _Wrong([numbers], "two dimensions", "two dimensions"),
+        *_any_too_small(numbers, 0),
+    )
+    for wrong in lists:
+        yield wrong._replace(value=np.array(wrong.value, size.dtype))
+    yield _Wrong(size.astype(np.float32), "floating point", "floating point")
+
+
+def _too_small(numbers: list[int], place: int, low: int, *, fixed: bool = True) -> _Wrong:
+    value = [*numbers[:place], low, *numbers[place + 1 :]]
+    where = "the first axis" if place == 0 else "the last axis"
+    return _Wrong(value, "too small", f"{low} is too small", f"{low} on {where}", fixed)
+
+
+def _any_too_small(numbers: list[int], least: int) -> Iterator[_Wrong]:
+    for place, below in product(range(len(numbers)), _BELOW):
+        yield _too_small(numbers, place, least - below, fixed=False)
+
+
+def _too_few(numbers: list[int]) -> _Wrong:
+    return _Wrong(numbers[:-1], "too few", "one entry too few")
+
+
+def _too_many(numbers: list[int]) -> _Wrong:
+    return _Wrong([*numbers, 1], "too many", "one entry too many")
+
+
+def _with_axes(
+    operator: Operator, given: dict[str, Any], inputs: tuple[Array, ...], axes: int
+) -> tuple[dict[str, Any], tuple[Array, ...]]:
+    """Return a case with fewer or more axes and lists as long: their number alone is wrong."""
+    data, now = inputs[0], inputs[0].ndim - 2
+    lists = {attribute.key: attribute for attribute in operator.attributes if attribute.is_list}
+    attributes = {
+        key: _resized(value, now, axes, lists[key].least) if key in lists else value
+        for key, value in given.items()
+    }
+    if axes < now:
+        data = data[(0,) * (now - axes)]
+    else:
+        data = data.reshape(*data.shape[:3], *(1,) * (axes - now), *data.shape[3:])
+    sizes = (np.array(_resized(size.tolist(), now, axes, 1), size.dtype) for size in inputs[1:])
+    return attributes, (data, *sizes)
+
+
+def _resized(values: list[int], now: int, axes: int, fill: int) -> list[int]:
+    """Return values, of each spatial axis in turn, for fewer or more axes."""
+    runs = [values[start : start + now] for start in range(0, len(values), now)]
+    more = [fill] * (axes - now)
+    return [value for run in runs for value in ([*run[:1], *more, *run[1:]][:axes])]

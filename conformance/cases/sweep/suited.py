@@ -1,0 +1,150 @@
+"""What suits an operator, asked by roles and traits: types, patterns, words, numbers of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from conformance.cases.sweep.covering import Constraint, Level, Row
+from conformance.cases.sweep.patterns import AVERAGE_PATTERNS, INTEGER_PATTERNS, MAXIMUM_PATTERNS
+from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_spec
+from conformance.dtypes import FLOATS
+from conformance.operators.attributes import MEANINGS, WORDS, Attribute, Role
+from conformance.operators.operator import Operator
+from conformance.operators.params import UNSAID
+
+Factors = dict[str, tuple[Level, ...]]
+
+_INTEGERS = ("int8", "uint8", "int32", "int64")
+_MOST_AXES = 4  # where a document sets no limit
+PLAIN = {**UNSAID, "pads": 0}
+"""What lists of numbers are, by role, where a document has no attribute for them."""
+
+
+def axes(operator: Operator) -> tuple[int, ...]:
+    """Return the numbers of spatial axes that are swept."""
+    fewest, most = operator.axes
+    return tuple(range(fewest, max(fewest, min(most or _MOST_AXES, _MOST_AXES)) + 1))
+
+
+def floats(operator: Operator) -> tuple[str, ...]:
+    """Return the floating-point types of an operator; all its types if it has none."""
+    return tuple(name for name in FLOATS if name in operator.dtypes) or operator.dtypes
+
+
+def types(operator: Operator) -> tuple[str, ...]:
+    """Return the element types that are swept; averages of integers are special cases."""
+    integers = () if operator.reduction.sums else _INTEGERS
+    also = (name for name in integers if name in operator.dtypes)
+    return tuple(dict.fromkeys((*floats(operator), *also)))
+
+
+def plain_type(operator: Operator) -> str:
+    """Return the element type of cases that are not about types."""
+    return "float32" if "float32" in operator.dtypes else operator.dtypes[0]
+
+
+def patterns(operator: Operator) -> tuple[str, ...]:
+    """Return the data patterns that can show a fault of a reduction."""
+    return AVERAGE_PATTERNS if operator.reduction.sums else MAXIMUM_PATTERNS
+
+
+def pattern_for(pattern: str, dtype: str) -> str:
+    """Return a pattern that a type can hold: the given one, or else small integers."""
+    return pattern if dtype in FLOATS or pattern in INTEGER_PATTERNS else "integers"
+
+
+def positions(operator: Operator) -> str:
+    """Return the pattern that shows which cells are read, with a narrow bound if they sum."""
+    return "impulses" if operator.reduction.sums else "index"
+
+
+def holds(dtype: str, pattern: str) -> bool:
+    """Say whether an element type can hold a pattern."""
+    if dtype not in FLOATS:
+        return pattern in INTEGER_PATTERNS
+    return pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow")
+
+
+HELD = Constraint(
+    ("dtype", "pattern"),
+    holds,
+    "patterns an element type can hold; float32 is no wider than bfloat16",
+)
+OTHERS = Constraint(
+    ("axes", "others"),
+    lambda axes, others: (axes == 1) == (others == "none"),
+    "one axis has no others",
+)
+
+
+def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
+    """Return the factors of a sweep: those of every operator, its `lists` and its `geometry`."""
+    return {
+        "axes": axes(operator),
+        "dtype": types(operator),
+        **lists,
+        **word_factors(operator),
+        **geometry,
+        "pattern": patterns(operator),
+    }
+
+
+def case_of_row(
+    operator: Operator, row: Row, sizes: Iterable[int], meanings: Mapping[str, Any]
+) -> CaseSpec:
+    """Return the case of a row of a covering array, for input sizes and lists by role."""
+    shape = (number(row, "batch"), number(row, "channels"), *sizes)
+    given = [role for role in MEANINGS if row.get(role, ABSENT) != ABSENT]
+    return case_spec(
+        operator,
+        shape,
+        {**meanings, **{role: row[role] for role in given}},
+        str(row["dtype"]),
+        str(row["pattern"]),
+        size_type=str(row.get("size_type", "int64")),
+    )
+
+
+def number(row: Row, factor: str) -> int:
+    """Return a level that is a number."""
+    return int(str(row[factor]))
+
+
+def may_be_absent(attribute: Attribute) -> bool:
+    """Say whether the covering arrays leave an attribute out: not if its default is unusual."""
+    if attribute.required or attribute.role not in (*PLAIN, *MEANINGS):
+        return False
+    return not attribute.is_list or attribute.default == PLAIN[attribute.role]
+
+
+def words(operator: Operator) -> dict[str, Attribute]:
+    """Return the attributes with a few values, by role."""
+    return {a.role: a for role in MEANINGS if (a := operator.attribute(role)) is not None}
+
+
+def word_factors(operator: Operator) -> Factors:
+    """Return a factor for each word: its meanings, and that it is left out where it may be."""
+    attributes = words(operator)
+    return {
+        role: (
+            *((ABSENT,) if may_be_absent(attributes[role]) else ()),
+            *dict.fromkeys(attributes[role].values.values()),
+        )
+        for role in WORDS
+        if role in attributes
+    }
+
+
+def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
+    """Yield meanings of words by role: every choice of those varied, defaults first.
+
+    Of the other words, those that are required have their first meaning.
+    """
+    attributes = words(operator)
+    fixed = {role: word.meanings[0] for role, word in attributes.items() if word.required}
+    free = [role for role in varied if role in attributes]
+    for chosen in product(*(attributes[role].meanings for role in free)):
+        given = {**fixed, **dict(zip(free, chosen, strict=True))}
+        yield {role: given[role] for role in MEANINGS if role in given}

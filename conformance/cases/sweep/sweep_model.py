@@ -1,0 +1,200 @@
+"""What a sweep is: a covering-array model of symbolic levels and a way to make a row concrete."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conformance.cases.sweep.covering import Coverage, Model, Row, covering_array
+from conformance.cases.sweep.patterns import fill
+from conformance.dtypes import name_of
+from conformance.operators import OPERATORS
+from conformance.operators.attributes import Attribute
+from conformance.operators.operator import Operator
+from conformance.operators.windows import ceil_div
+from conformance.progress import Progress, counts_of, from_counts
+from conformance.vector import Array, Case, Tier
+
+ABSENT = "absent"
+"""Level of an optional attribute that a case leaves out."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSpec:
+    """Everything of a case but its data; `output_size` comes with its element type."""
+
+    operator: str
+    attributes: Mapping[str, Any]
+    shape: tuple[int, ...]
+    dtype: str
+    pattern: str
+    output_size: tuple[tuple[int, ...], str] | None = None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def window_cells(self) -> int:
+        """Cells of one window, about."""
+        sizes = self.shape[2:]
+        if self.output_size is not None:
+            pairs = zip(sizes, self.output_size[0], strict=True)
+            return prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs)
+        kernel = OPERATORS[self.operator].attribute("kernel")
+        if kernel is None:
+            return prod(sizes)
+        return prod(self.attributes.get(kernel.key, kernel.default_for(len(sizes))))
+
+
+def case_spec(
+    operator: Operator,
+    shape: tuple[int, ...],
+    meanings: Mapping[str, Any],
+    dtype: str,
+    pattern: str,
+    *,
+    size_type: str = "int64",
+    tags: tuple[str, ...] = (),
+) -> CaseSpec:
+    """Return a case of shape (N, C, d1..dr) without data; `meanings` are its attributes by role.
+
+    `meanings` are values of `Params`, "output" among them; roles that the operator does not have
+    are left out.
+    """
+    output = (tuple(meanings["output"]), size_type) if operator.is_adaptive else None
+    attributes = operator.attributes_of(meanings)
+    return CaseSpec(operator.name, attributes, shape, dtype, pattern, output, tags)
+
+
+Concrete = Callable[[Row, int], CaseSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The covering arrays of one operator, and how a row becomes numbers.
+
+    `model` holds every factor. `geometry`, where there is one, holds the attributes and fewer
+    levels of them, and is covered one strength higher: wrong divisors and extents need four or
+    five attributes to agree. `concrete(row, turn)` picks numbers that satisfy all levels of a
+    row; `turn`, its number, rotates the choice among equally good ones.
+    """
+
+    operator: str
+    model: Model
+    concrete: Concrete
+    geometry: Model | None = None
+
+    def arrays(self, strength: int, seed: int, progress: Progress | None = None) -> list[Covered]:
+        """Return the covering arrays."""
+        models = [("all factors", self.model, strength)]
+        if self.geometry is not None:
+            models.append(("geometry", self.geometry, strength + 1))
+        covered = []
+        for name, model, t in models:
+            counts = from_counts(counts_of(progress, f"{self.operator}: {name}"))
+            array = covering_array(model, strength=t, seed=seed, progress=counts)
+            covered.append(Covered(name, t, model, *array))
+        return covered
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A covering array of a model: its strength t, its rows and what they cover."""
+
+    name: str
+    strength: int
+    model: Model
+    rows: list[Row]
+    coverage: Coverage
+
+
+def build(spec: CaseSpec, *, seed: int, tier: Tier = "standard", source: str = "") -> Case:
+    """Fill in the data of a case and name it."""
+    key = json.dumps(
+        [spec.operator, dict(spec.attributes), spec.shape, spec.dtype, spec.output_size],
+        sort_keys=True,
+    )
+    data = fill(
+        spec.pattern, spec.shape, spec.dtype, window_cells=spec.window_cells, key=key, seed=seed
+    )
+    inputs: tuple[Array, ...] = (data,)
+    if spec.output_size is not None:
+        size, size_type = spec.output_size
+        inputs = (data, np.array(size, size_type))
+    return case_of(
+        spec.operator,
+        spec.attributes,
+        inputs,
+        pattern=spec.pattern,
+        tier=tier,
+        source=source,
+        tags=spec.tags,
+    )
+
+
+def case_of(
+    operator: str,
+    attributes: Mapping[str, Any],
+    inputs: tuple[Array, ...],
+    *,
+    pattern: str,
+    tier: Tier = "standard",
+    source: str = "",
+    tags: tuple[str, ...] = (),
+) -> Case:
+    """Return a case whose id is derived from what it is: readable, stable and unique."""
+    data = inputs[0]
+    digest = hashlib.sha256(json.dumps([operator, dict(attributes)], sort_keys=True).encode())
+    for array in inputs:
+        digest.update(f"{array.shape}{array.dtype}".encode())
+        digest.update(array.tobytes())
+    parts = [
+        operator,
+        name_of(data.dtype),
+        _numbers(data.shape),
+        *([f"o{_numbers(inputs[1].tolist())}"] if len(inputs) > 1 else []),
+        *_shown(OPERATORS[operator], attributes),
+        f"{pattern}-{digest.hexdigest()[:8]}",
+    ]
+    return Case(
+        id="/".join(filter(None, ["/".join(parts[:3]), "-".join(parts[3:-1]), parts[-1]])),
+        operator=operator,
+        attributes=dict(attributes),
+        inputs=inputs,
+        tier=tier,
+        pattern=pattern,
+        source=source,
+        tags=tags,
+    )
+
+
+_SHORT = {"kernel": "k", "strides": "s", "pads_begin": "b", "pads_end": "e", "pads": "p"}
+_INCLUDE_PAD = {True: "include", False: "exclude"}
+
+
+@cache
+def _by_key(operator: Operator) -> dict[str, Attribute]:
+    return {attribute.key: attribute for attribute in operator.attributes}
+
+
+def _shown(operator: Operator, attributes: Mapping[str, Any]) -> Iterator[str]:
+    """Yield attributes in few letters, and alike for all documents."""
+    for key, value in attributes.items():
+        attribute = _by_key(operator).get(key)
+        if attribute is None:
+            yield str(value)
+        elif attribute.is_list and isinstance(value, list):
+            yield _SHORT[attribute.role] + _numbers(value)
+        else:
+            meaning = attribute.meaning_of(value)
+            counts = attribute.role == "include_pad" and isinstance(meaning, bool)
+            yield _INCLUDE_PAD[meaning] if counts else str(meaning)
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return "x".join(str(value) for value in values)

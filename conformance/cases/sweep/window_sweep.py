@@ -1,0 +1,308 @@
+"""Sweeps of the operators with windows: kernels, strides, pads and how they meet the input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+
+from conformance.cases.sweep import axis_geometry, suited
+from conformance.cases.sweep.axis_geometry import Axis
+from conformance.cases.sweep.covering import Constraint, Level, Model, Row
+from conformance.cases.sweep.patterns import SPARSE_PATTERNS
+from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, Sweep
+from conformance.dtypes import FLOATS
+from conformance.operators.operator import Operator
+from conformance.operators.params import UNSAID
+
+CHANNELS = (1, 3, 5, 16, 17, 33, 48, 264)
+_ALIKE = ("nothing", "kernel", "kernel-and-stride")
+"""What the axes share. Numbers that differ tell axes apart; equal ones take the fast ways of
+kernels, those of a square window."""
+_SHARED_VOLUME = 100
+"""Cells of a window of equal axes, at most: the bound of more says nothing in half types."""
+# Of the levels of width, the largest for many channels, by number.
+_WIDEST = {16: 3, 17: 3, 33: 2, 48: 1, 264: 1}
+
+# Of an attribute that is left out: the factor that then has certain levels alone, and why.
+_LEFT_OUT: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "strides": ("stride", ("one",), "absent strides are ones"),
+    "pads_begin": ("padding", ("none", "end"), "absent padding below is zero"),
+    "pads_end": ("padding", ("none", "begin"), "absent padding above is zero"),
+    "pads": ("padding", ("none",), "absent padding is zero"),
+}
+
+
+def window_sweep(operator: Operator) -> Sweep:
+    """Return the sweep of an operator that slides a kernel."""
+    factors = suited.factors(operator, _list_factors(operator), _geometry_factors(operator))
+    own = [_when_left_out(role) for role in _LEFT_OUT if role in factors]
+    return Sweep(
+        operator.name,
+        Model(factors, [*_geometry_constraints(operator), *_data_constraints(), *own]),
+        partial(_case, operator),
+        Model(_few(factors, operator), [*_geometry_constraints(operator), *own]),
+    )
+
+
+def _list_factors(operator: Operator) -> suited.Factors:
+    """Return a factor for each list of numbers that may be left out."""
+    return {
+        role: (ABSENT, "given")
+        for role in _LEFT_OUT
+        if any(a.role == role and suited.may_be_absent(a) for a in operator.attributes)
+    }
+
+
+def _when_left_out(role: str) -> Constraint:
+    factor, levels, why = _LEFT_OUT[role]
+    return Constraint((role, factor), lambda given, level: given != ABSENT or level in levels, why)
+
+
+# What the geometry is swept with at the higher strength: fewer levels, small and plain data.
+_FEW_LEVELS: dict[str, tuple[Level, ...]] = {
+    "kernel": ("one", "even", "odd", "input"),
+    "padding": ("none", "begin", "end", "begin-larger", "end-larger", "above-stride"),
+    "axes": (1, 2),
+    "alike": ("nothing", "kernel-and-stride"),
+    "width": ("2-3",),
+    "batch": (1,),
+    "channels": (1,),
+}
+
+
+def _few(factors: suited.Factors, operator: Operator) -> suited.Factors:
+    dtype = suited.plain_type(operator)
+    few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (suited.pattern_for("normals", dtype),)}
+    return {
+        name: tuple(level for level in few.get(name, levels) if level in levels and level != ABSENT)
+        or levels[:1]
+        for name, levels in factors.items()
+    }
+
+
+def _geometry_factors(operator: Operator) -> suited.Factors:
+    levels: suited.Factors = {
+        "kernel": axis_geometry.KERNELS,
+        "stride": axis_geometry.STRIDES,
+        "padding": axis_geometry.PADS,
+        "fit": axis_geometry.FITS,
+        "width": axis_geometry.WIDTHS,
+        "alike": _ALIKE,
+        "batch": (1, 2, 3),
+        "channels": CHANNELS,
+    }
+    for role in _unsaid(operator, {}):
+        factor, allowed, _ = _LEFT_OUT[role]
+        levels[factor] = tuple(level for level in levels[factor] if level in allowed)
+    return levels
+
+
+def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
+    """Return the roles of numbers that a case leaves out, or its document has no attribute for."""
+    absent = {role for role in _LEFT_OUT if row.get(role) == ABSENT}
+    return {
+        role
+        for role in ("strides", "pads_begin", "pads_end")
+        if role in absent or role not in operator.roles or ("pads" in absent and role != "strides")
+    }
+
+
+def _modes(operator: Operator) -> dict[Level, str]:
+    """Return how pads come about, explicit, same or valid, by the levels of auto_pad."""
+    attribute = operator.attribute("auto_pad")
+    meanings = ("explicit",) if attribute is None else attribute.meanings
+    modes = {mode: mode if mode in {"explicit", "valid"} else "same" for mode in meanings}
+    return {ABSENT: modes[meanings[0]], **modes}
+
+
+def _geometry_constraints(operator: Operator) -> list[Constraint]:
+    automatic, modes = operator.attribute("auto_pad") is not None, _modes(operator)
+    names = (*(("auto_pad",) if automatic else ()), "kernel", "stride", "padding", "fit")
+
+    def of_an_axis(levels: Sequence[str]) -> tuple[str, ...]:
+        auto_pad, *rest = levels if automatic else (ABSENT, *levels)
+        return (modes[auto_pad], *rest)
+
+    def some_numbers(*levels: str) -> bool:
+        return axis_geometry.feasible(*of_an_axis(levels), None)
+
+    def some_numbers_with_width(axes: int, width: str, *levels: str) -> bool:
+        # With several axes, the width is that of the last and the other levels another's.
+        return axes > 1 or axis_geometry.feasible(*of_an_axis(levels), width)
+
+    def some_equal_numbers(axes: int, alike: str, *levels: str) -> bool:
+        if alike == "nothing":
+            return True
+        return axes > 1 and bool(_focused(of_an_axis(levels), None, axes, 1))
+
+    return [
+        Constraint(names, some_numbers, "no numbers satisfy these levels"),
+        Constraint(
+            ("axes", "width", *names),
+            some_numbers_with_width,
+            "no numbers satisfy these levels with that many windows",
+        ),
+        Constraint(
+            ("axes", "alike", *names),
+            some_equal_numbers,
+            "one axis is like no other, and windows of equal axes soon hold too many cells",
+        ),
+        *_size_constraints(operator.axes[0]),
+    ]
+
+
+def _size_constraints(fewest: int) -> list[Constraint]:
+    """Keep the suite small: what is large in one way is small in the others.
+
+    Cases with the fewest axes that an operator takes may be the largest.
+    """
+    wide = axis_geometry.WIDTHS.index
+    why = "size of the suite"
+    return [
+        Constraint(
+            ("kernel", "channels", "batch"),
+            lambda kernel, channels, batch: kernel != "huge" or channels * batch <= 6,
+            why,
+        ),
+        Constraint(
+            ("kernel", "width", "axes"),
+            lambda kernel, width, axes: (
+                kernel != "huge" or (wide(width) <= 1 and axes <= fewest + 1)
+            ),
+            why,
+        ),
+        Constraint(
+            ("batch", "channels"), lambda batch, channels: batch * channels <= 34 or batch == 1, why
+        ),
+        Constraint(
+            ("axes", "width"), lambda axes, width: wide(width) <= (5, 5, 3, 2)[axes - fewest], why
+        ),
+        Constraint(
+            ("width", "channels"),
+            lambda width, channels: wide(width) <= _WIDEST.get(channels, 5),
+            why,
+        ),
+        Constraint(
+            ("axes", "channels"),
+            lambda axes, channels: channels <= (264, 264, 48, 17)[axes - fewest],
+            why,
+        ),
+    ]
+
+
+def _data_constraints() -> list[Constraint]:
+    return [
+        suited.HELD,
+        Constraint(
+            ("dtype", "kernel", "pattern"),
+            lambda dtype, kernel, pattern: (
+                dtype not in FLOATS[:2] or kernel != "huge" or pattern in SPARSE_PATTERNS
+            ),
+            "the bound of hundreds of addends says nothing in half types",
+        ),
+        Constraint(
+            ("dtype", "kernel", "axes"),
+            lambda dtype, kernel, axes: dtype != "bfloat16" or kernel != "huge" or axes == 1,
+            "a divisor per axis above 256 is not representable in bfloat16",
+        ),
+    ]
+
+
+def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()) -> list[Axis]:
+    """Return the numbers of each axis: one satisfies the levels, the others are small and plain.
+
+    Numbers differ from axis to axis wherever the levels leave a choice. `unsaid` are the roles
+    of numbers that a case leaves out.
+    """
+    level = {name: str(value) for name, value in row.items()}
+    axes, width, alike = int(level["axes"]), level["width"], level["alike"]
+    levels = (mode, level["kernel"], level["stride"], level["padding"], level["fit"])
+    # Of the numbers that fit, the smaller do: the suite is shipped.
+    share = 8 if axes > 2 or int(level["channels"]) > 5 else 3
+    most = None if alike == "nothing" else axes
+    options = _focused(levels, width, most, share)
+    focus = turn % axes if options else turn % (axes - 1)
+    if focus < axes - 1:
+        options = _focused(levels, None, most, share)
+    chosen: dict[int, Axis] = {focus: options[turn * 7919 % len(options)]}
+    kernel = None if alike == "nothing" else chosen[focus].k
+    stride = chosen[focus].s if alike == "kernel-and-stride" else None
+    padded = level["padding"] != "none"
+    for i in range(axes):
+        if i != focus:
+            on_its_own = width if i == axes - 1 else None
+            others = _beside(mode, on_its_own, kernel, stride, unsaid, share, padded=padded)
+            chosen[i] = _most_distinct(others, list(chosen.values()), turn + i)
+    return [chosen[i] for i in range(axes)]
+
+
+@cache
+def _focused(
+    levels: tuple[str, str, str, str, str], width: str | None, alike: int | None, share: int
+) -> Sequence[Axis]:
+    """Return what the axis that a row is about may be, if as many axes as `alike` share its kernel.
+
+    Of all that satisfy the levels, the smallest part of `share`.
+    """
+    options = axis_geometry.candidates(*levels, width)
+    if alike is not None:
+        options = tuple(axis for axis in options if axis.k**alike <= _SHARED_VOLUME)
+    return _smallest(options, share)
+
+
+@cache
+def _beside(
+    mode: str,
+    width: str | None,
+    kernel: int | None,
+    stride: int | None,
+    unsaid: frozenset[str],
+    share: int,
+    *,
+    padded: bool,
+) -> Sequence[Axis]:
+    """Return what may stand beside the axis that a row is about, of its kernel and stride if given.
+
+    Roles in `unsaid` have the numbers that a case need not say.
+    """
+    if kernel is None:
+        options = axis_geometry.plain(mode, width, padded=padded)
+    else:
+        options = axis_geometry.alike(mode, width, kernel, stride, padded=padded)
+    fitting = [axis for axis in options if unsaid <= _roles_left_out(axis)]
+    return fitting if kernel is None else _smallest(fitting, share)
+
+
+def _roles_left_out(axis: Axis) -> set[str]:
+    """Return the roles of numbers that are what a case without them has."""
+    numbers = {"strides": axis.s, "pads_begin": axis.begin, "pads_end": axis.end}
+    return {role for role, number in numbers.items() if number == UNSAID[role]}
+
+
+def _smallest(options: Sequence[Axis], share: int) -> Sequence[Axis]:
+    return sorted(options, key=lambda axis: axis.d)[: max(1, len(options) // share)]
+
+
+def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) -> Axis:
+    """Return the axis that shares the fewest numbers with those taken, of 200 from a turn on."""
+    start = turn * 31 % len(options)
+    best, fewest = options[start], len(taken) * 3 + 1
+    for i in range(min(200, len(options))):
+        axis = options[(start + i) % len(options)]
+        shared = sum(
+            (axis.d == other.d) + (axis.k == other.k) + (axis.s == other.s) for other in taken
+        )
+        if shared < fewest:
+            best, fewest = axis, shared
+        if not shared:
+            break
+    return best
+
+
+def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
+    unsaid = _unsaid(operator, row)
+    axes = numbers(row, _modes(operator)[row.get("auto_pad", ABSENT)], turn, frozenset(unsaid))
+    sizes, *columns = zip(*axes, strict=True)
+    lists = dict(zip(("kernel", "strides", "pads_begin", "pads_end"), columns, strict=True))
+    said = {role: values for role, values in lists.items() if role not in unsaid}
+    return suited.case_of_row(operator, row, sizes, said)

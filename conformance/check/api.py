@@ -1,0 +1,256 @@
+"""The public `check`: a run, here or in workers, and for its failures the likely causes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import chain
+from time import perf_counter
+from typing import Any, Unpack
+
+from conformance.backends import Backend
+from conformance.backends.choose_runner import runner_of
+from conformance.backends.named_backend import parse_backend
+from conformance.backends.results.stored_results import StoredResults
+from conformance.backends.runner import Runner
+from conformance.check.distributed import Distributed
+from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
+from conformance.check.floors import Floored
+from conformance.check.profiles import pins_of
+from conformance.check.report import Report, VectorsUsed, failing
+from conformance.check.run import Run
+from conformance.check.run_settings import Floors, Keywords, Selection, Workers, grouped
+from conformance.check.tally import INTERRUPTED
+from conformance.errors import UsageError
+from conformance.progress import Counts, from_counts
+from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
+from conformance.vectorfile.suite import joint_digest
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a run; `report` holds what was done and says what was not."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__("interrupted")
+        self.report = report
+
+
+def check(
+    backend: Backend | str,
+    vectors: Vectors = None,
+    *,
+    selection: Selection | None = None,
+    workers: Workers | None = None,
+    floors: Floors | None = None,
+    require: Mapping[str, str] | None = None,
+    profile: str | None = None,
+    allow_extensions: bool = False,
+    diagnose: bool = True,
+    max_failures: int | None = None,
+    expected_failures: str | os.PathLike[str] | None = None,
+    progress: Counts | None = None,
+    name: str | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """Run a backend over vectors and report which of its answers conform, and why others do not.
+
+    `backend` is a callable, or a text as `load_backend` takes it. `vectors` is a vector file, a
+    directory of them, an open VectorFile or VectorSet, a sequence of Vector, or None for the
+    suite this package ships. `require` pins disputed clauses to a reading, `profile` many at once
+    ("openvino", "onnx", "torch"); `require` wins. With `allow_extensions`, a backend may answer
+    what a document excludes: such vectors are counted apart, and are no failures.
+
+    Which vectors are run, a `Selection` says: `operators`, `select`, `tier` and `shard`. Where the
+    backend is called, `Workers` say: `isolate`, `timeout`, `memory`, `jobs` and `executor`. What it
+    has to support, `Floors` say: `min_supported`, `baseline` and `strict_unsupported`. Each of
+    these may also be given as a keyword of its own: `tier="smoke"` is
+    `selection=Selection(tier="smoke")`.
+
+    `max_failures` stops the run early, which is then incomplete. `expected_failures` is a file of
+    the failures that are known. `diagnose` searches the catalogue of faults for what reproduces
+    the failures, which takes seconds where there are any. `progress(done, total)` is called now
+    and then. `name` is what the report calls the backend.
+
+    Raises UsageError for an argument that is wrong or matches nothing, VectorFileError for
+    vectors that are not sound, ResultFileError for stored results that are not, and Interrupted
+    on Ctrl-C.
+    """
+    selection, workers, floors = grouped(selection, workers, floors, keywords)
+    floored = Floored.parse(floors, shard=selection.shard)
+    expected = None if expected_failures is None else ExpectedFailures.read(expected_failures)
+    with (
+        _calling(backend, workers, max_failures) as runner,
+        opened(vectors) as sources,
+    ):
+        runner.ready()  # an engine's start is not the time of its vectors
+        report = run(
+            runner,
+            sources,
+            selection,
+            name=name or (backend if isinstance(backend, str) else name_of(backend)),
+            require=require,
+            profile=profile,
+            allow_extensions=allow_extensions,
+            max_failures=max_failures,
+            expected=expected,
+            floored=floored,
+            progress=progress,
+        )
+        if report.ok or not diagnose:
+            return report
+        from conformance.faults.annotate import explained  # noqa: PLC0415 - only for failures
+
+        try:
+            return explained(report, sources, progress=from_counts(progress))
+        except KeyboardInterrupt:
+            note = "the search for likely causes was interrupted"
+            raise Interrupted(replace(report, notes=(*report.notes, note))) from None
+
+
+def run(
+    runner: Runner | Distributed,
+    vectors: Vectors = None,
+    selection: Selection | None = None,
+    *,
+    name: str,
+    require: Mapping[str, str] | None = None,
+    profile: str | None = None,
+    allow_extensions: bool = False,
+    max_failures: int | None = None,
+    expected: ExpectedFailures | None = None,
+    floored: Floored | None = None,
+    progress: Counts | None = None,
+    repeat: bool = True,
+) -> Report:
+    """Return the report of a run by a runner that is open, without likely causes.
+
+    Some vectors are called a second time if `repeat`. See `check` for the other options.
+    """
+    selection = selection or Selection()
+    pins = pins_of(profile, require)
+    if max_failures is not None and max_failures < 1:
+        raise UsageError(f"max_failures is {max_failures}; it must be at least 1")
+    with opened(vectors) as sources:
+        unused = runner.unused(_ids(sources)) if isinstance(runner, StoredResults) else ()
+        started, clock = datetime.now(UTC), perf_counter()
+        selected = chosen(
+            sources, selection.operators, selection.select, selection.tier, selection.shard
+        )
+        if isinstance(runner, StoredResults):
+            selected = _exported(runner, selected)
+        if floored is not None:
+            floored.check(_ids_by_operator(sources, replace(selection, shard=None)))
+        # To look stored results up again does not show whether a backend gives equal answers.
+        if not repeat or isinstance(runner, StoredResults):
+            selected = [part.called_once() for part in selected]
+        total = sum(len(part.numbers) for part in selected)
+        tick = (lambda done: progress(done, total)) if progress else (lambda _: None)
+        if isinstance(runner, Distributed):
+            tally = runner.run(selected, pins, tick)
+        else:
+            reasons = expected.reasons(_ids(sources))[0] if expected else {}
+            counted = failing(allow_extensions=allow_extensions)
+            tally = Run(runner, pins, tick, max_failures, reasons, counted).all(selected)
+        report = tally.report(
+            backend=name,
+            engine="" if isinstance(runner, Distributed) else runner.engine,
+            vectors=vectors_used(selected),
+            required=pins,
+            allow_extensions=allow_extensions,
+            tier=selection.tier,
+            shard=selection.shard or "",
+            not_run=sum(map(len, sources)) - len(tally),
+            started=started.isoformat(timespec="seconds"),
+            seconds=perf_counter() - clock,
+            notes=(f"{len(unused):,} results are stored for no vector, {unused[0]} for one",)
+            if unused
+            else (),
+        )
+        if expected is not None:
+            report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))
+        if floored is not None:
+            report = floored.applied(report)
+    if report.stopped == INTERRUPTED:
+        raise Interrupted(report)
+    return report
+
+
+def _exported(results: StoredResults, selected: Sequence[Selected]) -> list[Selected]:
+    """Leave out vectors that were not exported: nobody has asked the backend for them."""
+    parts = [
+        Selected.of(part.source, results.selected(part.source.ids, part.numbers))
+        for part in selected
+    ]
+    if any(len(part.numbers) for part in selected) and not any(len(part.numbers) for part in parts):
+        raise UsageError(f"{results.path}: none of the vectors to check is in its index of exports")
+    return parts
+
+
+def _reproduced(
+    report: Report, sources: Sequence[Source], expected: ExpectedFailures
+) -> dict[str, list[str]]:
+    """Return the causes named in a file that reproduce a failure, by the id of its vector."""
+    causes = {cause: faults_of(cause) for cause in expected.of(CAUSE)}
+    if not causes:
+        return {}
+    from conformance.faults.annotate import reproduced  # noqa: PLC0415 - only for such lines
+
+    return reproduced(report, sources, causes)
+
+
+def _ids(sources: Iterable[Source]) -> Iterator[str]:
+    return chain.from_iterable(source.ids for source in sources)
+
+
+def _ids_by_operator(sources: Sequence[Source], selection: Selection) -> dict[str, list[str]]:
+    """Return the ids of the vectors that are selected."""
+    ids: dict[str, list[str]] = {}
+    for part in chosen(
+        sources, selection.operators, selection.select, selection.tier, selection.shard
+    ):
+        names = ids.setdefault(part.source.operator, [])
+        names += [part.source.ids[number] for number in part.numbers.tolist()]
+    return ids
+
+
+def name_of(backend: Any) -> str:
+    """Return what a report calls a backend that has no other name."""
+    named = backend if hasattr(backend, "__qualname__") else type(backend)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def _calling(
+    backend: Backend | str, workers: Workers, max_failures: int | None
+) -> AbstractContextManager[Runner | Distributed]:
+    """Return what calls a backend: here, in workers, or on the machines of an executor."""
+    if workers.executor is None:
+        return runner_of(
+            backend, workers.timeout, workers.memory, workers.jobs, apart=workers.apart
+        )
+    named = parse_backend(backend) if isinstance(backend, str) else None
+    if named is None or named.kind == "results" or max_failures:
+        raise UsageError(
+            "an executor is for backends named by a text, not for stored results, "
+            "and counts no failures: leave out max_failures"
+        )
+    return nullcontext(Distributed(workers.executor, named.text, workers.timeout, workers.memory))
+
+
+def vectors_used(selections: Sequence[Selected]) -> tuple[VectorsUsed, ...]:
+    """Return what the report says of the sources: those of one operator are one."""
+    by_operator: dict[str, list[Selected]] = {}
+    for selection in selections:
+        by_operator.setdefault(selection.source.operator, []).append(selection)
+    return tuple(
+        VectorsUsed(
+            operator=operator,
+            path=os.path.commonpath([part.source.path for part in group]),
+            digest=joint_digest([part.source.digest for part in group]),
+            selected=sum(len(part.numbers) for part in group),
+            total=sum(len(part.source) for part in group),
+        )
+        for operator, group in by_operator.items()
+    )

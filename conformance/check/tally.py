@@ -1,0 +1,258 @@
+"""The verdicts of a run: added up, and made into the report and its results."""
+
+from __future__ import annotations
+
+import platform
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from itertools import accumulate, chain
+from types import MappingProxyType
+from typing import Any, overload
+
+import numpy as np
+
+from conformance import __version__
+from conformance.batch import Batch, Ints
+from conformance.check.explanations import Explanation
+from conformance.check.judge import Verdicts
+from conformance.check.reading_sets import reading_space
+from conformance.check.readings import place_of, settled
+from conformance.check.report import (
+    VERDICTS,
+    ClauseReport,
+    Repeatability,
+    Report,
+    Result,
+    Verdict,
+    added_up,
+)
+from conformance.check.votes import Votes
+from conformance.dtypes import name_of
+from conformance.vectorfile.sources import Source
+
+INTERRUPTED = "interrupted"
+_NOT_EXPLAINED = Explanation("")
+_PACKAGES = ("numpy", "ml_dtypes", "h5py")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedBatch:
+    """The verdicts on a batch, and where its vectors are read again when a result is looked at.
+
+    A million vectors would not fit into memory. `numbers` are the vectors' numbers in `source`.
+    `whole` is the batch where it is all of its source, which then holds it anyway.
+    """
+
+    source: Source
+    numbers: Ints
+    verdicts: Verdicts
+    whole: Batch | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, index: int) -> Result:
+        (result,) = self._results(np.array([index]))
+        return result
+
+    def __iter__(self) -> Iterator[Result]:
+        return self._results(np.arange(len(self)))
+
+    def batches(self, indices: Ints) -> Iterator[tuple[Batch, dict[int, int]]]:
+        """Yield batches, and of their rows that are the vectors with some indices these indices."""
+        if self.whole is not None:
+            yield self.whole, dict(zip(indices.tolist(), indices.tolist(), strict=True))
+            return
+        left = iter(indices.tolist())
+        for batch in self.source.batches(self.numbers[indices]):
+            yield batch, dict(zip(range(len(batch)), left, strict=False))
+
+    def _results(self, indices: Ints) -> Iterator[Result]:
+        for batch, index_of in self.batches(indices):
+            for row, index in index_of.items():
+                yield result_at(batch, row, self.verdicts, index)
+
+
+def result_at(batch: Batch, row: int, verdicts: Verdicts, index: int) -> Result:
+    """Return the result of vector `row` of a batch, number `index` among the verdicts."""
+    explanation = verdicts.explanations.get(index, _NOT_EXPLAINED)
+    verdict = VERDICTS[verdicts.verdict[index]]
+    vote = verdicts.vote_of(index)
+    accepted: tuple[dict[str, str], ...] = ()
+    is_excuse = False
+    if vote is not None and vote.conforms:
+        accepted = reading_space(batch.operator).combinations_in(vote.accepted, vote.clauses)
+        is_excuse = vote.excused or verdict != "conforms"
+    inputs = batch.inputs[row]
+    return Result(
+        id=batch.ids[row],
+        operator=batch.operator,
+        verdict=verdict,
+        attributes=batch.attributes[row],
+        dtype=name_of(inputs[0].dtype) if inputs else "",
+        shapes=tuple([array.shape for array in inputs]),
+        **explanation._asdict(),
+        tier=batch.tier[row],
+        pattern=batch.pattern[row],
+        source=batch.source[row],
+        provenance=batch.provenance[row],
+        tags=batch.tags[row],
+        readings=accepted if verdict == "conforms" else (),
+        clauses=batch.clauses[row],
+        excused=accepted if is_excuse else (),
+        undefined_only=verdict == "conforms" and bool(verdicts.undefined_only[index]),
+    )
+
+
+class Results(Sequence[Result]):
+    """One result per vector that was run, made anew each time it is looked at.
+
+    These are the results of `parts`, one part after the other, with the `reasons` for which
+    some were expected, by id and verdict. Iteration is quicker than indexing, which reads the
+    vectors one by one.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[JudgedBatch | Sequence[Result]],
+        reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
+        self._parts = tuple(part for part in parts if len(part))
+        self._starts = list(accumulate(map(len, self._parts), initial=0))
+        self._reasons = reasons
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Result]: ...
+
+    def __getitem__(self, index: int | slice) -> Result | list[Result]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        index = range(len(self))[index]
+        part = bisect_right(self._starts, index) - 1
+        return self._with_reason(self._parts[part][index - self._starts[part]])
+
+    def __iter__(self) -> Iterator[Result]:
+        results = chain.from_iterable(self._parts)
+        return map(self._with_reason, results) if self._reasons else results
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} results>"
+
+    def _with_reason(self, result: Result) -> Result:
+        reasons = self._reasons.get(result.id, {})
+        verdict = result.verdict
+        return replace(result, expected=reasons[verdict]) if verdict in reasons else result
+
+
+@dataclass(slots=True, eq=False)
+class Tally:
+    """Mergeable tally of judged vectors, of one process or of several.
+
+    `seconds` were spent in the backend. `stopped` says why not every vector was run, "" if it
+    was, `INTERRUPTED` where the user stopped it.
+    """
+
+    batches: list[JudgedBatch] = field(default_factory=list)
+    repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
+    seconds: float = 0.0
+    stopped: str = ""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.batches))
+
+    def add(self, other: Tally) -> None:
+        """Add the verdicts on other vectors."""
+        self.batches += other.batches
+        self.repeated += other.repeated
+        self.seconds += other.seconds
+        self.stopped = self.stopped or other.stopped
+
+    def report(self, *, engine: str = "", **about: Any) -> Report:
+        """Return the report of the run; `about` are the fields that no verdict tells.
+
+        `engine` is the version of the backend's engine, "" if it is not known.
+        An exception that only a reading not followed would excuse is an error from here on.
+        """
+        return report_of(
+            [batch.verdicts for batch in self.batches],
+            readings=self._settle_readings(),
+            results=Results(self.batches),
+            counts_by_operator=self._counts(),
+            repeated=self.repeated,
+            stopped=self.stopped,
+            backend_seconds=self.seconds,
+            versions=_versions() | ({"engine": engine} if engine else {}),
+            **about,
+        )
+
+    def _settle_readings(self) -> tuple[ClauseReport, ...]:
+        """Return which readings explain the vectors that conform; refute what they rule out."""
+        votes: Votes = Counter()
+        for batch in self.batches:
+            votes.update(batch.verdicts.votes_counted())
+        refuted, reports = settled(votes)
+        for batch in self.batches:
+            batch.verdicts.refute(refuted)
+        return reports
+
+    def _counts(self) -> dict[str, Counter[Verdict]]:
+        """Return how many vectors of each operator got each verdict."""
+        counts: dict[str, Counter[Verdict]] = {}
+        for batch in self.batches:
+            of_batch = np.bincount(batch.verdicts.verdict, minlength=len(VERDICTS)).tolist()
+            counts.setdefault(batch.source.operator, Counter()).update(
+                dict(zip(VERDICTS, of_batch, strict=True))
+            )
+        return {operator: +count for operator, count in counts.items()}
+
+
+def report_of(
+    parts: Sequence[Verdicts | Report],
+    *,
+    counts_by_operator: Mapping[str, Counter[Verdict]],
+    repeated: Repeatability,
+    stopped: str,
+    **about: Any,
+) -> Report:
+    """Return the report of a run, in which what is known of its parts is added up.
+
+    `about` are the fields that are not sums. It is incomplete where it was `stopped`.
+    """
+    undefined = added_up(chain.from_iterable(part.undefined for part in parts), "clause")
+    accuracy = added_up(chain.from_iterable(part.accuracy for part in parts), "dtype")
+    outputs = chain.from_iterable(part.outputs for part in parts)
+    return Report(
+        counts=sum(counts_by_operator.values(), Counter()),
+        counts_by_operator=counts_by_operator,
+        undefined=tuple(
+            replace(clause, counts=dict(Counter(clause.counts).most_common()))
+            for clause in sorted(undefined, key=lambda clause: place_of(clause.clause))
+        ),
+        accuracy=tuple(of_type for of_type in accuracy if of_type.elements),
+        outputs=added_up(outputs, "operator", "output"),
+        repeated=repeated if repeated.sampled else None,
+        complete=not stopped,
+        stopped=stopped,
+        **about,
+    )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    versions = {"conformance": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # a source tree on the path, say
+            continue
+    return versions

@@ -1,0 +1,82 @@
+"""`conformance check`: a backend against vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.backends import parse_backend
+from conformance.check import Interrupted
+from conformance.check.api import check
+from conformance.check.expected_failures import ExpectedFailures
+from conformance.check.expected_failures_update import write_expected
+from conformance.cli.outputs import Outputs, check_writable
+from conformance.cli.report_commands import repro_of, write_reports
+from conformance.cli.terminal import progress_bar, show
+from conformance.cli.vector_sets import opened
+from conformance.errors import UsageError
+from conformance.executors import executor_named
+from conformance.progress import counts_of
+from conformance.report import check_report
+
+
+def run(
+    backend: str,
+    vectors: Path | None,
+    *,
+    operators: tuple[str, ...],
+    require: dict[str, str],
+    workers: dict[str, Any],
+    executor: str | None,
+    expected: Path | None,
+    expected_out: Path | None,
+    baseline: Path | None,
+    outputs: Outputs,
+    max_shown: int,
+    **options: Any,
+) -> int:
+    """Run a backend over vectors and report."""
+    machines = None
+    if executor is not None:
+        if not workers.pop("isolate"):
+            raise UsageError("--executor is for workers: not with --in-process")
+        machines = executor_named(executor, workers.pop("jobs"))
+    with opened(vectors) as files:
+        read = [*(str(file.path) for file in files), *parse_backend(backend).paths]
+        read += [str(baseline)] if baseline else []
+        outputs.check([*read, *([expected] if expected else [])])
+        if expected_out is not None:
+            check_writable([*outputs.files.values(), expected_out], read)
+            if expected_out.exists():
+                ExpectedFailures.read(expected_out)  # what is no such file is not written over
+        stopped = False
+        with progress_bar() as progress:
+            try:
+                report = check(
+                    backend,
+                    files,
+                    operators=operators or None,
+                    require=require,
+                    executor=machines,
+                    expected_failures=expected,
+                    baseline=baseline,
+                    progress=counts_of(progress, backend),
+                    name=backend,
+                    **workers,
+                    **options,
+                )
+            except Interrupted as interrupt:
+                report, stopped = interrupt.report, True
+        repro = repro_of(files, backend)
+        write_reports(report, outputs, vectors=files, repro=repro)
+        if expected_out is not None:
+            ids = (vector_id for file in files for vector_id in file.ids)
+            click.echo(write_expected(expected_out, report, ids, files), err=outputs.to_stdout)
+        # Last, since its last line and the exit code say the same.
+        if not outputs.to_stdout:
+            show(check_report.describe(report, repro=repro), shown=max_shown)
+    if stopped:
+        raise click.Abort
+    return 0 if report.ok else 1

@@ -1,0 +1,108 @@
+"""`conformance compare`: several backends side by side."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.backends import available, parse_backend, refuse_unknown
+from conformance.check.comparison import InterruptedComparison, compare
+from conformance.cli.outputs import Outputs
+from conformance.cli.terminal import progress_bar, show
+from conformance.cli.vector_sets import opened
+from conformance.errors import UsageError
+from conformance.files import write_text
+from conformance.report import comparison_report, html, markdown
+from conformance.report.json_values import comparison_json
+
+
+def run(
+    names: tuple[str, ...],
+    *,
+    operators: tuple[str, ...],
+    tier: Any,
+    select: str | None,
+    allow_extensions: bool,
+    workers: dict[str, Any],
+    outputs: Outputs,
+) -> int:
+    """Run several backends over the same vectors and show them side by side."""
+    backends, path = _split(names)
+    if outputs.to_stdout:
+        raise UsageError("- is not possible: the comparison is printed anyway; give a file")
+    with opened(path) as vectors, progress_bar() as progress:
+        read = chain(
+            (str(file.path) for file in vectors), *(parse_backend(name).paths for name in backends)
+        )
+        outputs.check(read)
+        stopped = False
+        try:
+            comparison = compare(
+                backends,
+                vectors,
+                operators=operators or None,
+                select=select,
+                tier=tier,
+                allow_extensions=allow_extensions,
+                progress=progress,
+                **workers,
+            )
+        except InterruptedComparison as stop:
+            comparison, stopped = stop.comparison, True
+    page = outputs.files.get("markdown")
+    command = _command(names, operators, tier, select, page, allow_extensions=allow_extensions)
+    document = comparison_report.describe(comparison, command=command)
+    show(document)
+    outputs.write(
+        {
+            "markdown": lambda file: write_text(markdown.render(document), file),
+            "html": lambda file: write_text(html.render(document), file),
+            "json": lambda file: write_text(comparison_json(comparison), file),
+        }
+    )
+    if stopped:
+        raise click.Abort
+    if comparison.missing:
+        missing = ", ".join(row.backend for row in comparison.missing)
+        raise UsageError(
+            f"{len(comparison.missing)} of {len(backends)} backends not run: {missing}"
+        )
+    return 0
+
+
+def _split(names: tuple[str, ...]) -> tuple[list[str], Path | None]:
+    """Return the backends and the path to vectors, which only the last name can be."""
+    plain = [name for name in names if ":" not in name and name not in available()]
+    *before, last = names
+    if plain == [last] and before:
+        path = Path(last)
+        if not path.exists():
+            refuse_unknown(last, or_else="a path to vectors that exists")
+        return before, path
+    for name in plain:
+        refuse_unknown(name)
+    return [*names], None
+
+
+def _command(
+    names: tuple[str, ...],
+    operators: tuple[str, ...],
+    tier: str,
+    select: str | None,
+    page: str | None,
+    *,
+    allow_extensions: bool,
+) -> str:
+    """Return the command that makes the same page again."""
+    words = ["conformance", "compare", *names]
+    for operator in operators:
+        words += ["--operator", operator]
+    words += ["--tier", tier] if tier != "standard" else []
+    words += ["--select", select] if select else []
+    words += ["--allow-extensions"] if allow_extensions else []
+    words += ["--markdown", page] if page else []
+    return shlex.join(words)

@@ -1,0 +1,55 @@
+"""`conformance fuzz`: a search for what a backend gets wrong."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.cli.terminal import progress_bar, show
+from conformance.fuzz import Finding, fuzz, save
+from conformance.fuzz.saving import check_name
+from conformance.report import fuzz_report
+from conformance.report.repro import script
+
+
+def run(
+    backend: str,
+    *,
+    operators: tuple[str, ...],
+    seconds: float | None,
+    max_examples: int | None,
+    max_causes: int,
+    allow_extensions: bool,
+    seed: int | None,
+    target: Path | None,
+    database: Path,
+    workers: dict[str, Any],
+) -> int:
+    """Search for cases that a backend gets wrong."""
+    if target is not None:
+        check_name(target)
+    with progress_bar() as progress:
+        report = fuzz(
+            backend,
+            operators=operators or None,
+            seconds=seconds,
+            max_examples=max_examples,
+            seed=secrets.randbelow(1 << 32) if seed is None else seed,
+            max_causes=max_causes,
+            allow_extensions=allow_extensions,
+            database=database,
+            progress=progress,
+            **workers,
+        )
+    saved = save(report, target) if target is not None else []
+
+    def repro(finding: Finding) -> str:
+        return script(finding.vector.case, finding.result, backend=backend)
+
+    show(fuzz_report.describe(report, repro=repro, saved=saved))
+    if report.stopped == "interrupted":
+        raise click.Abort
+    return 0 if report.ok else 1

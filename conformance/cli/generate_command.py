@@ -1,0 +1,69 @@
+"""`conformance generate`: vector files from the documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from conformance.cases.from_model import generate_like
+from conformance.cases.generate import generate
+from conformance.cli.terminal import progress_bar, show
+from conformance.cli.vector_sets import opened
+from conformance.errors import UsageError
+from conformance.executors import executor_named, usable_cpus
+from conformance.operators import OPERATORS
+from conformance.report import model_report, vectors_report
+
+_SHOWN = 4  # files: the smaller tiers of every operator
+
+
+def run(
+    directory: Path,
+    operators: tuple[str, ...],
+    tier: Any,
+    strength: int,
+    seed: int,
+    models: tuple[Path, ...],
+    max_shapes: int | None,
+    *,
+    resume: bool,
+    executor: str | None,
+    jobs: int | None,
+) -> None:
+    """Write vector files, one per operator."""
+    options: dict[str, Any] = {"operators": operators or None, "tier": tier, "seed": seed}
+    if models:
+        context = click.get_current_context()
+        for name in ("strength", "max_shapes", "resume", "executor", "jobs"):
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} is for the sweep, which --like does not use"
+                )
+        with progress_bar() as progress:
+            layers = generate_like(directory, models, progress=progress, **options)
+        show(model_report.describe(layers))
+        click.echo()
+        paths = layers.paths
+    else:
+        several_files = tier == "exhaustive" or len(set(operators or OPERATORS)) > 1
+        jobs = jobs or (usable_cpus() if several_files else 1)
+        if jobs > 1 or executor:
+            options["executor"] = executor_named(executor or "process", jobs)
+        with progress_bar() as progress:
+            paths = generate(
+                directory,
+                strength=strength,
+                max_shapes=max_shapes,
+                resume=resume,
+                progress=progress,
+                **options,
+            )
+    for path in paths[:_SHOWN]:
+        with opened(path) as files:
+            show(vectors_report.describe(files[0]))
+            click.echo()
+    if len(paths) > _SHOWN:
+        click.echo(f"and {len(paths) - _SHOWN:,} files with a part of the exhaustive tier each")

@@ -1,0 +1,156 @@
+"""Arguments and options that several commands share, and how their texts are parsed.
+
+Imports nothing heavier than click: `--help` needs this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.errors import UsageError
+
+PATH = click.Path(path_type=Path)
+COUNT = click.IntRange(min=1)
+SECONDS = click.FloatRange(min=0, min_open=True)
+"""Types of arguments and options."""
+
+TIERS = ("smoke", "standard", "exhaustive")
+"""As in conformance.vector, which imports numpy."""
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+vectors_argument = click.argument("vectors", required=False, type=PATH)
+operator_option = click.option(
+    "--operator",
+    "operators",
+    multiple=True,
+    metavar="NAME",
+    help="Only this operator, AvgPool-1 for example; repeatable.",
+)
+select_option = click.option(
+    "--select",
+    metavar="GLOB",
+    help="Only vectors whose id holds this text, or matches it if it has a * or ?.",
+)
+executor_option = click.option(
+    "--executor",
+    metavar="NAME",
+    help="Where work runs: process, with --jobs of them, or dask:ADDRESS, a cluster.",
+)
+extensions_option = click.option(
+    "--allow-extensions",
+    is_flag=True,
+    help="Count what is accepted though a document excludes it apart, and as no failure.",
+)
+max_shown_option = click.option(
+    "--max-shown",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="Groups of failures to show with an example.",
+)
+
+
+def tier_option(text: str) -> Callable[[Any], Any]:
+    """Return the option --tier with a help text."""
+    return click.option(
+        "--tier", type=click.Choice(TIERS), default="standard", show_default=True, help=text
+    )
+
+
+def readings_option(flag: str, name: str, text: str) -> Callable[[Any], Any]:
+    """Return a repeatable option CLAUSE=READING whose value is a dict from clause to reading."""
+    return click.option(
+        flag, name, multiple=True, metavar="CLAUSE=READING", callback=_readings, help=text
+    )
+
+
+def _readings(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    readings: dict[str, str] = {}
+    for value in values:
+        clause, equals, reading = value.partition("=")
+        if not (clause and equals and reading):
+            raise click.BadParameter(f"{value!r} is not CLAUSE=READING")
+        if readings.setdefault(clause, reading) != reading:
+            raise click.BadParameter(
+                f"{clause} is asked to be both {readings[clause]} and {reading}"
+            )
+    return readings
+
+
+def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Return the bytes that a text such as 2G, 500M or 4096 stands for: a callback."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d{1,15})([KMGT]?)(?:I?B)?", value.upper())
+    number = int(match[1]) * _UNITS[match[2]] if match else 0
+    if not number:
+        raise click.BadParameter(f"{value!r} is no size: a number of bytes, 500M, 2G", ctx, param)
+    return number
+
+
+def integers(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, ...]:
+    """Return the integers of a text such as 0,2: a callback."""
+    try:
+        return tuple(int(item) for item in value.split(",")) if value else ()
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of integers like 0,2") from None
+
+
+def worker_options(
+    what: str, seconds: float, *, several: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --in-process, --timeout and --memory, and --jobs if there can be `several` workers.
+
+    `what` is what a worker runs at a time, by default for so many seconds at most. The command gets
+    as `workers` the arguments isolate, timeout, memory and jobs of `conformance.check`.
+    """
+    options = [
+        click.option(
+            "--in-process", is_flag=True, help="Call the backend in this process, to debug it."
+        ),
+        click.option("--jobs", type=COUNT, help="Workers that run it.  [default: 1]"),
+        click.option(
+            "--timeout",
+            type=SECONDS,
+            metavar="SECONDS",
+            help=f"How long one {what} may take.  [default: {seconds:.0f}]",
+        ),
+        click.option(
+            "--memory",
+            metavar="SIZE",
+            callback=size,
+            help=f"Address space of {'a' if several else 'the'} worker: 2G, 500M.",
+        ),
+    ]
+    names = ["jobs", "timeout", "memory"]
+    if not several:
+        del options[1], names[0]
+    *first, last = (f"--{name}" for name in names)
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_workers(*, in_process: bool, **others: Any) -> Any:
+            workers = {name: others.pop(name) for name in names}
+            if in_process and any(value is not None for value in workers.values()):
+                flags = f"{', '.join(first)} and {last}"
+                raise UsageError(f"{flags} are for workers: not with --in-process")
+            workers["isolate"] = not in_process
+            workers["timeout"] = None if in_process else workers["timeout"] or seconds
+            if several:
+                workers["jobs"] = workers["jobs"] or 1
+            return command(**others, workers=workers)
+
+        decorated: Callable[..., Any] = with_workers
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate

@@ -1,0 +1,45 @@
+"""`conformance probe`: does a program keep the protocol, whatever it computes."""
+
+from __future__ import annotations
+
+import textwrap
+
+import click
+
+from conformance.backends.program.launch import program_launch
+from conformance.backends.program.probe import RULES, probe
+from conformance.cli.terminal import terminal_width
+from conformance.text import masked
+
+_MARKS = {"ok": "ok", "broken": "BROKEN", "not tested": "not tested"}
+_INDENT = " " * 31
+
+
+def run(command: str, timeout: float) -> int:
+    """Check that a program keeps the protocol of exec:COMMAND."""
+    width = terminal_width()
+    broken, untested = [], 0
+    launch = program_launch(command.removeprefix("exec:"))
+    for finding in probe(launch.command, timeout=timeout):
+        head = f"{_MARKS[finding.state]:<11}{finding.rule:<20}"
+        _write(head, finding.seen, width)
+        untested += finding.state == "not tested"
+        if finding.state == "broken":
+            broken.append(finding.rule)
+            _write("", f"rule: {RULES[finding.rule]}", width)
+    click.echo()
+    rest = f", {untested} not tested" if untested else ""
+    if broken in ([], ["result"]):
+        wrong = "; the result is not right: see conformance check" if broken else ""
+        click.echo(f"KEEPS THE PROTOCOL: {len(RULES) - untested} rules tested{rest}{wrong}")
+    else:
+        what = f"{len(broken)} of {len(RULES)} rules broken{rest}"
+        click.echo(f"DOES NOT KEEP THE PROTOCOL: {what}; see docs/protocol.md")
+    return 1 if broken else 0
+
+
+def _write(head: str, text: str, width: int) -> None:
+    """Print a text beside its head, in lines that fit."""
+    lines = textwrap.wrap(masked(text), max(40, width - len(_INDENT)), break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        click.echo(f"{_INDENT if number or not head else head}{line}")

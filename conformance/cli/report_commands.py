@@ -1,0 +1,115 @@
+"""`conformance report`, `merge` and `diff`: saved reports, rendered again, joined and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from conformance.check.diff import compare
+from conformance.check.merge import merge
+from conformance.check.report import Report, Result
+from conformance.cli.outputs import Outputs
+from conformance.cli.terminal import show
+from conformance.cli.vector_sets import opened
+from conformance.errors import UsageError, VectorFileError
+from conformance.files import write_text
+from conformance.report import check_report, diff_report, html, jsonl, junit, markdown
+from conformance.report.json_values import difference_json
+from conformance.report.repro import script
+from conformance.vectorfile import VectorSet
+
+
+def show_report(saved: Path, vectors: Path | None, outputs: Outputs, max_shown: int) -> None:
+    """Show a report that --json wrote, or write it in other forms."""
+    outputs.check([saved])
+    report = jsonl.read(saved)
+    with _vectors_of(report, vectors) as files:
+        outputs.check(file.path for file in files or ())
+        repro = repro_of(files, report.backend) if files else None
+        write_reports(report, outputs, vectors=files, repro=repro)
+        if not outputs.files:
+            show(check_report.describe(report, repro=repro), shown=max_shown)
+
+
+def merge_reports(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) -> int:
+    """Join the reports of the shards of one run."""
+    outputs.check(shards)
+    for path in shards:
+        if shards.count(path) > 1:
+            raise UsageError(f"{path} is given twice")
+    report = merge({str(path): jsonl.read(path) for path in shards})
+    write_reports(report, outputs)
+    if not outputs.to_stdout:
+        show(check_report.describe(report), shown=max_shown)
+    return 0 if report.ok else 1
+
+
+def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
+    """Say what got better and what got worse."""
+    difference = compare(jsonl.read(before), jsonl.read(after))
+    if as_json:
+        click.echo(difference_json(difference), nl=False)
+    else:
+        show(diff_report.describe(difference))
+    return 1 if difference.worse else 0
+
+
+@contextmanager
+def _vectors_of(report: Report, path: Path | None) -> Iterator[VectorSet | None]:
+    """Open the vectors of a run.
+
+    The paths in a report are not followed, since it may be a stranger's: without `path`, yields
+    the shipped suite if the run used that, else None.
+    """
+    try:
+        with opened(path) as files:
+            held = files.digests
+            other = [used for used in report.vectors if held.get(used.operator) != used.digest]
+            if other and path is not None:
+                raise UsageError(f"{path}: not the {other[0].operator} vectors of this report")
+            yield None if other else files
+    except VectorFileError:
+        if path is not None:
+            raise
+        yield None
+
+
+def write_reports(
+    report: Report,
+    outputs: Outputs,
+    *,
+    vectors: VectorSet | None = None,
+    repro: Callable[[Result], str] | None = None,
+) -> None:
+    """Write a report to every file that was asked for; one that fails costs none of the others.
+
+    `vectors` are those of the run, open, for drawings; `repro` makes a script of a failure.
+    """
+
+    def summary() -> str:
+        return markdown.render(check_report.describe(report, repro=repro))
+
+    outputs.write(
+        {
+            "json": lambda file: jsonl.write(report, file),
+            "junit": lambda file: write_text(junit.render(report), file),
+            "markdown": lambda file: write_text(summary(), file),
+            "html": lambda file: write_text(html.render_report(report, vectors), file),
+        }
+    )
+
+
+def repro_of(files: VectorSet, backend: str) -> Callable[[Result], str]:
+    """Return what makes a script out of a failing result; "" where its vector is not there."""
+
+    def repro(result: Result) -> str:
+        try:
+            file, vector = files.vector(result.operator, result.id)
+        except KeyError:
+            return ""
+        return script(vector.case, result, backend=backend, path=str(file.path))
+
+    return repro

@@ -1,0 +1,99 @@
+"""`conformance list`, `verify`, `strength` and `export`: what vector files hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.cli.options import TIERS
+from conformance.cli.terminal import progress_bar, show
+from conformance.cli.vector_sets import opened
+from conformance.errors import VectorFileError
+from conformance.export import export
+from conformance.faults.strength import strength
+from conformance.progress import counts_of
+from conformance.report import strength_report, vectors_report
+from conformance.report.values import count
+from conformance.text import masked
+from conformance.vectorfile import VectorFile
+from conformance.vectorfile.sources import chosen
+from conformance.vectorfile.verify import verify
+
+_MAX_SHOWN = 20
+
+
+def list_vectors(
+    vectors: Path | None, operators: tuple[str, ...], select: str | None, *, ids: bool
+) -> None:
+    """Say what vector files hold."""
+    with opened(vectors) as files:
+        for selection in chosen(files.files, operators or None, select, TIERS[-1]):
+            file, numbers = selection.source, selection.numbers.tolist()
+            if ids:
+                click.echo("".join(f"{file.ids[number]}\n" for number in numbers), nl=False)
+            elif numbers and isinstance(file, VectorFile):
+                show(vectors_report.describe(file, None if select is None else numbers))
+                click.echo()
+
+
+def verify_vectors(vectors: Path | None) -> None:
+    """Recompute what vector files hold."""
+    checked = differences = 0
+    with opened(vectors) as files:
+        for file in files:
+            with progress_bar() as progress:
+                for difference in verify(file, progress=progress):
+                    differences += 1
+                    if differences <= _MAX_SHOWN:
+                        click.echo(masked(f"{file.path}: {difference.id}: {difference.what}"))
+            checked += len(file)
+            whole = f"{count(len(file), 'vector')} recomputed, digest {file.digest}"
+            click.echo(f"{file.path}: {whole}")
+    if differences:
+        what = f"{count(differences, 'difference')} in {count(checked, 'vector')}"
+        raise VectorFileError(f"{vectors or 'the shipped suite'}: {what}")
+    click.echo(f"VERIFIED: {checked:,} of {checked:,} vectors are what the documents say")
+
+
+def measure_strength(
+    vectors: Path | None, operators: tuple[str, ...], tier: Any, *, every: bool, idle: bool
+) -> None:
+    """Plant known wrong behaviours and count those that vectors catch."""
+    with opened(vectors) as files, progress_bar() as progress:
+        measured = strength(
+            files,
+            operators=operators or None,
+            tier=tier,
+            idle=idle,
+            progress=counts_of(progress, "faults"),
+        )
+    show(strength_report.describe(measured, every=every))
+
+
+def export_vectors(
+    form: str,
+    directory: Path,
+    vectors: Path | None,
+    operators: tuple[str, ...],
+    tier: Any,
+    select: str | None,
+) -> None:
+    """Write vectors for those without HDF5."""
+    with opened(vectors) as files, progress_bar() as progress:
+        exported = export(
+            form,
+            directory,
+            files,
+            operators=operators or None,
+            select=select,
+            tier=tier,
+            progress=progress,
+        )
+    click.echo(masked(f"{directory}: {exported.written:,} vectors written"))
+    if exported.left_out:
+        click.echo(f"{len(exported.left_out):,} left out, see left_out.tsv:")
+        for why, count in Counter(exported.left_out.values()).most_common():
+            click.echo(masked(f"  {count:,} {why}"))

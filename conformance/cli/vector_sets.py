@@ -1,0 +1,19 @@
+"""The vectors that a command is given, as a file or a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.vectorfile import VectorSet, open_vectors
+
+
+@contextmanager
+def opened(path: Path | None) -> Iterator[VectorSet]:
+    """Open vector files, the shipped suite for None; a path that does not exist is wrong usage."""
+    if path is not None and not path.exists():
+        raise UsageError(f"{path}: no such file or directory; give a vector file or a directory")
+    with open_vectors(path) as files:
+        yield files

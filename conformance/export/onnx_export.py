@@ -1,0 +1,179 @@
+"""Vectors as ONNX backend tests: `pooling/test_*/model.onnx` with `test_data_set_0` beside it.
+
+An ONNX test has one expected output, and one tolerance for all of its elements that covers the
+bound of each. The output is the one under the readings that the text of ONNX follows. Where that
+text is silent and the outputs differ, and where a vector has no such form, it is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from onnx import numpy_helper
+
+from conformance.backends.engines.onnx_node import has_type, kind_of, model
+from conformance.check.profiles import PROFILES
+from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.errors import InvalidCase, Unsupported
+from conformance.export.limits import limits
+from conformance.operators import Operator, Params, operator_named
+from conformance.operators.windows import ceil_div
+from conformance.reference.rounding import widen
+from conformance.vector import UNDEFINED, Anything, Raises, Values, Vector
+
+OPSET: Final = 22
+"""The first in which the operators take every element type they ever took, bfloat16 among them."""
+# ONNX Runtime rejects pads that reach the kernel; the text of ONNX has no such rule.
+READINGS: Final = PROFILES["onnx"] | {"pads-not-below-kernel": "accepted"}
+# A runner compares in the element type itself, and rounds there.
+_SLACK = 1.01
+
+
+class Inexpressible(Exception):  # noqa: N818 - a statement about a vector, not a failure
+    """A vector has no form in ONNX; the text says why, alike for all vectors of a kind."""
+
+
+def write_onnx(folder: Path, vectors: Iterator[Vector]) -> dict[str, str]:
+    """Write vectors as tests of kind `pooling`; return those that have no such form, with why.
+
+    For `node` the loader of ONNX takes its own tests, whatever folder it is given.
+    """
+    names: set[str] = set()
+    left_out: dict[str, str] = {}
+    for vector in vectors:
+        try:
+            _write(folder, vector, names)
+        except Inexpressible as why:
+            left_out[vector.case.id] = str(why)
+    return left_out
+
+
+def _write(folder: Path, vector: Vector, names: set[str]) -> None:
+    """Write the test of a vector under a name that is not among `names`."""
+    case = vector.case
+    _kind(operator_named(case.operator))  # whatever the case
+    outcomes = _outcomes(vector)
+    kind, params = _pooling(vector)
+    expected = outcomes[0].outputs[0].values
+    data = case.inputs[0]
+    about = {
+        "producer_name": "pooling-conformance",
+        "doc_string": f"{case.id}\n{case.source}".strip(),
+    }
+    proto = model(kind, params, OPSET, data.dtype, data.shape, expected.shape, **about)
+    rtol, atol = _tolerance(vector, outcomes)
+    name = _name(case.id, names)
+    test = folder / "pooling" / name
+    sets = test / "test_data_set_0"
+    sets.mkdir(parents=True)
+    (test / "model.onnx").write_bytes(proto.SerializeToString())
+    (test / "data.json").write_text(json.dumps({"rtol": rtol, "atol": atol}) + "\n", "utf-8")
+    for file, tensor, array in (("input_0", "x", data), ("output_0", "y", expected)):
+        content = numpy_helper.from_array(np.ascontiguousarray(array), tensor)
+        (sets / f"{file}.pb").write_bytes(content.SerializeToString())
+
+
+def _name(vector_id: str, names: set[str]) -> str:
+    """Add to the names that of a vector's test: unique, and a valid name of a Python function."""
+    base = name = f"test_{re.sub('[^0-9A-Za-z]+', '_', vector_id)}"
+    number = 1
+    while name.lower() in names:
+        number += 1
+        name = f"{base}_{number}"
+    names.add(name.lower())
+    return name
+
+
+def _kind(operator: Operator) -> str:
+    """Return the operator of ONNX for one of ours; Inexpressible if it has none."""
+    try:
+        kind = kind_of(operator)
+    except Unsupported:
+        raise Inexpressible(f"ONNX has no {operator.name}") from None
+    if len(operator.outputs) > 1:
+        raise Inexpressible(f"{operator.name} has {len(operator.outputs)} outputs, a test has one")
+    return kind
+
+
+def _outcomes(vector: Vector) -> list[Values]:
+    """Return the outcomes under the readings of ONNX, which agree in what is expected.
+
+    They differ in their bounds at most. Inexpressible if they do not agree on one array.
+    """
+    outcomes = [outcome for outcome in vector.outcomes if any(map(_followed, outcome.readings))]
+    kinds = set(map(type, outcomes))
+    if Raises in kinds:
+        raise Inexpressible("an exception is right, and an ONNX test expects an output")
+    if Anything in kinds:
+        raise Inexpressible("no document defines the output")
+    values = [outcome for outcome in outcomes if isinstance(outcome, Values)]
+    if any((outcome.outputs[0].addends == UNDEFINED).any() for outcome in values):
+        raise Inexpressible("some element is undefined, and an ONNX test compares all of them")
+    expected = [outcome.outputs[0].values for outcome in values]
+    arrays = {(array.shape, array.tobytes()) for array in expected}
+    if len(arrays) != 1:
+        open_ones = [name for name in vector.clauses if name not in READINGS]
+        raise Inexpressible(f"ONNX leaves {' and '.join(open_ones)} open, and outputs differ")
+    return values
+
+
+def _followed(combination: Mapping[str, str]) -> bool:
+    return all(READINGS.get(clause, reading) == reading for clause, reading in combination.items())
+
+
+def _pooling(vector: Vector) -> tuple[str, Params | None]:
+    """Return the node of a vector: ONNX's operator and its parameters, none for global pooling."""
+    case = vector.case
+    data = case.inputs[0]
+    operator = operator_named(case.operator)
+    kind = _kind(operator)
+    if operator.is_adaptive and (case.inputs[1] != 1).any():
+        raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
+    if not has_type(kind, OPSET, data.dtype):
+        raise Inexpressible(f"ONNX has no {kind} of {name_of(data.dtype)}")
+    if operator.is_adaptive:
+        return kind, None
+    try:
+        params = operator.validate(case.inputs, case.attributes)
+    except InvalidCase as error:  # a stranger's file may expect an output of it
+        raise Inexpressible(str(error)) from None
+    if params.same:
+        for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
+            if (ceil_div(d, s) - 1) * s + k < d:
+                raise Inexpressible("the pads of SAME_* would be negative in ONNX")
+    if params.auto_pad == "valid" and params.ceil:
+        # ONNX's VALID ignores ceil_mode; without auto_pad it does not.
+        none = (0,) * len(params.kernel)
+        params = replace(params, auto_pad="explicit", pads_begin=none, pads_end=none)
+    return kind, params
+
+
+def _tolerance(vector: Vector, outcomes: Sequence[Values]) -> tuple[float, float]:
+    """Return rtol and atol that admit what the bounds admit, with as little more as they can."""
+    average = operator_named(vector.case.operator).reduction.sums
+    axes = vector.case.inputs[0].ndim - 2
+    all_limits = [limits(outcome, axes, average=average) for outcome in outcomes]
+    if any(bounds.mask.any() for bounds in all_limits):
+        raise Inexpressible("ONNX leaves sum-overflow open")
+    expected = outcomes[0].outputs[0].values
+    if name_of(expected.dtype) not in FLOATS:
+        return 0.0, 0.0
+    center = widen(expected)
+    center[~np.isfinite(center)] = 0.0
+    largest = np.zeros(center.shape)
+    for bounds in all_limits:
+        for limit in map(widen, (bounds.lower, bounds.upper)):
+            distance = np.abs(limit - center)
+            np.maximum(largest, distance, out=largest, where=np.isfinite(distance))
+    if not largest.any():
+        return 0.0, 0.0
+    fmt = float_format(name_of(expected.dtype))
+    rtol = 2 * fmt.unit
+    atol = float(np.max(largest - rtol * np.abs(center), initial=0.0))
+    return rtol * _SLACK, atol * _SLACK + fmt.smallest

@@ -1,0 +1,169 @@
+"""A report with the likely causes of its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from conformance.batch import vector_at
+from conformance.check.judge import accepted
+from conformance.check.report import RETURNED, ClauseReport, Report, Result
+from conformance.check.votes import separators
+from conformance.dtypes import name_of
+from conformance.faults.diagnosis import Mismatch, diagnose
+from conformance.faults.fault import Fault
+from conformance.faults.reproduce import Observation, Reproductions
+from conformance.progress import Progress
+from conformance.vector import Outputs, Vector, outputs_of
+from conformance.vectorfile.sources import Source, Vectors, opened
+
+_CONFORMING = 1200
+"""Conforming vectors that are read to choose from; more would only take longer."""
+
+
+def explained(
+    report: Report, vectors: Vectors = None, *, progress: Progress | None = None
+) -> Report:
+    """Return a report with `diagnoses`; the same report where nothing failed.
+
+    `vectors` are those of the run. Outputs that the report did not keep, and answers that were
+    no arrays, are not diagnosed; nor are failures that were expected, and operators of which no
+    call returned: a backend that cannot be called has no cause in what it was asked for.
+    """
+    failing, right, silent = _sorted(report)
+    if silent:
+        note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
+        report = replace(report, notes=(*report.notes, note))
+    if not failing:
+        return report
+    mismatches: list[Mismatch] = []
+    conforming: list[Vector] = []
+    with opened(vectors) as sources:
+        for source in sources:
+            failed = failing.get(source.operator, {})
+            if failed:
+                mismatches += _rejected(
+                    [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
+                )
+                ids = right.get(source.operator, [])
+                step = -(-len(ids) * len(failing) // _CONFORMING) or 1
+                conforming += _read(source, ids[::step])
+    readings = _readings(report.readings)
+    failures = len(mismatches) + _not_kept(report)
+    diagnoses = diagnose(mismatches, conforming, readings, failures=failures, progress=progress)
+    notes = report.notes
+    if diagnoses and diagnoses[0].sample_of:
+        searched = f"{diagnoses[0].total:,} of {failures:,} failures"
+        notes += (f"likely causes were searched for {searched}, of all kinds",)
+    return replace(report, diagnoses=tuple(diagnoses), notes=notes)
+
+
+def reproduced(
+    report: Report, vectors: Vectors, causes: Mapping[str, Sequence[Fault]]
+) -> dict[str, list[str]]:
+    """Return the names of the causes that reproduce a failure, by the id of its vector.
+
+    `causes` are faults by the names of causes. What cannot be compared is not there: an output
+    that the report did not keep, and an answer that was no array.
+    """
+    failing: dict[str, dict[str, Result]] = {}
+    for result in report.results:
+        if result.verdict in report.failing and (
+            result.verdict == "error" or result.output is not None
+        ):
+            failing.setdefault(result.operator, {})[result.id] = result
+    readings = _readings(report.readings)
+    reproductions = Reproductions()
+    found: dict[str, list[str]] = {}
+    with opened(vectors) as sources:
+        for source in sources:
+            failed = failing.get(source.operator, {})
+            pairs = [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
+            for vector, outputs in _rejected(pairs) if pairs else ():
+                observation = Observation(vector, outputs, readings(vector))
+                # As the search does: the readings followed may be an effect of the fault.
+                doubtful = replace(observation, in_doubt=True)
+                for cause, faults in causes.items():
+                    together = tuple(faults)
+                    if any(reproductions.match(together, o) for o in (observation, doubtful)):
+                        found.setdefault(vector.case.id, []).append(cause)
+    return found
+
+
+def _sorted(
+    report: Report,
+) -> tuple[dict[str, dict[str, Result]], dict[str, list[str]], list[str]]:
+    """Return what failed and what conforms, by operator, and the operators that never returned."""
+    failing: dict[str, dict[str, Result]] = {}
+    right: dict[str, list[str]] = {}
+    returned: set[str] = set()
+    for result in report.results:
+        if result.returned:
+            returned.add(result.operator)
+        if result.expected:
+            continue
+        if result.verdict == "error" or (
+            result.verdict in RETURNED
+            and result.verdict in report.failing
+            and result.output is not None
+        ):
+            failing.setdefault(result.operator, {})[result.id] = result
+        elif result.verdict == "conforms":
+            right.setdefault(result.operator, []).append(result.id)
+    silent = sorted(failing.keys() - returned)
+    return {name: failing[name] for name in failing.keys() & returned}, right, silent
+
+
+def _not_kept(report: Report) -> int:
+    """Return how many wrong outputs the report has no room for."""
+    return sum(
+        result.verdict == "mismatch"
+        and result.worst is not None
+        and result.output is None
+        and not result.expected
+        for result in report.results
+    )
+
+
+def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
+    wanted = set(ids)
+    numbers = np.array([n for n, name in enumerate(source.ids) if name in wanted], np.int64)
+    return [vector_at(batch, i) for batch in source.batches(numbers) for i in range(len(batch))]
+
+
+def _rejected(failures: Sequence[Mismatch]) -> list[Mismatch]:
+    """Leave out answers that a required reading alone rejects: they are no fault."""
+    answered = [(vector, outputs) for vector, outputs in failures if outputs is not None]
+    vectors = [vector for vector, _ in answered]
+    verdicts = accepted(vectors, [outputs for _, outputs in answered])
+    conforming = {
+        vector.case.id for vector, conforms in zip(vectors, verdicts, strict=True) if conforms
+    }
+    return [failure for failure in failures if failure[0].case.id not in conforming]
+
+
+def _outputs(result: Result) -> Outputs | None:
+    """Return what a backend returned; None where it raised an exception."""
+    return None if result.output is None else outputs_of(result.output)
+
+
+def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str, str]]:
+    """Return what gives the readings that a backend follows in a vector."""
+
+    def of(vector: Vector) -> dict[str, str]:
+        case, followed = vector.case, {}
+        for clause in clauses:
+            reading = clause.followed
+            if clause.by is not None and case.inputs:
+                data = case.inputs[0]
+                values = separators(
+                    case.operator, name_of(data.dtype), data.ndim - 2, case.attributes
+                )
+                reading = clause.values.get(getattr(values, clause.by))
+            if reading is not None and reading != "either":
+                followed[clause.clause] = reading
+        return followed
+
+    return of

@@ -1,0 +1,176 @@
+"""What faults of `reduce` share: changes of cells and of results, masks, the cells of windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import name_of
+from conformance.faults.catalogue.building_blocks import Replaces, after, before, instead
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Gathered, Windows
+from conformance.reference.rounding import narrow, widen
+from conformance.vector import Array
+
+Change = Callable[[Array], Array]
+Reduce = Callable[[Gathered, Divisor], Array]
+Mask = Callable[[tuple[int, ...]], Any]
+"""From the shape (N, C, o1..or) of an output, a mask that broadcasts to it."""
+
+
+def is_float(data: Array) -> bool:
+    """Say whether data are floating-point."""
+    return data.dtype.kind not in "iu"
+
+
+def of_floats(change: Change) -> Change:
+    """Change floating-point data alone."""
+    return lambda data: change(data) if is_float(data) else data
+
+
+def of_integers(change: Change) -> Change:
+    """Change integers alone."""
+    return lambda data: data if is_float(data) else change(data)
+
+
+def in_doubles(change: Change) -> Change:
+    """Change floating-point data alone: `change` gets and returns doubles, rounded afterwards."""
+    return of_floats(lambda data: narrow(change(widen(data)), name_of(data.dtype)))
+
+
+def rounded_to(kind: str) -> Change:
+    """Round floating-point data to another type and back."""
+    return in_doubles(lambda wide: widen(narrow(wide, kind)))
+
+
+def nan_as(value: float) -> Change:
+    """Take NaN as a number."""
+    return in_doubles(lambda wide: np.where(np.isnan(wide), value, wide))
+
+
+def clamped_to_finite(is_clamped: Callable[[Array], Array]) -> Change:
+    """Take those infinities that `is_clamped` marks as the largest finite numbers."""
+    return of_floats(
+        lambda data: np.where(is_clamped(widen(data)), np.nextafter(data, data.dtype.type(0)), data)
+    )
+
+
+def reducing(change: Change) -> Replaces:
+    """Reduce changed cells, of the same shape and type."""
+    return before(
+        "reduce", lambda gathered, divisor: (replace(gathered, data=change(gathered.data)), divisor)
+    )
+
+
+def returning(change: Change) -> Replaces:
+    """Change the first output."""
+    return after("reduce", lambda right, _gathered, _divisor: change(right))
+
+
+def first_of_planes(data: Array) -> Array:
+    """Return the first entry of each plane of (N, C, d1..dr), in shape (N, C, 1..1)."""
+    return data.reshape(*data.shape[:2], -1)[:, :, 0].reshape(
+        *data.shape[:2], *[1] * (data.ndim - 2)
+    )
+
+
+# Masks -------------------------------------------------------------------------------------------
+
+
+def entries(axis: int, are_in: Callable[[npt.NDArray[np.int64], int], Any]) -> Mask:
+    """Return a mask of the entries of an axis: `are_in(indices, length of the axis)`."""
+
+    def mask(shape: tuple[int, ...]) -> Array:
+        chosen: Array = are_in(np.arange(shape[axis]), shape[axis])
+        return chosen.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
+
+    return mask
+
+
+def beyond_groups(axis: int, lanes: int) -> Mask:
+    """Return a mask of the entries that a loop over whole groups of `lanes` leaves over."""
+    return entries(axis, lambda i, length: i >= length // lanes * lanes)
+
+
+# The geometry in `reduce` ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GatheredWithGeometry(Gathered):
+    """Gathered cells, and the parameters and windows that they were gathered for."""
+
+    params: Params
+    windows: Windows
+
+
+def reducing_with_geometry(
+    compute: Callable[[Reduce, GatheredWithGeometry, Divisor], Array],
+) -> Replaces:
+    """Run `compute(reduce, gathered, divisor)` in place of `reduce`, which gets no geometry."""
+
+    def keep_geometry(
+        gathered: Gathered, _data: Array, params: Params, windows: Windows
+    ) -> Gathered:
+        return GatheredWithGeometry(gathered.data, gathered.lo, gathered.hi, params, windows)
+
+    def reduced(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        # Another fault of `gather`, planted as well, may have dropped the geometry.
+        if isinstance(gathered, GatheredWithGeometry):
+            return compute(reduce, gathered, divisor)
+        return reduce(gathered, divisor)
+
+    return instead("reduce", reduced) | after("gather", keep_geometry)
+
+
+# The cells of windows in one array ---------------------------------------------------------------
+
+
+class WindowCells(NamedTuple):
+    """The cells that each output is computed from, as many taps for every window.
+
+    `cells` has shape (N * C, windows, taps), the taps in row-major order of the window. `is_cell`
+    (windows, taps) is False where a tap reads no cell of the input; `cells` are 0 there. `shape` is
+    the output's, (N, C, o1..or).
+    """
+
+    cells: Array
+    is_cell: npt.NDArray[np.bool_]
+    shape: tuple[int, ...]
+
+    def fold(self, start: Array, combine: Callable[[Array, Array], Array]) -> Array:
+        """Fold the cells of each window in order into an array of `shape`.
+
+        `combine(accumulated, cell)` gets two arrays (N * C, windows) of one type; `start` is the
+        first `accumulated`, or what broadcasts to it.
+        """
+        accumulated = np.broadcast_to(start, self.cells.shape[:2]).copy()
+        for tap in range(self.cells.shape[2]):
+            combined = combine(accumulated, self.cells[:, :, tap])
+            accumulated = np.where(self.is_cell[:, tap], combined, accumulated)
+        return accumulated.reshape(self.shape)
+
+
+def window_cells(gathered: Gathered) -> WindowCells:
+    """Return the cells of gathered windows, whose ranges lo:hi may reach into the padding."""
+    data = gathered.data
+    sizes, extent = data.shape[2:], tuple(len(lo) for lo in gathered.lo)
+    axes = len(sizes)
+    index: Array = np.zeros((), np.int64)
+    is_cell: Array = np.ones((), np.bool_)
+    for j, (lo, hi, d) in enumerate(zip(gathered.lo, gathered.hi, sizes, strict=True)):
+        taps = max(1, int((hi - lo).max(initial=1)))
+        positions = lo[:, np.newaxis] + np.arange(taps)
+        inside = (positions < hi[:, np.newaxis]) & (positions >= 0) & (positions < d)
+        shape = [1] * (2 * axes)
+        shape[j], shape[axes + j] = positions.shape
+        index = index * d + np.where(inside, positions, 0).reshape(shape)
+        is_cell = is_cell & inside.reshape(shape)
+    count = int(np.prod(extent))
+    index, is_cell = index.reshape(count, -1), is_cell.reshape(count, -1)
+    planes = data.reshape(data.shape[0] * data.shape[1], -1)
+    cells = np.where(is_cell, planes[:, index], data.dtype.type(0))
+    return WindowCells(cells, is_cell, (*data.shape[:2], *extent))

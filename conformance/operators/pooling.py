@@ -1,0 +1,129 @@
+"""A windowed operator in terms that any engine has: what an adapter hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.errors import Unsupported
+from conformance.operators.operator import Operator
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Pads
+from conformance.operators.registry import OPERATORS
+from conformance.vector import Array
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """Windows of `operator` on one input, whatever its document calls them: see `pooling_of`.
+
+    `params` are the attributes in common terms, padding words and rounding as they were given.
+    """
+
+    operator: Operator
+    params: Params
+
+    @property
+    def reduction(self) -> str:
+        """What is computed of each window: "average" or "maximum"."""
+        return self.operator.reduction.name
+
+    @property
+    def kernel(self) -> tuple[int, ...]:
+        """Cells of a window per spatial axis."""
+        return self.params.kernel
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Cells from one window to the next per spatial axis."""
+        return self.params.strides
+
+    @cached_property
+    def pads_begin(self) -> tuple[int, ...]:
+        """Cells of padding before each spatial axis, also where auto_pad is a word."""
+        if self.params.auto_pad == "explicit":
+            return self.params.pads_begin
+        return tuple(begin for begin, _ in self._pads)
+
+    @cached_property
+    def pads_end(self) -> tuple[int, ...]:
+        """Cells of padding after each spatial axis, also where auto_pad is a word."""
+        if self.params.auto_pad == "explicit":
+            return self.params.pads_end
+        return tuple(end for _, end in self._pads)
+
+    @property
+    def ceil(self) -> bool:
+        """Whether the number of windows is rounded up; never with same_*, which says how many."""
+        return self.params.ceil and not self.params.same
+
+    @cached_property
+    def ceil_matters(self) -> bool:
+        """Whether rounding up is asked for and gives more windows than rounding down."""
+        if not self.params.ceil:
+            return False
+        try:
+            return self._extent("ceil") != self._extent("floor")
+        except (ArithmeticError, TypeError, ValueError):
+            return False
+
+    @property
+    def include_pad(self) -> bool:
+        """Whether padding counts in the divisor of an average."""
+        return self.params.include_pad
+
+    @property
+    def include_pad_matters(self) -> bool:
+        """Whether the divisors would be others if padding counted, or did not."""
+        counted, left_out = (self._divisor(include_pad=include) for include in (True, False))
+        return not np.array_equal(counted, left_out)
+
+    @cached_property
+    def divisor(self) -> npt.NDArray[np.int64]:
+        """What the sum of each window is divided by, of the output's spatial shape (o1..or).
+
+        1 for a maximum. In the default reading of every disputed clause; raises ValueError or an
+        ArithmeticError for attributes that have no windows.
+        """
+        return self._divisor(include_pad=self.params.include_pad)
+
+    @property
+    def _pads(self) -> Pads:
+        """Begin and end per spatial axis; zeros where the attributes have no windows."""
+        try:
+            return self.operator.pipeline.pads(self.params)
+        except (ArithmeticError, TypeError, ValueError):
+            return ((0, 0),) * len(self.params.kernel)
+
+    def _extent(self, rounding: str) -> Extent:
+        explicit = replace(
+            self.params,
+            auto_pad="explicit",
+            rounding=rounding,
+            pads_begin=self.pads_begin,
+            pads_end=self.pads_end,
+        )
+        pads = tuple(zip(self.pads_begin, self.pads_end, strict=True))
+        return self.operator.pipeline.extent(explicit, pads)
+
+    def _divisor(self, *, include_pad: bool) -> npt.NDArray[np.int64]:
+        return self.operator.pipeline.plan(replace(self.params, include_pad=include_pad)).divisor
+
+
+def pooling_of(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Pooling:
+    """Return what a windowed operator does, in terms that any engine has; for adapters.
+
+    The arguments are those of a backend. Lists are handed on as they are given, also with numbers
+    that no document allows: to refuse them is the engine's task. Raises Unsupported for an operator
+    that slides no kernel, or whose first output is no average or maximum; KeyError or InvalidCase
+    where an attribute is missing or has a value that means nothing.
+    """
+    definition = OPERATORS.get(operator)
+    if definition is None or not definition.has_windows or definition.outputs[0].dtype:
+        raise Unsupported(f"operator {operator}")
+    return Pooling(definition, definition.translate(inputs[0].shape[2:], attributes))

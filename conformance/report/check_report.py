@@ -1,0 +1,467 @@
+"""The report of a check: what a backend got wrong, why, and how it reads the documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil, isfinite, log10
+
+from conformance.check.report import Accuracy, Diagnosis, Report, Result, Verdict
+from conformance.operators import CLAUSES
+from conformance.report import document as doc
+from conformance.report import phrases, shared_blocks
+from conformance.report import values as words
+from conformance.report.concentration import Concentration, concentrations
+from conformance.report.groups import FailureGroup, Link, failure_groups, groups_of_cause
+from conformance.report.next_steps import commands
+
+Repro = Callable[[Result], str]
+"""Makes a script that shows a failure again, "" where it cannot."""
+
+_VECTORS = doc.Section("All vectors", (doc.Figure("vectors"),), "vectors", "Vectors", on="html")
+_CONCENTRATIONS = 6
+_IDS = 50
+_LOST = 3
+_OTHERS = 12
+_JUMPS = 8
+_LEAST_ULP = 0.1
+
+
+def describe(
+    report: Report, *, repro: Repro | None = None, with_tables: bool = False
+) -> doc.Document:
+    """Return what a report says; `repro` makes the scripts of its failures.
+
+    `with_tables` adds where failures concentrate, which only HTML shows.
+    """
+    groups = failure_groups(report)
+    causes = [" + ".join(diagnosis.faults) or "unknown" for diagnosis in report.diagnoses]
+    cut_short = phrases.cut_short(report)
+    said = words.count(len(report.results), "vector")
+    alert = f"{cut_short}. What follows holds only for the {said} that were run."
+    unstable = phrases.unstable(report)
+    doubts = [alert] if cut_short else []
+    if unstable:
+        doubts.append(f"{unstable}. Verdicts, groups and causes may be others in the next run.")
+    repeats = _repeats(report, urgent=bool(unstable))
+    return doc.Document(
+        title="Pooling conformance",
+        subject=("backend", report.backend),
+        alerts=tuple(doubts),
+        conclusion=phrases.verdict(report),
+        tone="good" if report.ok else "bad",
+        sections=(
+            doc.Section("", (_counts(report),), name="counts"),
+            doc.Section("", tuple(_run(report)), name="run"),
+            doc.Section("", tuple(_left_out(report)), name="left-out"),
+            repeats if unstable else None,
+            _causes(report, groups),
+            _failures(groups, causes, repro),
+            _next(report, groups),
+            _extensions(report),
+            _concentrations(report) if with_tables else None,
+            _readings(report),
+            _undefined(report),
+            _accuracy(report.accuracy),
+            None if unstable else repeats,
+            _expectations(report),
+            _floors(report),
+            _VECTORS,
+        ),
+        footer=f"Made by pooling-conformance {report.versions.get('conformance', '')}".strip(),
+    )
+
+
+def _counts(report: Report) -> doc.Table:
+    """Return a row of verdicts per operator, and one of all where there are several."""
+    shown = shared_blocks.verdicts([verdict for verdict, n in report.counts.items() if n])
+    columns: doc.Columns = (
+        "operator",
+        doc.Column("run"),
+        *(shared_blocks.verdict_column(verdict, report.failing) for verdict in shown),
+        doc.Column("not run", short="not\nrun", tone="quiet"),
+        doc.Column("shares", drawn="bar"),
+    )
+    totals: Counter[str] = Counter()  # an operator may be in several files
+    for used in report.vectors:
+        totals[used.operator] += used.total
+    operators = list(dict.fromkeys([*totals, *report.counts_by_operator]))
+
+    def row(name: str, counts: Counter[Verdict], missing: int) -> doc.Row:
+        tones = (shared_blocks.verdict_tone(verdict, report.failing) for verdict in shown)
+        numbers = [(counts[verdict], tone) for verdict, tone in zip(shown, tones, strict=True)]
+        numbers.append((missing, "quiet"))
+        total = sum(number for number, _ in numbers) or 1
+        parts = tuple((tone, 100 * number / total) for number, tone in numbers if number)
+        texts = (f"{number:,}" for number, _ in numbers)
+        return name, f"{counts.total():,}", *texts, doc.Cell(parts=parts)
+
+    rows = []
+    for operator in operators:
+        counts = Counter(report.counts_by_operator.get(operator, {}))
+        rows.append(row(operator, counts, max(0, totals[operator] - counts.total())))
+    several = len(operators) != 1
+    if several:
+        rows.append(row("all", report.counts, report.not_run))
+    return doc.table(columns, rows, name="counts", total=several)
+
+
+def _run(report: Report) -> Iterator[doc.Block]:
+    """Yield what was run and how long it took; where there is room, with what and when."""
+    rows: list[tuple[str, doc.Text]] = [
+        ("tier", report.tier + (f", shard {report.shard} only" if report.shard else "")),
+        ("time", phrases.duration(report)),
+    ]
+    if report.required:
+        rows.append(("required", doc.code(phrases.required(report))))
+    yield doc.Facts(tuple(rows))
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    more = [("started", report.started), ("versions", versions)]
+    yield doc.Detail((doc.Facts(tuple((name, value) for name, value in more if value)),))
+    columns = ("operator", doc.Column("selected"), doc.Column("of"), "file", "digest")
+    files = (
+        (
+            used.operator,
+            f"{used.selected:,}",
+            f"{used.total:,}",
+            used.path or "in memory",
+            doc.code(used.digest or "none"),
+        )
+        for used in report.vectors
+    )
+    yield doc.Detail((doc.table(columns, files, name="list"),), title="Vectors and their digests")
+
+
+def _left_out(report: Report) -> Iterator[doc.Block]:
+    """Yield what was not judged and why, and other notes."""
+    deselected = phrases.left_out(report)
+    if deselected:
+        yield doc.Paragraph(f"{deselected}.")
+    unsupported = report.counts["unsupported"]
+    if unsupported:
+        number = words.count(unsupported, "vector")
+        strict = report.support is not None and report.support.strict
+        counted = ", though none may be" if strict else ": neither a pass nor a failure"
+        yield doc.Paragraph(f"{number} not supported by the backend{counted}.")
+    for note in phrases.notes(report):
+        yield doc.Paragraph(doc.Span(f"{note}.", "warn"))
+
+
+def _causes(report: Report, groups: Sequence[FailureGroup]) -> doc.Section | None:
+    if not report.diagnoses:
+        return None
+    lead = (
+        "Each is a wrong behaviour that returns what the backend returned, when it is put into a "
+        "correct implementation."
+    )
+    if failures := report.diagnoses[0].sample_of:
+        lead += f" Of {failures:,} failures, {report.diagnoses[0].total:,} were looked at."
+    items = [
+        shared_blocks.cause(
+            diagnosis,
+            example=_example(number, diagnosis, groups),
+            name=f"cause-{number}",
+            jumps=(
+                *_jumps("in ", "group", groups_of_cause(number, groups)[:_JUMPS]),
+                doc.Span("list its failures", link=f"#filter=cause:{number}"),
+            ),
+        )
+        for number, diagnosis in enumerate(report.diagnoses, 1)
+    ]
+    return doc.Section(
+        "Likely causes", (doc.listing(items),), "causes", "Causes", lead, urgent=True
+    )
+
+
+def _example(number: int, diagnosis: Diagnosis, groups: Sequence[FailureGroup]) -> str:
+    """Return the id of the failure with the least data in the first group of a cause."""
+    of_cause = groups_of_cause(number, groups)
+    ids = {*diagnosis.vectors}
+    results = groups[of_cause[0].number - 1].results if of_cause else ()
+    return next((result.id for result in results if result.id in ids), "")
+
+
+def _jumps(lead: str, kind: str, links: Sequence[Link]) -> Iterator[str | doc.Span]:
+    """Yield jumps to groups or causes, each with the number of failures that it shares."""
+    for place, link in enumerate(links):
+        yield ", " if place else lead
+        yield doc.Span(f"{kind} {link.number}", link=f"#{kind}-{link.number}")
+        yield doc.Span(f" ({link.count:,})", "quiet")
+    if links:
+        yield " "
+
+
+def _failures(
+    groups: Sequence[FailureGroup], causes: Sequence[str], repro: Repro | None
+) -> doc.Section | None:
+    """Return the groups of failures; `causes` are named as the list of causes does."""
+    if not groups:
+        return None
+    counts = tuple(len(group.results) for group in groups)
+    parts = doc.Series(
+        counts, lambda place: _group(groups[place], causes, repro), "vector", "group", "--max-shown"
+    )
+    return doc.Section(
+        "Failures",
+        (doc.Figure("failures"), parts),
+        name="failures",
+        short="Failures",
+        intro=f"{words.count(sum(counts), 'failing vector')} in "
+        f"{words.count(len(counts), 'group')}: failures of the same cause, with the same message, "
+        "or that look alike, the largest first. "
+        "The example of a group is the one with the least data.",
+        urgent=True,
+    )
+
+
+def _group(group: FailureGroup, causes: Sequence[str], repro: Repro | None) -> doc.Part:
+    number = len(group.results)
+    shared: doc.Text = ""
+    about: list[doc.Block] = []
+    if group.shared and number > 1:
+        shared = ("all with ", *shared_blocks.codes(group.shared, last=" and "))
+        alike = f"Of the {group.alike:,} such vectors that were run, {number:,} fail like this."
+        about.append(doc.Paragraph(doc.Span(alike, "quiet")))
+    if group.causes:
+        about.append(doc.Paragraph(tuple(_likely(group, causes))))
+    script = repro(group.example) if repro is not None else ""
+    blocks = list(shared_blocks.failure(group.example, script))
+    others = group.results[1 : 1 + _OTHERS]
+    if others:
+        ids = doc.listing(doc.code(other.id) for other in others)
+        blocks.append(doc.Detail((doc.Paragraph(doc.Span("Others of the group", "quiet")), ids)))
+    return doc.Part(group.title, tuple(blocks), shared, tuple(about))
+
+
+def _next(report: Report, groups: Sequence[FailureGroup]) -> doc.Section | None:
+    lines = commands(report, groups)
+    if not lines:
+        return None
+    code = doc.Code("\n".join(lines), "sh")
+    return doc.Section("What to try next", (code,), "next", urgent=True)
+
+
+def _likely(group: FailureGroup, causes: Sequence[str]) -> Iterator[str | doc.Span]:
+    """Yield the names of the causes of a group, with the number of failures if not all."""
+    for place, link in enumerate(group.causes):
+        yield ", " if place else "Likely cause: "
+        yield doc.Span(causes[link.number - 1], link=f"#cause-{link.number}")
+        if link.count < len(group.results):
+            yield doc.Span(f" ({link.count:,})", "quiet")
+
+
+def _extensions(report: Report) -> doc.Section | None:
+    """Return the rules of the documents that the backend extends, each with its vectors."""
+    extended = Counter(
+        (result.operator, result.rule)
+        for result in report.results
+        if result.verdict == "accepted-invalid"
+    )
+    if not extended:
+        return None
+    meaning = (
+        "Allowed here: neither a pass nor a failure."
+        if report.allow_extensions
+        else "Each is a failure; --allow-extensions counts them apart."
+    )
+    return doc.Section(
+        "Rules extended",
+        (shared_blocks.extensions(extended),),
+        name="extensions",
+        short="Extensions",
+        intro="The documents exclude these cases, and the backend answers them as if they did "
+        f"not. {meaning}",
+    )
+
+
+def _concentrations(report: Report) -> doc.Section | None:
+    tables = [
+        _concentration(attribute) for attribute in concentrations(report.results, report.failing)
+    ]
+    if not tables:
+        return None
+    shown, rest = tuple(tables[:_CONCENTRATIONS]), tuple(tables[_CONCENTRATIONS:])
+    blocks = [doc.Detail(shown, name="tables")]
+    if rest:
+        title = words.count(len(rest), "more attribute")
+        blocks.append(doc.Detail(rest, title=title, name="tables"))
+    return doc.Section(
+        "Where failures concentrate",
+        tuple(blocks),
+        name="concentration",
+        short="Concentration",
+        intro="Failing vectors of those run, for each value of an attribute. The attribute that "
+        "says most about whether a vector fails comes first.",
+        on="html",
+    )
+
+
+def _concentration(attribute: Concentration) -> doc.Table:
+    columns = (
+        "value",
+        doc.Column("failing"),
+        doc.Column("of run"),
+        doc.Column("share", drawn="gauge"),
+    )
+    rows: list[doc.Row] = []
+    for row in attribute.rows:
+        tone: doc.Tone = "" if row.failing else "quiet"
+        percent = 100 * row.share
+        texts = (row.value, f"{row.failing:,}", f"{row.run:,}", f"{percent:.1f} %")
+        *counts, last = (doc.Span(text, tone) for text in texts)
+        rows.append((*counts, doc.Cell(last, at=percent)))
+    if attribute.more:
+        more = f"{words.count(attribute.more, 'more value')} with fewer failures"
+        rows.append((doc.Span(more, "quiet"),))
+    return doc.table(columns, rows, name="heat", title=attribute.attribute)
+
+
+def _readings(report: Report) -> doc.Section:
+    warning, remark = phrases.element_types(report)
+    blocks: list[doc.Block] = [doc.Paragraph(doc.Span(warning, "warn"))] if warning else []
+    blocks += [doc.Paragraph(doc.Span(remark, "quiet"))] if remark else []
+    return doc.Section(
+        "Readings followed",
+        (*blocks, shared_blocks.readings(report.readings, report.required)),
+        name="readings",
+        short="Readings",
+        intro="Where a document is silent or contradicts itself, every defensible reading "
+        "conforms. This is how the backend reads them.",
+    )
+
+
+def _undefined(report: Report) -> doc.Section:
+    entries = tuple(
+        doc.Entry(
+            clause.clause,
+            doc.Span(""),
+            phrases.behaviours(clause),
+            question=CLAUSES[clause.clause].says if clause.clause in CLAUSES else "",
+        )
+        for clause in report.undefined
+    )
+    return doc.Section(
+        "Where the documents define nothing",
+        (doc.Entries(("clause", "", "what the backend did"), entries),),
+        name="undefined",
+        intro="Anything but a crash conforms. This is what the backend did.",
+    )
+
+
+def _accuracy(accuracy: Sequence[Accuracy]) -> doc.Section:
+    worst = [measured.worst_ulp for measured in accuracy if isfinite(measured.worst_ulp)]
+    low, high = log10(_LEAST_ULP), max(1, ceil(log10(max([*worst, 1.0])) + 1e-9))
+
+    def place(ulp: float) -> float:
+        """Return where a number of ulps lies on a logarithmic scale that holds them all."""
+        if not isfinite(ulp):
+            return 100.0
+        return 100 * (log10(max(ulp, _LEAST_ULP)) - low) / (high - low)
+
+    step = max(1, ceil((high + 1) / 4))
+    ticks = tuple(
+        (place(10.0**power), f"{10**power:,}" if power < 4 else f"1e{power}")
+        for power in range(0, high + 1, step)
+    )
+    columns = (
+        "dtype",
+        doc.Column("elements"),
+        doc.Column("correctly rounded", drawn="gauge", ticks=((0, "0"), (100, "100 %"))),
+        doc.Column("worst ulp", drawn="dot", ticks=ticks),
+        doc.Column("worst / bound", drawn="gauge", ticks=((0, "0"), (100, "1"))),
+    )
+
+    def percent(share: float) -> doc.Cell:
+        return doc.Cell(f"{100 * share:.2f} %", at=100 * share)
+
+    rows = (
+        (
+            measured.dtype,
+            f"{measured.elements:,}",
+            percent(measured.correctly_rounded),
+            doc.Cell(f"{measured.worst_ulp:.3g}", at=place(measured.worst_ulp)),
+            doc.Cell(f"{measured.worst_of_bound:.3g}", at=100 * min(1.0, measured.worst_of_bound)),
+        )
+        for measured in accuracy
+    )
+    return doc.Section(
+        "Accuracy of averages that conform",
+        (doc.table(columns, rows, name="profile"),),
+        name="accuracy",
+        short="Accuracy",
+        intro="It changes no verdict. The bound holds for every sound order of summation; correct "
+        "rounding is within half a ulp.",
+    )
+
+
+def _repeats(report: Report, *, urgent: bool) -> doc.Section | None:
+    if report.repeated is None:
+        return None
+    differing, alike = phrases.repeats(report.repeated)
+    said = _naming(
+        f"{differing}.",
+        report.repeated.differing,
+        report.repeated.failing,
+        report.repeated.passing,
+    )
+    blocks: list[doc.Block] = [doc.Paragraph(said)] if differing else []
+    blocks += [doc.Paragraph(doc.Span(f"{alike}.", "quiet"))] if alike else []
+    if differing:
+        blocks.append(_ids(report.repeated.differing))
+    return doc.Section("Repeated calls", tuple(blocks), name="repeated", urgent=urgent)
+
+
+def _expectations(report: Report) -> doc.Section | None:
+    met = report.expectations
+    if met is None:
+        return None
+    blocks: list[doc.Block] = [doc.Paragraph(f"{phrases.met(met)}.")]
+    unmet = (_naming(f"{said}.", met.passed, met.unmatched) for said in phrases.unmet(met))
+    blocks += [doc.Paragraph(said) for said in unmet]
+    blocks += [_ids(ids) for ids in (met.passed, met.unmatched) if ids]
+    return doc.Section("Expected failures", tuple(blocks), name="expectations")
+
+
+def _floors(report: Report) -> doc.Section | None:
+    support = report.support
+    if support is None:
+        return None
+    blocks: list[doc.Block] = []
+    for floor, said, kept in phrases.floors(report):
+        tone: doc.Tone = "bad" if kept is False else ""
+        blocks.append(doc.Paragraph(doc.Span(f"{floor}: {said}.", tone)))
+    if report.missed_floors:
+        # Only what is lost says what has to come back, where there is a baseline to tell.
+        ids = support.lost or None
+        reasons = phrases.unsupported(report, ids and frozenset(ids))
+        blocks.append(doc.listing(reasons))
+        blocks += [doc.Paragraph(doc.code(lost), copied=True) for lost in support.lost[:_LOST]]
+        blocks.append(_ids(ids or _unsupported_ids(report)))
+    return doc.Section("Floors under what is supported", tuple(blocks), name="floors")
+
+
+def _unsupported_ids(report: Report) -> tuple[str, ...]:
+    return tuple(result.id for result in report.results if result.verdict == "unsupported")
+
+
+def _naming(text: str, *named: tuple[str, ...]) -> tuple[doc.Span, ...]:
+    """Return a bad text in which the ids that it names stand out."""
+    pieces: list[doc.Span] = []
+    for ids in filter(None, named):
+        said, shown = phrases.named(ids), ids[: phrases.IDS]
+        before, found, after = text.partition(f": {said}")
+        if found:
+            codes = shared_blocks.codes(shown, ", ")
+            pieces.append(doc.Span(f"{before}: ", "bad"))
+            pieces += [
+                doc.Span(piece, "bad") if isinstance(piece, str) else piece for piece in codes
+            ]
+            text = said.removeprefix(", ".join(shown)) + after
+    return (*pieces, doc.Span(text, "bad"))
+
+
+def _ids(ids: Sequence[str]) -> doc.Detail:
+    items: list[doc.Text] = [doc.code(vector_id) for vector_id in ids[:_IDS]]
+    if len(ids) > _IDS:
+        items.append(f"and {len(ids) - _IDS:,} more")
+    return doc.Detail((doc.listing(items),))

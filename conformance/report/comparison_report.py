@@ -1,0 +1,264 @@
+"""Several backends side by side: what conforms, which readings they follow, how close they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from conformance.check.comparison import Compared, Comparison
+from conformance.check.report import FAILURES, ClauseReport, Verdict
+from conformance.dtypes import FLOATS, INTEGERS
+from conformance.operators import CLAUSES
+from conformance.report import document as doc
+from conformance.report import phrases, shared_blocks
+from conformance.report import values as words
+
+_TYPES = (*FLOATS, *INTEGERS)
+_CAUSES = 3
+_PLAIN = ("dtype", "operator")
+"""What splits readings by values that speak for themselves."""
+
+
+def describe(comparison: Comparison, *, command: str = "") -> doc.Document:
+    """Return what a comparison says; `command` is what made it."""
+    made: doc.Text = doc.FOOTER
+    if command:
+        check = doc.code("conformance check")
+        made = ("Made by ", doc.code(command), "; ", check, " says more of one backend")
+    return doc.Document(
+        title="Pooling operators compared",
+        sections=(
+            doc.Section("", (doc.Paragraph(_heading(comparison)),), name="heading"),
+            _summary(comparison),
+            _operators(comparison),
+            _shares(comparison),
+            _readings(comparison),
+            _undefined(comparison),
+            _accuracy(comparison),
+            _failures(comparison),
+        ),
+        footer=made,
+    )
+
+
+def _heading(comparison: Comparison) -> str:
+    day = f", {comparison.started[:10]}" if comparison.started else ""
+    return (
+        f"{words.count(len(comparison.ran), 'backend')}, "
+        f"{words.count(comparison.count, 'vector')} of tier {comparison.tier}, "
+        f"{comparison.platform}{day}"
+    )
+
+
+def _summary(comparison: Comparison) -> doc.Section:
+    """Return the verdicts on each backend, and why others were not run."""
+    verdicts = _verdicts(comparison)
+    columns: doc.Columns = (
+        "backend",
+        "version",
+        *(shared_blocks.verdict_column(verdict, comparison.failing) for verdict in verdicts),
+        doc.Column("per vector", short="per\nvector"),
+    )
+    rows: Iterable[doc.Row] = (
+        (
+            doc.Span(backend.backend, "strong"),
+            backend.version,
+            *(f"{backend.total[verdict]:,}" for verdict in verdicts),
+            duration(backend.seconds_per_vector),
+        )
+        for backend in comparison.ran
+    )
+    missing = (
+        doc.Paragraph(doc.Span(f"{backend.backend} not run: {backend.problem}", "warn"))
+        for backend in comparison.missing
+    )
+    return doc.Section("", (doc.table(columns, rows), *missing), name="backends")
+
+
+def _verdicts(comparison: Comparison) -> list[Verdict]:
+    given: set[Verdict] = set().union(*(backend.total for backend in comparison.ran))
+    return shared_blocks.verdicts({*given, "error"})
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in three digits, `81.3 µs` or `2.1 ms`."""
+    for unit, factor in (("s", 1), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def _operators(comparison: Comparison) -> doc.Section:
+    """Return the verdicts on each backend per operator, the numbers of one operator in a cell."""
+    verdicts = _verdicts(comparison)
+    operators = [operator for operator, _ in comparison.cells()]
+
+    def numbers(counts: Counter[Verdict]) -> doc.Span:
+        failed = any(counts[verdict] for verdict in comparison.failing)
+        text = " · ".join(f"{counts[verdict]:,}" for verdict in verdicts)
+        return doc.Span(text, "bad" if failed else "")
+
+    rows = (
+        (doc.Span(backend.backend, "strong"), *map(numbers, map(backend.of_operator, operators)))
+        for backend in comparison.ran
+    )
+    columns: doc.Columns = ("backend", *map(doc.Column, operators))
+    return doc.Section(
+        "By operator",
+        (doc.table(columns, rows, matrix=True),),
+        name="operators",
+        short="Operators",
+        intro=f"Vectors that are {' · '.join(verdicts).replace('conforms', 'conforming')}.",
+        on="pages",
+    )
+
+
+def _shares(comparison: Comparison) -> doc.Section:
+    rows: list[doc.Row] = []
+    for operator, types in comparison.cells():
+        totals = [
+            share(backend.of_operator(operator), comparison.failing) for backend in comparison.ran
+        ]
+        rows.append((doc.Span(operator, "strong"), doc.Span("all", "strong"), *totals))
+        for dtype in sorted(types, key=_order):
+            cells = [
+                share(backend.of_type(operator, dtype), comparison.failing)
+                for backend in comparison.ran
+            ]
+            rows.append((doc.Span(operator, "strong"), dtype, *cells))
+    columns: doc.Columns = (
+        "operator",
+        "type",
+        *(doc.Column(backend.backend) for backend in comparison.ran),
+    )
+    return doc.Section(
+        "Conforming, of the vectors that the backend supports",
+        (doc.table(columns, rows, heads=2, matrix=True),),
+        name="types",
+        short="Element types",
+    )
+
+
+def _order(dtype: str) -> int:
+    """Return the place of an element type in the usual order; "" is of vectors without inputs."""
+    return _TYPES.index(dtype) if dtype in _TYPES else len(_TYPES)
+
+
+def share(counts: Mapping[Verdict, int], failing: Iterable[Verdict] = FAILURES) -> doc.Span:
+    """Return how many vectors conform, of those that conform or fail."""
+    conform = counts.get("conforms", 0)
+    supported = conform + sum(counts.get(verdict, 0) for verdict in failing)
+    if not supported:
+        return doc.Span("-", "quiet")
+    return doc.Span(f"{conform:,}/{supported:,}", "good" if conform == supported else "bad")
+
+
+def _readings(comparison: Comparison) -> doc.Section:
+    followed = [{clause.clause: reading(clause) for clause in b.readings} for b in comparison.ran]
+    return doc.Section(
+        "Readings followed",
+        (_by_clause(comparison, followed),),
+        name="readings",
+        short="Readings",
+        intro="What each backend does where the documents allow several answers (conformance "
+        "clauses explains them). Empty: the clause applies to no vector that the backend "
+        "supports. either: no vector tells the readings apart.",
+    )
+
+
+def reading(clause: ClauseReport) -> doc.Text:
+    """Return which reading a backend follows, where there are several with what splits them."""
+    match clause.status:
+        case "inconsistent":
+            return doc.Span("inconsistent", "bad")
+        case "split":
+            where: dict[str, list[str]] = {}
+            for value, name in clause.values.items():
+                if name != "either":
+                    where.setdefault(name, []).append(value)
+            by = "" if clause.by in _PLAIN else f"{clause.by}: "
+            parts = (f"{name} ({by}{', '.join(values)})" for name, values in where.items())
+            return "; ".join(parts)
+        case "followed":
+            return phrases.possible(clause)
+    return clause.status
+
+
+def _undefined(comparison: Comparison) -> doc.Section:
+    did = [
+        {clause.clause: phrases.behaviours(clause) for clause in backend.undefined}
+        for backend in comparison.ran
+    ]
+    return doc.Section(
+        "Where the documents define nothing",
+        (_by_clause(comparison, did),),
+        name="undefined",
+        short="Undefined",
+        intro="What each backend returns there, and in how many vectors. Anything but a crash "
+        "conforms.",
+    )
+
+
+def _by_clause(comparison: Comparison, said: Sequence[Mapping[str, doc.Text]]) -> doc.Table:
+    """Return a table with a row per clause, and a column per backend of what is `said` of it."""
+    rows = (
+        (name, *(clauses.get(name, "") for clauses in said))
+        for name in CLAUSES
+        if any(name in clauses for clauses in said)
+    )
+    columns = ("clause", *(backend.backend for backend in comparison.ran))
+    return doc.table(columns, rows, matrix=True)
+
+
+def _accuracy(comparison: Comparison) -> doc.Section:
+    """Return how close the averages of each backend are, one element type after another."""
+    rows = (
+        (
+            doc.Span(dtype, "strong"),
+            backend.backend,
+            f"{measured.correctly_rounded:.1%}",
+            f"{measured.worst_ulp:.3g}",
+            f"{measured.worst_of_bound:.2f}",
+        )
+        for dtype in FLOATS
+        for backend in comparison.ran
+        for measured in backend.accuracy
+        if measured.dtype == dtype
+    )
+    columns = (
+        "type",
+        "backend",
+        doc.Column("correctly rounded", short="correctly\nrounded"),
+        doc.Column("worst ulp", short="worst\nulp"),
+        doc.Column("worst / bound", short="worst /\nbound"),
+    )
+    return doc.Section(
+        "Accuracy of averages that conform",
+        (doc.table(columns, rows, heads=2),),
+        name="accuracy",
+        short="Accuracy",
+        intro="The share of elements that are correctly rounded, the worst error in ulp, and the "
+        "worst error as a share of the error allowed.",
+    )
+
+
+def _failures(comparison: Comparison) -> doc.Section:
+    failing = comparison.failing
+    items = doc.listing(
+        _failures_of(backend, failures)
+        for backend in comparison.ran
+        if (failures := backend.failures(failing))
+    )
+    return doc.Section("Failures and their likely causes", (items,), "failures", "Failures")
+
+
+def _failures_of(backend: Compared, failures: Mapping[str, Counter[Verdict]]) -> doc.Item:
+    items: list[doc.Text] = [
+        doc.Span(f"{operator}: {words.tally(counts)}", "bad")
+        for operator, counts in failures.items()
+    ]
+    items += [shared_blocks.cause(cause).text for cause in backend.causes[:_CAUSES]]
+    rest = backend.causes[_CAUSES:]
+    if rest:
+        items.append(f"{words.count(len(rest), 'more cause')}: see conformance check")
+    return doc.Item(doc.Span(backend.backend, "strong"), doc.listing(items).items)

@@ -1,0 +1,309 @@
+"""The sentences of a report, without markup: documents, JUnit and the pytest plugin use them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from math import isfinite
+
+from conformance.check.report import (
+    ClauseReport,
+    Expectations,
+    Repeatability,
+    Report,
+    Result,
+    UndefinedReport,
+    Worst,
+)
+from conformance.dtypes import FLOATS
+from conformance.report import values as words
+from conformance.text import cut, listed, without_unprintable
+
+_HALVES = FLOATS[:2]
+IDS = 3
+"""Ids that are named where there may be thousands."""
+_REASONS, _REASON = 5, 100
+"""Reasons that are given for what is unsupported, and characters of each."""
+_PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
+
+
+def verdict(report: Report) -> str:
+    """Return the sentence that says whether the backend conforms, with its denominators."""
+    run, total = len(report.results), len(report.results) + report.not_run
+    unsupported = report.counts["unsupported"]
+    extensions = report.counts["accepted-invalid"] if report.allow_extensions else 0
+    if report.ok:
+        failing = sum(report.counts[verdict] for verdict in report.failing)
+        said = [
+            f"CONFORMS: {report.counts['conforms']:,} of {total:,} vectors conform",
+            f"{words.count(failing, 'expected failure')}" if failing else "",
+            words.count(extensions, "extension") if extensions else "",
+            f"{unsupported:,} unsupported" if unsupported else "",
+            f"{report.not_run:,} not run" if report.not_run else "",
+        ]
+        return ", ".join(filter(None, said))
+    word = "DOES NOT CONFORM" if report.complete else "DOES NOT CONFORM, INCOMPLETE"
+    problems = [*report.problems]
+    if wavering := unstable(report):
+        problems.append(wavering.lower())
+    if extensions:
+        problems.append(words.count(extensions, "extension"))
+    if unsupported and not (report.support and report.support.strict):
+        problems.append(f"{unsupported:,} unsupported")
+    return f"{word}: {'; '.join(problems)}; {run:,} of {total:,} vectors run"
+
+
+def left_out(report: Report) -> str:
+    """Say how many vectors nobody asked for; empty if there are none."""
+    deselected = report.not_run - max(_unreached(report), 0)
+    if not deselected:
+        return ""
+    shard = ", tier, selection or shard" if report.shard else ", tier or selection"
+    return f"{words.count(deselected, 'vector')} left out by operator{shard}"
+
+
+def notes(report: Report) -> list[str]:
+    """Return what else a reader should know: also which outputs a backend left out."""
+    return [*report.notes, *uncomputed(report)]
+
+
+def uncomputed(report: Report) -> list[str]:
+    """Say which outputs a backend left out, and how often."""
+    return [
+        f"output {output.output} of {output.operator}: not computed in "
+        f"{output.vectors - output.computed:,} of {words.count(output.vectors, 'vector')}"
+        for output in report.outputs
+        if output.computed < output.vectors
+    ]
+
+
+def cut_short(report: Report) -> str:
+    """Say that a run is incomplete, and why; empty if it is whole."""
+    unreached = _unreached(report)
+    if report.complete and unreached <= 0:
+        return ""
+    never = f"{words.count(unreached, 'selected vector')} never reached" if unreached > 0 else ""
+    return f"INCOMPLETE: {': '.join(filter(None, [never, report.stopped]))}".removesuffix(": ")
+
+
+def _unreached(report: Report) -> int:
+    return sum(used.selected for used in report.vectors) - len(report.results)
+
+
+def duration(report: Report) -> str:
+    """Say how long a run took, and how much of that the backend."""
+    return f"{report.seconds:.2f} s, {report.backend_seconds:.2f} s of it in the backend"
+
+
+def required(report: Report) -> str:
+    """Return the readings that were required; empty if none were."""
+    return ", ".join(f"{clause}={reading}" for clause, reading in report.required.items())
+
+
+def followed(clause: ClauseReport) -> tuple[str, str]:
+    """Return which reading of a clause a backend follows, and an aside with the evidence."""
+    mark, details, evidence = reading(clause)
+    if clause.status == "either":
+        return "", f"{mark}: {evidence}"
+    return ": ".join(filter(None, [mark, details])), evidence
+
+
+def possible(clause: ClauseReport) -> str:
+    """Return the readings of a clause that a backend may follow: `dropped or all-dropped`."""
+    return " or ".join(clause.possible) or clause.followed or ""
+
+
+def reading(clause: ClauseReport) -> tuple[str, str, str]:
+    """Return the reading that a backend follows (or that it follows none), details, evidence."""
+    vectors = words.count(clause.touched, "vector")
+    match clause.status:
+        case "followed":
+            if len(clause.possible) > 1:
+                return possible(clause), "", f"no difference between them in {vectors}"
+            number = clause.counts.get(clause.followed or "", 0)
+            return clause.followed or "", "", f"shown by {number:,} of {vectors}"
+        case "either":
+            return "either", "", f"no difference in {vectors}"
+        case "split":
+            names = dict.fromkeys(clause.values.values())
+            where = {name: [v for v, r in clause.values.items() if r == name] for name in names}
+            split = ", ".join(f"{name} for {listed(v)}" for name, v in where.items())
+            shown = ", ".join(f"{number:,} ({name})" for name, number in clause.counts.items())
+            evidence = f"shown by {shown} of {vectors}" if shown else ""
+            return f"split by {clause.by}", split, evidence
+        case "inconsistent":
+            counts = ", ".join(f"{name} {number:,}" for name, number in clause.counts.items())
+            return "INCONSISTENT", f"{counts}, of {vectors}", ""
+
+
+def element_types(report: Report) -> tuple[str, str]:
+    """Say which types are summed in the element type, a warning, and whose sums overflow."""
+    warning = remark = ""
+    # A wrong answer may happen to fit the loose reading: only a backend without any is warned.
+    in_own = _types_needing(report, "accumulator", "element-type")
+    halves = [dtype for dtype in _HALVES if dtype in in_own]
+    if halves and not report.counts["mismatch"]:
+        warning = (
+            f"WARNING: sums of {listed(halves)} are kept in the element type and overflow "
+            "or stagnate; many projects treat that as a bug."
+        )
+    overflowing = _types_needing(report, "sum-overflow", "overflows")
+    if others := [dtype for dtype in FLOATS if dtype in overflowing and dtype not in halves]:
+        remark = f"Sums of {listed(others)} overflow where the average does not."
+    return warning, remark
+
+
+def _types_needing(report: Report, clause: str, reading: str) -> Collection[str]:
+    """Return the element types with a vector that only one reading of a clause explains."""
+    if not any(
+        each.clause == clause and reading in (each.followed, *each.values.values())
+        for each in report.readings
+    ):
+        return ()
+    return {
+        result.dtype
+        for result in report.results
+        if result.readings and all(taken.get(clause) == reading for taken in result.readings)
+    }
+
+
+def behaviours(undefined: UndefinedReport) -> str:
+    """Return what was done where a clause leaves something undefined, the commonest first."""
+    ordered = sorted(undefined.counts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{behaviour} {n:,}" for behaviour, n in ordered)
+
+
+def repeats(repeated: Repeatability) -> tuple[str, str]:
+    """Say which second calls gave other bits, and (aside) that the others gave the same."""
+    differing = len(repeated.differing)
+    alike = repeated.sampled - differing
+    aside = f"{words.count(alike, 'vector')} called again gave the same bits" if alike > 0 else ""
+    if not differing:
+        return "", aside
+    said = f"NOT REPEATABLE: {differing:,} of {words.count(repeated.sampled, 'vector')} called "
+    said += f"again gave other bits: {named(repeated.differing)}"
+    if repeated.failing:
+        said += f"; the second result is wrong: {named(repeated.failing)}"
+    if repeated.passing:
+        said += f"; the second result is right: {named(repeated.passing)}"
+    return said, aside
+
+
+def unstable(report: Report) -> str:
+    """Say that answers which fail are not the same twice; empty if they are."""
+    differing = {*report.repeated.differing} if report.repeated else set()
+    wavering = (
+        result.verdict in report.failing for result in report.results if result.id in differing
+    )
+    number = sum(wavering) if differing else 0
+    failures = words.count(number, "failure")
+    return f"UNSTABLE: another answer when called again in {failures}" if number else ""
+
+
+def met(expectations: Expectations) -> str:
+    """Say which failures an expected-failure file announced."""
+    inconsistent = (f"inconsistent {clause}" for clause in expectations.inconsistent)
+    met = ", ".join(filter(None, [words.tally(expectations.met), *inconsistent]))
+    return f"failed as {expectations.path} says: {met or 'none'}"
+
+
+def unmet(expectations: Expectations) -> list[str]:
+    """Say what an expected-failure file announces and did not happen."""
+    said = []
+    if expectations.passed:
+        count = words.count(len(expectations.passed), "vector")
+        said.append(f"{count} passed unexpectedly: {named(expectations.passed)}")
+    if expectations.unmatched:
+        count = words.count(len(expectations.unmatched), "line")
+        verb = "matches" if len(expectations.unmatched) == 1 else "match"
+        said.append(f"{count} that {verb} nothing: {named(expectations.unmatched)}")
+    return said
+
+
+def floors(report: Report) -> Iterator[tuple[str, str, bool | None]]:
+    """Yield each floor under what is supported, what became of it, and whether it was kept.
+
+    The last is None where that is not judged yet.
+    """
+    support = report.support
+    if support is None:
+        return
+    for floor in support.floors:
+        supported, vectors = report.supported(floor.operators)
+        said = f"{supported:,} of {words.count(vectors, 'vector')} supported"
+        needed = floor.needed(vectors)
+        if report.floors_judged:
+            more = f", {needed:,} needed" if supported < needed else ""
+            yield f"floor {floor}", f"{said}{more}", supported >= needed
+        else:
+            why = "merge judges shards" if report.complete else "the run is incomplete"
+            yield f"floor {floor}", f"not judged, since {why}; {said} here", None
+    if support.baseline:
+        lost = len(support.lost)
+        others = support.conforming - support.kept - lost
+        said = f"{support.kept:,} of {words.count(support.conforming, 'vector')} that conform there"
+        said += " are supported" + (f", {others:,} were not run" if others > 0 else "")
+        said += f", {lost:,} are not any more" if lost else ""
+        yield f"baseline {support.baseline}", said, not lost
+    if support.strict:
+        number = report.counts["unsupported"]
+        yield "everything is supported", f"{words.count(number, 'vector')} unsupported", not number
+
+
+def unsupported(report: Report, ids: Collection[str] | None = None) -> list[str]:
+    """Say why vectors are unsupported, of all or of some ids: the commonest reasons first."""
+    reasons = Counter(
+        (result.operator, without_unprintable(result.detail))
+        for result in report.results
+        if result.verdict == "unsupported" and (ids is None or result.id in ids)
+    )
+    ordered = reasons.most_common()
+    said = [
+        f"{words.count(number, f'{operator} vector')}: {cut(detail, _REASON) or 'without a reason'}"
+        for (operator, detail), number in ordered[:_REASONS]
+    ]
+    rest = sum(number for _, number in ordered[_REASONS:])
+    return [*said, f"{words.count(rest, 'more vector')} for other reasons"] if rest else said
+
+
+def named(ids: tuple[str, ...]) -> str:
+    """Return the first few ids, and how many more there are."""
+    rest = len(ids) - IDS
+    return ", ".join(ids[:IDS]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield names and texts: attributes, data, source, clauses, and what was wrong."""
+    attributes = [words.attribute(name, value) for name, value in result.attributes.items()]
+    if attributes:
+        yield "attributes", "  ".join(attributes)
+    data = [f"{result.dtype} {words.shape(result.shapes[0])}"] if result.shapes else []
+    yield "data", ", ".join(filter(None, [*data, result.pattern]))
+    if result.source:
+        yield "source", f"{result.source} ({result.provenance})"
+    if result.clauses:
+        yield "clauses", ", ".join(result.clauses)
+    yield "what", result.detail
+    if result.worst is not None:
+        yield from _worst(result.worst, result.worst_dtype)
+    if result.printed:
+        yield "printed", printed(result)
+
+
+def printed(result: Result) -> str:
+    """Return the last lines that a backend wrote during a call."""
+    shown = result.printed[-_PRINTED_LENGTH:].rstrip().splitlines()[-_PRINTED_LINES:]
+    return "\n".join(shown)
+
+
+def _worst(worst: Worst, dtype: str) -> Iterator[tuple[str, str]]:
+    def element(index: tuple[int, ...], got: float, expected: float) -> str:
+        place = f"{worst.output}[{', '.join(map(str, index))}]"
+        return f"{place} is {words.exact(got, dtype)}, expected {words.exact(expected, dtype)}"
+
+    if worst.first_index not in {(), worst.index}:
+        yield "first", element(worst.first_index, worst.first_got, worst.first_expected)
+    yield "worst", element(worst.index, worst.got, worst.expected)
+    if isfinite(worst.error):
+        ulps = f" ({worst.ulp:.3g} ulp)" if dtype in FLOATS and isfinite(worst.ulp) else ""
+        yield "error", f"{worst.error:.3g}{ulps}, allowed {worst.bound:.3g}"

@@ -1,0 +1,135 @@
+"""Blocks that several reports have: facts of a failure, a likely cause, the readings followed."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from conformance.check.report import FAILURES, VERDICTS, ClauseReport, Diagnosis, Result, Verdict
+from conformance.operators import CLAUSES
+from conformance.report import document as doc
+from conformance.report import phrases
+
+_THREADS = 2
+_USUAL: tuple[Verdict, ...] = ("conforms", "mismatch", "unsupported")
+_VERDICT_TONES: dict[Verdict, doc.Tone] = {"conforms": "good", "unsupported": "warn"}
+_SHORT = {
+    "conforms": "con-\nforms",
+    "mismatch": "mis-\nmatch",
+    "accepted-invalid": "acc.\ninvalid",
+    "unsupported": "unsup-\nported",
+}
+_TONES: dict[str, doc.Tone] = {"inconsistent": "bad", "split": "warn", "followed": "good"}
+
+
+def verdicts(given: Container[Verdict]) -> list[Verdict]:
+    """Return the verdicts worth a column: the usual ones and those that were given."""
+    return [verdict for verdict in VERDICTS if verdict in _USUAL or verdict in given]
+
+
+def verdict_tone(verdict: Verdict, failing: Container[Verdict] = FAILURES) -> doc.Tone:
+    """Return how a verdict is meant, given those that are failures."""
+    return _VERDICT_TONES.get(verdict, "bad" if verdict in failing else "warn")
+
+
+def verdict_column(verdict: Verdict, failing: Container[Verdict] = FAILURES) -> doc.Column:
+    """Return a column of numbers of vectors that got a verdict."""
+    short = _SHORT.get(verdict, verdict.replace("-", "\n"))
+    return doc.Column(verdict, short=short, tone=verdict_tone(verdict, failing))
+
+
+def extensions(extended: Mapping[tuple[str, str], int]) -> doc.Table:
+    """Return how many vectors were accepted that break a rule, given by operator and rule."""
+    by_rule: dict[str, dict[str, int]] = {}
+    for (operator, rule), count in extended.items():
+        by_rule.setdefault(rule, {})[operator] = count
+    rows = ((rule, ", ".join(of), f"{sum(of.values()):,}") for rule, of in by_rule.items())
+    return doc.table(("rule", "operators", doc.Column("vectors")), rows, name="extensions")
+
+
+def failure(result: Result, script: str = "") -> tuple[doc.Block, ...]:
+    """Return the id and the facts of a failure, and the script that shows it again."""
+    rows: list[tuple[str, doc.Text | doc.Code]] = []
+    for name, value in phrases.facts(result):
+        if name == "printed":
+            rows.append((name, doc.Code(value)))
+        else:
+            rows.append((name, doc.Span(value, "bad" if name == "what" else "", code=True)))
+    again = (doc.Code(script, "python", "to see it again"),) if script else ()
+    return (
+        doc.Paragraph(doc.Span(result.id, "strong", code=True), copied=True),
+        doc.Facts(tuple(rows)),
+        *again,
+    )
+
+
+def cause(
+    diagnosis: Diagnosis, *, example: str = "", name: str = "", jumps: doc.Text = ""
+) -> doc.Item:
+    """Return a likely cause: its faults, alternatives, counterexamples and public reports.
+
+    `example` is the id of a failure that it explains. `name` is its place in a page, `jumps` lead
+    to other places there.
+    """
+    asides: list[doc.Item] = []
+    if diagnosis.faults:
+        asides.append(_aside("fault ", *codes(diagnosis.faults, " + ")))
+    if example:
+        asides.append(replace(_aside("example ", doc.code(example)), copied=True))
+    if diagnosis.alternatives:
+        asides.append(_aside("reproduced as well by ", *codes(diagnosis.alternatives, ", ")))
+    if diagnosis.contradicted:
+        contradicted = f"{diagnosis.contradicted:,} of {diagnosis.conforming:,}"
+        asides.append(_aside(f"but {contradicted} conforming vectors would fail with this fault"))
+    asides += [
+        _aside("a public report of such a fault: ", doc.Span(address, link=address))
+        for address in diagnosis.threads[:_THREADS]
+    ]
+    if jumps:
+        asides.append(doc.Item(jumps, page_only=True))
+    return doc.Item(
+        doc.Span(f"{diagnosis.summary}.", "" if diagnosis.faults else "warn"),
+        tuple(asides),
+        diagnosis.explained,
+        diagnosis.total,
+        name,
+    )
+
+
+def _aside(*pieces: str | doc.Span) -> doc.Item:
+    return doc.Item(tuple(doc.Span(p, "quiet") if isinstance(p, str) else p for p in pieces))
+
+
+def codes(names: Sequence[str], separator: str = ", ", last: str = "") -> list[str | doc.Span]:
+    """Return names with a text between them, another before the last if it is given."""
+    pieces: list[str | doc.Span] = []
+    for place, name in enumerate(names, 1):
+        pieces += [last if last and place == len(names) else separator, doc.code(name)]
+    return pieces[1:]
+
+
+def readings(clauses: Iterable[ClauseReport], required: Mapping[str, str]) -> doc.Entries:
+    """Return which reading of each clause a backend follows, and on what evidence."""
+    return doc.Entries(
+        ("clause", "reading", "evidence"),
+        tuple(_reading(c, "required" if c.clause in required else "") for c in clauses),
+    )
+
+
+def _reading(report: ClauseReport, tag: str) -> doc.Entry:
+    mark, details, evidence = phrases.reading(report)
+    clause = CLAUSES.get(report.clause)
+    followed = {report.followed, *report.possible, *report.values.values()}
+    shown = [
+        (reading.name, reading.summary)
+        for reading in (clause.readings if clause else ())
+        if reading.name in followed or report.status in {"either", "inconsistent"}
+    ]
+    return doc.Entry(
+        report.clause,
+        doc.Span(mark, _TONES.get(report.status, "quiet")),
+        "; ".join(filter(None, [details, evidence])),
+        tag,
+        tuple(shown),
+        f"The document: {clause.says}" if clause else "",
+    )

@@ -1,0 +1,305 @@
+"""An untrusted HDF5 file as plain columns: everything is checked before it is allocated.
+
+The chunks are inflated here, with a limit: the filters of libhdf5 grow a buffer for as long as a
+chunk goes on. Each chunk that is read again has to be what it was, so what was checked once stays
+true, and HDF5 need not stay open, which takes a megabyte for each file.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import h5py
+import numpy as np
+
+from conformance.errors import UsageError, VectorFileError
+from conformance.files import Closable, open_regular
+from conformance.vector import Array
+from conformance.vectorfile import layout
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_MAX_CHUNK = 1 << 20
+_MAX_RATIO = 1100  # deflate shrinks by 1032 at best
+_SHUFFLE, _DEFLATE = h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE
+_PIPELINES = ((), (_SHUFFLE,), (_DEFLATE,), (_SHUFFLE, _DEFLATE))
+_ATTRIBUTES = {
+    **dict.fromkeys(("format", "operator", "header", "digest"), str),
+    **dict.fromkeys(("format_version", "vectors", "complete"), int),
+}
+_OPTIONAL = {"header_digest": str}  # files of before have none
+
+
+@dataclass(slots=True)
+class _Column:
+    """One dataset that passed all checks, its last decoded chunk, and a hash of each chunk read."""
+
+    path: str
+    length: int
+    chunk: int = 0
+    filters: tuple[int, ...] = ()
+    dataset: Any = None
+    number: int = -1
+    block: Array | None = None
+    hashes: dict[int, int] = field(default_factory=dict)
+
+
+class ColumnFile(Closable):
+    """The attributes and columns of one file; every method raises only VectorFileError.
+
+    `attributes` are the root attributes (strings and integers), `lengths` the columns there are
+    with their number of elements, `size` the bytes all of them take in memory. A file that was
+    closed is opened again where it is read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: BinaryIO | None = None
+        self._file: Any = None
+        self._resident: dict[str, Array] = {}
+        self._columns: dict[str, _Column] = {}
+        self.size = 0
+        try:
+            with self.guard():
+                file = self._open()
+                self.attributes = self._read_attributes(file)
+                self._find_columns(file)
+        except BaseException:
+            self.close()
+            raise
+        self.lengths = {name: column.length for name, column in self._columns.items()}
+
+    def close(self) -> None:
+        """Close HDF5 and free the last decoded chunks."""
+        for column in self._columns.values():
+            column.dataset, column.number, column.block = None, -1, None
+        if self._file is not None:
+            self._file.close()
+        if self._stream is not None:
+            self._stream.close()
+        self._file = self._stream = None
+
+    def fail(self, what: str) -> VectorFileError:
+        """Return an error that names the file."""
+        return VectorFileError(f"{self.path}: {what}")
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Turn whatever goes wrong inside into a VectorFileError that names the file."""
+        try:
+            yield
+        except (UsageError, VectorFileError):  # the first is about a package that adds operators
+            raise
+        except FileNotFoundError as error:
+            raise self.fail("no such file") from error
+        except Exception as error:  # h5py raises most types there are when a file is damaged
+            reason = str(error).partition("\n")[0][:200] or type(error).__name__
+            raise self.fail(f"damaged or not a vector file ({reason})") from error
+
+    def load(self) -> None:
+        """Read every column into memory. The caller has looked at `size`."""
+        for name in self.lengths:
+            self._resident[name] = self.read(name)
+
+    def read(self, name: str, start: int = 0, stop: int | None = None) -> Array:
+        """Return elements start to stop of a column, read-only, as stored; absent means empty."""
+        if name in self._resident:
+            return self._resident[name][start:stop]
+        dtype = layout.COLUMNS[name].dtype
+        column = self._columns.get(name)
+        if column is None:
+            return np.empty(0, dtype)
+        stop = column.length if stop is None else min(stop, column.length)
+        out = np.empty(max(stop - start, 0), dtype)
+        done = start
+        while done < stop:
+            number, skip = divmod(done, column.chunk)
+            if column.number != number or column.block is None:
+                with self.guard():
+                    column.block = self._decode(column, number)
+                column.number = number
+            part = column.block[skip : skip + stop - done]
+            out[done - start : done - start + len(part)] = part
+            done += len(part)
+        out.flags.writeable = False
+        return out
+
+    def touch(self) -> None:
+        """Ask HDF5 for every chunk, without decoding it: all that a reader asks HDF5 for."""
+        with self.guard():
+            for column in self._columns.values():
+                for start in range(0, column.length, column.chunk or 1):
+                    self._stored(column, start // column.chunk)
+
+    def blocks(self, name: str) -> Iterator[Array]:
+        """Yield a column in parts of bounded size."""
+        step = self._columns[name].chunk or 1
+        for start in range(0, self.lengths[name], step):
+            yield self.read(name, start, start + step)
+
+    def digest(self) -> str:
+        """Return the digest of the columns as they are."""
+        columns = {}
+        for name, length in self.lengths.items():
+            content = sha256()
+            for block in self.blocks(name):
+                content.update(block.data)
+            columns[name] = (length, content.hexdigest())
+        return layout.digest_of(self.attributes["operator"], columns)
+
+    def _open(self) -> Any:
+        """Return the file, open in HDF5: the one whose first bytes were looked at."""
+        if self._file is None:
+            try:
+                stream = open_regular(self.path)
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                raise self.fail(error.strerror or "cannot be read") from None
+            with ExitStack() as opened:
+                opened.enter_context(stream)
+                if stream.read(len(_SIGNATURE)) != _SIGNATURE:
+                    raise self.fail("not an HDF5 file")
+                self._file = h5py.File(stream, "r")
+                opened.pop_all()
+            self._stream = stream
+        return self._file
+
+    def _stored(self, column: _Column, number: int) -> bytes:
+        """Return a chunk as it is in the file."""
+        path = column.path
+        nbytes = column.chunk * layout.COLUMNS[path].dtype.itemsize
+        if column.dataset is None:
+            column.dataset = h5py.h5d.open(self._open().id, path.encode())
+        room = np.empty(
+            nbytes + nbytes // 64 + 64, np.uint8
+        )  # what deflate may make of it at worst
+        try:
+            skipped, raw = column.dataset.read_direct_chunk((number * column.chunk,), out=room)
+        except ValueError:
+            raise self.fail(f"{path}: a chunk takes more than {len(room)} bytes") from None
+        content = bytes(raw)
+        if column.hashes.setdefault(number, hash(content)) != hash(content):
+            raise self.fail(f"{path}: the file was changed while it was open")
+        if skipped:
+            raise self.fail(f"{path}: a chunk skips a filter")
+        return content
+
+    def _decode(self, column: _Column, number: int) -> Array:
+        """Return a chunk; nothing is allocated beyond the size that was checked."""
+        path, dtype = column.path, layout.COLUMNS[column.path].dtype
+        nbytes = column.chunk * dtype.itemsize
+        content = self._stored(column, number)
+        if _DEFLATE in column.filters:
+            inflate = zlib.decompressobj()
+            content = inflate.decompress(content, nbytes + 1)
+            if not inflate.eof:
+                raise self.fail(f"{path}: a chunk is cut short or longer than declared")
+        if len(content) != nbytes:
+            raise self.fail(f"{path}: a chunk has {len(content)} bytes and not {nbytes}")
+        elements = np.frombuffer(content, np.uint8)
+        if _SHUFFLE in column.filters:
+            planes = elements.reshape(dtype.itemsize, column.chunk)
+            elements = np.empty(planes.shape[::-1], np.uint8)
+            for byte, plane in enumerate(planes):  # several times as fast as a transposed copy
+                elements[:, byte] = plane
+        return elements.reshape(-1).view(dtype)[: column.length - number * column.chunk]
+
+    def _read_attributes(self, file: Any) -> dict[str, Any]:
+        for name in _ATTRIBUTES:
+            if name not in file.attrs:
+                raise self.fail(f"attribute {name} is missing: not a finished vector file")
+        kinds = _ATTRIBUTES | {name: kind for name, kind in _OPTIONAL.items() if name in file.attrs}
+        attributes = {
+            name: self._read_attribute(name, file.attrs.get_id(name), is_text=kind is str)
+            for name, kind in kinds.items()
+        }
+        version = attributes["format_version"]
+        if attributes["format"] != layout.FORMAT:
+            raise self.fail("not a file of pooling-conformance vectors")
+        if version != layout.VERSION:
+            raise self.fail(f"format version {version}; this reader knows {layout.VERSION}")
+        if attributes["complete"] != 1:
+            raise self.fail("the file was not finished")
+        if len(file.attrs) != len(attributes):
+            raise self.fail("unexpected attributes")
+        return attributes
+
+    def _read_attribute(self, name: str, attribute: Any, *, is_text: bool) -> Any:
+        kind = attribute.get_type()
+        if attribute.get_space().get_simple_extent_type() != h5py.h5s.SCALAR:
+            raise self.fail(f"attribute {name} is not a scalar")
+        if not is_text and kind != h5py.h5t.STD_I64LE:
+            raise self.fail(f"attribute {name} is not a 64-bit integer")
+        if is_text and (
+            not isinstance(kind, h5py.h5t.TypeStringID)
+            or kind.is_variable_str()
+            or kind.get_size() > layout.MAX_HEADER
+        ):
+            raise self.fail(f"attribute {name} is not a string of fixed length")
+        value = np.empty((), f"S{kind.get_size()}" if is_text else "<i8")
+        attribute.read(value)
+        return bytes(value[()]).decode() if is_text else int(value)
+
+    def _find_columns(self, file: Any) -> None:
+        chunks = 0
+        for name, dataset in self._walk(file, ""):
+            if name not in layout.COLUMNS:
+                raise self.fail(f"unexpected dataset {name!r}")
+            column = self._columns[name] = self._check_column(name, dataset)
+            if column.chunk:
+                chunks += -(-column.length // column.chunk)
+            # A chunk that was never written may take no room in the file.
+            if chunks > layout.MAX_CHUNKS:
+                raise self.fail(f"more than {layout.MAX_CHUNKS} chunks, with those of {name}")
+        for name in layout.REQUIRED:
+            if name not in self._columns:
+                raise self.fail(f"column {name} is missing")
+
+    def _walk(self, group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+        if len(group) > len(layout.COLUMNS):
+            raise self.fail(f"group {prefix or '/'} has {len(group)} members")
+        for name in group:
+            path = f"{prefix}{name}"
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise self.fail(f"{path!r} is a link, not a column")
+            item = group[name]
+            if isinstance(item, h5py.Dataset):
+                yield path, item
+            elif isinstance(item, h5py.Group) and path in layout.GROUPS:
+                yield from self._walk(item, f"{path}/")
+            else:
+                raise self.fail(f"unexpected object {path!r}")
+
+    def _check_column(self, name: str, dataset: Any) -> _Column:
+        """Return a column fit to be read; all columns together fit into the file."""
+        dtype, creation = layout.COLUMNS[name].dtype, dataset.id.get_create_plist()
+        if dataset.id.get_type() != h5py.h5t.py_create(dtype):
+            raise self.fail(f"{name} is not of type {dtype.name}")
+        if dataset.shape is None or len(dataset.shape) != 1:
+            raise self.fail(f"{name} has not one axis")
+        length = int(dataset.shape[0])
+        if dataset.external or dataset.is_virtual:
+            raise self.fail(f"{name} is stored in another file")
+        if length == 0:
+            return _Column(name, 0)
+        if not dataset.chunks:
+            raise self.fail(f"{name} is not stored in chunks")
+        self.size += length * dtype.itemsize
+        if self.size > _MAX_RATIO * self.path.stat().st_size:
+            raise self.fail(f"{name} claims {length} elements, more than the file can hold")
+        chunk = int(dataset.chunks[0])
+        if chunk * dtype.itemsize > _MAX_CHUNK:
+            raise self.fail(f"{name} has chunks above {_MAX_CHUNK} bytes")
+        count = min(creation.get_nfilters(), 3)
+        filters = tuple(creation.get_filter(index)[0] for index in range(count))
+        if filters not in _PIPELINES:
+            raise self.fail(f"{name} has filters other than shuffle and deflate")
+        if dataset.id.get_num_chunks() * chunk < length:
+            raise self.fail(f"{name} lacks chunks")
+        return _Column(name, length, chunk, filters)

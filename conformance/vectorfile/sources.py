@@ -1,0 +1,181 @@
+"""Sources of vectors, files or memory, and which of their vectors are run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.batch import Batch, batch_of
+from conformance.errors import UsageError
+from conformance.operators import operator_named
+from conformance.vector import TIERS, Vector
+from conformance.vectorfile import VectorFile, VectorSet, open_vectors
+
+Operators = str | Sequence[str] | None
+Select = str | Sequence[str] | Callable[[str], bool] | None
+
+_AGAIN = 32
+"""Vectors of a source that are called a second time, at most."""
+
+
+class InMemory:
+    """Vectors of one operator in memory, with the attributes of a vector file that a run needs."""
+
+    path = ""
+    digest = ""
+    resident = 1
+
+    def __init__(self, operator: str, vectors: Sequence[Vector]) -> None:
+        self.operator = operator
+        self._vectors = vectors
+        self.ids = [vector.case.id for vector in vectors]
+        self.tiers = [vector.case.tier for vector in vectors]
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def batches(self, select: npt.NDArray[np.int64]) -> Iterator[Batch]:
+        """Yield the selected vectors as one batch."""
+        if select.size:
+            batch = batch_of([self._vectors[i] for i in select.tolist()])
+            yield replace(batch, numbers=select)
+
+
+Source = VectorFile | InMemory
+Vectors = (
+    str | os.PathLike[str] | VectorSet | VectorFile | Sequence[Vector] | Sequence[Source] | None
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """The numbers of the vectors of one source that are run, and of those called a second time.
+
+    Of those that fail, `failing_again` are called a second time too, at most.
+    """
+
+    source: Source
+    numbers: npt.NDArray[np.int64]
+    again: npt.NDArray[np.int64]
+    failing_again: int = _AGAIN
+
+    @classmethod
+    def of(cls, source: Source, numbers: npt.NDArray[np.int64]) -> Selected:
+        """Choose a few vectors to call again, evenly spread: neighbours are alike."""
+        return cls(source, numbers, numbers[:: -(-len(numbers) // _AGAIN) or 1])
+
+    def called_once(self) -> Selected:
+        """Return the same vectors, none of them to be called a second time."""
+        return replace(self, again=self.again[:0], failing_again=0)
+
+    def split(self, size: int) -> list[Selected]:
+        """Return the vectors in parts of at most `size`."""
+        return [
+            replace(self, numbers=part, again=np.intersect1d(part, self.again))
+            for part in np.split(self.numbers, range(size, len(self.numbers), size))
+        ]
+
+
+def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
+    """Return the sources of what a user gave; closes on exit only what it opened."""
+    if isinstance(vectors, VectorSet):
+        return nullcontext(vectors.files)
+    if isinstance(vectors, VectorFile):
+        return nullcontext((vectors,))
+    if vectors is None or isinstance(vectors, str | os.PathLike):
+        return open_vectors(vectors)
+    by_operator: dict[str, list[Vector]] = {}
+    for vector in vectors:
+        if not isinstance(vector, Vector):  # sources that somebody opened
+            return nullcontext(cast("Sequence[Source]", vectors))
+        by_operator.setdefault(vector.case.operator, []).append(vector)
+    return nullcontext([InMemory(name, group) for name, group in by_operator.items()])
+
+
+def chosen(
+    sources: Sequence[Source],
+    operators: Operators,
+    select: Select,
+    tier: str,
+    shard: str | None = None,
+) -> list[Selected]:
+    """Return what is run of each source.
+
+    Raises UsageError, naming it, for a tier or operator that is not there, for a selection
+    that matches nothing, and for a shard that is not i/n with 1 <= i <= n.
+    """
+    first, step = _part(shard)
+    if tier not in TIERS:
+        raise UsageError(f"no tier {tier!r}; there are {', '.join(TIERS)}")
+    for option, given in {"operators": operators, "select": select}.items():
+        if isinstance(given, Sequence) and not given:
+            raise UsageError(f"{option} is empty: it chooses nothing; None chooses everything")
+    held = list(dict.fromkeys(source.operator for source in sources))
+    names = held if operators is None else _listed(operators)
+    for name in names:
+        operator_named(name)
+        if name not in held:
+            raise UsageError(f"no vectors of {name}; there are vectors of {', '.join(held)}")
+    tiers = frozenset(TIERS[: TIERS.index(tier) + 1])
+    sources = [source for source in sources if source.operator in names]
+    numbers = [
+        [number for number, of_vector in enumerate(source.tiers) if of_vector in tiers]
+        for source in sources
+    ]
+    if select is not None:
+        numbers = _matching(sources, numbers, select, tier)
+    return [
+        Selected.of(source, np.array(of_source[first::step], np.int64))
+        for source, of_source in zip(sources, numbers, strict=True)
+    ]
+
+
+def _matching(
+    sources: Sequence[Source],
+    numbers: Sequence[Sequence[int]],
+    select: str | Sequence[str] | Callable[[str], bool],
+    tier: str,
+) -> list[list[int]]:
+    """Return, for each source, those of some vectors whose ids are selected."""
+    if callable(select):
+        matchers = {"select": select}
+    else:
+        matchers = {f"select {pattern!r}": _matcher(pattern) for pattern in _listed(select)}
+    matching: list[set[int]] = [set() for _ in sources]
+    for name, matches in matchers.items():
+        count = 0
+        for source, of_source, selected in zip(sources, numbers, matching, strict=True):
+            of_name = [number for number in of_source if matches(source.ids[number])]
+            selected.update(of_name)
+            count += len(of_name)
+        if not count:
+            raise UsageError(f"{name} matches no vector of tier {tier}")
+    return [sorted(selected) for selected in matching]
+
+
+def _part(shard: str | None) -> tuple[int, int]:
+    """Return i - 1 and n for "i/n": a shard is every n-th vector, so that shards are alike."""
+    if shard is None:
+        return 0, 1
+    number, slash, count = shard.partition("/")
+    if not (slash and all(map(str.isdecimal, (number, count))) and 1 <= int(number) <= int(count)):
+        raise UsageError(f"shard {shard!r} is not i/n, the i-th of n parts: 1/4 for example")
+    return int(number) - 1, int(count)
+
+
+def _listed(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    if not set(pattern) & set("*?"):
+        return lambda vector_id: pattern in vector_id
+    escaped = pattern.replace("[", "[[]")
+    return lambda vector_id: fnmatchcase(vector_id, escaped)

@@ -1,0 +1,198 @@
+"""Reading a vector file: the index is checked once, then vectors come out in batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.batch import Batch, Ints, vector_at
+from conformance.files import Closable
+from conformance.vector import Vector
+from conformance.vectorfile import layout
+from conformance.vectorfile.hdf5_columns import ColumnFile
+from conformance.vectorfile.index import ROW, check_index
+from conformance.vectorfile.rows import Arrays, Rows, read_texts
+
+_RESIDENT = 1 << 26  # bytes of columns and vectors up to which a file is read whole
+_STEP = 4096  # vectors whose ids or tiers are read together
+_BATCH = 1 << 26
+
+
+class VectorFile(Closable):
+    """The vectors of one operator in a file; a context manager and a sequence of vectors.
+
+    Opening checks everything there is to check before anything is believed: structure, types,
+    bounds and digest; in a large file the texts are checked when they are read. A file
+    that takes at most `resident` bytes in memory is read whole; another one is opened again
+    where it is read, also after `close`. Raises VectorFileError, one line that names the file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, resident: int = _RESIDENT) -> None:
+        self.path = Path(path)
+        self._whole: Batch | None = None
+        self._columns = columns = ColumnFile(self.path)
+        attributes = columns.attributes
+        self.operator: str = attributes["operator"]
+        self.digest: str = attributes["digest"]
+        self._length: int = columns.attributes["vectors"]
+        nbytes = columns.size + ROW * columns.lengths["vectors/id"]
+        self.resident = nbytes if nbytes <= min(resident, _RESIDENT) else 0
+        try:
+            if self.operator not in layout.operators():
+                raise columns.fail(f"unknown operator {self.operator[:40]!r}")
+            with columns.guard():
+                self.header: dict[str, Any] = layout.header_of(attributes["header"])
+            due = layout.header_digest_of(self.operator, attributes["header"])
+            if attributes.get("header_digest", due) != due:
+                raise columns.fail("the digest does not match the header: the file was changed")
+            if self.resident:
+                columns.load()
+            self._ends = check_index(columns)
+            if columns.digest() != self.digest:
+                raise columns.fail("the digest does not match the content: the file was changed")
+            if self.resident and len(self):
+                self._whole = self._batch(np.arange(len(self)))
+            hashes = map(hash, self._texts("vectors/id"))
+            self.id_hashes: Ints = np.fromiter(hashes, np.int64, len(self))
+            if (again := first_repeated(self.id_hashes)) is not None:
+                raise columns.fail(f"two vectors have the id {self.ids[again[0]][:200]}")
+        finally:
+            columns.close()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, number: int) -> Vector:
+        return self.vector(number)
+
+    def __repr__(self) -> str:
+        return f"<VectorFile {self.path} {self.operator} {len(self)} vectors>"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._columns.close()
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The id of every vector."""
+        return list(self._texts("vectors/id"))
+
+    @cached_property
+    def tiers(self) -> list[str]:
+        """The tier of every vector."""
+        return list(self._texts("vectors/tier"))
+
+    def index_of(self, vector_id: str) -> int:
+        """Return the number of the vector with an id; KeyError if there is none."""
+        numbers = np.flatnonzero(self.id_hashes == hash(vector_id))
+        if not numbers.size:
+            raise KeyError(vector_id)
+        return int(numbers[0])
+
+    def vector(self, number: int) -> Vector:
+        """Return one vector; IndexError if there is none with that number."""
+        number = range(len(self))[number]
+        if self._whole is not None:
+            return vector_at(self._whole, number)
+        return vector_at(self._batch(np.array([number])), 0)
+
+    def batches(
+        self,
+        select: Sequence[int] | npt.NDArray[np.integer[Any]] | None = None,
+        *,
+        max_bytes: int = _BATCH,
+    ) -> Iterator[Batch]:
+        """Yield the vectors as columns, a batch at a time.
+
+        `select` are numbers of vectors, ascending; None is all. A batch reads at most
+        `max_bytes` from the file, or one vector. Raises ValueError for a selection out of order
+        or out of range.
+        """
+        numbers = np.arange(len(self)) if select is None else np.asarray(select, dtype=np.int64)
+        if numbers.size and (
+            numbers[0] < 0 or numbers[-1] >= len(self) or (np.diff(numbers) <= 0).any()
+        ):
+            raise ValueError(f"vector numbers are not ascending and within 0 to {len(self) - 1}")
+        return self._split(numbers, max_bytes)
+
+    def _split(self, numbers: Ints, max_bytes: int) -> Iterator[Batch]:
+        ends = self._ends[1:][numbers]
+        start = 0
+        while start < numbers.size:
+            limit = self._ends[numbers[start]] + max_bytes
+            stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
+            if self._whole is not None and stop - start == len(self):
+                yield self._whole
+            else:
+                batch = self._batch(numbers[start:stop])
+                self._columns.close()
+                yield batch
+            start = stop
+
+    def _texts(self, path: str) -> Iterator[str]:
+        """Yield the values of a text column."""
+        field = layout.TEXTS[path].field
+        if self._whole is not None:
+            yield from getattr(self._whole, field)
+            return
+        for start in range(0, len(self), _STEP):
+            numbers = self._columns.read(path, start, start + _STEP)
+            yield from read_texts(self._columns, {path: numbers})[field]
+
+    def _batch(self, numbers: Ints) -> Batch:
+        """Return the columns of the vectors with the given numbers, ascending."""
+        columns = self._columns
+        low, high = int(numbers[0]), int(numbers[-1]) + 1
+        inputs, outcomes, expected = (
+            Rows(first[numbers - low], first[numbers - low + 1])
+            for first in (columns.read(path, low, high + 1) for path in layout.FIRST_COLUMNS)
+        )
+        tables = {"vectors": Rows(numbers, numbers + 1), "outcomes": outcomes}
+        texts = {path: tables[path.partition("/")[0]].read(columns, path) for path in layout.TEXTS}
+        views = Arrays(columns, "input_arrays", inputs).views()
+        ends = np.cumsum(inputs.counts).tolist()
+        table = Arrays(columns, "expected_arrays", expected)
+        elements, expected_start = table.expected()
+        # From rows of the file to rows of the batch: both count on from the vector's first.
+        shift = np.cumsum(expected.counts) - expected.counts - expected.starts
+        rows = outcomes.read(columns, "outcomes/expected")
+        outputs = np.zeros(len(table.shapes), np.int64)
+        if layout.OUTPUT_COLUMN in columns.lengths:
+            outputs = expected.read(columns, layout.OUTPUT_COLUMN).astype(np.int64)
+        index = np.arange(numbers.size)
+        sums = outcomes.read(columns, "outcomes/element_type")
+        return Batch(
+            operator=self.operator,
+            numbers=numbers,
+            inputs=[tuple(views[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)],
+            outcome_vector=np.repeat(index, outcomes.counts),
+            outcome_kind=outcomes.read(columns, "outcomes/kind"),
+            outcome_element_type=layout.IN_ELEMENT_TYPE[sums],
+            outcome_overflows=layout.MAY_OVERFLOW[sums],
+            outcome_flushed=outcomes.read(columns, "outcomes/flushed").view(np.bool_),
+            outcome_expected=np.where(rows < 0, -1, rows + np.repeat(shift, outcomes.counts)),
+            expected_vector=np.repeat(index, expected.counts),
+            expected_output=outputs,
+            expected_dtype=[layout.ELEMENT_TYPES[code] for code in table.codes.tolist()],
+            expected_shape=table.shapes,
+            expected_start=expected_start,
+            expected_size=table.sizes,
+            columns=elements,
+            **read_texts(columns, texts),
+        )
+
+
+def first_repeated(hashes: Ints) -> tuple[int, int] | None:
+    """Return the places of two equal hashes, None if there are none.
+
+    They have 64 bits and a random start: texts with equal ones are taken to be equal.
+    """
+    order = np.argsort(hashes, kind="stable")
+    again = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    return (int(order[again[0]]), int(order[again[0] + 1])) if again.size else None

@@ -1,0 +1,167 @@
+"""Does a vector file say what the documents say? Every expected value is computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from conformance.errors import InvalidCase
+from conformance.operators import Output, operator_named, vector_of
+from conformance.operators.outcomes import geometries, undefined_as_a_whole
+from conformance.progress import Progress
+from conformance.vector import ARITHMETIC, Array, Case, Outcome, Values, Vector
+from conformance.vectorfile import VectorFile
+
+_COLUMNS = {
+    "expected": "values",
+    "addends": "addends",
+    "divisor": "divisor",
+    "magnitude": "magnitude",
+}
+"""What a difference is called, by the array of `Expected` that differs."""
+_LARGEST = 1 << 40  # of an attribute: positions of windows have 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where a stored vector is not what its case computes to."""
+
+    id: str
+    what: str
+
+
+def verify(file: VectorFile, *, progress: Progress | None = None) -> Iterator[Difference]:
+    """Yield the differences of each vector; its structure was checked when it was opened.
+
+    `progress` is called with the operator, the vectors done, and their number.
+    """
+    for number in range(len(file)):
+        vector = file.vector(number)
+        for what in differences(vector):
+            yield Difference(vector.case.id, what)
+        if progress is not None:
+            progress(file.operator, number + 1, len(file))
+
+
+def differences(vector: Vector) -> list[str]:
+    """Return in words how a vector differs from what its case computes to, at most once each.
+
+    A file is a stranger's: its attributes may ask for more than fits into memory, so nothing is
+    computed unless the outcomes stored have the shapes that the attributes lead to.
+    """
+    try:
+        if what := misshapen(vector):
+            return [what]
+        computed = vector_of(vector.case)
+    except Exception as error:  # noqa: BLE001 - whatever numbers a stranger chose, the rest goes on
+        return [f"cannot be computed: {type(error).__name__}: {' '.join(str(error).split())[:120]}"]
+    words = []
+    if dict(vector.clauses) != dict(computed.clauses):
+        words.append(f"clauses are {_clauses(vector)}, computed {_clauses(computed)}")
+    outputs = operator_named(vector.case.operator).outputs
+    stored_outcomes, computed_outcomes = _by_readings(vector), _by_readings(computed)
+    for readings in {**computed_outcomes, **stored_outcomes}:
+        if readings not in stored_outcomes or readings not in computed_outcomes:
+            lack = "are missing" if readings not in stored_outcomes else "do not occur"
+            words.append(f"readings {_named(readings)} {lack}")
+        elif what := _difference(stored_outcomes[readings], computed_outcomes[readings], outputs):
+            words.append(f"{what}{f' under {_named(readings)}' if readings else ''}")
+    if not words and len(vector.outcomes) != len(computed.outcomes):
+        words.append(f"{len(vector.outcomes)} outcomes, computed {len(computed.outcomes)}")
+    return words
+
+
+def misshapen(vector: Vector) -> str:
+    """Return in words that the output shapes stored are not those of the attributes, or "".
+
+    Nothing is allocated: a vector for which this is "" has windows as few as its stored outputs.
+    """
+    asked = _shapes_of(vector.case)
+    stored = {output.values.shape for outcome in vector.values for output in outcome.outputs}
+    if asked == stored:
+        return ""
+    return f"attributes give output shape {_any(asked)}, stored is {_any(stored)}"
+
+
+def _shapes_of(case: Case) -> set[tuple[int, ...]]:
+    """Return the output shapes under all readings; none for an invalid or undefined case.
+
+    None either where a number is too large for positions to be computed.
+    """
+    operator = operator_named(case.operator)
+    try:
+        params = operator.validate(case.inputs, case.attributes)
+    except InvalidCase:
+        return set()
+    numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
+    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.inputs[0]):
+        return set()
+    _, pipelines = geometries(operator)
+    steps = {(pipeline.pads, pipeline.extent) for pipeline in pipelines.values()}
+    return {(*case.inputs[0].shape[:2], *extent(params, pads(params))) for pads, extent in steps}
+
+
+def _by_readings(vector: Vector) -> dict[tuple[tuple[str, str], ...], Outcome]:
+    return {
+        tuple(sorted(combination.items())): outcome
+        for outcome in vector.outcomes
+        for combination in outcome.readings
+    }
+
+
+def _difference(stored: Outcome, computed: Outcome, outputs: Sequence[Output]) -> str:
+    if not (isinstance(stored, Values) and isinstance(computed, Values)):
+        different = stored.kind != computed.kind
+        return f"kind is {stored.kind}, computed {computed.kind}" if different else ""
+    for clause, name in ARITHMETIC.items():
+        if getattr(stored, name) != getattr(computed, name):
+            return f"{clause} is {getattr(stored, name)}, computed {getattr(computed, name)}"
+    if len(stored.outputs) != len(computed.outputs):
+        return f"{len(stored.outputs)} outputs, computed {len(computed.outputs)}"
+    for output, stored_output, computed_output in zip(
+        outputs, stored.outputs, computed.outputs, strict=False
+    ):
+        of = f"{output.name}: " if len(outputs) > 1 else ""
+        for name, column in _COLUMNS.items():
+            if what := _array_difference(
+                getattr(stored_output, column), getattr(computed_output, column)
+            ):
+                return f"{of}{name} {what}"
+    return ""
+
+
+def _array_difference(stored: Array, computed: Array) -> str:
+    if stored.dtype != computed.dtype or stored.shape != computed.shape:
+        return f"is {stored.dtype} {stored.shape}, computed {computed.dtype} {computed.shape}"
+    differ = _bits(stored) != _bits(computed)
+    if not differ.any():
+        return ""
+    first = int(np.flatnonzero(differ)[0])
+    index = [int(i) for i in np.unravel_index(first, stored.shape)]
+    return (
+        f"{index} is {stored.flat[first]}, computed {computed.flat[first]}"
+        f" ({np.count_nonzero(differ)} of {stored.size} differ)"
+    )
+
+
+def _bits(array: Array) -> Array:
+    """Return the bytes of each element, one row each; every NaN alike."""
+    flat = array.ravel().copy()
+    if flat.dtype.kind not in "iu":
+        with np.errstate(invalid="ignore"):  # bfloat16 warns of some NaNs
+            flat[np.isnan(flat)] = np.nan
+    return flat.view(f"u{flat.itemsize}")
+
+
+def _clauses(vector: Vector) -> str:
+    return ", ".join(vector.clauses) or "none"
+
+
+def _named(readings: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{clause}={reading}" for clause, reading in readings) or "none"
+
+
+def _any(shapes: set[tuple[int, ...]]) -> str:
+    return " or ".join(str(shape) for shape in sorted(shapes)) or "none"

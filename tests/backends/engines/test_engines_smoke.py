@@ -1,0 +1,49 @@
+"""Released engines against the smoke tier: what they get wrong is known, in tests/engines.
+
+A release that mends a defect makes its line fail, and one that brings a new one fails here too.
+"""
+
+from __future__ import annotations
+
+import pytest
+from support.paths import TESTS
+
+from conformance.backends import available
+from conformance.check.api import check
+
+EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
+PACKAGES = {"onnxruntime": ("onnxruntime", "onnx")}  # its adapter needs both
+
+
+def engines():
+    """Return the files, each marked as one that needs its engine."""
+    for path in EXPECTED:
+        packages = PACKAGES.get(path.stem, (path.stem,))
+        yield pytest.param(path, id=path.stem, marks=pytest.mark.needs_engine(*packages))
+
+
+@pytest.mark.parametrize("expected", [*engines()])
+def test_failures_of_an_engine_are_those_that_are_known(expected):
+    """Every failure has a line, and every line a failure."""
+    engine = available()[expected.stem]
+    if not list((TESTS.parent / "vectors").glob("*.h5")):
+        pytest.skip("the shipped vectors are not there")
+    report = check(
+        engine.name, tier="smoke", expected_failures=expected, isolate=True, diagnose=False
+    )
+    assert report.problems == (), f"{engine.name} {engine.version}"
+
+
+def test_every_reason_names_a_finding_that_is_there():
+    """The findings are numbered headings of docs/findings.md."""
+    findings = (TESTS.parent / "docs" / "findings.md").read_text()
+    lines = [
+        line
+        for path in EXPECTED
+        for line in path.read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    assert lines
+    for line in lines:
+        number = line.partition("# finding ")[2].partition(":")[0]
+        assert f"\n### {number}. " in findings, line

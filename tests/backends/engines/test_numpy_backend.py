@@ -1,0 +1,133 @@
+"""The numpy backend against the oracle."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from support.effort import examples
+from support.oracle import WholeCaseUndefined, array, oracle
+from support.random_cases import (
+    assert_equals,
+    cases,
+    noise,
+    pooling,
+    small_integers,
+    worst_share,
+)
+
+from conformance.backends.engines.numpy_backend import backend
+
+PAIR = np.array([[[1.0, 3.0, 5.0]]], np.float32)
+
+
+def defined(case):
+    """Return what the oracle says; give a case up that is undefined as a whole."""
+    try:
+        return oracle(*case)
+    except WholeCaseUndefined:
+        assume(False)
+
+
+@examples(2)
+@given(cases())
+def test_equals_the_oracle_on_integers(case):
+    """Exact sums divided once are correctly rounded, whatever the element type."""
+    result = defined(case)
+    got = backend(*case)
+    assert_equals(got, result)
+    undefined = got[result.undefined].astype(np.float64)
+    assert np.all(np.isneginf(undefined) if case[0] == "MaxPool-1" else np.isnan(undefined))
+
+
+@given(cases(fill=noise))
+def test_is_within_rounding_on_noise(case):
+    """On any data the error is what the additions and one division explain."""
+    result = defined(case)
+    assert worst_share(backend(*case), result, case[1][0].ndim - 2) <= 1
+
+
+@examples(0.5)
+@given(cases(["MaxPool-1"], ["int8", "uint8", "int32", "int64", "uint64"]))
+def test_maximum_of_integers(case):
+    """Integers keep their type, and a window of padding alone is the lowest value."""
+    result = defined(case)
+    got = backend(*case)
+    assert_equals(got, result)
+    assert np.all(got[result.undefined] == np.iinfo(got.dtype).min)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_special_values(dtype):
+    """NaN propagates; the infinities stay, or meet in NaN."""
+    inf, nan = np.inf, np.nan
+    data = array([[[1, nan, inf, inf, -inf, -inf, 2]]], dtype)
+    given = pooling([2])
+    maximum = backend("MaxPool-1", [data], given)
+    assert maximum.dtype == data.dtype
+    np.testing.assert_array_equal(maximum.astype(float), [[[nan, nan, inf, inf, -inf, 2]]])
+    average = backend("AvgPool-1", [data], given | {"exclude_pad": True})
+    np.testing.assert_array_equal(average.astype(float), [[[nan, nan, inf, nan, -inf, -inf]]])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32])
+def test_sums_do_not_overflow(dtype):
+    """A sum past the largest value of the element type is no infinity."""
+    largest = ml_dtypes.finfo(dtype).max
+    data = np.full((1, 1, 2), largest, dtype)
+    got = backend("nGraph-AvgPool", [data], {"window_shape": [2]})
+    assert got.tolist() == [[[float(largest)]]]
+
+
+@pytest.mark.parametrize(
+    ("operator", "data", "given"),
+    [
+        ("AvgPool-2", PAIR, pooling([2])),
+        ("AvgPool-1", PAIR, pooling([2])),
+        ("MaxPool-1", PAIR, pooling([9])),
+        ("nGraph-AvgPool", PAIR.astype(np.int32), {"window_shape": [2]}),
+    ],
+    ids=["unknown operator", "invalid", "nothing to pool", "integers"],
+)
+def test_cases_without_an_answer_are_refused(operator, data, given):
+    """Also those that may be answered in any way."""
+    with pytest.raises(ValueError, match=r"."):
+        backend(operator, [data], given)
+
+
+@st.composite
+def minima(draw):
+    """Draw data and attributes of MinimumPool-1; there may be nothing to pool."""
+    axes = draw(st.integers(1, 3))
+    entry = st.integers(1, 4)
+    sizes = tuple(draw(entry) + 1 for _ in range(axes))
+    data = small_integers((1, 2, *sizes), draw(st.sampled_from(["float32", "uint8"])), 0)
+    return data, {
+        "window": [draw(entry) for _ in sizes],
+        "step": [draw(entry) for _ in sizes],
+        "pads": [draw(entry) - 1 for _ in (*sizes, *sizes)],
+        "round_up": draw(st.integers(0, 1)),
+        "mode": draw(st.sampled_from(["explicit", "valid", "same_upper", "same_lower"])),
+    }
+
+
+def test_an_operator_from_outside_is_computed_by_its_roles(minimum_pool):
+    """The first output of MinimumPool-1 is that of loops over windows, or both refuse."""
+    from minimum_backends import right  # noqa: PLC0415 - on the path while the test runs
+
+    @given(minima())
+    def compare(case):
+        data, attributes = case
+        try:
+            expected, _ = right(minimum_pool.name, [data], attributes)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"kernel .* is longer"):
+                backend(minimum_pool.name, [data], attributes)
+            return
+        got = backend(minimum_pool.name, [data], attributes)
+        assert got.dtype == data.dtype
+        np.testing.assert_array_equal(got, expected)
+
+    compare()

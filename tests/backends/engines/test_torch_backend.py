@@ -1,0 +1,149 @@
+"""The torch backend against the oracle, where torch can say what the case says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from support.oracle import FORMATS, WholeCaseUndefined, array, oracle
+from support.random_cases import (
+    INVALID,
+    OPERATORS,
+    assert_equals,
+    cases,
+    noise,
+    pooling,
+    worst_share,
+)
+
+from conformance.errors import Unsupported
+
+pytest.importorskip("torch")
+
+from conformance.backends.engines.torch_backend import backend
+
+pytestmark = pytest.mark.needs_engine("torch")
+
+READINGS = {"ceil-window-past-input": "dropped"}
+ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
+
+
+def attempt(case, readings=READINGS):
+    """Return torch's output and the oracle's; give the case up where there is none."""
+    try:
+        result = oracle(*case, readings)
+        return backend(*case), result
+    except (WholeCaseUndefined, NotImplementedError):
+        assume(False)
+    except RuntimeError as error:
+        # avg_pool3d wants the input without its padding to be as large as the kernel
+        if "smaller than kernel size" not in str(error):
+            raise
+        assume(False)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_equals_the_oracle_on_integers(operator):
+    """Shapes, windows and divisors are those of the documents under the readings of torch.
+
+    Sums are exact; adaptive pooling divides by one axis after the other.
+    """
+
+    @given(cases([operator], ["float32", "float64"], symmetric=True))
+    def check(case):
+        got, result = attempt(case)
+        assert worst_share(got, result, case[1][0].ndim - 2) <= 1
+
+    check()
+
+
+@given(cases(dtypes=["float16", "bfloat16", "float32"], fill=noise, symmetric=True))
+def test_is_within_rounding_on_noise(case):
+    """Half types keep their type, and errors are what rounding explains."""
+    got, result = attempt(case)
+    assert worst_share(got, result, case[1][0].ndim - 2) <= 1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+def test_maximum_of_integers(dtype):
+    """Over two axes torch takes the maximum of integers."""
+    data = array([[[[1, 5], [3, 2]]]], dtype)
+    assert_equals(
+        backend("MaxPool-1", [data], pooling([2, 2])), oracle("MaxPool-1", [data], pooling([2, 2]))
+    )
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_input_memory_is_shared(dtype):
+    """A pooling of one cell per window reads the array in place, and the array stays as it is."""
+    data = array([[[1, 2, 3]]], dtype)
+    data.flags.writeable = False
+    got = backend("MaxPool-1", [data], pooling([1]))
+    assert (got.dtype, got.tolist()) == (data.dtype, data.tolist())
+
+
+def test_read_only_inputs_make_no_noise():
+    """The first read-only array of a process draws no warning on stderr."""
+    code = """
+import numpy as np
+from conformance.backends.engines.torch_backend import backend
+data = np.ones((1, 1, 2), np.float32)
+data.flags.writeable = False
+backend("nGraph-AvgPool", [data], {"window_shape": [2]})
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("change", INVALID.values(), ids=INVALID)
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_invalid_attributes_raise(change, axes):
+    """Torch, or the translation, refuses what the document does not allow."""
+    given = pooling([2] * axes, exclude_pad=True)
+    change = {name: v * axes if isinstance(v, list) else v for name, v in change.items()}
+    with pytest.raises((ValueError, TypeError, RuntimeError)) as caught:
+        backend("AvgPool-1", [np.ones((1, 1, *[4] * axes), np.float32)], given | change)
+    assert not isinstance(caught.value, NotImplementedError)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (pooling([2], pads_end=[1]), "both ends alike"),
+        (pooling([3], pads_begin=[2], pads_end=[2]), "half of the kernel"),
+        (pooling([2], auto_pad="same_upper"), r"pads \[0\] and \[1\]"),
+        (pooling([2], auto_pad="same_lower"), r"pads \[1\] and \[0\]"),
+    ],
+    ids=str,
+)
+def test_what_torch_cannot_say(given, reason):
+    """One call of torch cannot express it: unsupported, with the reason."""
+    with pytest.raises(Unsupported, match=reason):
+        backend("MaxPool-1", [ROW], given)
+
+
+def test_unsupported_operators():
+    """Unknown operators, and more axes than torch has functions for."""
+    with pytest.raises(Unsupported):
+        backend("AvgPool-14", [ROW], {})
+    with pytest.raises(Unsupported):
+        backend("nGraph-AvgPool", [np.ones((1,) * 6)], {"window_shape": [1] * 4})
+
+
+def test_even_same_padding_is_supported():
+    """same_* with an even total is symmetric padding; rounding_type does not change it."""
+    # d = 4, k = 3, s = 1: o = 4, T = 3 + 3 - 4 = 2
+    for rounding in ("floor", "ceil"):
+        given = pooling([3], auto_pad="same_lower", rounding_type=rounding)
+        assert backend("MaxPool-1", [ROW], given).tolist() == [[[3, 5, 5, 5]]]
+
+
+def test_valid_ignores_the_pads():
+    """Auto_pad=valid pads nothing and rounds up where asked to."""
+    given = pooling([3], [2], auto_pad="valid", pads_begin=[9], rounding_type="ceil")
+    assert backend("MaxPool-1", [ROW], given).tolist() == [[[5, 5]]]

@@ -1,0 +1,130 @@
+"""Data patterns hold what their names promise, the same on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from conformance.cases.sweep.patterns import (
+    AVERAGE_PATTERNS,
+    INTEGER_PATTERNS,
+    MAXIMUM_PATTERNS,
+    fill,
+)
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of, float_format
+from conformance.reference.rounding import narrow, widen
+
+SHAPE = (2, 5, 6, 7)
+EVERY = sorted({*AVERAGE_PATTERNS, *MAXIMUM_PATTERNS} - {"extremes"})
+
+
+def filled(pattern, name, shape=SHAPE, window_cells=6, key="key", seed=0):
+    return fill(pattern, shape, name, window_cells=window_cells, key=key, seed=seed)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("pattern", EVERY)
+def test_every_pattern_fills_every_float_type(pattern, name):
+    """A pattern gives an array of the asked shape and type."""
+    data = filled(pattern, name)
+    assert (data.shape, data.dtype) == (SHAPE, dtype_of(name))
+
+
+@pytest.mark.parametrize("name", [n for n in INTEGERS if n in {"int8", "uint8", "int32", "int64"}])
+@pytest.mark.parametrize("pattern", INTEGER_PATTERNS)
+def test_every_integer_pattern_fills_every_integer_type(pattern, name):
+    """An integer pattern gives an array of the asked shape and type."""
+    data = filled(pattern, name)
+    assert (data.shape, data.dtype) == (SHAPE, dtype_of(name))
+
+
+def test_data_do_not_change_between_versions():
+    """The bytes of every pattern are pinned: ids and digests of the suite rest on them."""
+    digest = hashlib.sha256()
+    for pattern in EVERY:
+        for name in FLOATS:
+            if (pattern, name) != ("overflow", "bfloat16"):
+                digest.update(filled(pattern, name).tobytes())
+    assert digest.hexdigest()[:16] == "3ab5d96564488763"
+
+
+def test_another_key_or_seed_gives_other_data():
+    """Cases do not share their random data by accident."""
+    first = filled("normals", "float32")
+    assert not np.array_equal(first, filled("normals", "float32", key="other"))
+    assert not np.array_equal(first, filled("normals", "float32", seed=1))
+
+
+@pytest.mark.parametrize("pattern", ["normals", "impulses", "integers", "index", "lossy"])
+@pytest.mark.parametrize("distance", [1, 4, 8, 16, 32, 256])
+def test_channels_a_register_apart_differ(pattern, distance):
+    """A channel read modulo a vector width, or modulo 256, is seen."""
+    data = filled(pattern, "float32", (1, 264, 5, 6))
+    same = [np.array_equal(data[0, c], data[0, c + distance]) for c in range(264 - distance)]
+    assert not any(same)
+
+
+@pytest.mark.parametrize("pattern", ["normals", "impulses", "integers", "index", "lossy"])
+def test_batches_differ(pattern):
+    """The batch index cannot be lost unseen."""
+    data = filled(pattern, "float32", (3, 2, 5, 6))
+    assert not np.array_equal(data[0], data[1])
+    assert not np.array_equal(data[1], data[2])
+
+
+@pytest.mark.parametrize(("name", "down"), [("float64", "float32"), ("float32", "bfloat16")])
+def test_lossy_numbers_do_not_survive_a_narrower_type(name, down):
+    """No number of the pattern is representable one type down."""
+    data = widen(filled("lossy", name))
+    assert not (widen(narrow(data, down)) == data).any()
+
+
+@pytest.mark.parametrize("name", [name for name in FLOATS if name != "bfloat16"])
+def test_overflow_overflows_sums_but_not_numbers(name):
+    """Each number is finite; the sum of any three is beyond the type."""
+    data = np.sort(widen(filled("overflow", name)).ravel() / 4)
+    largest = float_format(name).largest / 4
+    assert data[-1] <= largest
+    assert data[:3].sum() > largest
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_large_numbers_never_overflow_a_window(name):
+    """The sum of the magnitudes of a whole window stays finite."""
+    window_cells = 27
+    data = np.abs(widen(filled("large", name, window_cells=window_cells)))
+    assert data.max() * window_cells < float_format(name).largest / 2
+
+
+def test_impulses_are_sparse_and_at_every_corner():
+    """Most cells are zero; each corner of each plane is not."""
+    data = filled("impulses", "float16", (2, 3, 20, 21), window_cells=9)
+    assert (data != 0).mean() < 0.2
+    assert (data[:, :, [0, 0, -1, -1], [0, -1, 0, -1]] != 0).all()
+
+
+def test_nan_stands_at_every_place_of_a_window():
+    """Over a row of windows of three, NaN comes first, in the middle and last."""
+    data = filled("nan", "float32", (1, 1, 200), window_cells=3)
+    windows = np.lib.stride_tricks.sliding_window_view(np.isnan(data[0, 0]), 3)
+    assert windows.any(axis=0).all()
+    assert windows.sum(axis=1).max() == 1
+
+
+def test_unsigned_negatives_are_above_the_sign_bit():
+    """A signed comparison of unsigned numbers shows."""
+    assert (filled("negative", "uint8") > 127).all()
+
+
+def test_extremes_hold_the_ends_of_the_type_and_their_neighbours():
+    """int64 extremes are not representable as doubles."""
+    data = filled("extremes", "int64")
+    ends = np.iinfo(np.int64)
+    assert {ends.max, ends.max - 1, ends.min, ends.min + 1} <= set(data.ravel().tolist())
+
+
+def test_empty_shapes_are_filled_with_nothing():
+    """A size of zero gives an empty array."""
+    assert filled("normals", "float32", (0, 3, 4)).size == 0

@@ -1,0 +1,366 @@
+"""The sweep reaches every kind of number that makes bugs visible."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import prod
+
+import numpy as np
+import pytest
+from support.effort import one_in
+
+from conformance.cases.sweep import collect, sweep_of
+from conformance.cases.sweep.exhaustive import exhaustive, parts
+from conformance.cases.sweep.invalid_cases import invalid
+from conformance.cases.sweep.neighbours import neighbours
+from conformance.cases.sweep.special_cases import special
+from conformance.cases.sweep.sweep_model import ABSENT
+from conformance.cases.sweep.worked_examples import examples
+from conformance.dtypes import FLOATS, name_of
+from conformance.operators import OPERATORS
+from conformance.reference.bound import is_meaningful
+
+WINDOWED = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
+
+
+@cache
+def cases(operator, tier="standard"):
+    return list(collect(operator, tier=tier, strength=2, seed=0).cases)
+
+
+def axes_of(case):
+    """Yield (d, k, s, begin, end) per axis of a windowed case."""
+    a = case.attributes
+    kernel = a.get("kernel") or a["window_shape"]
+    ones, zeros = [1] * len(kernel), [0] * len(kernel)
+    return list(
+        zip(
+            case.inputs[0].shape[2:],
+            kernel,
+            a.get("strides") or a.get("window_movement_strides", ones),
+            a.get("pads_begin") or a.get("padding_below", zeros),
+            a.get("pads_end") or a.get("padding_above", zeros),
+            strict=True,
+        )
+    )
+
+
+@cache
+def valid(operator):
+    return [case for case in cases(operator) if "invalid" not in case.tags]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("strength", one_in(2, [2, 3]))
+def test_every_feasible_interaction_is_covered(operator, strength):
+    """The covering array of each operator misses no feasible combination of levels."""
+    for array in sweep_of(operator).arrays(strength, 0):
+        assert array.strength == strength + (array.name == "geometry")
+        assert array.coverage.feasible > 0
+        assert array.coverage.covered == array.coverage.feasible
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_ids_are_unique_and_stable(operator):
+    """The same arguments give the same ids, each once."""
+    ids = [case.id for case in cases(operator)]
+    again = [case.id for case in collect(operator, tier="standard", strength=2, seed=0).cases]
+    assert len(set(ids)) == len(ids)
+    assert again == ids
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_an_id_names_operator_type_and_shape(operator):
+    """Ids are readable: operator, element type, shape, attributes, pattern."""
+    for case in cases(operator):
+        shape = "x".join(map(str, case.inputs[0].shape))
+        name = name_of(case.inputs[0].dtype)
+        assert case.id.startswith(f"{operator}/{name}/{shape}/")
+        assert case.pattern in case.id
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_smoke_is_inside_standard_and_small(operator):
+    """The smoke tier is a prefix of the standard tier's cases."""
+    smoke = [case.id for case in cases(operator, "smoke")]
+    standard = [case.id for case in cases(operator) if case.tier == "smoke"]
+    assert smoke == standard
+    large = [case for case in cases(operator, "smoke") if case.inputs[0].size > 4096]
+    assert len(large) <= 3
+
+
+def test_smoke_holds_at_most_300_vectors():
+    """The smoke tier of all operators together is at most 300."""
+    total = sum(len(cases(operator, "smoke")) for operator in OPERATORS)
+    assert 200 <= total <= 300
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_numbers_of_axes_differ_wherever_they_can(operator):
+    """With three axes, most cases have three different sizes."""
+    shapes = [case.inputs[0].shape[2:] for case in valid(operator)]
+    three = [shape for shape in shapes if len(shape) == 3]
+    assert len([s for s in three if len(set(s)) == 3]) > len(three) / 2
+
+
+@pytest.mark.parametrize("operator", WINDOWED)
+def test_kernels_and_strides_of_three_axes_are_different_numbers_somewhere(operator):
+    """Some 3-D cases have three different kernels, and some three different strides."""
+    three = [axes_of(case) for case in valid(operator) if case.inputs[0].ndim == 5]
+    assert any(len({k for _, k, *_ in axes}) == 3 for axes in three)
+    assert any(len({s for _, _, s, *_ in axes}) == 3 for axes in three)
+
+
+@pytest.mark.parametrize("operator", WINDOWED)
+@pytest.mark.parametrize(
+    ("what", "holds"),
+    [
+        ("begin pads above end pads", lambda d, k, s, b, e: b > e > 0),
+        ("end pads above begin pads", lambda d, k, s, b, e: e > b > 0),
+        ("pads of at least stride + 1", lambda d, k, s, b, e: k > max(b, e) > s),
+        ("pads equal to the kernel", lambda d, k, s, b, e: max(b, e) == k),
+        ("pads above the kernel", lambda d, k, s, b, e: max(b, e) > k),
+        ("kernel one", lambda d, k, s, b, e: k == 1),
+        ("even kernel", lambda d, k, s, b, e: k % 2 == 0),
+        ("kernel equal to the input", lambda d, k, s, b, e: k == d > 1),
+        ("kernel above the input", lambda d, k, s, b, e: k > d),
+        ("kernel above 7", lambda d, k, s, b, e: k > 7),
+        ("kernel above 255", lambda d, k, s, b, e: k > 255),
+        ("stride above the kernel", lambda d, k, s, b, e: s > k),
+    ],
+)
+def test_windows_of_every_kind_occur(operator, what, holds):
+    """Kernels, strides and pads take every relation to each other and to the input."""
+    assert any(holds(*axis) for case in valid(operator) for axis in axes_of(case)), what
+
+
+def squares(operator):
+    """Return the cases with equal kernels above one, and equal strides, on two axes or more."""
+    for case in valid(operator):
+        numbers = axes_of(case)
+        if len(numbers) > 1 and numbers[0][1] > 1 and len({axis[1:3] for axis in numbers}) == 1:
+            yield case, numbers
+
+
+@pytest.mark.parametrize("operator", WINDOWED)
+@pytest.mark.parametrize(
+    ("what", "holds"),
+    [
+        ("float64", lambda case, axes: name_of(case.inputs[0].dtype) == "float64"),
+        ("bfloat16", lambda case, axes: name_of(case.inputs[0].dtype) == "bfloat16"),
+        ("batches", lambda case, axes: case.inputs[0].shape[0] > 1),
+        ("channels above 16", lambda case, axes: case.inputs[0].shape[1] > 16),
+        ("three axes", lambda case, axes: len(axes) == 3),
+        ("kernel 2", lambda case, axes: axes[0][1] == 2),
+        ("kernel 3", lambda case, axes: axes[0][1] == 3),
+        ("kernel 4", lambda case, axes: axes[0][1] == 4),
+        ("kernel above 4", lambda case, axes: axes[0][1] > 4),
+        ("stride 1", lambda case, axes: axes[0][2] == 1),
+        ("stride 2", lambda case, axes: axes[0][2] == 2),
+        ("stride above the kernel", lambda case, axes: axes[0][2] > axes[0][1]),
+        ("kernel above an input", lambda case, axes: any(k > d for d, k, *_ in axes)),
+        ("pads at one end", lambda case, axes: any(b != e for *_, b, e in axes)),
+        ("pads on some axes", lambda case, axes: 0 < sum(b > 0 for *_, b, e in axes) < len(axes)),
+    ],
+)
+def test_square_windows_of_every_kind_occur(operator, what, holds):
+    """The fast ways of kernels are for equal axes: what is tested elsewhere is tested there."""
+    assert any(holds(case, axes) for case, axes in squares(operator)), what
+
+
+@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
+def test_square_windows_meet_every_auto_pad(operator):
+    """Absent too."""
+    seen = {case.attributes.get("auto_pad") for case, _ in squares(operator)}
+    assert seen == {None, "explicit", "same_upper", "same_lower", "valid"}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_neighbours_differ_in_one_thing(operator):
+    """From some case before them: attributes, shape, output size, types. A base may be one too."""
+
+    def things(case):
+        given = {name: str(value) for name, value in case.attributes.items()}
+        arrays = dict(enumerate(case.inputs[0].shape)) | {"types": [a.dtype for a in case.inputs]}
+        return given | arrays | {"size": [a.tolist() for a in case.inputs[1:]]}
+
+    seen, differences = [], []
+    for case in neighbours(OPERATORS[operator], 0):
+        found = things(case)
+        differences.append(
+            min((sum(found[n] != other[n] for n in found) for other in seen), default=0)
+        )
+        seen.append(found)
+    assert set(differences) == {0, 1}
+    assert differences.count(1) >= 8
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
+def test_widths_and_channels_leave_remainders_of_every_vector_width(operator, lanes):
+    """Rows and channels end in the middle of a vector of 4, 8, 16 and 32."""
+    shapes = [case.inputs[0].shape for case in valid(operator)]
+    assert any(shape[-1] > lanes and shape[-1] % lanes for shape in shapes)
+    assert any(shape[1] > lanes and shape[1] % lanes for shape in shapes)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_batches_and_channels_of_every_size_occur(operator):
+    """Batches above one and above 256; channels from 1 to above 256 and 1,024."""
+    shapes = [case.inputs[0].shape for case in valid(operator)]
+    assert {1, 2, 3} <= {shape[0] for shape in shapes}
+    assert any(shape[0] > 256 for shape in shapes)
+    assert {1, 5, 17, 33, 264} <= {shape[1] for shape in shapes}
+    assert any(shape[1] > 1024 for shape in shapes)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_some_cases_have_more_than_65536_positions(operator):
+    """A 16-bit index is too narrow for some input."""
+    assert any(prod(case.inputs[0].shape[2:]) > 65536 for case in valid(operator)) or any(
+        prod(case.inputs[1].tolist()) > 65536 for case in valid(operator)
+    )
+
+
+@pytest.mark.parametrize("operator", ["AvgPool-1", "nGraph-AvgPool", "AdaptiveAvgPool-8"])
+def test_some_window_holds_more_cells_than_16_bits_count(operator):
+    """A divisor kept in 16 bits is wrong there."""
+    for case in special(OPERATORS[operator], 0):
+        if operator == "AdaptiveAvgPool-8":
+            pairs = zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
+            cells = prod(d // o for d, o in pairs if o)
+        else:
+            cells = prod(min(d, k) for d, k, *_ in axes_of(case)) if case.inputs[0].size else 0
+        if cells > 65536:
+            return
+    pytest.fail("no such case")
+
+
+@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
+def test_automatic_pads_meet_non_zero_given_pads(operator):
+    """same_* and valid come with explicit pads that must be ignored."""
+    seen = {
+        case.attributes["auto_pad"]
+        for case in valid(operator)
+        if "auto_pad" in case.attributes and any(max(b, e) for *_, b, e in axes_of(case))
+    }
+    assert seen == {"explicit", "same_upper", "same_lower", "valid"}
+
+
+@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1", "nGraph-AvgPool"])
+def test_every_optional_attribute_is_absent_somewhere(operator):
+    """Defaults are tested: each optional attribute is left out of some case."""
+    optional = [a.key for a in OPERATORS[operator].attributes if not a.required]
+    for key in optional:
+        assert any(key not in case.attributes for case in valid(operator)), key
+    assert ABSENT not in {v for c in valid(operator) for v in map(str, c.attributes.values())}
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [(5, 3), (10, 3), (11, 7), (14, 13), (21, 19), (191, 3), (3, 5), (5, 5), (7, 1), (30, 22)],
+)
+def test_adaptive_sizes_that_break_index_arithmetic_occur(pair):
+    """Sizes that do not divide, grow, stay, or shrink to one."""
+    pairs = {
+        (d, o)
+        for case in valid("AdaptiveAvgPool-8")
+        for d, o in zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
+    }
+    assert pair in pairs
+
+
+def test_some_adaptive_case_grows_one_axis_and_shrinks_another():
+    """One axis up and one down in the same case."""
+    assert any(
+        any(o > d for d, o in zip(c.inputs[0].shape[2:], c.inputs[1].tolist(), strict=True))
+        and any(o < d for d, o in zip(c.inputs[0].shape[2:], c.inputs[1].tolist(), strict=True))
+        for c in valid("AdaptiveAvgPool-8")
+    )
+
+
+def test_some_adaptive_index_is_beyond_24_and_31_bits():
+    """An index i * d does not fit a float32 mantissa, or a 32-bit integer."""
+    products = [
+        d * o
+        for case in valid("AdaptiveAvgPool-8")
+        for d, o in zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
+    ]
+    assert any(2**24 < p < 2**31 for p in products)
+    assert max(products) > 2**31
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_every_element_type_occurs(operator):
+    """All floating-point types; for MaxPool-1 integers of both signs too."""
+    names = {name_of(case.inputs[0].dtype) for case in valid(operator)}
+    assert set(FLOATS) <= names
+    if operator == "MaxPool-1":
+        assert {"int8", "uint8", "int32", "int64"} <= names
+
+
+@pytest.mark.parametrize("operator", WINDOWED)
+def test_bounds_of_half_types_say_something(operator):
+    """No half-type case has so many addends that an element-type sum could be anything."""
+    for case in valid(operator):
+        data = case.inputs[0]
+        name = name_of(data.dtype)
+        if operator != "MaxPool-1" and name in FLOATS[:2]:
+            windows = prod(min(k, d) for d, k, *_ in axes_of(case))
+            planes = data.astype(np.float32).reshape(-1, prod(data.shape[2:]))
+            filled = int(np.count_nonzero(planes, axis=1).max(initial=0))
+            assert is_meaningful(min(windows, filled), data.ndim - 2, name), case.id
+
+
+def test_worked_examples_are_all_there():
+    """Five of AvgPool-1, one each of MaxPool-1 and AdaptiveAvgPool-8, two of nGraph."""
+    cases = [case for operator in OPERATORS.values() for case in examples(operator, 0)]
+    found = [case.operator for case in cases]
+    assert {name: found.count(name) for name in found} == {
+        "AvgPool-1": 5,
+        "MaxPool-1": 1,
+        "AdaptiveAvgPool-8": 1,
+        "nGraph-AvgPool": 2,
+    }
+    assert {case.provenance for case in cases} == {"printed"}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_invalid_cases_break_exactly_one_rule(operator):
+    """Each names the rule it breaks, and no two are the same."""
+    reasons = [case.tags[1] for case in invalid(OPERATORS[operator])]
+    assert len(reasons) == len(set(reasons)) >= 8
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_special_cases_say_what_they_are_for(operator):
+    """Every special case carries a tag."""
+    assert all(case.tags for case in special(OPERATORS[operator], 0))
+
+
+def test_the_exhaustive_tier_is_about_a_million():
+    """The full product on one axis for each element type, over all operators."""
+    attributes = {"AvgPool-1": 4 * 2 * 2, "MaxPool-1": 4 * 2, "nGraph-AvgPool": 2}
+    for operator, modes in attributes.items():
+        assert parts(operator) == 12 * 6
+        assert sum(1 for _ in exhaustive(operator, 0, 5)) == 5 * 25 * modes * 4
+    assert parts("AdaptiveAvgPool-8") == 8
+    assert sum(1 for _ in exhaustive("AdaptiveAvgPool-8", 0, 3)) == 8 * 64 * 3 * 4
+    assert 72 * 5 * 25 * 4 * sum(attributes.values()) + 64 * 64 * 3 * 4 > 950_000
+
+
+@pytest.mark.parametrize("operator", one_in(2, OPERATORS))
+def test_no_case_of_the_product_is_in_a_smaller_tier(operator):
+    """Ids are unique over the files of the exhaustive tier."""
+    smaller = collect(operator, tier="standard", strength=1, seed=0).cases
+    ids = [case.id for part in (1, 2) for case in exhaustive(operator, 0, part)]
+    assert len(set(ids)) == len(ids)
+    assert not set(ids) & {case.id for case in smaller}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_smaller_tiers_leave_four_channels_to_the_product(operator):
+    """So no seed and no strength can make a case of the product twice."""
+    smaller = collect(operator, tier="standard", strength=2, seed=3).cases
+    shapes = [case.inputs[0].shape for case in smaller if case.inputs[0].ndim == 3]
+    assert not [shape for shape in shapes if shape[:2] == (1, 4)]

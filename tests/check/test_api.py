@@ -1,0 +1,106 @@
+"""The public check as a whole: what a run that says little, or is stopped late, comes to."""
+
+from __future__ import annotations
+
+import pytest
+from support.fakes import pool, ramp, right, vector
+
+from conformance import Interrupted, UsageError, check
+from conformance.backends.answer import RAISED, SMALL
+from conformance.backends.program.protocol import read_answer
+from conformance.faults import annotate
+
+VALID = [vector(ramp(1, 1, 6 + i), id=f"valid-{i}") for i in range(3)]
+INVALID = vector(attributes=pool(strides=[0]), id="invalid")
+
+
+def refusing(operator, inputs, attributes):
+    """Refuse what is invalid, and support nothing else."""
+    right(operator, inputs, attributes)
+    raise NotImplementedError("not yet")
+
+
+def partial(operator, inputs, attributes):
+    """Support one of the vectors."""
+    if inputs[0].size != 6:
+        raise NotImplementedError("not yet")
+    return right(operator, inputs, attributes)
+
+
+class TestNothingComputed:
+    """A run in which nothing was computed does not conform."""
+
+    def test_refusals_alone_are_no_conformance(self):
+        """An adapter whose engine is missing may still check its attributes."""
+        report = check(refusing, [*VALID, INVALID])
+        assert report.counts == {"unsupported": 3, "conforms": 1}
+        assert report.problems == ("nothing was computed",)
+
+    def test_one_output_is_enough(self):
+        """What is not supported is counted and shown, and nothing more."""
+        assert check(partial, [*VALID, INVALID]).ok
+
+    def test_vectors_that_are_all_invalid_are_answered_by_refusals(self):
+        """Nothing was to be computed."""
+        assert check(refusing, [INVALID]).ok
+
+    def test_exceptions_that_are_all_excused_are_no_conformance(self):
+        """Whoever refuses every vector for an element that is undefined has computed nothing."""
+
+        def raising(operator, inputs, attributes):
+            raise ValueError("no")
+
+        undefined = vector(ramp(1, 1, 8), pool(auto_pad="same_upper", kernel=[1]), id="undefined")
+        report = check(raising, [undefined, INVALID])
+        assert report.counts == {"conforms": 2}
+        assert report.problems == ("nothing was computed",)
+        assert check(raising, [INVALID]).ok
+
+    def test_a_refusal_without_words_is_none_the_less_one(self):
+        """A program may leave its reason empty: that is told apart from an output."""
+        answer, size = read_answer(b'{"call": 0, "error": ""}', 0, SMALL)
+        assert (answer.kind, answer.text, size) == (RAISED, "no reason given", 0)
+
+    def test_a_failure_is_said_alone(self):
+        """Whoever fails need not be told that nothing else was computed either."""
+
+        def wrong(operator, inputs, attributes):
+            return inputs[0] if inputs[0].size == 7 else refusing(operator, inputs, attributes)
+
+        assert check(wrong, [*VALID, INVALID], diagnose=False).problems == ("1 mismatch",)
+
+
+def test_a_diagnosis_that_is_interrupted_costs_no_verdict(monkeypatch):
+    """The search for causes may take longer than the run: what came of the run is kept."""
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(annotate, "explained", interrupted)
+    with pytest.raises(Interrupted) as stopped:
+        check(lambda operator, inputs, attributes: inputs[0], VALID)
+    report = stopped.value.report
+    assert (report.complete, report.problems) == (True, ("3 mismatch",))
+    assert report.notes == ("the search for likely causes was interrupted",)
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+@pytest.mark.parametrize(
+    ("backend", "said"), [("", "no backend ''"), ("results:", "results: give")]
+)
+def test_a_name_that_is_empty_is_refused(backend, said, isolate):
+    """In one line that says what would do, wherever the backend would run."""
+    with pytest.raises(UsageError, match=said):
+        check(backend, VALID, isolate=isolate)
+
+
+def test_progress_is_told_in_two_numbers():
+    """`progress(done, total)` counts the vectors, then, where some failed, the failures."""
+
+    def wrong(operator, inputs, attributes):
+        return right(operator, inputs, attributes) + 1
+
+    told = []
+    check(wrong, VALID, progress=lambda done, total: told.append((done, total)))
+    assert (3, 3) in told
+    assert all(0 <= done <= total == 3 for done, total in told)

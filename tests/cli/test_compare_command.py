@@ -1,0 +1,130 @@
+"""`conformance compare`: its arguments, what it prints and writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.command_line import run
+from support.report_samples import write_cases
+
+BACKENDS = """
+from conformance.backends import load_backend
+reference = load_backend("numpy")
+def right(*case):
+    return reference(*case)
+def wrong(operator, inputs, attributes):
+    return reference(operator, inputs, attributes) + 1
+def crash(*case):
+    import os
+    os.kill(os.getpid(), 9)
+def some(operator, inputs, attributes):
+    if "rounding_type" in attributes:
+        raise NotImplementedError("no ceil")
+    return reference(operator, inputs, attributes)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with a vector file and backends."""
+    path = tmp_path_factory.mktemp("compared")
+    write_cases(path)
+    (path / "b.py").write_text(BACKENDS)
+    return path
+
+
+@pytest.fixture
+def compare(folder, monkeypatch):
+    """Return what runs the command there."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def compare(*given, apart=False):
+        how = [] if apart else ["--in-process"]
+        return run("compare", *given, *how)
+
+    return compare
+
+
+def test_it_describes_and_does_not_judge(compare):
+    """A backend that fails is a row like another, and the exit code is 0."""
+    done = compare("numpy", "b.py:wrong", ".")
+    assert done.exit_code == 0
+    assert "b.py:wrong" in done.stdout
+    assert "AvgPool-1: 4 mismatch" in done.stdout
+
+
+def test_the_last_argument_may_be_vectors(compare):
+    """A path is told from a backend by having no colon and no built-in name."""
+    done = compare("numpy", "AvgPool-1.h5")
+    assert done.stdout.startswith("1 backend, 5 vectors of tier standard")
+
+
+def test_cells_give_what_conforms_of_what_is_supported(compare):
+    """An unsupported vector shows in the denominator."""
+    lines = compare("numpy", "b.py:some", ".").stdout.splitlines()
+    assert ["float32", "5/5", "4/4"] in [line.split() for line in lines]
+
+
+def test_a_backend_that_was_not_run_says_why_and_ends_it_with_2(compare):
+    """The others are shown all the same."""
+    done = compare("b.py:gone", "numpy", ".")
+    assert done.exit_code == 2
+    assert "b.py:gone not run: backend 'b.py:gone': b has no 'gone'" in done.stdout
+    assert "numpy" in done.stdout
+    assert done.stderr == "error: 1 of 2 backends not run: b.py:gone\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["nunpy"], "no backend 'nunpy' (did you mean 'numpy'?)"),
+        (["numpy", "nowhere"], "or a path to vectors that exists"),
+        ([".", "numpy"], "no backend '.'"),
+        (["numpy", ".", "--markdown", "no/such/place"], "cannot write no/such/place"),
+    ],
+    ids=str,
+)
+def test_wrong_usage_is_one_line(compare, given, said):
+    """Said before anything runs."""
+    done = compare(*given)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+
+
+def test_a_crash_is_a_verdict_of_its_backend(compare, folder):
+    """Each backend runs in a process of its own; the next one is not touched."""
+    done = compare("b.py:crash", "numpy", ".", "--json", "crashed.json", apart=True)
+    assert done.exit_code == 0
+    assert "AvgPool-1: 5 crashed" in done.stdout
+    found = json.loads((folder / "crashed.json").read_text())["backends"]
+    counts = [each["counts"]["AvgPool-1"]["float32"] for each in found]
+    assert counts == [{"crashed": 5}, {"conforms": 5}]
+
+
+def test_no_line_is_longer_than_the_terminal(compare):
+    """Tables of many backends are split to fit."""
+    many = [f"b.py:{name}" for name in ("right", "some", "wrong", "reference")]
+    done = compare("numpy", *many, ".")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert [name for name in many if done.stdout.count(f" {name}") == 0] == []
+
+
+def test_the_markdown_page_names_the_command_that_made_it(compare, folder):
+    """So that anyone can make it again."""
+    compare("numpy", "b.py:wrong", ".", "--select", "AvgPool-1/*", "--markdown", "page.md")
+    page = (folder / "page.md").read_text()
+    command = "conformance compare numpy b.py:wrong . --select 'AvgPool-1/*' --markdown page.md"
+    assert f"Made by `{command}`" in page
+    assert "| AvgPool-1 | float32 | 5/5 | 1/5 |" in page
+
+
+def test_json_holds_the_values(compare, folder):
+    """The same counts as the page, under names, and why a backend was not run."""
+    compare("numpy", "b.py:gone", ".", "--json", "values.json")
+    values = json.loads((folder / "values.json").read_text())
+    found, gone = values["backends"]
+    assert (values["format"], values["version"]) == ("pooling-conformance comparison", 1)
+    assert found["counts"] == {"AvgPool-1": {"float32": {"conforms": 5}}}
+    assert list(gone) == ["backend", "version", "problem"]

@@ -1,0 +1,76 @@
+"""`conformance fuzz`: what it prints, what it writes, and its exit codes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from support.command_line import run
+from support.fuzzed import HERE
+
+SEARCH = ("--operator", "MaxPool-1", "--max-examples", "40", "--seed", "1", "--in-process")
+
+
+@pytest.fixture
+def fuzz(tmp_path, monkeypatch):
+    """Run the command in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+    return partial(run, "fuzz")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Return what a search in a backend that is wrong prints, and its directory."""
+    folder = tmp_path_factory.mktemp("found")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "80")
+        return run("fuzz", f"{HERE}:wrong", *SEARCH, "--save", "found.h5"), folder
+
+
+def test_nothing_found_exits_0(fuzz):
+    """A right backend has nothing to show."""
+    done = fuzz(f"{HERE}:right", *SEARCH)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "NOTHING FOUND in 40 cases")
+
+
+def test_something_found_exits_1_and_is_shown(found):
+    """A wrong one gets the smallest case, its cause, a script, and a file of vectors."""
+    done, folder = found
+    assert done.exit_code == 1
+    assert "Likely cause" in done.output
+    assert "fault last-channel-unwritten" in done.output
+    assert "# to see it again\nimport numpy as np" in done.output
+    assert done.output.splitlines()[-1] == "FOUND 1 cause in 40 cases"
+    assert (folder / ".conformance" / "fuzz").is_dir()
+    assert run("check", f"{HERE}:wrong", folder / "found.h5", "--in-process").exit_code == 1
+
+
+def test_the_script_shows_the_failure_again(found):
+    """What is printed between the marks runs."""
+    script = found[0].output.partition("# to see it again\n")[2].partition("# end")[0]
+    names = {}
+    exec(script.replace("print(", "shown = ("), names)
+    assert names["shown"][1].startswith("instead of ")
+
+
+def test_lines_fit_80_columns(found):
+    """But for ids and paths, which are not broken."""
+    long = [line for line in found[0].output.splitlines() if len(line) > 80]
+    assert [line for line in long if "/float" not in line and "fuzzed.py" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--operator", "Pool"), "unknown operator 'Pool'"),
+        (("--save", "found.txt"), "ends in .h5"),
+        (("--save", "nowhere/found.h5"), "there is no directory"),
+        (("--in-process", "--timeout", "3"), "not with --in-process"),
+        (("--max-examples", "0"), "0 is not in the range"),
+    ],
+)
+def test_wrong_usage_exits_2(fuzz, arguments, said):
+    """One line says what was wrong."""
+    done = fuzz(f"{HERE}:right", *arguments)
+    assert (done.exit_code, said in done.output, done.output.count("\n")) == (2, True, 1)

@@ -1,0 +1,75 @@
+"""A report with likely causes: what they are looked for, and what is said of the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance import check, load_backend
+from conformance.faults import diagnosis
+
+
+def raises(operator, inputs, attributes):
+    raise TypeError("missing 1 required positional argument")
+
+
+def one_operator_raises(operator, inputs, attributes):
+    if operator == "MaxPool-1":
+        raise TypeError("missing 1 required positional argument")
+    return load_backend("numpy")(operator, inputs, attributes) * np.float32(1)
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    """Return a report of a backend of which every call raises."""
+    return check(raises, tier="smoke")
+
+
+def test_a_backend_that_cannot_be_called_has_no_causes(smoke):
+    """What it was asked for is not why it raises; the report says so."""
+    assert smoke.counts["error"] > 100
+    assert smoke.diagnoses == ()
+    assert [note for note in smoke.notes if note.startswith("no call of AdaptiveAvgPool-8, ")]
+
+
+def test_operators_that_return_are_diagnosed_beside_one_that_does_not():
+    """The others have causes of their own: here a type other than the input's."""
+    report = check(one_operator_raises, tier="smoke", operators=["MaxPool-1", "AdaptiveAvgPool-8"])
+    assert [each.faults for each in report.diagnoses][:1] != []
+    assert "no call of MaxPool-1 returned: no likely causes were searched for" in report.notes
+    diagnosed = {vector.split("/")[0] for each in report.diagnoses for vector in each.vectors}
+    assert "MaxPool-1" not in diagnosed
+
+
+def test_a_search_among_some_of_the_failures_says_so(monkeypatch):
+    """Counts of causes are of those that were looked at."""
+    monkeypatch.setattr(diagnosis, "_LIGHT_ONES", 10)
+    monkeypatch.setattr(diagnosis, "_MOST_HELD_AGAINST", 0)
+    report = check(
+        lambda operator, inputs, attributes: (
+            load_backend("numpy")(operator, inputs, attributes) + inputs[0].dtype.type(1)
+        ),
+        tier="smoke",
+        operators=["MaxPool-1"],
+    )
+    (note,) = (note for note in report.notes if "searched for" in note)
+    failures = report.counts["mismatch"]
+    assert note.endswith(f" of {failures} failures, of all kinds")
+    (cause, *_) = report.diagnoses
+    assert f" of a sample of {cause.total} failures are " in cause.summary
+    assert (cause.sample_of, cause.total < failures) == (failures, True)
+
+
+def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch):
+    """So that all are counted."""
+    monkeypatch.setattr(diagnosis, "_LIGHT_ONES", 1)
+
+    def upper(operator, inputs, attributes):
+        if attributes["auto_pad"] == "same_lower":
+            attributes = attributes | {"auto_pad": "same_upper"}
+        return load_backend("numpy")(operator, inputs, attributes)
+
+    report = check(upper, tier="smoke", operators=["MaxPool-1"], select="same_lower")
+    (cause,) = report.diagnoses
+    assert cause.explained == cause.total == report.counts["mismatch"] > 1
+    assert "sample" not in cause.summary

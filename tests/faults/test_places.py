@@ -1,0 +1,54 @@
+"""Where wrong elements lie, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.fakes import pool, ramp, vector
+
+from conformance.faults.places import places
+
+PLANE = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [0, 0]}
+
+
+def wrong_at(*index, shape=(1, 5, 4, 4)):
+    """Return a vector and its right output, wrong at an index."""
+    case = vector(ramp(*shape) / 3, pool(**PLANE))
+    output = case.values[0].outputs[0].values.copy()
+    output[index] += 7
+    return case, (output,)
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        ((...,), "every element is wrong"),
+        ((..., -1), "wrong only at the end of the last axis"),
+        ((..., 0, slice(None)), "wrong only at the beginning of the last axis but one"),
+        (
+            (..., -1, -1),
+            "wrong only at the end of the last axis and at the end of the last axis but one",
+        ),
+        ((slice(None), slice(4, None)), "wrong only in channels after the first 4"),
+        ((..., [0, -1]), "wrong only at either end of the last axis"),
+        (
+            (..., [0, 0, 1], [0, 1, 0]),
+            "wrong only in windows that reach into the padding and before the end of the last axis",
+        ),
+    ],
+)
+def test_a_place_that_all_wrong_elements_share_is_named(index, words):
+    """The narrowest first; another if it says more."""
+    assert places([wrong_at(*index), wrong_at(*index, shape=(2, 5, 3, 6))]) == words
+
+
+def test_places_of_different_failures_may_have_nothing_in_common():
+    """Which is said, too."""
+    failures = [wrong_at(0, 0, 0, 0), wrong_at(0, 4, 3, 3), wrong_at(0, 2, 1, 2)]
+    assert places(failures) == ("about 1% of the elements are wrong, in no place common to all")
+
+
+def test_an_output_of_another_shape_has_no_places():
+    """Nor has an exception."""
+    case, _ = wrong_at(0)
+    assert places([(case, (np.zeros((1, 2), np.float32),)), (case, None)]) == ""

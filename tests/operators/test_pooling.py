@@ -1,0 +1,118 @@
+"""A windowed operator in terms of any engine: explicit pads, divisors, whether rounding matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from support.drawn_params import hard_cases
+from support.fakes import pool, ramp
+from support.made_up import registered
+
+from conformance import Unsupported, evaluate, pooling_of
+from conformance.operators import MAXIMUM, OPERATORS, Attribute, Operator, sliding
+from conformance.operators.outcomes import undefined_as_a_whole
+
+MAX = "MaxPool-1"
+
+
+def of(operator, cells, **attributes):
+    """Return the pooling of one axis of some cells."""
+    return pooling_of(operator, [ramp(1, 1, cells)], pool(operator, **attributes))
+
+
+@given(hard_cases())
+def test_explicit_pads_and_rounding_say_the_same(case):
+    """What is handed on gives the divisors of the operator, without its words."""
+    operator, inputs, attributes = case
+    definition = OPERATORS[operator]
+    if definition.is_adaptive:
+        with pytest.raises(Unsupported):
+            pooling_of(operator, inputs, attributes)
+        return
+    params = definition.validate(inputs, attributes)
+    if undefined_as_a_whole(definition, params, inputs[0]):
+        return
+    found = pooling_of(operator, inputs, attributes)
+    plan = definition.pipeline.plan(params)
+    assert tuple(zip(found.pads_begin, found.pads_end, strict=True)) == plan.pads
+    assert np.array_equal(found.divisor, plan.divisor)
+    axes = zip(inputs[0].shape[2:], plan.pads, found.kernel, found.strides, strict=True)
+    slack = [(d + sum(pads) - k, s) for d, pads, k, s in axes]
+    up = tuple(-(-t // s) + 1 for t, s in slack)
+    down = tuple(t // s + 1 for t, s in slack)
+    assert plan.extent == (up if found.ceil else down)
+    assert found.ceil_matters == (params.ceil and up != down)
+
+
+def test_an_adapter_needs_no_more():
+    """A sum of padded windows by the divisors is the average."""
+    attributes = pool(kernel=[3], auto_pad="same_lower", exclude_pad=True)
+    found = of("AvgPool-1", 6, **attributes)
+    padded = np.pad(ramp(6), (found.pads_begin[0], found.pads_end[0]))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, found.kernel)[:: found.strides[0]]
+    expected = evaluate("AvgPool-1", [ramp(1, 1, 6)], attributes)
+    assert ((windows.sum(axis=1) / found.divisor) == expected[0, 0]).all()
+    assert (found.reduction, of(MAX, 6).reduction) == ("average", "maximum")
+
+
+@pytest.mark.parametrize(
+    ("cells", "attributes", "matters"),
+    [
+        (5, {"rounding_type": "ceil"}, True),
+        (6, {"rounding_type": "ceil"}, False),
+        (5, {"rounding_type": "floor"}, False),
+        (5, {"rounding_type": "ceil", "auto_pad": "same_upper"}, False),
+        (5, {"rounding_type": "ceil", "auto_pad": "valid"}, True),
+    ],
+)
+def test_whether_ceil_matters(cells, attributes, matters):
+    """Only where it is asked for and makes a difference."""
+    assert of(MAX, cells, **attributes).ceil_matters is matters
+
+
+def test_whether_it_matters_that_padding_counts():
+    """Not without padding, and never for a maximum."""
+    assert of("AvgPool-1", 6, pads_begin=[1]).include_pad_matters
+    assert not of("AvgPool-1", 6).include_pad_matters
+    assert not of(MAX, 6, pads_begin=[1]).include_pad_matters
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [{"strides": [0]}, {"kernel": [0]}, {"strides": []}, {"kernel": [2, 2]}, {"pads_begin": [-9]}],
+)
+@pytest.mark.parametrize("auto_pad", ["explicit", "same_upper", "valid"])
+def test_what_is_invalid_is_left_to_the_engine(attributes, auto_pad):
+    """It is handed on as it is given."""
+    found = of(MAX, 6, auto_pad=auto_pad, rounding_type="ceil", **attributes)
+    assert [*found.kernel] == attributes.get("kernel", [2])
+    assert [*found.strides] == attributes.get("strides", [2])
+    if auto_pad == "explicit":
+        assert [*found.pads_begin] == attributes.get("pads_begin", [0])
+    assert found.ceil_matters in {True, False}
+    assert len(found.pads_begin) == len(found.pads_end)
+
+
+def test_other_operators_are_unsupported():
+    """Those that slide no kernel, and those that nobody knows."""
+    for operator in ("AdaptiveAvgPool-8", "SumPool-99"):
+        with pytest.raises(Unsupported, match=operator):
+            pooling_of(operator, [ramp(1, 1, 6), np.array([2])], {})
+
+
+def test_a_document_without_some_attributes(made_up):
+    """Strides are 1 and pads 0 where it has none."""
+    found = pooling_of(made_up.name, [ramp(1, 1, 4, 4)], {"window": [2, 2]})
+    assert (found.kernel, found.strides) == ((2, 2), (1, 1))
+    assert (found.pads_begin, found.pads_end, found.ceil) == ((0, 0), (0, 0), False)
+
+
+@pytest.fixture
+def made_up():
+    """Return an operator of a kernel alone, while it is among those there are."""
+    operator = Operator(
+        "Tallest-1", "one list", MAXIMUM, (Attribute("window", "kernel", "s"),), sliding(MAXIMUM)
+    )
+    with registered(operator):
+        yield operator

@@ -1,0 +1,370 @@
+"""The report of a check, in a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from support.arbitrary_reports import made, real, reference, result
+from support.rendered import report_in_terminal as text_of
+
+from conformance.check.report import (
+    VERDICTS,
+    Accuracy,
+    ClauseReport,
+    Diagnosis,
+    Expectations,
+    Floor,
+    Repeatability,
+    Support,
+    UndefinedReport,
+    VectorsUsed,
+)
+from conformance.vectorfile import shipped_suite
+
+
+@pytest.fixture(scope="module")
+def sound():
+    """Return the report of a backend that conforms."""
+    return real(reference)
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    """Return the report of a backend with a wrong answer to one vector."""
+    return real()
+
+
+def test_a_sound_backend_conforms_and_the_last_line_says_so(sound):
+    """Every vector is in the denominator."""
+    assert text_of(sound)[-1] == "CONFORMS: 5 of 5 vectors conform"
+
+
+def test_counts_are_given_per_operator(sound):
+    """Run, conforming and not run vectors stand in columns."""
+    (row,) = [line for line in text_of(sound) if line.startswith("AvgPool-1 ")]
+    assert row.split() == ["AvgPool-1", "5", "5", "0", "0", "0"]
+
+
+def test_a_wrong_backend_is_shown_with_a_group_and_an_example(faulty):
+    """What the failures share, the id, the worst element with got, expected and bound."""
+    lines = text_of(faulty, repro=lambda found: f"print({found.id!r})")
+    text = "\n".join(lines)
+    assert "AvgPool-1: wrong values in 1 vector" in lines
+    assert "  AvgPool-1/lower" in lines
+    assert "auto_pad=same_lower" in text
+    assert "source      AvgPool-1, Attributes (computed)" in text
+    assert "worst       [0, 0, " in text
+    assert "expected " in text
+    assert "allowed " in text
+    assert "print('AvgPool-1/lower')" in lines
+    assert lines[-1] == "DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run"
+
+
+def test_failures_beyond_the_limit_are_counted(faulty):
+    """--max-shown 0 hides the example, not the failure."""
+    lines = text_of(faulty, shown=0)
+    assert "… and 1 more failing vector in 1 group (--max-shown)" in lines
+    assert "  AvgPool-1/lower" not in lines
+
+
+def test_the_report_fits_80_columns(faulty):
+    """All lines but ids, scripts and the verdict are folded."""
+    wide = [line for line in text_of(faulty) if len(line) > 80]
+    assert [line for line in wide if "DOES NOT" not in line] == []
+
+
+def test_unsupported_and_left_out_vectors_are_named_in_the_verdict():
+    """They are no pass: the reader sees both numbers."""
+    skipped = result("b", "unsupported")
+    used = (VectorsUsed("AvgPool-1", "a.h5", "0", 2, 9),)
+    report = replace(made(result("a"), skipped, not_run=7), vectors=used)
+    lines = text_of(report)
+    assert lines[-1] == "CONFORMS: 1 of 9 vectors conform, 1 unsupported, 7 not run"
+    assert "7 vectors left out by operator, tier or selection." in lines
+
+
+def test_an_incomplete_run_is_said_loudly():
+    """Vectors that were selected and never reached make the run incomplete."""
+    used = (VectorsUsed("AvgPool-1", "a.h5", "0", 5, 9),)
+    report = replace(made(result("a"), not_run=8, complete=False), vectors=used)
+    lines = text_of(report)
+    alert = "INCOMPLETE: 4 selected vectors never reached. What follows holds only for the 1"
+    assert alert in lines
+    assert lines[-1].startswith("DOES NOT CONFORM, INCOMPLETE: ")
+    assert lines[-1].endswith("1 of 9 vectors run")
+
+
+def test_a_run_of_nothing_does_not_conform():
+    """No answer at all is no pass."""
+    report = made(result("a", "unsupported"))
+    assert text_of(report)[-1].startswith("DOES NOT CONFORM: nothing was computed; 1 unsupported")
+
+
+def test_readings_are_reported_one_by_one():
+    """Followed, required, undecided, split and inconsistent clauses each read as such."""
+    readings = (
+        ClauseReport("a-clause", "followed", "one", counts={"one": 3}, touched=4),
+        ClauseReport("b-clause", "either", touched=2),
+        ClauseReport("c-clause", "split", by="dtype", values={"f": "one", "g": "two", "h": "one"}),
+        ClauseReport("d-clause", "inconsistent", counts={"one": 3, "two": 1}, touched=4),
+        ClauseReport(
+            "e-clause", "split", by="dtype", values={"f": "x"}, counts={"x": 5, "y": 1}, touched=9
+        ),
+        ClauseReport("f-clause", "followed", "one", touched=6, possible=("one", "two")),
+    )
+    report = made(result("a"), readings=readings, required={"a-clause": "one"})
+    lines = [" ".join(line.split()) for line in text_of(report)]
+    assert "a-clause (required) one: shown by 3 of 4 vectors" in lines
+    assert "b-clause either: no difference in 2 vectors" in lines
+    assert "c-clause split by dtype: one for f and h, two for g" in lines
+    assert "d-clause INCONSISTENT: one 3, two 1, of 4 vectors" in lines
+    assert "e-clause split by dtype: x for f; shown by 5 (x), 1 (y)" in " ".join(lines)
+    assert "f-clause one or two: no difference between them in 6 vectors" in lines
+    assert lines[-1].startswith("DOES NOT CONFORM: inconsistent readings of d-clause")
+
+
+def test_a_heading_is_on_one_line_however_narrow_its_table():
+    """Of a table of two short columns."""
+    undefined = (UndefinedReport("a", {"nan": 1}),)
+    assert "Where the documents define nothing" in text_of(made(result("a"), undefined=undefined))
+
+
+def test_half_types_summed_in_their_own_type_are_a_warning():
+    """Only the types with a vector that needs the loose reading are named."""
+    loose = ({"accumulator": "element-type"},)
+    either = ({"accumulator": "wider"}, {"accumulator": "element-type"})
+    report = made(
+        result("a", dtype="float16", readings=loose),
+        result("b", dtype="bfloat16", readings=either),
+        result("c", dtype="float64", readings=({"sum-overflow": "overflows"},)),
+        readings=(
+            ClauseReport("accumulator", "followed", "element-type", touched=2),
+            ClauseReport("sum-overflow", "followed", "overflows", touched=1),
+        ),
+    )
+    text = " ".join(" ".join(text_of(report)).split())
+    assert "WARNING: sums of float16 are kept in the element type" in text
+    assert "Sums of float64 overflow where the average does not." in text
+
+
+def test_a_wider_accumulator_needs_no_warning():
+    """Nothing is said where the strict reading is followed."""
+    clause = ClauseReport("accumulator", "followed", "wider", touched=1)
+    report = made(result("a", readings=({"accumulator": "wider"},)), readings=(clause,))
+    assert "WARNING" not in "\n".join(text_of(report))
+
+
+def test_behaviour_on_undefined_elements_is_counted():
+    """The commonest behaviour comes first."""
+    undefined = (UndefinedReport("all-padding-average", {"raised": 1, "nan": 12}),)
+    lines = text_of(made(result("a"), undefined=undefined))
+    assert "  all-padding-average  nan 12, raised 1" in lines
+
+
+def test_the_accuracy_profile_is_a_table():
+    """Share correctly rounded, worst error in ulp and as a share of the bound."""
+    accuracy = (Accuracy("float32", 1234567, 0.5812, 3.5, 0.75),)
+    lines = [line.split() for line in text_of(made(result("a"), accuracy=accuracy))]
+    assert ["float32", "1,234,567", "58.12", "%", "3.5", "0.75"] in lines
+
+
+def test_a_shard_says_so():
+    """And that the rest was left out for it."""
+    report = replace(made(result("a"), not_run=7, shard="1/8"))
+    lines = text_of(report)
+    assert "tier  standard, shard 1/8 only" in lines
+    assert "time  0.00 s, 0.00 s of it in the backend" in lines
+
+
+def test_why_a_run_stopped_is_said():
+    """Beside the number of vectors it did not reach."""
+    used = (VectorsUsed("AvgPool-1", "a.h5", "0", 5, 5),)
+    report = made(result("a"), not_run=4, complete=False, stopped="interrupted")
+    lines = text_of(replace(report, vectors=used))
+    assert "INCOMPLETE: 4 selected vectors never reached: interrupted." in " ".join(lines)
+
+
+def test_answers_that_differ_when_repeated_are_loud():
+    """Their ids are named; those that do not differ are counted."""
+    report = made(result("a"), repeated=Repeatability(12, ("a", "b", "c", "d"), ("b",)))
+    text = " ".join(" ".join(text_of(report)).split())
+    assert (
+        "NOT REPEATABLE: 4 of 12 vectors called again gave other bits: a, b, c and 1 more" in text
+    )
+    assert "the second result is wrong: b" in text
+    assert "8 vectors called again gave the same bits" in text
+
+
+def test_an_unstable_backend_is_called_unstable():
+    """Above all else, and in the verdict."""
+    wrong = result("a", "mismatch", detail="shape")
+    lines = text_of(made(wrong, result("b"), repeated=Repeatability(2, ("a", "b"))))
+    said = "another answer when called again in 1 failure"
+    assert lines[2].startswith(f"UNSTABLE: {said}")
+    assert f"unstable: {said}" in lines[-1]
+    assert "UNSTABLE" not in "".join(text_of(made(wrong, repeated=Repeatability(2, ("b",)))))
+
+
+def test_expected_failures_are_counted_and_the_unmet_named():
+    """Those that passed and the lines that match nothing."""
+    expected = Expectations("known.txt", {"mismatch": 1}, ("c",), ("b",), ("x*", "y"))
+    text = " ".join(" ".join(text_of(made(result("a"), expectations=expected))).split())
+    assert "failed as known.txt says: 1 mismatch, inconsistent c" in text
+    assert "1 vector passed unexpectedly: b" in text
+    assert "2 lines that match nothing: x*, y" in text
+
+
+def test_a_floor_that_was_missed_says_by_how_much_and_what_was_lost():
+    """With the reasons that the backend gave, and ids that are never broken."""
+    lost = f"a{'b' * 90}"
+    support = Support((Floor(90, percent=True),), baseline="base.jsonl", conforming=3, lost=(lost,))
+    report = made(result("a"), result(lost, "unsupported", detail="no such type"), support=support)
+    lines = text_of(report)
+    text = " ".join(" ".join(lines).split())
+    assert "floor 90%: 1 of 2 vectors supported, 2 needed." in text
+    assert "0 of 3 vectors that conform there are supported, 2 were not run, 1 are not" in text
+    assert "1 AvgPool-1 vector: no such type" in text
+    assert any(line.strip() == lost for line in lines)
+    assert lines[-1].startswith("DOES NOT CONFORM: below the floor 90%: 1 of 2 supported; 1 lost")
+
+
+def test_a_floor_is_not_judged_by_a_part_of_the_run():
+    """It says what will."""
+    text = " ".join(text_of(made(result("a"), shard="1/2", support=Support((Floor(2),)))))
+    assert "floor 2: not judged, since merge judges shards; 1 of 1 vector" in " ".join(text.split())
+
+
+def test_an_expected_failure_is_no_example():
+    """It is known: only the others are shown."""
+    known = result("a", "mismatch", expected="#12")
+    expected = Expectations("f", {"mismatch": 1})
+    lines = text_of(made(known, result("b"), expectations=expected))
+    assert lines[-1] == "CONFORMS: 1 of 2 vectors conform, 1 expected failure"
+    assert not any("mismatch in" in line for line in lines)
+
+
+def test_no_part_of_a_long_path_that_a_backend_printed_is_hidden():
+    """It is folded."""
+    path = "/" + 100 * "p" + "/last.py"
+    wrong = result("a", "crashed", detail="exit status 3", printed=path)
+    assert path in "".join("".join(text_of(made(wrong))).split())
+
+
+def test_what_a_backend_printed_is_beside_its_failure():
+    """The last lines of it."""
+    printed = "".join(f"line {n}\n" for n in range(40))
+    wrong = result("a", "crashed", detail="signal SIGSEGV (11)", printed=printed)
+    lines = text_of(made(wrong))
+    assert "AvgPool-1: crashed in 1 vector" in lines
+    assert "  what        signal SIGSEGV (11)" in lines
+    assert "  printed     line 24" in lines
+    assert "              line 39" in lines
+    assert "line 23" not in "\n".join(lines)
+
+
+def test_notes_are_shown():
+    """What a runner has to say of the run."""
+    assert "12 answers are not for any vector." in text_of(
+        made(result("a"), notes=("12 answers are not for any vector",))
+    )
+
+
+def test_every_column_fits_80_characters():
+    """Also if there is every verdict but one, and of the longest name many."""
+    longest = "AdaptiveAvgPool-8"
+    given = [verdict for verdict in VERDICTS if verdict != "timed-out"]
+    many = Counter(dict.fromkeys(given, 1803))
+    used = (VectorsUsed(longest, "a.h5", "0", 9999, 99999),)
+    found = [result(verdict, verdict) for verdict in given]
+    report = replace(made(*found), counts_by_operator={longest: many}, vectors=used, counts=many)
+    lines = text_of(report)
+    (row,) = [line for line in lines if line.startswith(longest)]
+    assert row.split() == [longest, "10,818", *["1,803"] * 6, "89,181"]
+    head = lines[lines.index(row) - 1].split()
+    assert head == [
+        "operator",
+        "run",
+        "forms",
+        "match",
+        "invalid",
+        "error",
+        "ported",
+        "crashed",
+        "run",
+    ]
+
+
+class TestIds:
+    """An id can be copied, however narrow the terminal."""
+
+    id = "AvgPool-1/" + "float32-" * 20
+
+    def test_in_likely_causes_each_of_which_has_an_example(self):
+        """The failure with the least data."""
+        diagnosis = Diagnosis("1 of 1 is", ("f",), 1, 1, 1, vectors=(self.id,))
+        wrong = result(self.id, "mismatch", detail="shape")
+        lines = text_of(made(wrong, diagnoses=(diagnosis,)), width=40)
+        assert f"    example {self.id}" in lines
+        assert "  Likely cause: f" in lines
+
+    def test_among_answers_that_are_not_repeatable(self):
+        """Each stands on a line of its own."""
+        other = f"{self.id}2"
+        report = made(result("a"), repeated=Repeatability(12, (self.id, other), (other,)))
+        lines = text_of(report, width=40)
+        assert [line for line in lines if "float32" in line] == [
+            f"  {self.id},",
+            f"  {other};",
+            f"  {other}.",
+        ]
+
+    def test_among_vectors_that_passed_unexpectedly(self):
+        """Beside the lines of the file that match nothing."""
+        expected = Expectations("known.txt", {}, (), (self.id,), (f"{self.id}*",))
+        text = "\n".join(text_of(made(result("a"), expectations=expected), width=40))
+        assert f"{self.id}." in text
+        assert f"{self.id}*." in text
+
+
+class TestNextSteps:
+    """A failing run ends with the commands that help most."""
+
+    def shown(self, backend="torch", path="", **others):
+        """Return what stands between the last group and the verdict."""
+        used = (VectorsUsed("AvgPool-1", path, "0", 1, 1),)
+        report = made(result("a b", "mismatch", detail="shape"), **others)
+        lines = text_of(replace(report, backend=backend, vectors=used), width=40)
+        if "What to try next" not in lines:
+            return []
+        return lines[lines.index("What to try next") + 1 : -2]
+
+    def test_a_failure_is_shown_and_its_operator_searched(self):
+        """As words for a shell, each command on one line."""
+        shipped = str(shipped_suite() / "AvgPool-1.h5")
+        assert self.shown(path=shipped) == [
+            "  conformance show 'a b'",
+            "  conformance fuzz torch --operator AvgPool-1",
+        ]
+
+    def test_the_vectors_are_named_unless_they_are_those_of_the_package(self):
+        """So that the command finds the vector."""
+        assert self.shown(path="/my/AvgPool-1.h5")[0] == (
+            "  conformance show /my/AvgPool-1.h5 'a b'"
+        )
+
+    @pytest.mark.parametrize("backend", ["results:out", "fakes.altered.<locals>.<lambda>"])
+    def test_a_command_that_cannot_work_is_left_out(self, backend):
+        """Vectors in memory are not shown, and stored results not searched."""
+        assert self.shown(backend=backend) == []
+
+    def test_an_inconsistent_clause_is_explained(self):
+        """Where nothing else is wrong."""
+        clause = ClauseReport("same-with-ceil", "inconsistent")
+        lines = text_of(made(result("a"), readings=(clause,)))
+        assert "  conformance clauses same-with-ceil" in lines
+
+    def test_a_sound_backend_needs_nothing(self, sound):
+        """There is nothing to try."""
+        assert "What to try next" not in text_of(sound)

@@ -1,0 +1,187 @@
+"""A comparison of backends: on a terminal, as Markdown, as a web page."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from support.fakes import right, vector
+from support.rendered import RENDERERS, in_terminal
+
+from conformance.check.comparison import Compared, Comparison, compare
+from conformance.check.report import Accuracy, ClauseReport, UndefinedReport
+from conformance.operators import OPERATORS
+from conformance.report import comparison_report, markdown
+from conformance.report.document import plain
+from conformance.report.json_values import comparison_json
+
+HOSTILE = '<script>alert(1)</script> | `a` **b** [c](http://d) "e"'
+CONFORMING = {"AvgPool-1": {"float32": Counter({"conforms": 1})}}
+FAILING = Counter({"mismatch": 1234, "error": 22, "timed-out": 1})
+NAMES = ("my_backend.py:the_first_one", "my_backend.py:the_other_one", "my_backend.py:third")
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """Return a comparison of a backend with a hostile name and one that cannot be loaded."""
+    return compare({HOSTILE: right, "gone": "no_such_module_anywhere:pool"}, [vector()])
+
+
+def made(*backends):
+    """Return a comparison of backends."""
+    return comparison_report.describe(
+        Comparison(backends, (), "standard", 1, "2026-01-02T03:04:05", "Linux x86_64")
+    )
+
+
+def shown(*backends, width=80):
+    """Return the lines of a comparison in a terminal."""
+    return in_terminal(made(*backends), width=width)
+
+
+class TestInATerminal:
+    """Tables of many backends fit 80 columns."""
+
+    def test_failures_of_each_operator_are_on_a_line(self):
+        """Under the name of the backend."""
+        counts = {name: {"float32": FAILING} for name in OPERATORS}
+        lines = shown(Compared("b", counts=counts))
+        start = lines.index("Failures and their likely causes")
+        assert lines[start + 1 :] == [
+            "  b",
+            "    AvgPool-1: 1,234 mismatch, 22 error, 1 timed-out",
+            "    MaxPool-1: 1,234 mismatch, 22 error, 1 timed-out",
+            "    AdaptiveAvgPool-8: 1,234 mismatch, 22 error, 1 timed-out",
+            "    nGraph-AvgPool: 1,234 mismatch, 22 error, 1 timed-out",
+        ]
+
+    def test_backends_that_follow_one_reading_stand_together(self):
+        """Where their names have no room as columns; no name is divided between lines."""
+        split = ClauseReport("accumulator", "split", by="axes", values={"1": "wider", "2": "wider"})
+        lines = shown(*(Compared(name, counts=CONFORMING, readings=(split,)) for name in NAMES))
+        start = lines.index("  accumulator")
+        assert lines[start + 1 :] == [
+            "    wider (axes: 1, 2): my_backend.py:the_first_one,",
+            "      my_backend.py:the_other_one, my_backend.py:third",
+        ]
+
+    def test_short_names_are_columns(self):
+        """As on a page."""
+        followed = ClauseReport("accumulator", "followed", followed="wider")
+        other = ClauseReport("accumulator", "inconsistent")
+        lines = shown(
+            Compared("a", counts=CONFORMING, readings=(followed,)),
+            Compared("b", counts=CONFORMING, readings=(other,)),
+        )
+        assert ["accumulator", "wider", "inconsistent"] in [line.split() for line in lines]
+
+    def test_what_is_done_where_nothing_is_defined_is_counted(self):
+        """The commonest first; a backend that did something else is on a line of its own."""
+        counts = {"nan": 33, "raised": 4444}
+        first = UndefinedReport("zero-sign", counts)
+        other = UndefinedReport("zero-sign", {"nan": 4477})
+        lines = shown(
+            *(
+                Compared(name, counts=CONFORMING, undefined=(what,))
+                for name, what in zip(NAMES, (first, other, first), strict=True)
+            )
+        )
+        start = lines.index("  zero-sign")
+        assert lines[start + 1 :] == [
+            "    raised 4,444, nan 33: my_backend.py:the_first_one, my_backend.py:third",
+            "    nan 4,477: my_backend.py:the_other_one",
+        ]
+
+    @pytest.mark.parametrize("width", [40, 80])
+    def test_what_is_longer_than_a_line_is_folded(self, width):
+        """Nothing is lost, and no line is longer than the terminal."""
+        named = Compared("b" * 100, counts={"AvgPool-1": {"float32": FAILING}})
+        lines = shown(named, width=width)
+        assert max(map(len, lines)) <= width
+        assert "".join(lines).replace(" ", "").count("b" * 100) >= 1
+        assert "AvgPool-1: 1,234 mismatch," in "\n".join(lines)
+
+
+class TestOnPages:
+    """Other people's texts stay texts."""
+
+    def test_verdicts_are_given_per_operator(self):
+        """In the order that the note gives."""
+        page = markdown.render(made(Compared("b", counts={"AvgPool-1": {"float32": FAILING}})))
+        assert "Vectors that are conforming · mismatch · error · unsupported · timed-out." in page
+        assert "| b | 0 · 1,234 · 22 · 0 · 1 |" in page
+
+    def test_json_has_no_numbers_that_json_lacks(self, hostile):
+        """NaN and infinities would break strict readers."""
+        assert "NaN" not in comparison_json(hostile)
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+def test_a_backend_that_was_not_run_says_why(hostile, form):
+    """It is never left out without a word."""
+    assert "gone not run: backend" in RENDERERS[form](comparison_report.describe(hostile))
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+def test_everything_that_was_measured_is_there(form):
+    """In every form."""
+    text = RENDERERS[form](
+        made(
+            Compared(
+                "b",
+                version="1.2.3",
+                counts=CONFORMING,
+                accuracy=(Accuracy("float32", 1, 0.5812, 3.5, 0.75),),
+                seconds=0.0021,
+                vectors=1,
+            )
+        )
+    )
+    for fact in ("1.2.3", "2.1 ms", "1/1", "58.1%", "3.5", "0.75", "Linux x86", "2026-01-02"):
+        assert fact in text.replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("clause", "text"),
+    [
+        (ClauseReport("c", "followed", followed="kept"), "kept"),
+        (ClauseReport("c", "followed", followed="a", possible=("a", "b")), "a or b"),
+        (ClauseReport("c", "either"), "either"),
+        (ClauseReport("c", "inconsistent"), "inconsistent"),
+        (
+            ClauseReport("c", "split", by="dtype", values={"float16": "a", "float32": "b"}),
+            "a (float16); b (float32)",
+        ),
+        (
+            ClauseReport("c", "split", by="axes", values={"1": "a", "2": "b", "3": "b"}),
+            "a (axes: 1); b (axes: 2, 3)",
+        ),
+        (
+            ClauseReport("c", "split", by="dtype", values={"float16": "a", "float64": "either"}),
+            "a (float16)",
+        ),
+    ],
+)
+def test_readings_of_a_cell(clause, text):
+    """What is followed, and by which values it is split."""
+    assert plain(comparison_report.reading(clause)) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.0000123, "12.3 µs"), (0.0021, "2.1 ms"), (1.5, "1.5 s"), (0, "0 µs")]
+)
+def test_durations(seconds, text):
+    """Three digits and a unit."""
+    assert comparison_report.duration(seconds) == text
+
+
+def test_a_share_of_nothing_is_a_dash():
+    """Unsupported vectors are in no denominator."""
+    shares = [
+        comparison_report.share(counts)
+        for counts in ({"unsupported": 3}, {"conforms": 1200, "error": 1})
+    ]
+    assert [(share.text, share.tone) for share in shares] == [
+        ("-", "quiet"),
+        ("1,200/1,201", "bad"),
+    ]

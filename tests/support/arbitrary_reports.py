@@ -1,0 +1,223 @@
+"""Hypothesis strategies of reports that need no meaning, small real reports, and comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+from support.fakes import check
+from support.report_samples import cases
+
+from conformance.backends import load_backend
+from conformance.check.report import (
+    FAILURES,
+    VERDICTS,
+    Accuracy,
+    ClauseReport,
+    Diagnosis,
+    Expectations,
+    Floor,
+    Repeatability,
+    Report,
+    Result,
+    Support,
+    UndefinedReport,
+    VectorsUsed,
+    Worst,
+)
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.operators import OPERATORS, vector_of
+
+texts = st.one_of(
+    st.sampled_from(
+        ["", "a|b", "`x`", "</td><img src=x>", "\x00\x1b[2J", "]]>", "a\nb\r\nc", "\\|"]
+    ),
+    st.text(max_size=12),
+)
+_counts = st.integers(0, 10**9)
+_numbers = st.floats()
+_words = st.text("abcxyz-0189", min_size=1, max_size=8)
+_mapping = st.dictionaries(_words, texts, max_size=2)
+_scalars = st.one_of(st.integers(-(2**70), 2**70), st.booleans(), texts, st.none())
+_tuples = st.lists(texts, max_size=3).map(tuple)
+
+
+def _elements(dtype):
+    if dtype in INTEGERS:
+        info = np.iinfo(dtype)
+        return st.integers(int(info.min), int(info.max))
+    if dtype == "bfloat16":
+        return st.sampled_from([0.0, -0.0, 1.5, -3.0, float("nan"), float("inf")])
+    return st.floats(width=8 * dtype_of(dtype).itemsize)
+
+
+@st.composite
+def _worst(draw, dtype):
+    elements, index = _elements(dtype), st.lists(st.integers(0, 9), max_size=4).map(tuple)
+    return Worst(
+        index=draw(index),
+        got=draw(elements),
+        expected=draw(elements),
+        error=draw(_numbers),
+        ulp=draw(_numbers),
+        bound=draw(_numbers),
+        wrong=draw(_counts),
+        total=draw(_counts),
+        first_index=draw(index),
+        first_got=draw(elements),
+        first_expected=draw(elements),
+    )
+
+
+@st.composite
+def results(draw):
+    """Draw a result; only failures are expected."""
+    dtype = draw(st.sampled_from(["", *FLOATS, *INTEGERS]))
+    verdict = draw(st.sampled_from(VERDICTS))
+    return Result(
+        id=draw(texts),
+        operator=draw(st.sampled_from([*OPERATORS, "x|y"])),
+        verdict=verdict,
+        attributes=draw(
+            st.dictionaries(_words, _scalars | st.lists(_scalars, max_size=3), max_size=3)
+        ),
+        dtype=dtype,
+        shapes=tuple(
+            draw(st.lists(st.lists(st.integers(0, 99), max_size=4).map(tuple), max_size=2))
+        ),
+        detail=draw(texts),
+        worst=draw(st.none() | _worst(dtype)) if dtype else None,
+        tier=draw(texts),
+        pattern=draw(texts),
+        source=draw(texts),
+        provenance=draw(texts),
+        tags=draw(_tuples),
+        readings=tuple(draw(st.lists(_mapping, max_size=2))),
+        clauses=draw(st.dictionaries(_words, _tuples, max_size=2)),
+        printed=draw(texts),
+        expected=draw(texts) if verdict in FAILURES else "",
+        excused=tuple(draw(st.lists(_mapping, max_size=1))),
+    )
+
+
+@st.composite
+def _clauses(draw):
+    return ClauseReport(
+        clause=draw(texts),
+        status=draw(st.sampled_from(["followed", "either", "split", "inconsistent"])),
+        followed=draw(st.none() | texts),
+        by=draw(st.none() | texts),
+        values=draw(_mapping),
+        counts=draw(st.dictionaries(_words, _counts, max_size=2)),
+        touched=draw(_counts),
+        possible=tuple(draw(st.lists(texts, max_size=2))),
+    )
+
+
+@st.composite
+def _diagnoses(draw):
+    numbers = [draw(_counts) for _ in range(5)]
+    explained, exact, total, contradicted, conforming = numbers
+    return Diagnosis(
+        summary=draw(texts),
+        faults=draw(_tuples),
+        explained=explained,
+        exact=exact,
+        total=total,
+        contradicted=contradicted,
+        conforming=conforming,
+        condition=draw(texts),
+        alternatives=draw(_tuples),
+        threads=draw(_tuples),
+        vectors=draw(_tuples),
+    )
+
+
+@st.composite
+def reports(draw, max_size=4):
+    """Draw a report whose counts are those of its results; everything else may be anything."""
+    found = tuple(draw(st.lists(results(), max_size=max_size, unique_by=lambda each: each.id)))
+    by_operator = {}
+    for each in found:
+        by_operator.setdefault(each.operator, Counter())[each.verdict] += 1
+    met = Counter(each.verdict for each in found if each.expected)
+    expectations = st.builds(
+        Expectations, texts, st.just(dict(met)), _tuples, _tuples, _tuples, _tuples
+    )
+    accuracy = st.builds(Accuracy, texts, _counts, st.floats(0, 1), _numbers, _numbers)
+    undefined = st.builds(UndefinedReport, texts, st.dictionaries(_words, _counts, max_size=2))
+    floors = st.builds(Floor, st.sampled_from([0.5, 99.9, 4000.0]), st.booleans(), _tuples)
+    support = st.builds(
+        Support,
+        st.lists(floors, max_size=2).map(tuple),
+        st.booleans(),
+        texts,
+        _counts,
+        _counts,
+        _tuples,
+    )
+    used = st.builds(VectorsUsed, st.sampled_from([*OPERATORS]), texts, texts, _counts, _counts)
+    return Report(
+        backend=draw(texts),
+        vectors=tuple(draw(st.lists(used, max_size=2, unique_by=lambda each: each.operator))),
+        results=found,
+        counts=sum(by_operator.values(), Counter()),
+        counts_by_operator=by_operator,
+        readings=tuple(draw(st.lists(_clauses(), max_size=2))),
+        undefined=tuple(draw(st.lists(undefined, max_size=2))),
+        accuracy=tuple(draw(st.lists(accuracy, max_size=2))),
+        diagnoses=tuple(draw(st.lists(_diagnoses(), max_size=2))),
+        required=draw(_mapping),
+        tier=draw(texts),
+        not_run=draw(_counts),
+        complete=draw(st.booleans()),
+        stopped=draw(texts),
+        shard=draw(texts),
+        repeated=draw(st.none() | st.builds(Repeatability, _counts, _tuples, _tuples)),
+        expectations=draw(expectations if met else st.none() | expectations),
+        started=draw(texts),
+        seconds=draw(st.floats(0, 1e6)),
+        backend_seconds=draw(st.floats(0, 1e6)),
+        versions=draw(_mapping),
+        notes=draw(_tuples),
+        support=draw(st.none() | support),
+    )
+
+
+def plain(report):
+    """Return a report, without what a file does not keep, as a text that compares bit by bit."""
+    kept = [replace(result, output=None) for result in report.results]
+    return repr(replace(report, results=tuple(kept)))
+
+
+reference = load_backend("numpy")
+
+
+def upper(operator, inputs, attributes):
+    """Treat same_lower as same_upper."""
+    if attributes.get("auto_pad") == "same_lower":
+        attributes = attributes | {"auto_pad": "same_upper"}
+    return reference(operator, inputs, attributes)
+
+
+def real(backend=upper, **options):
+    """Return the report of a backend over five vectors."""
+    return check(backend, [vector_of(case) for case in cases()], name="upper", **options)
+
+
+def made(*found, **others):
+    """Return a report of some results."""
+    by_operator = {}
+    for each in found:
+        by_operator.setdefault(each.operator, Counter())[each.verdict] += 1
+    counts = sum(by_operator.values(), Counter())
+    known = {"backend": "b", "vectors": ()} | others
+    return Report(results=found, counts=counts, counts_by_operator=by_operator, **known)
+
+
+def result(name, verdict="conforms", operator="AvgPool-1", **others):
+    """Return a result of a plain case."""
+    known = {"attributes": {"kernel": [2, 2]}, "dtype": "float32", "shapes": ((1, 1, 4, 4),)}
+    return Result(name, operator, verdict, **(known | others))

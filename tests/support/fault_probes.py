@@ -1,0 +1,98 @@
+"""A few hundred varied vectors to try faults on; nothing is stored."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from conformance.cases.sweep import collect
+from conformance.faults.features import weight
+from conformance.operators import OPERATORS, vector_of
+from conformance.vector import Case, Vector
+
+
+@cache
+def probes(operator: str) -> tuple[Vector, ...]:
+    """Return the vectors of one operator: pairwise covering, and what the sweep lacks."""
+    swept = collect(operator, tier="standard", strength=2, seed=1).cases
+    return tuple(vector_of(case) for case in (*swept, *_more(operator)))
+
+
+def light_probes(*operators: str) -> list[Vector]:
+    """Return half of the small vectors of some operators, or of all; all invalid ones, and ours."""
+    chosen = [v for name in operators or OPERATORS for v in probes(name)]
+    small = [vector for vector in chosen if weight(vector) <= 1500]
+    return [
+        v for i, v in enumerate(small) if i % 2 or "invalid" in v.case.tags or not v.case.pattern
+    ]
+
+
+def _more(operator: str) -> list[Case]:
+    """Return cases of kinds the sweep has none of."""
+    if operator == "AdaptiveAvgPool-8":
+        return [
+            _adaptive("one-long-block", (1, 1, 301), [1]),
+            _adaptive("49-to-49", (1, 1, 49), [49]),
+            _adaptive("blocked-channels", (1, 16, 5), [2], "float16"),
+            _adaptive("blocked-channels-float32", (1, 16, 5), [2]),
+            _adaptive("tail-of-channels", (1, 11, 4), [2]),
+            Case("five-axes", operator, {}, (_data((1, 1, 2, 2, 2, 2)), np.array([1, 2, 1, 2]))),
+        ]
+    attributes = {
+        "kernel": [1] * 4,
+        "strides": [1] * 4,
+        "pads_begin": [0] * 4,
+        "pads_end": [0] * 4,
+    }
+    one = {key: value[:1] for key, value in attributes.items()}
+    flag = {} if operator == "MaxPool-1" else {"exclude_pad": True}
+    padded = one | {"pads_begin": [1], "pads_end": [1]}
+    padded |= {"exclude_pad": False} if operator == "AvgPool-1" else {}
+    if operator == "nGraph-AvgPool":
+        broken = {"window_shape": [2], "include_padding_in_avg_computation": "yes"}
+        return [Case("flag-of-text", operator, broken, (_data((1, 1, 4)),))]
+    found = [
+        Case("four-axes", operator, attributes | flag, (_data((1, 1, 2, 2, 2, 2)),)),
+        Case(
+            "one-long-window",
+            operator,
+            one | flag | {"kernel": [300]},
+            (np.arange(301, dtype=np.float32).reshape(1, 1, 301),),
+        ),
+        # Kernels that differ and strides that do not, and the reverse.
+        _pool("kernel-differs", operator, [2, 3], [2, 2], flag),
+        _pool("strides-differ", operator, [2, 2], [1, 2], flag),
+        Case("kernel-one-with-pads", operator, padded, (_data((1, 1, 4)),)),
+        Case(
+            "eleven-channels",
+            operator,
+            one | flag | {"kernel": [2]},
+            (_data((1, 11, 4)),),
+        ),
+    ]
+    if operator == "MaxPool-1":
+        cells = _data((1, 1, 11))
+        cells[..., ::5] = np.nan
+        found.append(Case("nan-up-to-the-tail", operator, one | {"kernel": [2]}, (cells,)))
+    if operator == "AvgPool-1":
+        found += [
+            Case("integers", operator, one | flag, (_data((1, 1, 4)).astype(np.int32),)),
+            Case("flag-of-text", operator, one | {"exclude_pad": "yes"}, (_data((1, 1, 4)),)),
+        ]
+    return found
+
+
+def _pool(name: str, operator: str, kernel: list[int], strides: list[int], flag: dict) -> Case:
+    attributes = {"kernel": kernel, "strides": strides, "pads_begin": [0, 0], "pads_end": [0, 0]}
+    return Case(name, operator, attributes | flag, (_data((1, 1, 5, 6)),))
+
+
+def _adaptive(name: str, shape: tuple[int, ...], size: list[int], dtype: str = "float32") -> Case:
+    return Case(name, "AdaptiveAvgPool-8", {}, (_data(shape, dtype), np.array(size)))
+
+
+def _data(shape: tuple[int, ...], dtype: str = "float32"):
+    """Return numbers that all differ, of both signs."""
+    values = np.arange(1, np.prod(shape) + 1) * np.where(np.arange(np.prod(shape)) % 3, 1, -1)
+    return values.reshape(shape).astype(dtype)

@@ -1,0 +1,449 @@
+"""A slow pooling oracle: plain loops over exact fractions, written from the documents alone.
+
+It shares no code with the package, so that a mistake there cannot hide here. numpy and ml_dtypes
+only carry values in and out. The clauses and readings are those of the project's list of rulings.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Exact = Fraction | Literal["nan", "inf", "-inf"]
+
+READINGS: dict[str, tuple[str, ...]] = {
+    "same-output-size": ("divided", "same-as-input"),
+    "same-never-crops": ("clamped", "cropped-floor", "cropped-truncated"),
+    "same-with-ceil": ("rounding-ignored", "rounding-applied"),
+    "ceil-window-past-input": ("kept", "dropped", "all-dropped"),
+    "valid-rounds": ("applied", "ignored"),
+    "overhang-divisor": ("padded-extent", "whole-kernel"),
+    "nan-in-maximum": ("propagates", "ignored"),
+}
+"""The readings this oracle knows, the default first."""
+
+FORMATS: dict[str, tuple[int, int, int]] = {
+    "float16": (11, -24, 16),
+    "bfloat16": (8, -133, 128),
+    "float32": (24, -149, 128),
+    "float64": (53, -1074, 1024),
+}
+"""Bits of precision, exponent of the smallest subnormal, exponent of the first power too large."""
+
+
+class WholeCaseUndefined(Exception):  # noqa: N818 - a state of the case, not an error of the test
+    """No element of the output is defined: any value, nothing, or an exception conforms."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Geometry: which cells each output index reads, one axis at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one output index reads on one axis.
+
+    `inside`: indices of the input cells. `padded`: how many of its cells lie inside input + pads.
+    `whole`: how many cells it has at all.
+    """
+
+    inside: tuple[int, ...]
+    padded: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An operator with its attributes resolved: the windows of each axis, and what divides."""
+
+    average: bool
+    axes: tuple[tuple[Window, ...], ...]
+    divides: Literal["inside", "padded", "whole"] = "inside"
+
+    def divisors(self, axis: int) -> list[int]:
+        """Return the factor each window of `axis` contributes to the divisor."""
+        return [
+            {"inside": len(w.inside), "padded": w.padded, "whole": w.whole}[self.divides]
+            for w in self.axes[axis]
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The numbers that place the windows of one axis."""
+
+    size: int
+    kernel: int
+    stride: int
+    begin: int
+    end: int
+    extent: int
+
+    def windows(self) -> tuple[Window, ...]:
+        """Return the windows, the first at `-begin` in coordinates of the input."""
+        windows = []
+        for index in range(self.extent):
+            first = index * self.stride - self.begin
+            cells = range(first, first + self.kernel)
+            windows.append(
+                Window(
+                    inside=tuple(c for c in cells if 0 <= c < self.size),
+                    padded=sum(-self.begin <= c < self.size + self.end for c in cells),
+                    whole=self.kernel,
+                )
+            )
+        return tuple(windows)
+
+
+def resolve_axis(
+    size: int,
+    kernel: int,
+    stride: int,
+    begin: int,
+    end: int,
+    mode: str,
+    rounding: str,
+    readings: Mapping[str, str],
+) -> Axis:
+    """Resolve the pads and the output extent of one axis of a windowed operator."""
+    if mode == "valid":
+        begin = end = 0
+    if mode in ("same_upper", "same_lower"):
+        as_input = readings["same-output-size"] == "same-as-input"
+        extent = size if as_input else math.ceil(Fraction(size, stride))
+        total = (extent - 1) * stride + kernel - size
+        if total < 0 and readings["same-never-crops"] == "clamped":
+            total = 0
+        truncates = readings["same-never-crops"] == "cropped-truncated"
+        half = math.trunc(Fraction(total, 2)) if truncates else math.floor(Fraction(total, 2))
+        begin, end = (half, total - half) if mode == "same_upper" else (total - half, half)
+        rounds = rounding == "ceil" and readings["same-with-ceil"] == "rounding-applied"
+        if as_input or not rounds:
+            return Axis(size, kernel, stride, begin, end, extent)
+    free = size + begin + end - kernel
+    if free < 0:
+        raise WholeCaseUndefined(f"kernel {kernel} is longer than the padded axis")
+    if rounding == "floor" or (mode == "valid" and readings["valid-rounds"] == "ignored"):
+        return Axis(size, kernel, stride, begin, end, free // stride + 1)
+    extent = math.ceil(Fraction(free, stride)) + 1
+    # dropping is about explicit and valid: under same_* it would undo `rounding-applied`
+    most = {"kept": 0, "dropped": 1, "all-dropped": extent}[readings["ceil-window-past-input"]]
+    past = [index for index in range(extent) if index * stride >= size + begin]
+    if mode in ("explicit", "valid"):
+        extent -= min(most, len(past))
+    return Axis(size, kernel, stride, begin, end, extent)
+
+
+# ---------------------------------------------------------------------------------------------
+# Attributes: what the documents allow
+
+
+def require(condition: object, message: str) -> None:
+    """Raise ValueError(message) unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def integers(attributes: Mapping[str, Any], name: str, count: int, least: int) -> list[int]:
+    """Return a required list of `count` integers, each at least `least`."""
+    require(name in attributes, f"{name} is required")
+    values = attributes[name]
+    require(isinstance(values, (list, tuple)), f"{name} is a list")
+    require(len(values) == count, f"{name} has one value per spatial axis")
+    require(all(type(v) is int for v in values), f"{name} holds integers")
+    require(all(v >= least for v in values), f"{name} starts from {least}")
+    return list(values)
+
+
+def boolean(attributes: Mapping[str, Any], name: str) -> bool:
+    """Return a required boolean."""
+    require(name in attributes, f"{name} is required")
+    require(type(attributes[name]) is bool, f"{name} is true or false")
+    return bool(attributes[name])
+
+
+def choice(attributes: Mapping[str, Any], name: str, allowed: Sequence[str]) -> str:
+    """Return one of the `allowed` words, the first where the attribute is absent."""
+    word = attributes.get(name, allowed[0])
+    require(word in allowed, f"{name} is one of {allowed}")
+    return str(word)
+
+
+def known(attributes: Mapping[str, Any], names: str) -> None:
+    """Refuse attributes the document does not have."""
+    unknown = set(attributes) - set(names.split())
+    require(not unknown, f"no such attributes: {sorted(unknown)}")
+
+
+def plan(
+    operator: str,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    readings: Mapping[str, str] | None = None,
+) -> Plan:
+    """Resolve a case to its windows.
+
+    ValueError: attributes or inputs break the document. WholeCaseUndefined: nothing is defined.
+    """
+    read = {clause: names[0] for clause, names in READINGS.items()}
+    for clause, reading in (readings or {}).items():
+        if reading not in READINGS.get(clause, ()):
+            raise LookupError(f"no reading {clause}={reading}")
+        read[clause] = reading
+
+    resolve = {
+        "AvgPool-1": _openvino,
+        "MaxPool-1": _openvino,
+        "AdaptiveAvgPool-8": _adaptive,
+        "nGraph-AvgPool": _ngraph,
+    }.get(operator)
+    if resolve is None:
+        raise LookupError(f"no operator {operator}")
+    return resolve(operator, inputs, attributes, read)
+
+
+def _openvino(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """AvgPool-1 and MaxPool-1: Attributes and Inputs."""
+    average = operator == "AvgPool-1"
+    require(len(inputs) == 1, "one input")
+    require(3 <= inputs[0].ndim <= 5, "a 3D, 4D or 5D input")
+    require(not average or inputs[0].dtype.name in FORMATS, "a floating-point input")
+    sizes = inputs[0].shape[2:]
+    names = "kernel strides pads_begin pads_end rounding_type auto_pad"
+    known(attributes, f"{names} exclude_pad" if average else names)
+    kernel = integers(attributes, "kernel", len(sizes), 1)
+    strides = integers(attributes, "strides", len(sizes), 1)
+    begins = integers(attributes, "pads_begin", len(sizes), 0)
+    ends = integers(attributes, "pads_end", len(sizes), 0)
+    exclude = not average or boolean(attributes, "exclude_pad")
+    rounding = choice(attributes, "rounding_type", ["floor", "ceil"])
+    mode = choice(attributes, "auto_pad", ["explicit", "same_upper", "same_lower", "valid"])
+    _refuse_undefined(inputs[0], average=average)
+    axes = [
+        resolve_axis(*axis, mode, rounding, read)
+        for axis in zip(sizes, kernel, strides, begins, ends, strict=True)
+    ]
+    any_pad = any(axis.begin or axis.end for axis in axes)
+    whole = any_pad and read["overhang-divisor"] == "whole-kernel"
+    return Plan(
+        average=average,
+        axes=tuple(axis.windows() for axis in axes),
+        divides="inside" if exclude else "whole" if whole else "padded",
+    )
+
+
+def _ngraph(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """AvgPool of nGraph: Attributes and Formal definition."""
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim >= 3, "an input (N, C, d1, ..., dn) with n > 0")
+    sizes = inputs[0].shape[2:]
+    ones, zeros = [1] * len(sizes), [0] * len(sizes)
+    defaults = {
+        "window_movement_strides": ones,
+        "padding_below": zeros,
+        "padding_above": zeros,
+        "include_padding_in_avg_computation": False,
+    }
+    known(attributes, " ".join(["window_shape", *defaults]))
+    full = defaults | dict(attributes)
+    window = integers(full, "window_shape", len(sizes), 1)
+    strides = integers(full, "window_movement_strides", len(sizes), 1)
+    below = integers(full, "padding_below", len(sizes), 0)
+    above = integers(full, "padding_above", len(sizes), 0)
+    include = boolean(full, "include_padding_in_avg_computation")
+    _refuse_undefined(inputs[0], average=True)
+    axes = [
+        resolve_axis(*axis, "explicit", "floor", read)
+        for axis in zip(sizes, window, strides, below, above, strict=True)
+    ]
+    return Plan(
+        average=True,
+        axes=tuple(axis.windows() for axis in axes),
+        divides="whole" if include else "inside",
+    )
+
+
+def _adaptive(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """AdaptiveAvgPool-8: Detailed description."""
+    require(len(inputs) == 2, "two inputs")
+    data, sizes_out = inputs
+    require(3 <= data.ndim <= 5, "a 3D, 4D or 5D input")
+    known(attributes, "output_type")  # its example has one; the text gives it no meaning
+    require(sizes_out.dtype in (np.int32, np.int64), "output_size is int32 or int64")
+    require(sizes_out.shape == (data.ndim - 2,), "output_size has one value per spatial axis")
+    require(all(int(o) >= 0 for o in sizes_out), "output sizes are not negative")
+    require(data.dtype.name in FORMATS, "a floating-point input")
+    _refuse_undefined(data, average=True)
+    if 0 in [int(o) for o in sizes_out]:
+        raise WholeCaseUndefined("an output dimension is empty")
+    axes = []
+    for size, extent in zip(data.shape[2:], map(int, sizes_out), strict=True):
+        windows = []
+        for index in range(extent):
+            start = math.floor(Fraction(index * size, extent))
+            stop = math.ceil(Fraction((index + 1) * size, extent))
+            windows.append(Window(tuple(range(start, stop)), stop - start, stop - start))
+        axes.append(tuple(windows))
+    return Plan(average=True, axes=tuple(axes))
+
+
+def _refuse_undefined(data: Array, *, average: bool) -> None:
+    if 0 in data.shape:
+        raise WholeCaseUndefined("a dimension is empty")
+    if average and data.dtype.name not in FORMATS:
+        raise WholeCaseUndefined("the average of integers")
+
+
+# ---------------------------------------------------------------------------------------------
+# Values: exact mean, maximum, and one rounding to the element type
+
+
+def exact_value(element: Any) -> Exact:
+    """Return the exact value of one array element."""
+    if isinstance(element, np.integer):
+        return Fraction(int(element))
+    value = float(element)
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return Fraction(value)
+
+
+def exact_mean(values: Sequence[Exact], divisor: int) -> Exact:
+    """Return sum / divisor; NaN for any NaN or both infinities, else the infinity."""
+    special = {v for v in values if not isinstance(v, Fraction)}
+    if "nan" in special or special == {"inf", "-inf"}:
+        return "nan"
+    for infinity in special:
+        return infinity
+    return sum((v for v in values if isinstance(v, Fraction)), Fraction(0)) / divisor
+
+
+def exact_maximum(values: Sequence[Exact]) -> Exact:
+    """Return the largest value, NaN if there is one; a window has at least one cell."""
+    if "nan" in values:
+        return "nan"
+    if "inf" in values:
+        return "inf"
+    finite = [v for v in values if isinstance(v, Fraction)]
+    return max(finite) if finite else "-inf"
+
+
+def rounded(value: Exact, dtype: np.dtype[Any]) -> Any:
+    """Return `value` rounded once to `dtype`, ties to even, as a scalar of that type."""
+    if not isinstance(value, Fraction):
+        return dtype.type(value)
+    if dtype.name not in FORMATS:
+        return dtype.type(int(value))
+    precision, lowest, too_large = FORMATS[dtype.name]
+    if value == 0:
+        return dtype.type(0.0)
+    magnitude = abs(value)
+    # the exponent e with 2**e <= magnitude < 2**(e + 1), found without floating point
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if Fraction(2) ** exponent > magnitude:
+        exponent -= 1
+    spacing = max(exponent - (precision - 1), lowest)
+    scaled = magnitude / Fraction(2) ** spacing
+    units, rest = divmod(scaled.numerator, scaled.denominator)
+    twice = Fraction(2 * rest, scaled.denominator)
+    if twice > 1 or (twice == 1 and units % 2 == 1):
+        units += 1
+    sign = -1 if value < 0 else 1
+    if Fraction(units) * Fraction(2) ** spacing >= Fraction(2) ** too_large:
+        return dtype.type(sign * math.inf)
+    return dtype.type(sign * math.ldexp(units, spacing))
+
+
+# ---------------------------------------------------------------------------------------------
+# The oracle
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OracleResult:
+    """The answer to a case, every array in the shape of the output.
+
+    `expected`: correctly rounded, in the element type; 0 where undefined. `undefined`: bool.
+    `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1
+    for a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
+    undefined, and where an addend is not finite. `exact`: object array of Fraction, 'nan', 'inf'
+    or '-inf'; None where undefined.
+    """
+
+    expected: Array
+    undefined: Array
+    addends: Array
+    divisor: Array
+    magnitude: Array
+    exact: Array
+
+
+def oracle(
+    operator: str,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    readings: Mapping[str, str] | None = None,
+) -> OracleResult:
+    """Compute a case exactly.
+
+    ValueError: attributes or inputs break the document. WholeCaseUndefined: nothing is defined.
+    LookupError: no such operator or reading, a mistake in the test.
+    """
+    planned = plan(operator, inputs, attributes, readings)
+    ignores_nan = (readings or {}).get("nan-in-maximum") == "ignored"
+    data = inputs[0]
+    shape = (*data.shape[:2], *(len(windows) for windows in planned.axes))
+    divisors = [planned.divisors(axis) for axis in range(len(planned.axes))]
+    result = OracleResult(
+        expected=np.zeros(shape, data.dtype),
+        undefined=np.zeros(shape, bool),
+        addends=np.zeros(shape, np.int64),
+        divisor=np.ones(shape, np.int64),
+        magnitude=np.full(shape, Fraction(0), object),
+        exact=np.full(shape, None, object),
+    )
+    for index in itertools.product(*map(range, shape)):
+        batch, channel, *place = index
+        reads = [planned.axes[axis][i].inside for axis, i in enumerate(place)]
+        values = [exact_value(data[batch, channel, *cell]) for cell in itertools.product(*reads)]
+        if planned.average:
+            divisor = math.prod(divisors[axis][i] for axis, i in enumerate(place))
+            result.divisor[index] = divisor
+            result.undefined[index] = divisor == 0
+        else:
+            values = [v for v in values if not (ignores_nan and v == "nan")]
+            result.undefined[index] = not values
+        if result.undefined[index]:
+            result.addends[index] = -1
+            continue
+        if planned.average:
+            exact = exact_mean(values, divisor)
+            result.addends[index] = sum(v != 0 for v in values)
+            finite = [v for v in values if isinstance(v, Fraction)]
+            if len(finite) == len(values):
+                result.magnitude[index] = Fraction(sum(map(abs, finite)), divisor)
+        else:
+            exact = exact_maximum(values)
+        result.exact[index] = exact
+        result.expected[index] = rounded(exact, data.dtype)
+    return result
+
+
+def array(values: Any, dtype: str = "float32") -> Array:
+    """Return an array of an element type given by the suite's name."""
+    return np.array(values, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)

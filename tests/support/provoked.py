@@ -1,0 +1,42 @@
+"""Vectors at which the backends of `hostile` misbehave or do not, and verdicts by a Runner."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.fakes import ramp, vector
+from support.hostile import TRIGGER
+
+from conformance.backends.answer import NOT_RUN
+from conformance.backends.runner import Answers
+from conformance.batch import batch_of
+from conformance.check.judge import judge
+from conformance.check.report import VERDICTS
+
+FINE = ("conforms", "")
+
+
+def friendly():
+    """Return a vector at which no hostile backend misbehaves."""
+    return vector(ramp(1, 1, 6))
+
+
+def provoking():
+    """Return a vector at which every hostile backend misbehaves."""
+    return vector(ramp(1, 1, 6) + np.float32(TRIGGER - 1))
+
+
+def verdicts(runner, vectors, *, tick=lambda done: None):
+    """Return per vector its verdict and its detail, None where it was not run; and the answers."""
+    batch = batch_of(vectors)
+    answers = Answers.none_yet(len(batch))
+    runner.run(batch, answers, tick)
+    judged = judge(batch, answers, {})
+    found = [
+        None
+        if kind == NOT_RUN
+        else (VERDICTS[verdict], getattr(judged.explanations.get(index), "detail", ""))
+        for index, (kind, verdict) in enumerate(
+            zip(answers.kind, judged.verdict.tolist(), strict=True)
+        )
+    ]
+    return found, answers

@@ -1,0 +1,141 @@
+"""Random valid cases, and comparison with the oracle: shared by the tests of backends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from support.oracle import FORMATS, OracleResult, array
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Case = tuple[str, list[Array], dict[str, Any]]
+
+OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
+
+INVALID: dict[str, dict[str, Any]] = {
+    "stride-zero": {"strides": [0]},
+    "stride-negative": {"strides": [-1]},
+    "kernel-zero": {"kernel": [0]},
+    "kernel-long": {"kernel": [2, 2]},
+    "kernel-fraction": {"kernel": [1.5]},
+    "strides-empty": {"strides": []},
+    "pads-long": {"pads_begin": [0, 0], "pads_end": [0, 0]},
+    "pads-negative": {"pads_begin": [-1], "pads_end": [-1]},
+    "pad-negative": {"pads_begin": [-1]},
+    "rounding": {"rounding_type": "round"},
+    "auto-pad": {"auto_pad": "same"},
+    "exclude-pad": {"exclude_pad": "true"},
+}
+"""Changes that make AvgPool-1 attributes of one axis invalid, by name."""
+
+
+def pooling(kernel: list[int], strides: list[int] | None = None, **others: Any) -> dict[str, Any]:
+    """Return attributes common to AvgPool-1 and MaxPool-1; no pads unless told otherwise."""
+    zeros = [0] * len(kernel)
+    strides = strides or [1] * len(kernel)
+    return {"kernel": kernel, "strides": strides, "pads_begin": zeros, "pads_end": zeros} | others
+
+
+def small_integers(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
+    """Return integers from -8 to 8: every sum is exact in every element type."""
+    values = np.random.default_rng(seed).integers(-8, 9, shape)
+    return array(np.abs(values) if dtype.startswith("uint") else values, dtype)
+
+
+def noise(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
+    """Return numbers of mixed sign and magnitude, a third of them zero."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=shape) * 2.0 ** rng.integers(-6, 7, shape)
+    return array(np.where(rng.random(shape) < 1 / 3, 0, values), dtype)
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    operators: Sequence[str] = OPERATORS,
+    dtypes: Sequence[str] = tuple(FORMATS),
+    fill: Any = small_integers,
+    symmetric: bool = False,
+) -> Case:
+    """Draw a case with valid attributes; it may still be undefined as a whole.
+
+    `symmetric` draws the same pads for both ends, at most half of the kernel.
+    """
+    operator = draw(st.sampled_from(operators))
+    axes = draw(st.integers(1, 4 if operator == "nGraph-AvgPool" and not symmetric else 3))
+    each = st.tuples(*[st.integers(1, 4)] * axes).map(list)
+    sizes = draw(st.tuples(*[st.integers(1, 8 if axes == 1 else 9 - 2 * axes)] * axes))
+    batch, channels = draw(st.integers(1, 2)), draw(st.integers(1, 2))
+    dtype = draw(st.sampled_from(dtypes))
+    inputs = [fill((batch, channels, *sizes), dtype, draw(st.integers(0, 2**32)))]
+    if operator == "AdaptiveAvgPool-8":
+        index = draw(st.sampled_from(["int32", "int64"]))
+        return operator, [*inputs, np.array(draw(each), index)], {}
+    kernel, strides = draw(each), draw(each)
+    begin = [draw(st.integers(0, k // 2 if symmetric else 3)) for k in kernel]
+    end = begin if symmetric else [draw(st.integers(0, 3)) for _ in kernel]
+    if operator == "nGraph-AvgPool":
+        include = draw(st.booleans())
+        return (
+            operator,
+            inputs,
+            _some(
+                draw,
+                {"window_shape": kernel},
+                window_movement_strides=strides,
+                padding_below=begin,
+                padding_above=end,
+                include_padding_in_avg_computation=include,
+            ),
+        )
+    required = {"kernel": kernel, "strides": strides, "pads_begin": begin, "pads_end": end}
+    if operator == "AvgPool-1":
+        required["exclude_pad"] = draw(st.booleans())
+    return (
+        operator,
+        inputs,
+        _some(
+            draw,
+            required,
+            rounding_type=draw(st.sampled_from(["floor", "ceil"])),
+            auto_pad=draw(st.sampled_from(["explicit", "same_upper", "same_lower", "valid"])),
+        ),
+    )
+
+
+def _some(draw: st.DrawFn, required: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    """Leave out some of the attributes that have a default."""
+    given = {name: value for name, value in optional.items() if draw(st.booleans())}
+    return required | given
+
+
+def assert_equals(got: Array, result: OracleResult) -> None:
+    """Assert shape, type and every defined element equal the oracle's; zeros have no sign."""
+    assert (got.dtype, got.shape) == (result.expected.dtype, result.expected.shape)
+    defined = ~result.undefined
+    np.testing.assert_array_equal(
+        got[defined].astype(np.float64), result.expected[defined].astype(np.float64)
+    )
+
+
+def worst_share(got: Array, result: OracleResult, axes: int, *, flushes: bool = False) -> float:
+    """Return the largest error as a share of what rounding explains; finite results only.
+
+    An average of m non-zero addends over r axes rounds at most m + 2r times, each by u relative
+    or by the smallest subnormal (`flushes`: the smallest normal).
+    """
+    assert (got.dtype, got.shape) == (result.expected.dtype, result.expected.shape)
+    precision, lowest, _ = FORMATS[got.dtype.name]
+    tiny = Fraction(2) ** (lowest + precision - 1 if flushes else lowest)
+    shares = [Fraction(0)]
+    for index in np.ndindex(got.shape):
+        exact = result.exact[index]
+        if isinstance(exact, Fraction):
+            steps = int(result.addends[index]) + 2 * axes
+            relative = steps * Fraction(2) ** -precision
+            allowed = relative / (1 - relative) * result.magnitude[index] + (steps + 1) * tiny
+            shares.append(abs(Fraction(float(got[index])) - exact) / allowed)
+    return float(max(shares))

@@ -1,0 +1,37 @@
+"""What renderers make of documents, for tests of what is described."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from conformance.report import check_report, console, html, markdown
+
+
+def printed(renderable, width=80):
+    """Return what a terminal shows: lines without colours or spaces at their ends."""
+    terminal = Console(width=width, highlight=False, markup=False, force_terminal=False)
+    with terminal.capture() as captured:
+        terminal.print(renderable, crop=False)
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def in_terminal(document, *, width=80, shown=None):
+    """Return a document as the lines of a terminal."""
+    return printed(console.render(document, width=width, shown=shown), width)
+
+
+def report_in_terminal(report, *, repro=None, shown=None, width=80):
+    """Return the report of a check as the lines of a terminal."""
+    return in_terminal(check_report.describe(report, repro=repro), shown=shown, width=width)
+
+
+def report_as_markdown(report, *, repro=None, shown=20):
+    """Return the report of a check as Markdown."""
+    return markdown.render(check_report.describe(report, repro=repro), shown=shown)
+
+
+RENDERERS = {
+    "terminal": lambda document: "\n".join(in_terminal(document)),
+    "markdown": markdown.render,
+    "html": html.render,
+}

@@ -1,0 +1,84 @@
+"""Files and folders in the making: what stays of them when something ends too early."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.paths import ROOT
+
+from conformance.files import new_folder, writing
+
+_HOLDING = """
+import sys
+from pathlib import Path
+from conformance.files import new_folder, writing
+with new_folder(Path(sys.argv[1], "folder")) as folder, writing(Path(sys.argv[1], "file")) as file:
+    (folder / "inside").touch()
+    file.write(b"half")
+    print("holding", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Return a process that has begun to write a file and a folder, and waits."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLDING, tmp_path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdout.readline() == b"holding\n"
+        yield process
+        process.kill()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_a_killed_process_left_goes_with_the_next_file(holder, tmp_path):
+    """Files and folders, under whatever name they were begun."""
+    holder.kill()
+    holder.wait()
+    assert len(names(tmp_path)) == 2
+    with writing(tmp_path / "other"):
+        pass
+    assert names(tmp_path) == ["other"]
+
+
+def test_what_another_process_is_making_stays(holder, tmp_path):
+    """It is finished there, though files were made beside it."""
+    with writing(tmp_path / "file") as stream:
+        stream.write(b"mine")
+    with new_folder(tmp_path / "other"):
+        pass
+    holder.communicate(b"go on")
+    assert holder.returncode == 0
+    assert names(tmp_path) == ["file", "folder", "other"]
+    assert (tmp_path / "file").read_bytes() == b"half"
+
+
+@pytest.mark.parametrize("name", [".file.0123abcd.part", "file.part", ".conformance-.part"])
+def test_files_of_other_programs_stay(tmp_path, name):
+    """However much they look like unfinished ones."""
+    Path(tmp_path, name).touch()
+    with writing(tmp_path / "file"):
+        pass
+    assert names(tmp_path) == sorted([name, "file"])
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_nothing_stays_where_the_block_fails(tmp_path, error):
+    """Neither a file nor a folder."""
+    with pytest.raises(error), writing(tmp_path / "file") as stream:  # noqa: PT012
+        stream.write(b"half")
+        raise error
+    with pytest.raises(error), new_folder(tmp_path / "folder") as folder:  # noqa: PT012
+        (folder / "file").touch()
+        raise error
+    assert names(tmp_path) == []
