@@ -23,7 +23,6 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase, Unsupported
 from conformance.export.limits import limits
 from conformance.operators import Operator, Params, operator_named
-from conformance.operators.windows import ceil_div
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Anything, Raises, Values, Vector
 
@@ -143,10 +142,6 @@ def _pooling(vector: Vector) -> tuple[str, Params | None]:
         params = operator.validate(case.inputs, case.attributes)
     except InvalidCase as error:  # a stranger's file may expect an output of it
         raise Inexpressible(str(error)) from None
-    if params.same:
-        for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
-            if (ceil_div(d, s) - 1) * s + k < d:
-                raise Inexpressible("the pads of SAME_* would be negative in ONNX")
     if params.auto_pad == "valid" and params.ceil:
         # ONNX's VALID ignores ceil_mode; without auto_pad it does not.
         none = (0,) * len(params.kernel)

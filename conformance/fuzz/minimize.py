@@ -98,7 +98,22 @@ def _with_fewer_axes(case: Case) -> Iterator[Case]:
             for key, value in case.attributes.items()
         }
         sizes = tuple(np.delete(size, axis) for size in rest)
-        yield _case(case, given, (data.take(0, axis=2 + axis), *sizes))
+        fewer = _case(case, given, (data.take(0, axis=2 + axis), *sizes))
+        yield fewer
+        yield from _with_longer_windows(fewer)
+
+
+def _with_longer_windows(case: Case) -> Iterator[Case]:
+    """Yield the case with a window and its axis longer by one, for what took two axes to show."""
+    data, rest = case.inputs[0], case.inputs[1:]
+    for attribute in operator_named(case.operator).attributes:
+        numbers = _numbers(case, attribute) if attribute.role == "kernel" else ()
+        for place, number in enumerate(numbers):
+            given = {**case.attributes, attribute.key: list(numbers)}
+            given[attribute.key][place] = number + 1
+            added = [(0, 0)] * data.ndim
+            added[2 + place] = (0, 1)
+            yield _case(case, given, (np.pad(data, added, mode="edge"), *rest))
 
 
 def _with_lower_attributes(case: Case) -> Iterator[Case]:

@@ -140,7 +140,7 @@ class TestLeftOut:
             (vector(ramp(1, 1, 6, dtype="int64"), operator="MaxPool-1"), "no MaxPool of int64"),
             (
                 vector(ramp(1, 1, 6), pool(kernel=[1], strides=[3], auto_pad="same_upper")),
-                "the pads of SAME_",
+                "ONNX leaves same-never-crops and all-padding-average open",
             ),
             (
                 vector(np.array([[[np.nan, 1.0]]], np.float32), operator="MaxPool-1"),
@@ -193,13 +193,13 @@ def test_ids_that_look_alike_have_tests_of_their_own(tmp_path):
     assert len(list(written_in(tmp_path / "e"))) == 3
 
 
-def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+def test_without_the_package_its_name_is_said(tmp_path, monkeypatch):
     """And nothing is left behind."""
     monkeypatch.setitem(sys.modules, "onnx", None)
     for name in [n for n in sys.modules if n.startswith("conformance.export.onnx_export")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "conformance.backends.engines.onnx_node", raising=False)
-    with pytest.raises(UsageError, match=r"pip install 'pooling-conformance\[onnxruntime\]'"):
+    with pytest.raises(UsageError, match="pip install onnx"):
         export("onnx", tmp_path / "e", [vector()])
     assert list(tmp_path.iterdir()) == []
 
