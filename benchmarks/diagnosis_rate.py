@@ -21,9 +21,9 @@ from pathlib import Path
 
 from conformance.check.judge import accepted
 from conformance.check.report import Diagnosis
+from conformance.diagnosis.likely_causes import diagnose
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
-from conformance.faults.diagnosis import diagnose
 from conformance.faults.strength import vectors_of
 from conformance.operators import OPERATORS
 from conformance.vector import Outputs, Vector

@@ -26,9 +26,9 @@ from conformance.check.api import run
 from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.check.profiles import pins_of
 from conformance.check.report import RETURNED, Report, Result
+from conformance.diagnosis.likely_causes import diagnose
+from conformance.diagnosis.of_report import reproduced
 from conformance.errors import UsageError
-from conformance.faults.annotate import reproduced
-from conformance.faults.diagnosis import diagnose
 from conformance.report import phrases
 from conformance.report.repro import script
 from conformance.vector import Vector, outputs_of

@@ -101,7 +101,7 @@ def check(
         )
         if report.ok or not diagnose:
             return report
-        from conformance.faults.annotate import explained  # noqa: PLC0415 - only for failures
+        from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
 
         try:
             return explained(report, sources, progress=from_counts(progress))
@@ -196,7 +196,7 @@ def _reproduced(
     causes = {cause: faults_of(cause) for cause in expected.of(CAUSE)}
     if not causes:
         return {}
-    from conformance.faults.annotate import reproduced  # noqa: PLC0415 - only for such lines
+    from conformance.diagnosis.of_report import reproduced  # noqa: PLC0415 - only for such lines
 
     return reproduced(report, sources, causes)
 

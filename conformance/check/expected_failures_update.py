@@ -29,7 +29,7 @@ from conformance.check.expected_failures import (
 from conformance.check.failure_kinds import kind_of
 from conformance.check.patterns import few_patterns
 from conformance.check.report import FAILURES, Report, Result
-from conformance.faults.annotate import reproduced
+from conformance.diagnosis.of_report import reproduced
 from conformance.faults.catalogue import CATALOGUE
 from conformance.files import write_text
 from conformance.text import without_unprintable

@@ -1,4 +1,4 @@
-"""Faults: the catalogue, the strength of vectors, and the likely cause of a mismatch."""
+"""Faults: the catalogue, planting them, and the strength of vectors."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from conformance.check.report import RETURNED, Diagnosis
+from conformance.diagnosis.likely_causes import diagnose
+from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.faults import CATALOGUE, Fault, fault_named
-from conformance.faults.diagnosis import diagnose
-from conformance.faults.reproduce import Observation, Reproductions
 from conformance.fuzz.evaluator import Failure
 from conformance.fuzz.signature import Signature
 from conformance.operators import operator_named

@@ -19,6 +19,7 @@ from hypothesis.errors import NoSuchExample
 
 from conformance.backends import Backend
 from conformance.backends.runner import Stopped
+from conformance.cases.minimize import polished
 from conformance.cases.strategies import cases, invalid_cases
 from conformance.errors import UsageError
 from conformance.fuzz.caller import Called
@@ -26,7 +27,6 @@ from conformance.fuzz.causes import Cause, Causes
 from conformance.fuzz.evaluator import Examiner, Failure
 from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.followed_readings import size_of
-from conformance.fuzz.minimize import polished
 from conformance.fuzz.saving import Corpus
 from conformance.operators import OPERATORS, operator_named
 from conformance.progress import Progress

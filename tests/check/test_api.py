@@ -8,7 +8,7 @@ from support.fakes import pool, ramp, right, vector
 from conformance import Interrupted, UsageError, check
 from conformance.backends.answer import RAISED, SMALL
 from conformance.backends.program.protocol import read_answer
-from conformance.faults import annotate
+from conformance.diagnosis import of_report
 
 VALID = [vector(ramp(1, 1, 6 + i), id=f"valid-{i}") for i in range(3)]
 INVALID = vector(attributes=pool(strides=[0]), id="invalid")
@@ -76,7 +76,7 @@ def test_a_diagnosis_that_is_interrupted_costs_no_verdict(monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(annotate, "explained", interrupted)
+    monkeypatch.setattr(of_report, "explained", interrupted)
     with pytest.raises(Interrupted) as stopped:
         check(lambda operator, inputs, attributes: inputs[0], VALID)
     report = stopped.value.report

@@ -10,11 +10,11 @@ from support.outside import installed
 
 from conformance.cases.sweep import collect
 from conformance.check.judge import accepted
+from conformance.diagnosis.likely_causes import diagnose
+from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty, strength
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
-from conformance.faults.diagnosis import diagnose
 from conformance.faults.fault import planted
-from conformance.faults.traits import traits
 from conformance.operators import Output, vector_of
 from conformance.vector import Case
 

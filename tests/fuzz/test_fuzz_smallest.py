@@ -10,10 +10,10 @@ import pytest
 from support.effort import one_in
 from support.made_up import registered
 
+from conformance.cases.minimize import polished
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz
-from conformance.fuzz.minimize import polished
 from conformance.fuzz.signature import Signature
 
 

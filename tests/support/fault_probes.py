@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from conformance.cases.sweep import collect
-from conformance.faults.features import weight
+from conformance.diagnosis.features import weight
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import Case, Vector
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
+from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
+from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault
-from conformance.faults.features import LIGHT, condition, features, spread, weight
-from conformance.faults.reproduce import Match, Observation, Reproductions
 from conformance.progress import Progress
 from conformance.vector import Vector
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conformance import check, load_backend
-from conformance.faults import diagnosis
+from conformance.diagnosis import likely_causes
 
 
 def raises(operator, inputs, attributes):
@@ -43,8 +43,8 @@ def test_operators_that_return_are_diagnosed_beside_one_that_does_not():
 
 def test_a_search_among_some_of_the_failures_says_so(monkeypatch):
     """Counts of causes are of those that were looked at."""
-    monkeypatch.setattr(diagnosis, "_LIGHT_ONES", 10)
-    monkeypatch.setattr(diagnosis, "_MOST_HELD_AGAINST", 0)
+    monkeypatch.setattr(likely_causes, "_LIGHT_ONES", 10)
+    monkeypatch.setattr(likely_causes, "_MOST_HELD_AGAINST", 0)
     report = check(
         lambda operator, inputs, attributes: (
             load_backend("numpy")(operator, inputs, attributes) + inputs[0].dtype.type(1)
@@ -62,7 +62,7 @@ def test_a_search_among_some_of_the_failures_says_so(monkeypatch):
 
 def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch):
     """So that all are counted."""
-    monkeypatch.setattr(diagnosis, "_LIGHT_ONES", 1)
+    monkeypatch.setattr(likely_causes, "_LIGHT_ONES", 1)
 
     def upper(operator, inputs, attributes):
         if attributes["auto_pad"] == "same_lower":

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, chain
 
 from conformance.check.report import Diagnosis
+from conformance.diagnosis.features import LIGHT, condition, spread, weight
+from conformance.diagnosis.places import places
+from conformance.diagnosis.reproduce import Match, Observation
+from conformance.diagnosis.search import Cause, Search
+from conformance.diagnosis.traits import traits
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
-from conformance.faults.features import LIGHT, condition, spread, weight
-from conformance.faults.places import places
-from conformance.faults.reproduce import Match, Observation
-from conformance.faults.search import Cause, Search
-from conformance.faults.traits import traits
 from conformance.progress import Progress
 from conformance.vector import Outputs, Vector
 

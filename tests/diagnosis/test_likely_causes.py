@@ -9,12 +9,13 @@ from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
 from conformance.check.report import Diagnosis
-from conformance.faults import CATALOGUE, diagnosis, fault_named, faulty
-from conformance.faults.annotate import explained
-from conformance.faults.diagnosis import diagnose, united
-from conformance.faults.features import condition, features, spread
-from conformance.faults.search import Cause
-from conformance.faults.traits import traits
+from conformance.diagnosis import likely_causes
+from conformance.diagnosis.features import condition, features, spread
+from conformance.diagnosis.likely_causes import diagnose, united
+from conformance.diagnosis.of_report import explained
+from conformance.diagnosis.search import Cause
+from conformance.diagnosis.traits import traits
+from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate
 
 
@@ -228,4 +229,4 @@ def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     explained = [{*cause.vectors} for cause in found]
     assert all(one - set().union(*explained[:n]) for n, one in enumerate(explained))
     large, small = (Cause((), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,)))
-    assert diagnosis._folded([small, large]) == [large]
+    assert likely_causes._folded([small, large]) == [large]

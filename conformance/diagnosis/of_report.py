@@ -11,10 +11,10 @@ from conformance.batch import vector_at
 from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
 from conformance.check.votes import separators
+from conformance.diagnosis.likely_causes import Mismatch, diagnose
+from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.dtypes import name_of
-from conformance.faults.diagnosis import Mismatch, diagnose
 from conformance.faults.fault import Fault
-from conformance.faults.reproduce import Observation, Reproductions
 from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened

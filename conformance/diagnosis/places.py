@@ -11,8 +11,8 @@ from conformance.batch import VALUES, batch_of
 from conformance.check.closeness import compare
 from conformance.check.explanations import elements, nearest_outcome
 from conformance.check.judge import answers_of
+from conformance.diagnosis.features import spread
 from conformance.errors import InvalidCase
-from conformance.faults.features import spread
 from conformance.operators import operator_named, under
 from conformance.vector import Outputs, Vector
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
-from conformance.faults.places import places
+from conformance.diagnosis.places import places
 
 PLANE = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [0, 0]}
 
