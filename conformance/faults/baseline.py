@@ -20,7 +20,7 @@ from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
 from conformance.vector import Array, Case, Outputs
 
 _ATTRIBUTES = frozenset({"validate", "resolve"})
-_GEOMETRY = frozenset({"resolve", "pads", "extent", "windows", "divide"})
+_GEOMETRY = frozenset({"pads", "extent", "windows", "divide"})
 _VALUES = frozenset({"gather", "reduce", "further"})
 _RESULTS = frozenset({"reduce", "further"})
 
@@ -169,7 +169,8 @@ def right_operator(operator: str, readings: Mapping[str, str] | None) -> FaultyO
 
 
 def _same(one: Gathered, other: Gathered) -> bool:
-    return one.data is other.data and one.lo is other.lo and one.hi is other.hi
+    ranges = zip((*one.lo, *one.hi), (*other.lo, *other.hi), strict=True)
+    return one.data is other.data and all(a is b or np.array_equal(a, b) for a, b in ranges)
 
 
 def _same_or(gathered: Gathered, right: Gathered) -> Gathered:

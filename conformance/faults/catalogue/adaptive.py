@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.dtypes import dtype_of
 from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AVERAGES,
@@ -193,6 +194,12 @@ FAULTS: Faults = {
     "adaptive-int16-product": _blocks(
         "the product i d kept in sixteen bits", _in_narrow_integer(np.int16)
     ),
+    "adaptive-uint16-product": _blocks(
+        "the product i d kept in sixteen bits without a sign", _in_narrow_integer(np.uint16)
+    ),
+    "adaptive-int32-product": _blocks(
+        "the product i d kept in thirty-two bits", _in_narrow_integer(np.int32)
+    ),
     "adaptive-sizes-swapped": _blocks(
         "input and output size swapped in the block ends",
         lambda d, o, i: (i * o // d, np.maximum(-(-(i + 1) * o // d), i * o // d + 1)),
@@ -233,6 +240,11 @@ FAULTS: Faults = {
     ),
     "adaptive-float16-index": _blocks(
         "block ends computed in float16 as i (d / o)", _in_float(np.float16), own_lengths=True
+    ),
+    "adaptive-bfloat16-index": _blocks(
+        "block ends computed in bfloat16 as i (d / o)",
+        _in_float(dtype_of("bfloat16").type),
+        own_lengths=True,
     ),
     **misread_by_axis(
         "adaptive-sizes",

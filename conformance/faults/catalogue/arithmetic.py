@@ -6,7 +6,7 @@ bound admits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,8 @@ from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
 Doubles = Any
+Along = Callable[[Array, Array, Array], Array]
+"""From cells along the first axis, and starts and stops of windows: the sum of each window."""
 Average = Callable[[Reduce, Gathered, Divisor], Array]
 
 
@@ -82,13 +84,22 @@ def _divided(sums: Array, divisor: Divisor, kind: str) -> Array:
     return np.where(divisor > 0, sums.astype(dtype_of(kind)) / counts, np.nan)
 
 
-def _accumulated_in(kind: str, types: tuple[str, ...]) -> Average:
-    """Add data of `types` in the narrower type `kind`, from the first cell of a window on."""
+def _of(types: tuple[str, ...], average: Average) -> Average:
+    """Average data of some types in another way."""
 
-    def average(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        if name_of(gathered.data.dtype) in types:
+            return average(reduce, gathered, divisor)
+        return reduce(gathered, divisor)
+
+    return other
+
+
+def _accumulated_in(kind: str) -> Average:
+    """Add cells in the narrower type `kind`, from the first cell of a window on."""
+
+    def average(_reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
         name = name_of(gathered.data.dtype)
-        if name not in types:
-            return reduce(gathered, divisor)
         cells = narrow(widen(gathered.data), kind)
         taps = window_cells(replace(gathered, data=cells))
         sums = taps.fold(np.zeros((), cells.dtype), lambda a, b: a + b)
@@ -121,33 +132,56 @@ def _reciprocal(bits: int) -> Callable[[Gathered, Divisor], Doubles]:
     return factor
 
 
-def _prefix_sums(*, every_axis: bool) -> Average:
-    """Take sums as differences of running sums in the element type, of half types in float32.
+def _window_sums(cells: Array, lo: Array, hi: Array) -> Array:
+    """Add the cells of each window."""
+    windows = zip(lo.tolist(), hi.tolist(), strict=True)
+    return np.stack([cells[a:b].sum(0, dtype=cells.dtype) for a, b in windows])
 
-    Along every axis, or along the last alone.
+
+def _differences(cells: Array, lo: Array, hi: Array) -> Array:
+    """Subtract running sums from the begin of the axis."""
+    running = np.zeros((len(cells) + 1, *cells.shape[1:]), cells.dtype)
+    np.cumsum(cells, axis=0, dtype=cells.dtype, out=running[1:])
+    return running[np.maximum(hi, lo)] - running[lo]
+
+
+def _slid(cells: Array, lo: Array, hi: Array) -> Array:
+    """Add the cells that enter a window to the sum of the one before, and subtract the others."""
+    terms, counts = [], []
+    entered = left = int(lo[0])
+    for a, b in zip(lo.tolist(), hi.tolist(), strict=True):
+        terms += [(cell, 1) for cell in range(entered, b)] + [(cell, -1) for cell in range(left, a)]
+        entered, left = max(entered, b), max(left, a)
+        counts.append(len(terms))
+    index, signs = np.array(terms, np.int64).reshape(-1, 2).T
+    signed = cells[index] * signs.astype(cells.dtype).reshape(-1, *[1] * (cells.ndim - 1))
+    return _differences(signed, np.zeros_like(lo), np.array(counts))
+
+
+def _summed(along: Along, axes: slice, work: Mapping[str, str]) -> Average:
+    """Take sums along some spatial axes in an unsound way, along the others as they should be.
+
+    In the element type, or in that which `work` maps it to.
     """
 
     def average(_reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
         name = name_of(gathered.data.dtype)
-        work = dtype_of("float32" if name in {"float16", "bfloat16"} else name)
-        sums = widen(gathered.data).astype(work)
-        axes = len(gathered.lo)
+        kind = work.get(name, name)
+        sums = widen(gathered.data).astype(dtype_of(kind))
+        count = len(gathered.lo)
+        unsound = range(count)[axes]
         for j, (lo, hi) in reversed(list(enumerate(zip(gathered.lo, gathered.hi, strict=True)))):
-            axis = 2 + j
-            if j == axes - 1 or every_axis:
-                running = np.cumsum(sums, axis=axis, dtype=work)
-                zero = np.zeros_like(running.take([0], axis))
-                running = np.concatenate([zero, running], axis)
-                sums = running.take(np.maximum(hi, lo), axis) - running.take(lo, axis)
-            else:
-                window_sums = [
-                    sums.take(range(a, b), axis).sum(axis, dtype=work)
-                    for a, b in zip(lo.tolist(), hi.tolist(), strict=True)
-                ]
-                sums = np.stack(window_sums, axis)
-        return narrow(widen(_divided(sums, divisor, work.name)), name)
+            cells = np.moveaxis(sums, 2 + j, 0)
+            window_sums = along(cells, lo, hi) if j in unsound else _window_sums(cells, lo, hi)
+            sums = np.moveaxis(window_sums, 0, 2 + j)
+        return narrow(widen(_divided(sums, divisor, kind)), name)
 
     return average
+
+
+_ROWS, _COLUMNS, _PLANES = slice(-1, None), slice(0, 1), slice(None)
+_WIDER = {"float16": "float32", "bfloat16": "float32"}
+_IN_FLOAT32 = {"float64": "float32"}
 
 
 def _matrix_product(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -224,7 +258,7 @@ FAULTS: Faults = {
         f"sums-in-{kind}-of-{'-'.join(types)}": Behaviour(
             f"{' and '.join(types)} summed in {kind}",
             AVERAGES & Needs(dtypes=types),
-            instead("reduce", _accumulated_in(kind, types)),
+            instead("reduce", _of(types, _accumulated_in(kind))),
         )
         for kind, types in _NARROWER
     },
@@ -249,13 +283,30 @@ FAULTS: Faults = {
     ),
     "prefix-sums-of-rows": _averaged(
         "sums taken as differences of running sums along a row",
-        _prefix_sums(every_axis=False),
+        _summed(_differences, _ROWS, _WIDER),
         bug="prefix_sum_cancellation",
     ),
     "prefix-sums-of-planes": _averaged(
         "sums taken as differences of running sums over a plane",
-        _prefix_sums(every_axis=True),
+        _summed(_differences, _PLANES, _WIDER),
         bug="prefix_sum_cancellation",
+    ),
+    "prefix-sums-of-float64-in-float32": Behaviour(
+        "sums of float64 taken as differences of running sums over a plane in float32",
+        AVERAGES & Needs(dtypes=("float64",)),
+        instead("reduce", _of(("float64",), _summed(_differences, _PLANES, _IN_FLOAT32))),
+    ),
+    "sliding-sums-of-rows": _averaged(
+        "sums slid along a row: the cells that enter a window added, those that leave subtracted",
+        _summed(_slid, _ROWS, _WIDER),
+    ),
+    "sliding-sums-of-columns": _averaged(
+        "sums slid along the first axis: cells that enter added, those that leave subtracted",
+        _summed(_slid, _COLUMNS, _WIDER),
+    ),
+    "sliding-sums-in-element-type": _averaged(
+        "sums slid along a row in the element type, also of half types",
+        _summed(_slid, _ROWS, {}),
     ),
     "cells-truncated-to-integers": _cells(
         "cells truncated to integers before they are added", in_doubles(np.trunc)

@@ -158,6 +158,19 @@ LAST_FOR_ALL = AxisSlip(
     "last-for-all", "of the last axis used for every axis", lambda v: v[-1:] * len(v)
 )
 REVERSED = AxisSlip("reversed", "taken in reverse axis order", lambda v: v[::-1])
+SLIPS = (FIRST_FOR_ALL, LAST_FOR_ALL, REVERSED)
+
+
+def _of_three(name: str, words: str, *order: int) -> AxisSlip:
+    """Return a slip of three axes alone: the entries at `order`."""
+    return AxisSlip(name, words, lambda v: tuple(v[i] for i in order) if len(v) == 3 else v)
+
+
+EVERY_SLIP = (
+    *SLIPS,
+    _of_three("second-for-first", "of the second of three axes used for the first too", 1, 1, 2),
+    _of_three("third-for-second", "of the third of three axes used for the second too", 0, 2, 2),
+)
 
 
 def misread_by_axis(
@@ -167,8 +180,10 @@ def misread_by_axis(
     field: str,
     replaces: Callable[[Change], Replaces],
     bugs: Mapping[str, str] | None = None,
+    *,
+    slips: tuple[AxisSlip, ...] = SLIPS,
 ) -> Faults:
-    """Return one fault per AxisSlip of a field of the parameters: NAME-first-for-all and so on.
+    """Return one fault per slip of a field of the parameters: NAME-first-for-all and so on.
 
     `summary` holds {} where the slip's words go. `replaces` returns the steps to replace, given the
     change of the parameters. `bugs` maps names of slips to entries of KNOWN_BUGS.
@@ -180,7 +195,7 @@ def misread_by_axis(
             replaces(changed(field, slip.of)),
             (bugs or {}).get(slip.name, ""),
         )
-        for slip in (FIRST_FOR_ALL, LAST_FOR_ALL, REVERSED)
+        for slip in slips
     }
 
 

@@ -39,6 +39,7 @@ from conformance.faults.catalogue.values import (
     rounded_to,
     window_cells,
 )
+from conformance.operators import pipeline as steps
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import maximum_of_cells
 from conformance.reference import maximum_ignoring_nan
@@ -114,17 +115,38 @@ def _compared_as(kinds: Mapping[str, str]) -> Replaces:
     return instead("reduce", compared)
 
 
+def _padded(gathered: GatheredWithGeometry) -> Array:
+    """Return a mask of the outputs whose windows reach beyond the input."""
+    windows = gathered.windows
+    ranges = zip(windows.start, windows.stop, gathered.params.sizes, strict=True)
+    return np.equal(steps.outer([1 - ((a < 0) | (b > d)) for a, b, d in ranges]), 0)
+
+
 def _as_float_where_padded(
     reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor
 ) -> Array:
     """Return integers as floats where they are padded with minus infinity."""
     right = reduce(gathered, divisor)
-    windows = gathered.windows
-    padded = any(
-        (a < 0).any() or (b > d).any()
-        for a, b, d in zip(windows.start, windows.stop, gathered.params.sizes, strict=True)
-    )
-    return right.astype(np.float32) if padded and not is_float(right) else right
+    return right if is_float(right) or not _padded(gathered).any() else right.astype(np.float32)
+
+
+def _started_where_padded(
+    start: float,
+) -> Callable[[Reduce, GatheredWithGeometry, Divisor], Array]:
+    def compute(reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor) -> Array:
+        right = reduce(gathered, divisor)
+        return np.where(_padded(gathered), _at_least(start)(right), right)
+
+    return compute
+
+
+def _for_minus_infinity(value: float) -> Change:
+    return in_doubles(lambda wide: np.where(np.isneginf(wide), value, wide))
+
+
+def _without_lowest(right: Array) -> Array:
+    lowest = np.nextafter(right.dtype.type(-np.inf), right.dtype.type(0))
+    return np.where(right == lowest, right.dtype.type(-np.inf), right)
 
 
 def _lowest_for_minus_infinity(right: Array) -> Array:
@@ -196,6 +218,7 @@ FAULTS: Faults = {
     "maximum-from-minus-128": _started("the maximum started from -128", -128.0),
     "maximum-from-minus-10000": _started("the maximum started from -10000", -10000.0),
     "maximum-from-minus-1e20": _started("the maximum started from -1e20", -1e20),
+    "maximum-from-minus-1e30": _started("the maximum started from -1e30", -1e30),
     "maximum-from-lowest-float16": _started(
         "the maximum started from the lowest finite float16", -65504.0
     ),
@@ -206,6 +229,27 @@ FAULTS: Faults = {
         "the lowest finite number for a window of minus infinity",
         of_floats(_lowest_for_minus_infinity),
     ),
+    **{
+        f"minus-infinity-as-{name}": _results(
+            f"{words} for a window of minus infinity", _for_minus_infinity(value)
+        )
+        for name, words, value in (("nothing", "0", 0.0), ("nan", "NaN", np.nan))
+    },
+    "lowest-as-nothing": _results(
+        "minus infinity for a window of the lowest finite number", of_floats(_without_lowest)
+    ),
+    **{
+        f"padding-{name}": Behaviour(
+            f"padding taken as {words}, which wins over lower cells",
+            MAXIMUM & PADDED,
+            reducing_with_geometry(_started_where_padded(start)),
+        )
+        for name, words, start in (
+            ("minus-10000", "-10000", -10000.0),
+            ("lowest-float16", "the lowest finite float16", -65504.0),
+            ("lowest-float32", "the lowest finite float32", -float(np.finfo(np.float32).max)),
+        )
+    },
     "maximum-from-first-input-cell": Behaviour(
         "the maximum started from the first cell of the plane",
         MAXIMUM,
@@ -244,20 +288,20 @@ FAULTS: Faults = {
     ),
     "nan-dropped-in-channel-tail": _nan_dropped(
         "NaN dropped in the channels beyond groups of 4",
-        beyond_groups(1, 4),
+        entries("channels", beyond_groups(4)),
         bug="nan_depends_on_channel_tail",
     ),
     "nan-dropped-in-width-tail": _nan_dropped(
-        "NaN dropped in the columns beyond groups of 4", beyond_groups(-1, 4)
+        "NaN dropped in the columns beyond groups of 4", entries("columns", beyond_groups(4))
     ),
     "nan-dropped-in-first-column": _nan_dropped(
-        "NaN dropped in the first column", entries(-1, lambda i, _: i == 0)
+        "NaN dropped in the first column", entries("columns", lambda i, _: i == 0)
     ),
     "nan-dropped-in-odd-columns": _nan_dropped(
-        "NaN dropped in every second column", entries(-1, lambda i, _: i % 2 == 1)
+        "NaN dropped in every second column", entries("columns", lambda i, _: i % 2 == 1)
     ),
     "nan-dropped-after-first-batch": _nan_dropped(
-        "NaN dropped in all batches but the first", entries(0, lambda i, _: i > 0)
+        "NaN dropped in all batches but the first", entries("batches", lambda i, _: i > 0)
     ),
     "maximum-in-float32": _results(
         "cells kept in float32", rounded_to("float32"), bug="f64_computed_in_f32"

@@ -13,9 +13,8 @@ from conformance.faults.catalogue.building_blocks import (
     BEGIN_PADS_AT_BOTH_ENDS,
     BORDERED,
     END_PADS_AT_BOTH_ENDS,
-    FIRST_FOR_ALL,
+    EVERY_SLIP,
     INCLUDING,
-    LAST_FOR_ALL,
     NO_BEGIN_PADS,
     NO_END_PADS,
     NO_PADS,
@@ -95,20 +94,26 @@ def _zero_pads_as_same_upper(params: Params) -> Params:
 
 
 FAULTS: Faults = {
-    **misread_by_axis("kernel", "kernel {}", WINDOWED, "kernel", _IN_ALL_STEPS),
+    **misread_by_axis("kernel", "kernel {}", WINDOWED, "kernel", _IN_ALL_STEPS, slips=EVERY_SLIP),
     **misread_by_axis(
-        "strides", "strides {}", STRIDED, "strides", _IN_ALL_STEPS, {"reversed": "strides_swapped"}
+        "strides",
+        "strides {}",
+        STRIDED,
+        "strides",
+        _IN_ALL_STEPS,
+        {"reversed": "strides_swapped"},
+        slips=EVERY_SLIP,
     ),
-    **misread_by_axis("output", "output_size {}", ADAPTIVE, "output", _IN_ALL_STEPS),
+    **misread_by_axis(
+        "output", "output_size {}", ADAPTIVE, "output", _IN_ALL_STEPS, slips=EVERY_SLIP
+    ),
+    **{f"pads-{slip.name}": _pads(f"pads {slip.words}", slip.of) for slip in EVERY_SLIP},
     "pads-ignored": _pads("pads_begin and pads_end ignored", NO_PADS, "explicit_pads_dropped"),
     "pads-begin-ignored": _pads("pads_begin ignored", NO_BEGIN_PADS),
     "pads-end-ignored": _pads("pads_end ignored", NO_END_PADS),
     "pads-swapped": _pads("pads_begin and pads_end swapped", PADS_SWAPPED),
     "pads-begin-for-both": _pads("pads_begin used at both ends", BEGIN_PADS_AT_BOTH_ENDS),
     "pads-end-for-both": _pads("pads_end used at both ends", END_PADS_AT_BOTH_ENDS),
-    "pads-reversed": _pads(f"pads {REVERSED.words}", REVERSED.of),
-    "pads-first-for-all": _pads(f"pads {FIRST_FOR_ALL.words}", FIRST_FOR_ALL.of),
-    "pads-last-for-all": _pads(f"pads {LAST_FOR_ALL.words}", LAST_FOR_ALL.of),
     "pads-interleaved": _pads(
         "pads read as begin, end, begin, end instead of per end", _interleaved
     ),

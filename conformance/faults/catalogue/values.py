@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from conformance.dtypes import name_of
 from conformance.faults.catalogue.building_blocks import Replaces, after, before, instead
+from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Windows
 from conformance.reference.rounding import narrow, widen
@@ -20,6 +22,10 @@ Change = Callable[[Array], Array]
 Reduce = Callable[[Gathered, Divisor], Array]
 Mask = Callable[[tuple[int, ...]], Any]
 """From the shape (N, C, o1..or) of an output, a mask that broadcasts to it."""
+Chosen = Callable[[npt.NDArray[np.int64], int], Any]
+"""From the numbers 0..count-1 of units and their count: a mask of some of them."""
+Source = Callable[[npt.NDArray[np.int64], tuple[int, ...]], Any]
+"""From the numbers of units and the lengths of the axes that number them: other numbers."""
 
 
 def is_float(data: Array) -> bool:
@@ -81,22 +87,62 @@ def first_of_planes(data: Array) -> Array:
 # Masks -------------------------------------------------------------------------------------------
 
 
-def entries(axis: int, are_in: Callable[[npt.NDArray[np.int64], int], Any]) -> Mask:
-    """Return a mask of the entries of an axis: `are_in(indices, length of the axis)`."""
+class Unit(NamedTuple):
+    """What outputs are counted by: the axes of an output (N, C, o1..or) that number the units.
+
+    `plural` is what several are called. An output of too few axes is one unit.
+    """
+
+    plural: str
+    axes: Callable[[range], range]
+
+
+UNITS = {
+    "batches": Unit("batches", lambda axes: axes[:1]),
+    "channels": Unit("channels", lambda axes: axes[1:2]),
+    "planes": Unit("planes", lambda axes: axes[:2]),
+    "slices": Unit("slices of a volume", lambda axes: axes[2:][-3:-2]),
+    "rows": Unit("rows", lambda axes: axes[2:][-2:-1]),
+    "columns": Unit("columns", lambda axes: axes[-1:]),
+    "outputs": Unit("outputs of a plane", lambda axes: axes[2:]),
+    "all-rows": Unit("rows of all planes", lambda axes: axes[:-1]),
+    "all-outputs": Unit("outputs of all planes", lambda axes: axes),
+}
+
+
+def entries(unit: str, are_in: Chosen) -> Mask:
+    """Return a mask of some units of an output: `are_in(numbers 0..count-1, count)`."""
 
     def mask(shape: tuple[int, ...]) -> Array:
-        chosen: Array = are_in(np.arange(shape[axis]), shape[axis])
-        return chosen.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
+        axes = UNITS[unit].axes(range(len(shape)))
+        lengths = [length if axis in axes else 1 for axis, length in enumerate(shape)]
+        chosen: Array = are_in(np.arange(prod(lengths)), prod(lengths))
+        return chosen.reshape(lengths)
 
     return mask
 
 
-def beyond_groups(axis: int, lanes: int) -> Mask:
-    """Return a mask of the entries that a loop over whole groups of `lanes` leaves over."""
-    return entries(axis, lambda i, length: i >= length // lanes * lanes)
+def taking(unit: str, source: Source) -> Replaces:
+    """Fill units of the first output with others: `source(numbers 0..count-1, lengths)`."""
+
+    def change(right: Array) -> Array:
+        axes = UNITS[unit].axes(range(right.ndim))
+        if not axes:
+            return right
+        lengths = right.shape[axes.start : axes.stop]
+        numbered = right.reshape(*right.shape[: axes.start], -1, *right.shape[axes.stop :])
+        taken: Array = numbered.take(source(np.arange(prod(lengths)), lengths), axes.start)
+        return taken.reshape(right.shape)
+
+    return returning(change)
 
 
-# The geometry in `reduce` ------------------------------------------------------------------------
+def beyond_groups(lanes: int) -> Chosen:
+    """Choose what a loop over whole groups of `lanes` leaves over."""
+    return lambda number, count: number >= count // lanes * lanes
+
+
+# Parameters in every step ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,23 +153,54 @@ class GatheredWithGeometry(Gathered):
     windows: Windows
 
 
+def _unchanged(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
+    return gather
+
+
+def _keeping_geometry(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
+    def other(data: Array, params: Params, windows: Windows) -> Gathered:
+        gathered = gather(data, params, windows)
+        return GatheredWithGeometry(gathered.data, gathered.lo, gathered.hi, params, windows)
+
+    return other
+
+
+def _params_in(given: Iterable[Any]) -> Params | None:
+    """Return the parameters among the arguments of a step."""
+    for argument in given:
+        if isinstance(argument, Params):
+            return argument
+        if isinstance(argument, GatheredWithGeometry):
+            return argument.params
+    return None  # another fault of `gather`, planted as well, may have dropped the geometry
+
+
+def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
+    """Replace steps after `validate` only for calls whose parameters meet a condition."""
+
+    def conditional(wrap: StepWrap) -> StepWrap:
+        def wrapped(right: Callable[..., Any]) -> Callable[..., Any]:
+            wrong: Callable[..., Any] = wrap(right)
+
+            def step(*given: Any) -> Any:
+                params = _params_in(given)
+                return (right if params is None or not holds(params) else wrong)(*given)
+
+            return step
+
+        return wrapped
+
+    if "reduce" in replaces:  # gets no parameters but in what was gathered
+        gather = replaces.get("gather", _unchanged)
+        replaces = replaces | {"gather": lambda right: _keeping_geometry(gather(right))}
+    return {step: conditional(wrap) for step, wrap in replaces.items()}
+
+
 def reducing_with_geometry(
     compute: Callable[[Reduce, GatheredWithGeometry, Divisor], Array],
 ) -> Replaces:
     """Run `compute(reduce, gathered, divisor)` in place of `reduce`, which gets no geometry."""
-
-    def keep_geometry(
-        gathered: Gathered, _data: Array, params: Params, windows: Windows
-    ) -> Gathered:
-        return GatheredWithGeometry(gathered.data, gathered.lo, gathered.hi, params, windows)
-
-    def reduced(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        # Another fault of `gather`, planted as well, may have dropped the geometry.
-        if isinstance(gathered, GatheredWithGeometry):
-            return compute(reduce, gathered, divisor)
-        return reduce(gathered, divisor)
-
-    return instead("reduce", reduced) | after("gather", keep_geometry)
+    return only_where(lambda _params: True, instead("reduce", compute))
 
 
 # The cells of windows in one array ---------------------------------------------------------------

@@ -1,0 +1,63 @@
+"""Faults of NaN that are encoded in another way than usual: with a sign, with a payload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import float_format, name_of
+from conformance.faults.catalogue.building_blocks import EVERY, Behaviour, Faults
+from conformance.faults.catalogue.values import Change, of_floats, reducing
+from conformance.reference.rounding import widen
+from conformance.vector import Array
+
+IsMeant = Callable[[Array, int], Any]
+"""From the bits of numbers and the number of bits of a fraction: a mask, where they are NaN."""
+
+
+def _nan_as(value: float, is_meant: IsMeant) -> Change:
+    """Take some NaN as a number."""
+
+    def change(data: Array) -> Array:
+        fraction = float_format(name_of(data.dtype)).precision - 1
+        bits = np.ascontiguousarray(data).view(f"u{data.itemsize}")
+        mask = np.isnan(widen(data)) & is_meant(bits, fraction)
+        return np.where(mask, data.dtype.type(value), data)
+
+    return of_floats(change)
+
+
+def _is_negative(bits: Array, _fraction: int) -> Any:
+    return bits >> (8 * bits.itemsize - 1) == 1
+
+
+def _has_payload(bits: Array, fraction: int) -> Any:
+    """Say whether the fraction has bits besides the first, which says that a NaN is quiet."""
+    return bits & bits.dtype.type((1 << fraction - 1) - 1) != 0
+
+
+def _is_signalling(bits: Array, fraction: int) -> Any:
+    return bits >> (fraction - 1) & 1 == 0
+
+
+_KINDS = (
+    ("negative-nan", "NaN with the sign bit", _is_negative),
+    ("payload-nan", "NaN with a payload", _has_payload),
+    ("signalling-nan", "signalling NaN", _is_signalling),
+)
+_NUMBERS = (
+    ("infinity", "infinity", np.inf),
+    ("minus-infinity", "minus infinity", -np.inf),
+    ("zero", "0", 0.0),
+)
+
+FAULTS: Faults = {
+    f"{kind}-as-{name}": Behaviour(
+        f"{words} taken as {number}", EVERY, reducing(_nan_as(value, is_meant))
+    )
+    for kind, words, is_meant in _KINDS
+    for name, number, value in _NUMBERS
+    if (kind, name) != ("signalling-nan", "minus-infinity")
+}

@@ -1,0 +1,244 @@
+"""Faults of `reduce` that show from some size on, or in what loops over whole groups leave over."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conformance.faults.catalogue.building_blocks import (
+    AVERAGES,
+    EVERY,
+    Behaviour,
+    Faults,
+    Replaces,
+    after,
+    instead,
+)
+from conformance.faults.catalogue.values import (
+    UNITS,
+    Chosen,
+    Mask,
+    Reduce,
+    beyond_groups,
+    entries,
+    returning,
+    taking,
+)
+from conformance.operators import pipeline as steps
+from conformance.operators.pipeline import Divisor, Gathered
+from conformance.vector import Array
+
+# What is wrong -----------------------------------------------------------------------------------
+
+
+def _zero_where(mask: Mask) -> Replaces:
+    return returning(lambda right: np.where(mask(right.shape), right.dtype.type(0), right))
+
+
+def _undivided_where(mask: Mask) -> Replaces:
+    def reduced(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        right = reduce(gathered, divisor)
+        wrong = mask(right.shape)
+        if not wrong.any():
+            return right
+        return np.where(wrong, reduce(gathered, np.minimum(divisor, 1)), right)
+
+    return instead("reduce", reduced)
+
+
+def _unwritten(summary: str, mask: Mask) -> Behaviour:
+    return Behaviour(summary, EVERY, _zero_where(mask))
+
+
+# From some size on -------------------------------------------------------------------------------
+
+
+def _unwritten_from(unit: str, first: int) -> Replaces:
+    return _zero_where(entries(unit, lambda number, _: number >= first))
+
+
+def _repeated_from(unit: str, first: int) -> Replaces:
+    return taking(unit, lambda number, _: number % first)
+
+
+def _undivided_from(unit: str, first: int) -> Replaces:
+    return _undivided_where(entries(unit, lambda number, _: number >= first))
+
+
+def _large_windows_unwritten(most: int) -> Replaces:
+    def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
+        ranges = zip(gathered.lo, gathered.hi, strict=True)
+        cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
+        return np.where(cells > most, right.dtype.type(0), right)
+
+    return after("reduce", change)
+
+
+_BEYOND = (
+    (
+        "unwritten",
+        "unwritten",
+        EVERY,
+        _unwritten_from,
+        {
+            "batches": (16, 64),
+            "channels": (64, 128, 256, 512, 1024),
+            "planes": (256, 1024, 65535),
+            "slices": (16, 64),
+            "rows": (32, 128, 512),
+            "columns": (64, 512, 2048),
+            "outputs": (1024, 4096, 65536),
+            "all-rows": (1024, 65535),
+            "all-outputs": (16384, 65536),
+        },
+    ),
+    (
+        "repeated",
+        "filled with those before, from the first on",
+        EVERY,
+        _repeated_from,
+        {
+            "batches": (32,),
+            "planes": (512,),
+            "slices": (32,),
+            "rows": (64, 256),
+            "columns": (128, 1024),
+            "outputs": (256,),
+            "all-outputs": (4096,),
+        },
+    ),
+    (
+        "undivided",
+        "not divided",
+        AVERAGES,
+        _undivided_from,
+        {"channels": (32,), "rows": (64,), "columns": (256,)},
+    ),
+)
+"""How outputs beyond some number are wrong, and from which numbers of each unit on."""
+
+
+# What whole groups leave over --------------------------------------------------------------------
+
+
+def _tail(lanes: int) -> Chosen:
+    """Choose what whole groups leave over, if there is a group."""
+    beyond = beyond_groups(lanes)
+    return lambda number, count: (count >= lanes) & beyond(number, count)
+
+
+def _tail_unwritten(unit: str, lanes: int) -> Replaces:
+    return _zero_where(entries(unit, _tail(lanes)))
+
+
+def _tail_repeated(unit: str, lanes: int) -> Replaces:
+    def last_written(number: Array, lengths: tuple[int, ...]) -> Any:
+        whole = prod(lengths) // lanes * lanes
+        return np.minimum(number, whole - 1) if whole else number
+
+    return taking(unit, last_written)
+
+
+def _tail_undivided(unit: str, lanes: int) -> Replaces:
+    return _undivided_where(entries(unit, _tail(lanes)))
+
+
+_TAILS = (
+    ("unwritten", "left unwritten", EVERY, _tail_unwritten),
+    ("repeated", "filled with the one before them", EVERY, _tail_repeated),
+    ("undivided", "not divided", AVERAGES, _tail_undivided),
+)
+_OTHER_TAILS = (
+    ("batch", "batches", (2,)),
+    ("channel", "channels", (64,)),
+    ("slice", "slices", (2, 4)),
+    ("row", "rows", (2, 8)),
+    ("row-of-all", "all-rows", (8,)),
+    ("output", "outputs", (32,)),
+)
+"""Units whose tails are unwritten, and the groups."""
+_TAIL_BUGS = {
+    ("channel", 32, "unwritten"): "channel_tail_wrong_32",
+    ("channel", 16, "undivided"): "channel_tail_wrong_16",
+    ("channel", 8, "unwritten"): "channel_tail_wrong_8",
+}
+_BEYOND_BUGS = {("channels", 256, "unwritten"): "channel_beyond_256_wrong"}
+
+
+def _last_of_several(number: Array, count: int) -> Any:
+    return (number == count - 1) & (count > 1)
+
+
+def _of_odd_rows(mask: Mask) -> Mask:
+    return lambda shape: mask(shape) & bool(shape[-1] % 2)
+
+
+FAULTS: Faults = {
+    **{
+        f"{unit}-tail-{lanes}-{name}": Behaviour(
+            f"{unit}s beyond groups of {lanes} {words}",
+            needs,
+            replaces(f"{unit}s", lanes),
+            _TAIL_BUGS.get((unit, lanes, name), ""),
+        )
+        for name, words, needs, replaces in _TAILS
+        for unit in ("column", "channel")
+        for lanes in (4, 8, 16, 32)
+    },
+    **{
+        f"{unit}-tail-{lanes}-unwritten": Behaviour(
+            f"{UNITS[plural].plural} beyond groups of {lanes} left unwritten",
+            EVERY,
+            _tail_unwritten(plural, lanes),
+        )
+        for unit, plural, groups in _OTHER_TAILS
+        for lanes in groups
+    },
+    **{
+        f"channel-tail-{lanes}-unwritten-in-odd-rows": _unwritten(
+            f"channels beyond groups of {lanes} left unwritten where rows have odd length",
+            _of_odd_rows(entries("channels", _tail(lanes))),
+        )
+        for lanes in (16, 32)
+    },
+    **{
+        f"{unit}-above-{first}-{name}": Behaviour(
+            f"{UNITS[unit].plural} beyond {first:,} {words}",
+            needs,
+            replaces(unit, first),
+            _BEYOND_BUGS.get((unit, first, name), ""),
+        )
+        for name, words, needs, replaces, edges in _BEYOND
+        for unit, numbers in edges.items()
+        for first in numbers
+    },
+    **{
+        f"windows-above-{most}-unwritten": Behaviour(
+            f"outputs of windows of more than {most:,} cells unwritten",
+            EVERY,
+            _large_windows_unwritten(most),
+        )
+        for most in (64, 256, 1024, 4096)
+    },
+    "last-batch-unwritten": _unwritten(
+        "the last of several batches unwritten", entries("batches", _last_of_several)
+    ),
+    "last-channel-unwritten": _unwritten(
+        "the last of several channels unwritten", entries("channels", _last_of_several)
+    ),
+    "last-output-unwritten": _unwritten(
+        "the last output of every row unwritten", entries("columns", _last_of_several)
+    ),
+    "last-row-unwritten": _unwritten(
+        "the last row of the output unwritten", entries("rows", _last_of_several)
+    ),
+    "last-slice-unwritten": _unwritten(
+        "the last slice of a volume unwritten", entries("slices", _last_of_several)
+    ),
+    "full-channel-blocks-unwritten": _unwritten(
+        "every output unwritten for a multiple of 8 channels",
+        entries("channels", lambda number, count: np.full(number.shape, count % 8 == 0)),
+    ),
+}
