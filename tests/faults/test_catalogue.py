@@ -12,7 +12,7 @@ from support.fault_probes import probes
 from support.random_cases import cases
 
 from conformance.errors import InvalidCase, UsageError
-from conformance.faults import CATALOGUE, fault_named, faulty
+from conformance.faults import CATALOGUE, Fault, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
@@ -59,9 +59,12 @@ def test_an_unknown_name_is_refused():
         fault_named("no-such-fault")
 
 
+NO_FAULT = Fault("none", "nothing", replaces={})
+
+
 @pytest.mark.slow("names and summaries of faults differ; each is caught")
 def test_no_two_faults_are_alike():
-    """Of two faults that concern the same operators, some vector gets different answers."""
+    """Of two faults of the same operators, or one and none, some vector gets different answers."""
     groups = {}
     for fault in CATALOGUE:
         groups.setdefault(fault.operators, []).append(fault)
@@ -69,7 +72,7 @@ def test_no_two_faults_are_alike():
     alike = [
         [fault.name for fault in group]
         for operators, faults in groups.items()
-        for group in _indistinguishable(faults, operators)
+        for group in _indistinguishable([*faults, NO_FAULT], operators)
     ]
     assert alike == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from conformance.cases.sweep import collect
 from conformance.diagnosis.features import weight
 from conformance.operators import OPERATORS, vector_of
+from conformance.operators.params import attributes_of
 from conformance.vector import Case, Vector
 
 
@@ -16,7 +18,7 @@ from conformance.vector import Case, Vector
 def probes(operator: str) -> tuple[Vector, ...]:
     """Return the vectors of one operator: pairwise covering, and what the sweep lacks."""
     swept = collect(operator, tier="standard", strength=2, seed=1).cases
-    return tuple(vector_of(case) for case in (*swept, *_more(operator)))
+    return tuple(vector_of(case) for case in (*swept, *_more(operator), *_sized(operator)))
 
 
 def light_probes(*operators: str) -> list[Vector]:
@@ -26,6 +28,66 @@ def light_probes(*operators: str) -> list[Vector]:
     return [
         v for i, v in enumerate(small) if i % 2 or "invalid" in v.case.tags or not v.case.pattern
     ]
+
+
+_LARGE = {
+    "batch-of-41-channels": (2, 41, 1),
+    "many-planes": (257, 257, 1),
+    "many-rows-of-all-planes": (1, 2, 32769, 1),
+    "33-slices": (1, 1, 33, 1, 2),
+    "65-slices": (1, 1, 65, 1, 2),
+    "513-rows": (1, 1, 513, 2),
+    "rows-of-41": (1, 1, 70, 41),
+    "large-planes": (1, 2, 257, 256),
+    "large-batches": (2, 2, 257, 128),
+}
+"""Shapes in which one dimension is large."""
+_NAN = {"negative": 0xFFC00000, "with-payload": 0x7FC00001, "signalling": 0x7F800001}
+"""Bits of float32."""
+
+
+def _sized(operator: str) -> Iterator[Case]:
+    """Yield cases of some sizes, kernels and special values, for operators of all kinds."""
+    for name, shape in _LARGE.items():
+        yield _case(name, operator, _data(shape), [1] * (len(shape) - 2), shape[2:])
+    yield _case("window-of-1025", operator, _data((1, 1, 1025)), [1025], [1])
+    numbers = {"1-and-12": (1, 12), "11-and-2": (11, 2)}  # read the same without a separator
+    for name, kernel in numbers.items():
+        yield _case(name, operator, _data((1, 1, 12, 12)), kernel, kernel)
+    for name, bits in _NAN.items():
+        cells = np.array([[[bits, 0x3F800000, 0x7FC00000]]], np.uint32).view(np.float32)
+        yield _case(f"nan-{name}", operator, cells, [2], [2])
+    cells = np.array([[[np.nan, 1, 1 + 2**-40]]])
+    yield _case("nan-in-one-output", operator, cells, [3], [1])
+    if operator == "MaxPool-1":
+        for name, value in (("lowest", np.finfo(np.float32).min), ("minus-infinity", -np.inf)):
+            cells = np.full((1, 1, 3), value, np.float32)
+            yield _case(name, operator, cells, [3], [], strides=[2])
+        cells = np.array([[[np.nan, 1]]])
+        yield _case("nan-in-padded-window", operator, cells, [3], [], pads_begin=[1], pads_end=[1])
+
+
+def _case(
+    name: str,
+    operator: str,
+    data: np.ndarray,
+    kernel: Sequence[int],
+    output: Sequence[int],
+    **others: Sequence[int],
+) -> Case:
+    """Return a case of some kernel or, of an adaptive operator, output size."""
+    definition, axes = OPERATORS[operator], data.ndim - 2
+    if definition.is_adaptive:
+        return Case(name, operator, {}, (data, np.array(output)))
+    meanings = {
+        "kernel": list(kernel),
+        "strides": [1] * axes,
+        "pads_begin": [0] * axes,
+        "pads_end": [0] * axes,
+        "include_pad": False,
+        **others,
+    }
+    return Case(name, operator, attributes_of(definition.attributes, meanings), (data,))
 
 
 def _more(operator: str) -> list[Case]:

@@ -42,22 +42,17 @@ def _is_signalling(bits: Array, fraction: int) -> Any:
     return bits >> (fraction - 1) & 1 == 0
 
 
-_KINDS = (
-    ("negative-nan", "NaN with the sign bit", _is_negative),
-    ("payload-nan", "NaN with a payload", _has_payload),
-    ("signalling-nan", "signalling NaN", _is_signalling),
-)
-_NUMBERS = (
-    ("infinity", "infinity", np.inf),
-    ("minus-infinity", "minus infinity", -np.inf),
-    ("zero", "0", 0.0),
+_NAN = (
+    ("negative-nan", "minus-infinity", _is_negative, "NaN with the sign bit", -np.inf),
+    ("negative-nan", "zero", _is_negative, "NaN with the sign bit", 0.0),
+    ("payload-nan", "infinity", _has_payload, "NaN with a payload", np.inf),
+    ("payload-nan", "zero", _has_payload, "NaN with a payload", 0.0),
+    ("signalling-nan", "infinity", _is_signalling, "signalling NaN", np.inf),
 )
 
 FAULTS: Faults = {
     f"{kind}-as-{name}": Behaviour(
-        f"{words} taken as {number}", EVERY, reducing(_nan_as(value, is_meant))
+        f"{words} taken as {name.replace('-', ' ')}", EVERY, reducing(_nan_as(value, is_meant))
     )
-    for kind, words, is_meant in _KINDS
-    for name, number, value in _NUMBERS
-    if (kind, name) != ("signalling-nan", "minus-infinity")
+    for kind, name, is_meant, words, value in _NAN
 }

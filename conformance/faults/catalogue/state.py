@@ -16,7 +16,6 @@ from conformance.faults.catalogue.building_blocks import (
     INCLUDING,
     MAXIMUM,
     PADDED,
-    ROUNDED,
     WINDOWED,
     Behaviour,
     Faults,
@@ -73,21 +72,6 @@ def _summed(_right: Windows, params: Params, *_: Any) -> Any:
     """Add the numbers of each attribute up."""
     numbers = tuple(map(sum, _numbers(params)))
     return len(params.sizes), params.auto_pad, params.rounding, numbers
-
-
-def _first_given(field: str) -> Replaces:
-    """Keep what the first call said in a field of the parameters."""
-
-    def wrap(right: Callable[[Params], Params]) -> Callable[[Params], Params]:
-        first: dict[str, Any] = {}
-
-        def other(given: Params) -> Params:
-            params = right(given)
-            return replace(params, **{field: first.setdefault(field, getattr(params, field))})
-
-        return other
-
-    return {"resolve": wrap}
 
 
 def _in_first_type(reduce: Reduce) -> Reduce:
@@ -223,14 +207,6 @@ FAULTS: Faults = {
             ("summed-numbers", "whose sizes and attributes have the same sums", _summed),
         )
     },
-    "first-rounding-kept": _kept(
-        "the rounding_type of the first call used for all", ROUNDED, _first_given("rounding")
-    ),
-    "first-flag-kept": _kept(
-        "whether padding counts taken from the first call for all",
-        INCLUDING,
-        _first_given("include_pad"),
-    ),
     "first-type-kept": _kept(
         "cells kept in the type of an earlier call of the same shape",
         EVERY,

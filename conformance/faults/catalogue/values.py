@@ -191,7 +191,7 @@ def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
         return wrapped
 
     if "reduce" in replaces:  # gets no parameters but in what was gathered
-        gather = replaces.get("gather", _unchanged)
+        gather: StepWrap = replaces.get("gather", _unchanged)
         replaces = replaces | {"gather": lambda right: _keeping_geometry(gather(right))}
     return {step: conditional(wrap) for step, wrap in replaces.items()}
 
