@@ -46,7 +46,6 @@ _NAN = (
     ("negative-nan", "minus-infinity", _is_negative, "NaN with the sign bit", -np.inf),
     ("negative-nan", "zero", _is_negative, "NaN with the sign bit", 0.0),
     ("payload-nan", "infinity", _has_payload, "NaN with a payload", np.inf),
-    ("payload-nan", "zero", _has_payload, "NaN with a payload", 0.0),
     ("signalling-nan", "infinity", _is_signalling, "signalling NaN", np.inf),
 )
 

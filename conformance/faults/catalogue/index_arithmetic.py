@@ -95,7 +95,6 @@ FAULTS: Faults = {
         f"starts-{name}": _starts(f"starts of windows kept in {words}", _in(name))
         for name, words in (
             ("uint8", "8 bits"),
-            ("int16", "16 bits with a sign"),
             ("uint16", "16 bits"),
             ("float16", "float16"),
             ("bfloat16", "bfloat16"),
@@ -109,7 +108,6 @@ FAULTS: Faults = {
         )
         for name, axis, bits in (
             ("row", -2, 8),
-            ("plane", 1, 8),
             ("plane", 1, 16),
             ("batch", 0, 16),
         )

@@ -245,7 +245,6 @@ FAULTS: Faults = {
             reducing_with_geometry(_started_where_padded(start)),
         )
         for name, words, start in (
-            ("minus-10000", "-10000", -10000.0),
             ("lowest-float16", "the lowest finite float16", -65504.0),
             ("lowest-float32", "the lowest finite float32", -float(np.finfo(np.float32).max)),
         )

@@ -170,13 +170,13 @@ _SPECIAL = {
         "where every output has as many cells of its own",
         ADAPTIVE,
         lambda p: all(d % o == 0 for d, o in zip(p.sizes, p.output, strict=True)),
-        ("infinity-clamped-in-average", "channel-tail-8-undivided"),
+        ("infinity-clamped-in-average",),
     ),
     "line": Special(
         "for one spatial axis",
         EVERY,
         lambda p: len(p.sizes) == 1,
-        ("same-upper-as-lower", "padding-zero"),
+        ("same-upper-as-lower",),
     ),
     "volume": Special(
         "for three spatial axes",
