@@ -47,6 +47,8 @@ def _memory_stride(axis: int, bits: int) -> Replaces:
 
     def change(data: Array, *given: Any) -> tuple[Any, ...]:
         strides = [prod(data.shape[i + 1 :]) for i in range(data.ndim)]
+        if strides[axis] < 1 << bits:
+            return data, *given
         strides[axis] %= 1 << bits
         open_grid = np.ogrid[tuple(map(slice, data.shape))]
         index: Any = sum(i * stride for i, stride in zip(open_grid, strides, strict=True))
