@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import Batch, batch_of
+from conformance.batch import Batch, batch_of, vector_at
 from conformance.errors import UsageError
 from conformance.operators import operator_named
 from conformance.vector import TIERS, Vector
@@ -97,6 +97,13 @@ def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
             return nullcontext(cast("Sequence[Source]", vectors))
         by_operator.setdefault(vector.case.operator, []).append(vector)
     return nullcontext([InMemory(name, group) for name, group in by_operator.items()])
+
+
+def vectors_in(source: Source, numbers: npt.NDArray[np.int64]) -> Iterator[Vector]:
+    """Yield the vectors of a source with some numbers, in the order of these."""
+    for batch in source.batches(numbers):
+        for index in range(len(batch)):
+            yield vector_at(batch, index)
 
 
 def chosen(
