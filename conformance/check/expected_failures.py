@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import translate
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from conformance.check.report import FAILURES, Expectations, Report, Verdict
 from conformance.check.tally import Results
 from conformance.errors import UsageError
+from conformance.files import open_regular
 from conformance.operators import disputed_clauses
 from conformance.text import cut, quoted, without_unprintable
 
@@ -78,7 +78,7 @@ class ExpectedFailures:
     def read(cls, path: str | os.PathLike[str]) -> ExpectedFailures:
         """Read a file; UsageError, one line with path and line number, if it is not sound."""
         try:
-            with Path(path).open("rb") as file:
+            with open_regular(path) as file:
                 data = file.read(_MAX_BYTES + 1)
         except OSError as error:
             raise UsageError(
