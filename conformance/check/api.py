@@ -157,7 +157,6 @@ def run(
             tally = Run(runner, pins, tick, max_failures, reasons, counted).all(selected)
         report = tally.report(
             backend=name,
-            engine="" if isinstance(runner, Distributed) else runner.engine,
             vectors=vectors_used(selected),
             required=pins,
             allow_extensions=allow_extensions,
