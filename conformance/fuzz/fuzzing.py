@@ -89,7 +89,7 @@ def fuzz(
         "max_examples": max_examples,
         "max_causes": max_causes,
     }.items():
-        if value is not None and value <= 0:
+        if value is not None and not value > 0:  # NaN is neither
             raise UsageError(f"{option}={value}: must be above 0")
     if seconds is None and max_examples is None:
         seconds = SECONDS
