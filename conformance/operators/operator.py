@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS, is_known, name_of
-from conformance.errors import InvalidCase
+from conformance.errors import InvalidCase, Unsupported
 from conformance.operators import pipeline as steps
 from conformance.operators.attributes import Attribute, Role, complete, roles_of
 from conformance.operators.clause import Clause
@@ -187,9 +187,12 @@ class Operator:
     def translate(self, sizes: tuple[int, ...], attributes: Mapping[str, Any]) -> Params:
         """Return the parameters that attributes stand for, for data of spatial `sizes`.
 
-        Lists are taken as they are given: their lengths and ranges are not checked. KeyError if a
-        required attribute is missing, InvalidCase for a value that the document does not have.
+        Lists, and values that the document does not have, are taken as they are given: nothing is
+        checked. Unsupported if a required attribute is missing.
         """
+        for attribute in self.attributes:
+            if attribute.required and attribute.key not in attributes:
+                raise Unsupported(f"{attribute.key}: required and left out, nothing to hand on")
         return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
 
     def attributes_of(self, meanings: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,8 @@ from openvino import opset1, opset8
 
 from conformance.backends.engines.engine import check_most_axes, counterpart, known_operator
 from conformance.errors import Unsupported
-from conformance.operators import Params
+from conformance.operators import Params, pooling_of
+from conformance.operators.attributes import PADS
 from conformance.vector import Array
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -39,6 +40,7 @@ _TYPES = {
     np.dtype(np.uint8): ov.Type.u8,
     np.dtype(np.int32): ov.Type.i32,
 }
+_AS_GIVEN = ("auto_pad", "rounding", *PADS)
 _core = ov.Core()
 
 
@@ -65,7 +67,7 @@ class OpenVino:
             settings = _OutputSize(size.dtype.name, size.shape, size.tobytes())
         else:
             node_of = counterpart(definition, _SLIDING)
-            settings = definition.translate(data.shape[2:], attributes)
+            settings = pooling_of(operator, inputs, attributes, as_given=_AS_GIVEN).params
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
         request = _request(self.device, self.precision, node_of, settings, element, data.shape)
         request.infer([_tensor(data, element)])
