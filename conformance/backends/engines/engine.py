@@ -6,14 +6,28 @@ refusing them is the engine's task. What would reach it as something else is Uns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS, Operator, Params
 from conformance.vector import Array
 
 _T = TypeVar("_T")
+
+
+@contextmanager
+def missing(package: str) -> Iterator[None]:
+    """Let a package seem not to be installed, unless it is imported already."""
+    nothing = cast("Any", None)  # makes an import of it fail
+    found = sys.modules.setdefault(package, nothing)
+    try:
+        yield
+    finally:
+        if found is nothing:
+            del sys.modules[package]
 
 
 def known_operator(name: str) -> Operator:

@@ -22,14 +22,23 @@ from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
-import openvino as ov
-from openvino import opset1, opset8
 
-from conformance.backends.engines.engine import check_most_axes, counterpart, known_operator
+from conformance.backends.engines.engine import (
+    check_most_axes,
+    counterpart,
+    known_operator,
+    missing,
+)
 from conformance.errors import Unsupported
 from conformance.operators import Params, pooling_of
 from conformance.operators.attributes import PADS
 from conformance.vector import Array
+
+# With it, OpenVINO reports each import over the network, from a process that it forks in a thread:
+# a fork at any moment, which warns or hangs where other threads run. Without it, it does not.
+with missing("openvino_telemetry"):
+    import openvino as ov
+    from openvino import opset1, opset8
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _TYPES = {

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from support.engines import assert_equals_oracle
@@ -78,6 +82,25 @@ def test_invalid_attributes_raise(change):
     with pytest.raises(RuntimeError, match="src/") as caught:
         backend("MaxPool-1", [ROW], pooling([2]) | change)
     assert not isinstance(caught.value, NotImplementedError)
+
+
+def test_nothing_is_forked_and_no_package_is_hidden():
+    """Its import reports no use: the process that would do so is forked beside running threads."""
+    code = """
+import os
+os.register_at_fork(before=lambda: os.write(2, b"forked"))
+import conformance.backends.engines.openvino_backend
+import openvino_telemetry
+"""
+    surroundings = {key: value for key, value in os.environ.items() if key != "CI"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=surroundings,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_models_are_compiled_once():
