@@ -186,6 +186,8 @@ def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int)
 
 def _is_same(value: Any, choice: Any) -> bool:
     """Say whether a value equals a choice and has its type: True is not 1."""
+    if type(value) is type(choice):  # most are, and this is quick
+        return bool(value == choice)
     if not isinstance(value, type(choice)) or isinstance(value, bool) != isinstance(choice, bool):
         return False
     return bool(value == choice)

@@ -190,10 +190,10 @@ class Operator:
         Lists, and values that the document does not have, are taken as they are given: nothing is
         checked. Unsupported if a required attribute is missing.
         """
-        for attribute in self.attributes:
-            if attribute.required and attribute.key not in attributes:
-                raise Unsupported(f"{attribute.key}: required and left out, nothing to hand on")
-        return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
+        try:
+            return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
+        except KeyError as missing:
+            raise Unsupported(f"{missing.args[0]}: required, nothing to hand on") from None
 
     def attributes_of(self, meanings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes that stand for values of `Params`, given by role in `meanings`.

@@ -138,6 +138,7 @@ def pooling_of(
     sizes = inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)
     for attribute in definition.attributes:
+        # What becomes something else here, no engine can refuse as it was.
         replaced = attribute.values or (attribute.role in PADS and params.auto_pad != "explicit")
         if replaced and attribute.key in attributes and attribute.role not in as_given:
             try:
