@@ -1,0 +1,44 @@
+"""What is known of a backend, and what a supposed cause says of cases that it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.vector import Outputs, Vector
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """A vector and what the backend made of it.
+
+    `outputs` are None where it raised an exception or returned no arrays. `failed` says whether
+    the judge rejects the answer. `wrong` marks the elements of the first output that are wrong and
+    `defined` those that a document defines, both in the expected shape; both are None where
+    elements cannot be compared: an exception, an invalid case, another shape or type.
+    """
+
+    vector: Vector
+    outputs: Outputs | None
+    failed: bool
+    wrong: Bools | None = None
+    defined: Bools | None = None
+
+
+class Hypothesis(Protocol):
+    """A supposed cause, which fresh cases confirm or refute."""
+
+    @property
+    def words(self) -> str:
+        """What is wrong, in words that complete "the failures are caused by: ..."."""
+
+    def fails(self, vector: Vector) -> bool:
+        """Say whether it predicts that the backend fails a vector."""
+
+    def predicts(self, sample: Sample) -> bool:
+        """Say whether the backend did what it predicts, failure or not."""
