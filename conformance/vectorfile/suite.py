@@ -21,7 +21,7 @@ from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
 from conformance.vectorfile.vector_file import VectorFile, first_repeated
 
-_RESIDENT = 160 << 20  # bytes of all files together that stay in memory, about
+_RESIDENT = 220 << 20  # bytes of all files together that stay in memory, about
 
 
 class VectorSet(Closable, Sequence[VectorFile]):

@@ -61,6 +61,7 @@ def test_the_header_of_the_standard_tier_says_what_is_covered(tmp_path):
     assert {name: array["strength"] for name, array in coverage.items()} == {
         "all factors": 1,
         "geometry": 2,
+        "special kernels": 1,
     }
     assert all(array["covered"] == array["feasible"] > 0 for array in coverage.values())
 
@@ -75,7 +76,8 @@ def test_progress_is_reported(tmp_path):
         strength=1,
         progress=lambda what, done, total: heard.append(what),
     )
-    assert {"MaxPool-1: all factors", "MaxPool-1: geometry", "MaxPool-1: vectors"} == set(heard)
+    parts = ("all factors", "geometry", "special kernels", "vectors")
+    assert {f"MaxPool-1: {part}" for part in parts} == set(heard)
 
 
 @pytest.mark.parametrize(

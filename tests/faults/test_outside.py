@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.awaiting_vectors import AWAITING_VECTORS
 from support.outside import installed
 
 from conformance.cases.sweep import collect
@@ -66,12 +65,9 @@ def test_faults_follow_from_roles_and_traits(minimum_pool):
 
 
 def test_every_fault_is_caught(minimum_pool, vectors):
-    """Each fault that the operator may have, by the standard tier that follows from its roles.
-
-    All but those that await vectors.
-    """
+    """Each fault that the operator may have, by the standard tier that follows from its roles."""
     strong = strength(vectors)
-    assert {catch.fault for catch in strong.missed} <= AWAITING_VECTORS
+    assert strong.missed == ()
     assert {catch.fault for catch in strong.catches} == {
         fault.name for fault in CATALOGUE if fault.concerns(minimum_pool)
     }

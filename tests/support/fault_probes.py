@@ -42,7 +42,7 @@ _LARGE = {
     "large-batches": (2, 2, 257, 128),
 }
 """Shapes in which one dimension is large."""
-_NAN = {"negative": 0xFFC00000, "with-payload": 0x7FC00001, "signalling": 0x7F800001}
+_NAN = {"negative": 0xFFC00000, "with-payload": 0x7FC00001}
 """Bits of float32."""
 
 

@@ -12,14 +12,18 @@ from hashlib import blake2b
 from itertools import chain
 from math import prod
 
-from conformance.cases.sweep.adaptive_sweep import adaptive_sweep
+from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
 from conformance.cases.sweep.few_shapes import few_shapes
+from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
+from conformance.cases.sweep.ladders import ladders
+from conformance.cases.sweep.lookalikes import lookalikes
 from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.special_cases import special, specials
+from conformance.cases.sweep.special_kernels import special_kernels
 from conformance.cases.sweep.sweep_model import Covered, Sweep, build
-from conformance.cases.sweep.whole_sweep import whole_sweep
-from conformance.cases.sweep.window_sweep import window_sweep
+from conformance.cases.sweep.whole_sweep import whole_arrays
+from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
@@ -28,7 +32,7 @@ from conformance.vector import TIERS, Case, Tier
 
 __all__ = ["Collection", "collect", "sweep_of"]
 
-_SMOKE_VECTORS, _FEWEST_ROWS = 60, 12
+_SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS = 60, 12, 20
 _SMOKE_CELLS = 4096
 
 
@@ -42,11 +46,13 @@ class Collection:
 
 
 def sweep_of(operator: str) -> Sweep:
-    """Return the covering-array sweep of an operator."""
+    """Return the covering arrays of an operator."""
     definition = operator_named(operator)
     if definition.is_adaptive:
-        return adaptive_sweep(definition)
-    return window_sweep(definition) if definition.has_windows else whole_sweep(definition)
+        arrays = adaptive_arrays(definition)
+    else:
+        arrays = (window_arrays if definition.has_windows else whole_arrays)(definition)
+    return Sweep(operator, (*arrays, special_kernels(definition)))
 
 
 def collect(
@@ -64,20 +70,22 @@ def collect(
     What the exhaustive tier adds is in `sweep.exhaustive`.
     """
     definition = operator_named(operator)
-    sweep = sweep_of(operator)
-    arrays = sweep.arrays(strength, seed, progress)
+    arrays = sweep_of(operator).arrays(strength, seed, progress)
     if max_shapes:
-        return Collection(operator, _unique(few_shapes(sweep, arrays, seed, max_shapes)), [])
+        return Collection(operator, _unique(few_shapes(definition, arrays, seed, max_shapes)), [])
     return Collection(
         operator,
         _unique(
             case
             for case in chain(
                 examples(definition, seed),
-                _swept(definition, sweep, arrays, tier, seed),
+                _swept(definition, arrays, tier, seed),
                 special(definition, seed),
                 neighbours(definition, seed),
                 invalid(definition),
+                ladders(definition, seed),
+                hard_divisions(definition, seed),
+                lookalikes(definition, seed),
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
         ),
@@ -88,31 +96,30 @@ def collect(
 def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
     """Return how many rows of each covering array are in the smoke tier.
 
-    Unless the operator says so: as many as make it about 60 vectors with its worked examples,
-    special and invalid cases, but a dozen at least; a quarter of them is of the geometry. The
-    first rows of a greedy covering array cover the most interactions each.
+    Twenty of the last array, that of special kernels. Of the others, unless the operator says so,
+    as many as make it about 60 vectors with its worked examples, special and invalid cases, but a
+    dozen at least; a quarter of them is of the geometry. The first rows of a greedy covering array
+    cover the most interactions each.
     """
+    before = len(arrays) - 1
     if operator.smoke_rows is not None:
-        return operator.smoke_rows
+        return (*(*operator.smoke_rows, *(0,) * before)[:before], _SPECIAL_KERNELS)
     others = len(operator.examples)
     others += sum(special_case.tier == "smoke" for special_case in specials(operator))
     others += sum(case.tier == "smoke" for case in invalid(operator))
     rows = max(_FEWEST_ROWS, _SMOKE_VECTORS - others)
-    geometry = rows // 4 if len(arrays) > 1 else 0
-    return (rows - geometry, geometry)
+    geometry = rows // 4 if before > 1 else 0
+    return (*(rows - geometry, geometry)[:before], _SPECIAL_KERNELS)
 
 
-def _swept(
-    operator: Operator, sweep: Sweep, arrays: list[Covered], tier: Tier, seed: int
-) -> Iterator[Case]:
+def _swept(operator: Operator, arrays: list[Covered], tier: Tier, seed: int) -> Iterator[Case]:
     first = 0
-    smoke_rows = (*_smoke_rows(operator, arrays), *(0,) * len(arrays))
-    for array, rows in zip(arrays, smoke_rows, strict=False):
+    for array, rows in zip(arrays, _smoke_rows(operator, arrays), strict=True):
         left = rows
         for turn, row in enumerate(array.rows, first):
             if tier == "smoke" and not left:
                 break
-            spec = sweep.concrete(row, turn)
+            spec = array.concrete(row, turn)
             smoke = left > 0 and prod(spec.shape) <= _SMOKE_CELLS
             yield build(spec, seed=seed, tier="smoke" if smoke else "standard")
             left -= smoke

@@ -6,7 +6,7 @@ from functools import partial
 
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.covering import Constraint, Model, Row
-from conformance.cases.sweep.sweep_model import CaseSpec, Sweep
+from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
 from conformance.operators.operator import Operator
 
 Sizes = tuple[int, int]  # input d, output o
@@ -30,8 +30,8 @@ _OTHERS: dict[str, tuple[Sizes, ...]] = {
 }
 
 
-def adaptive_sweep(operator: Operator) -> Sweep:
-    """Return the sweep of an operator that takes its output size as an input."""
+def adaptive_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
+    """Return the covering array of an operator that takes its output size as an input."""
     geometry: suited.Factors = {
         "relation": tuple(_RELATIONS),
         "others": ("none", *_OTHERS),
@@ -62,7 +62,7 @@ def adaptive_sweep(operator: Operator) -> Sweep:
             "the bound of hundreds of addends says nothing in bfloat16",
         ),
     ]
-    return Sweep(operator.name, Model(factors, constraints), partial(_case, operator))
+    return (ArraySpec("all factors", Model(factors, constraints), partial(_case, operator)),)
 
 
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:

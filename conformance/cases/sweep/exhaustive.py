@@ -26,6 +26,11 @@ _CHANNELS = 4
 """As no case of the smaller tiers has: so none of them is made twice."""
 
 
+def in_product(shape: tuple[int, ...]) -> bool:
+    """Say whether the product has cases of a shape: the smaller tiers leave these to it."""
+    return len(shape) == 3 and shape[:2] == (1, _CHANNELS)
+
+
 def parts(operator: str) -> int:
     """Return how many parts the product of an operator has."""
     if OPERATORS[operator].has_windows:

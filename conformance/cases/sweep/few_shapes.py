@@ -13,9 +13,10 @@ from conformance.cases.sweep.patterns import (
     INTEGER_PATTERNS,
     MAXIMUM_PATTERNS,
 )
-from conformance.cases.sweep.sweep_model import CaseSpec, Covered, Sweep, build
+from conformance.cases.sweep.sweep_model import CaseSpec, Covered, build
 from conformance.dtypes import FLOATS
-from conformance.operators import operator_named, vector_of
+from conformance.operators import vector_of
+from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Case
 
@@ -23,16 +24,15 @@ _CELLS = 4096
 """Cells of the largest data: many values of each window matter, not many windows."""
 
 
-def few_shapes(sweep: Sweep, arrays: list[Covered], seed: int, shapes: int) -> Iterator[Case]:
+def few_shapes(operator: Operator, arrays: list[Covered], seed: int, shapes: int) -> Iterator[Case]:
     """Yield the cases of so many combinations of shape, element type and attributes.
 
     They are those of the first rows of the covering arrays in turn, which cover the most
     interactions each. Every one has all patterns of data that its operator and element type have,
     but for those that would tell nothing.
     """
-    operator = operator_named(sweep.operator)
     sums = operator.reduction.sums
-    for spec in islice(_specs(sweep, arrays), min(shapes, sys.maxsize)):
+    for spec in islice(_specs(arrays), min(shapes, sys.maxsize)):
         floats = AVERAGE_PATTERNS if sums else MAXIMUM_PATTERNS
         for pattern in floats if spec.dtype in FLOATS else INTEGER_PATTERNS:
             case = build(replace(spec, pattern=pattern), seed=seed, tier="smoke")
@@ -40,14 +40,14 @@ def few_shapes(sweep: Sweep, arrays: list[Covered], seed: int, shapes: int) -> I
                 yield case
 
 
-def _specs(sweep: Sweep, arrays: list[Covered]) -> Iterator[CaseSpec]:
+def _specs(arrays: list[Covered]) -> Iterator[CaseSpec]:
     """Yield different combinations of shape, type and attributes, without data."""
     seen = set()
     for turn, rows in enumerate(zip_longest(*(array.rows for array in arrays))):
-        for row in rows:
+        for array, row in zip(arrays, rows, strict=True):
             if row is None:
                 continue
-            spec = sweep.concrete(row, turn)
+            spec = array.concrete(row, turn)
             key = repr((spec.shape, spec.dtype, sorted(spec.attributes.items()), spec.output_size))
             if prod(spec.shape) <= _CELLS and key not in seen:
                 seen.add(key)

@@ -189,6 +189,61 @@ def extremes(c: Canvas) -> Doubles:
     return c.integers(0, 5)
 
 
+def names(c: Canvas) -> Doubles:
+    """Every cell a number that no cell near it has, exact in every type: 251 of them take turns.
+
+    The period is prime: cells whose distance is a multiple of 4, 1,024 or 65,536 differ.
+    """
+    cells = np.arange(prod(c.shape), dtype=np.float64).reshape(c.shape)
+    named: Doubles = cells * 97 % _WORDS - _WORDS // 2
+    return named
+
+
+def edges(c: Canvas) -> Doubles:
+    """Numbers near both ends and the middle of every axis alone, for windows of many cells.
+
+    They grow along one plane, fall along the next, and the third holds impulses instead: so cells
+    that are lost at any end show in a maximum, and the bound of a sum stays a few ulp.
+    """
+    near = [
+        np.minimum(np.minimum(i, d - 1 - i), np.abs(i - d // 2)) < 3
+        for d in c.shape[1:]
+        for i in [np.arange(d)]
+    ]
+    marked = np.zeros(c.shape[1:], np.bool_)
+    marked[np.ix_(*near)] = True
+    rank = np.cumsum(marked).reshape(marked.shape) % 250
+    planes = (np.arange(c.shape[0]) + int(c.bits.flat[0] % np.uint64(3))) % 3
+    kinds = [np.where(marked, rank + 1.0, 0.0), np.where(marked, 251.0 - rank, 0.0)]
+    sparse = impulses(c)
+    return np.stack([sparse[i] if kind == 2 else kinds[kind] for i, kind in enumerate(planes)])
+
+
+def signed_zeros(c: Canvas) -> Doubles:
+    """Zeros of both signs among negative numbers: bits that are compared as integers show."""
+    zero = np.where(c.bits & np.uint64(1), -0.0, 0.0)
+    return np.where(_at_every_place(c), zero, c.integers(-9, -1))
+
+
+def nan_encodings(c: Canvas) -> Doubles:
+    """NaN of both signs and many payloads (see `_encoded`), first, in the middle and last."""
+    return np.where(_at_every_place(c), np.nan, c.integers(-8, 8))
+
+
+def infinities(c: Canvas) -> Doubles:
+    """Infinities of both signs, first, in the middle and last; few windows hold two."""
+    infinity = np.where(c.bits & np.uint64(1), np.inf, -np.inf)
+    return np.where(_at_every_place(c), infinity, c.integers(-8, 8))
+
+
+def _at_every_place(c: Canvas) -> npt.NDArray[np.bool_]:
+    """Mark the first, middle and last cell of every plane, and every place of a window."""
+    marked = _spread(c, 0).reshape(c.shape[0], -1)
+    cells = marked.shape[1]
+    marked[:, [0, cells // 2, cells - 1]] = True
+    return marked.reshape(c.shape)
+
+
 _PATTERNS: dict[str, Callable[[Canvas], Doubles]] = {
     pattern.__name__.replace("_", "-"): pattern
     for pattern in (
@@ -215,18 +270,33 @@ _PATTERNS: dict[str, Callable[[Canvas], Doubles]] = {
         both_infinities,
         all_minus_infinity,
         extremes,
+        names,
+        edges,
+        signed_zeros,
+        nan_encodings,
+        infinities,
     )
 }
 
+SPECIAL_PATTERNS = ("names", "edges", "signed-zeros", "nan-encodings", "infinities")
+"""Patterns of special kernels and of large dimensions: the covering arrays have the others."""
 AVERAGE_PATTERNS = tuple(
-    name for name in _PATTERNS if name not in {"extremes", "all-minus-infinity", "lowest"}
+    name
+    for name in _PATTERNS
+    if name not in {"extremes", "all-minus-infinity", "lowest", *SPECIAL_PATTERNS}
 )
 MAXIMUM_PATTERNS = tuple(
     name
     for name in _PATTERNS
-    if name not in {"ones", "cancellation", "spikes", "sign-changes", "ties", "overflow"}
+    if name
+    not in {
+        *("ones", "cancellation", "spikes", "sign-changes", "ties", "overflow"),
+        *SPECIAL_PATTERNS,
+    }
 )
 INTEGER_PATTERNS = ("index", "negative", "integers", "zeros", "extremes", "lowest")
+OF_INTEGERS = (*INTEGER_PATTERNS, "names")
+"""Patterns that an integer type can hold, those of SPECIAL_PATTERNS among them."""
 SPARSE_PATTERNS = ("impulses", "zeros", "all-minus-infinity")
 """Patterns whose bound stays meaningful with hundreds of cells in a window of bfloat16."""
 
@@ -246,6 +316,8 @@ def fill(
     if name in FLOATS:
         canvas = Canvas(planes, window_cells, float_format(name), words)
         base = narrow(_PATTERNS[pattern](canvas), name)
+        if pattern == "nan-encodings":
+            base = _encoded(base, canvas)
     else:
         base = _whole_numbers(pattern, dtype_of(name), Canvas(planes, window_cells, _ANY, words))
     # Another channel is another plane of the base, and so is the same channel of another batch.
@@ -267,6 +339,21 @@ def _words(key: str, shape: tuple[int, ...]) -> npt.NDArray[np.uint64]:
     return (words if cells <= _WORDS else np.resize(words, cells)).reshape(shape)
 
 
+def _encoded(base: Array, c: Canvas) -> Array:
+    """Return data with a random sign and payload in every NaN; all stay quiet."""
+    unsigned = np.dtype(f"u{base.itemsize}")
+    quiet = 1 << (c.fmt.precision - 2)
+    # All bits of the payload, none, one at either end, or any.
+    payloads = np.array([quiet - 1, 0, 1, quiet >> 1], np.uint64)
+    payload = np.where(
+        c.bits & np.uint64(32), payloads[c.bits % np.uint64(4)], c.bits % np.uint64(quiet)
+    )
+    sign = (c.bits >> np.uint64(8) & np.uint64(1)) << np.uint64(8 * base.itemsize - 1)
+    infinity = np.array(np.inf).astype(base.dtype).view(unsigned)
+    codes = (payload | sign | np.uint64(quiet)).astype(unsigned) | infinity
+    return np.where(np.isnan(base), codes, base.view(unsigned)).view(base.dtype)
+
+
 def _whole_numbers(pattern: str, dtype: DType, c: Canvas) -> Array:
     ends: Any = np.iinfo(dtype)
     if pattern == "extremes":
@@ -281,9 +368,13 @@ def _whole_numbers(pattern: str, dtype: DType, c: Canvas) -> Array:
     if pattern == "lowest":
         # Few windows hold more than the lowest number of all.
         return _picked(np.array([ends.min, ends.min + 1], dtype), c.bits % np.uint64(16) == 0)
+    cells: Array
     if pattern == "integers":
-        return c.integers(0 if ends.min == 0 else -8, 8).astype(dtype)
-    cells = np.arange(prod(c.shape)).reshape(c.shape) % min(int(ends.max), 2**15)
+        cells = c.integers(0 if ends.min == 0 else -8, 8)
+    elif pattern == "names":
+        cells = names(c) + (_WORDS // 2 if ends.min == 0 else 0)
+    else:
+        cells = np.arange(prod(c.shape)).reshape(c.shape) % min(int(ends.max), 2**15)
     return cells.astype(dtype)
 
 

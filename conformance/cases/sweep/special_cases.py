@@ -88,6 +88,8 @@ _LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[tuple[int, int]]]] = {
     "i d beyond 2**24": ((1, 1), [(6007, 4001)]),
     "i d beyond 2**31": ((1, 1), [(70001, 40009)]),
     "more than 65,536 positions": ((1, 1), [(301, 257), (2, 256)]),
+    "two planes of more than 65,536": ((1, 2), [(257, 2), (256, 1)]),
+    "two batches of more than 65,536": ((2, 2), [(257, 2), (128, 1)]),
     "more than 1,024 channels": ((1, 1031), [(5, 3)]),
     "more than 256 in a batch": ((259, 2), [(4, 3), (3, 2)]),
     "264 channels": ((1, 264), [(5, 3), (3, 2)]),
@@ -96,6 +98,8 @@ _LONG_ADAPTIVE: dict[str, tuple[tuple[int, int], list[tuple[int, int]]]] = {
     "more than 65,536 cells in a window": ((1, 1), [(257, 1), (260, 1)]),
     "more than 65,536 channels": ((1, 65539), [(2, 1)]),
     "17 channels of a volume": ((1, 17), [(3, 2), (4, 3), (2, 3)]),
+    # Places of a plane divided by its width with a rounded reciprocal.
+    "80 rows of 41": ((1, 1), [(79, 80), (40, 41)]),
     "2 to 83": ((1, 2), [(2, 83)]),
     "three hard pairs": ((1, 2), [(11, 7), (14, 13), (5, 3)]),
     # Where i d / o is right in doubles only if the product comes before the division.

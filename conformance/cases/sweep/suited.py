@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from conformance.cases.sweep.covering import Constraint, Level, Row
-from conformance.cases.sweep.patterns import AVERAGE_PATTERNS, INTEGER_PATTERNS, MAXIMUM_PATTERNS
+from conformance.cases.sweep.patterns import AVERAGE_PATTERNS, MAXIMUM_PATTERNS, OF_INTEGERS
 from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_spec
 from conformance.dtypes import FLOATS
 from conformance.operators.attributes import MEANINGS, WORDS, Attribute, Role
@@ -52,7 +52,7 @@ def patterns(operator: Operator) -> tuple[str, ...]:
 
 def pattern_for(pattern: str, dtype: str) -> str:
     """Return a pattern that a type can hold: the given one, or else small integers."""
-    return pattern if dtype in FLOATS or pattern in INTEGER_PATTERNS else "integers"
+    return pattern if dtype in FLOATS or pattern in OF_INTEGERS else "integers"
 
 
 def positions(operator: Operator) -> str:
@@ -63,7 +63,7 @@ def positions(operator: Operator) -> str:
 def holds(dtype: str, pattern: str) -> bool:
     """Say whether an element type can hold a pattern."""
     if dtype not in FLOATS:
-        return pattern in INTEGER_PATTERNS
+        return pattern in OF_INTEGERS
     return pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow")
 
 

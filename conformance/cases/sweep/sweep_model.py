@@ -75,30 +75,35 @@ Concrete = Callable[[Row, int], CaseSpec]
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
-    """The covering arrays of one operator, and how a row becomes numbers.
+class ArraySpec:
+    """A covering array to be made: its factors, and how a row becomes numbers.
 
-    `model` holds every factor. `geometry`, where there is one, holds the attributes and fewer
-    levels of them, and is covered one strength higher: wrong divisors and extents need four or
-    five attributes to agree. `concrete(row, turn)` picks numbers that satisfy all levels of a
-    row; `turn`, its number, rotates the choice among equally good ones.
+    `concrete(row, turn)` picks numbers that satisfy all levels of a row; `turn`, its number,
+    rotates the choice among equally good ones. The array is covered at `more` than the strength
+    that is asked for.
     """
 
-    operator: str
+    name: str
     model: Model
     concrete: Concrete
-    geometry: Model | None = None
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The covering arrays of one operator, first that of every factor."""
+
+    operator: str
+    specs: tuple[ArraySpec, ...]
 
     def arrays(self, strength: int, seed: int, progress: Progress | None = None) -> list[Covered]:
         """Return the covering arrays."""
-        models = [("all factors", self.model, strength)]
-        if self.geometry is not None:
-            models.append(("geometry", self.geometry, strength + 1))
         covered = []
-        for name, model, t in models:
-            counts = from_counts(counts_of(progress, f"{self.operator}: {name}"))
-            array = covering_array(model, strength=t, seed=seed, progress=counts)
-            covered.append(Covered(name, t, model, *array))
+        for spec in self.specs:
+            counts = from_counts(counts_of(progress, f"{self.operator}: {spec.name}"))
+            t = strength + spec.more
+            array = covering_array(spec.model, strength=t, seed=seed, progress=counts)
+            covered.append(Covered(spec.name, t, spec.model, spec.concrete, *array))
         return covered
 
 
@@ -109,6 +114,7 @@ class Covered:
     name: str
     strength: int
     model: Model
+    concrete: Concrete
     rows: list[Row]
     coverage: Coverage
 

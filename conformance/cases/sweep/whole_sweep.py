@@ -7,7 +7,7 @@ from functools import partial
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.axis_geometry import WIDTHS, width_range
 from conformance.cases.sweep.covering import Constraint, Model, Row
-from conformance.cases.sweep.sweep_model import CaseSpec, Sweep
+from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
 from conformance.dtypes import FLOATS
 from conformance.operators.operator import Operator
 from conformance.reference.bound import is_meaningful
@@ -18,8 +18,8 @@ _CELLS = 2048
 """Elements of a case, at most: the suite is shipped."""
 
 
-def whole_sweep(operator: Operator) -> Sweep:
-    """Return the sweep of an operator that has neither a kernel nor an output size."""
+def whole_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
+    """Return the covering array of an operator that has neither a kernel nor an output size."""
     geometry: suited.Factors = {
         "size": WIDTHS,
         "others": tuple(_OTHERS),
@@ -48,11 +48,8 @@ def whole_sweep(operator: Operator) -> Sweep:
                 "the bound of hundreds of addends says nothing in half types",
             )
         )
-    return Sweep(
-        operator.name,
-        Model(suited.factors(operator, {}, geometry), constraints),
-        partial(_case, operator),
-    )
+    model = Model(suited.factors(operator, {}, geometry), constraints)
+    return (ArraySpec("all factors", model, partial(_case, operator)),)
 
 
 def _most_cells(axes: int, size: str, others: str) -> int:

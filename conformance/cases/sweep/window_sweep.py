@@ -9,7 +9,7 @@ from conformance.cases.sweep import axis_geometry, suited
 from conformance.cases.sweep.axis_geometry import Axis
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
-from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, Sweep
+from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
 from conformance.dtypes import FLOATS
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
@@ -32,15 +32,20 @@ _LEFT_OUT: dict[str, tuple[str, tuple[str, ...], str]] = {
 }
 
 
-def window_sweep(operator: Operator) -> Sweep:
-    """Return the sweep of an operator that slides a kernel."""
+def window_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
+    """Return the covering arrays of an operator that slides a kernel.
+
+    That of the geometry holds the attributes and fewer levels of them, and is covered one strength
+    higher: wrong divisors and extents need four or five attributes to agree.
+    """
     factors = suited.factors(operator, _list_factors(operator), _geometry_factors(operator))
     own = [_when_left_out(role) for role in _LEFT_OUT if role in factors]
-    return Sweep(
-        operator.name,
-        Model(factors, [*_geometry_constraints(operator), *_data_constraints(), *own]),
-        partial(_case, operator),
-        Model(_few(factors, operator), [*_geometry_constraints(operator), *own]),
+    every = Model(factors, [*_geometry_constraints(operator), *_data_constraints(), *own])
+    few = Model(_few(factors, operator), [*_geometry_constraints(operator), *own])
+    concrete = partial(_case, operator)
+    return (
+        ArraySpec("all factors", every, concrete),
+        ArraySpec("geometry", few, concrete, more=1),
     )
 
 
@@ -107,7 +112,7 @@ def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
     }
 
 
-def _modes(operator: Operator) -> dict[Level, str]:
+def modes_of(operator: Operator) -> dict[Level, str]:
     """Return how pads come about, explicit, same or valid, by the levels of auto_pad."""
     attribute = operator.attribute("auto_pad")
     meanings = ("explicit",) if attribute is None else attribute.meanings
@@ -116,7 +121,7 @@ def _modes(operator: Operator) -> dict[Level, str]:
 
 
 def _geometry_constraints(operator: Operator) -> list[Constraint]:
-    automatic, modes = operator.attribute("auto_pad") is not None, _modes(operator)
+    automatic, modes = operator.attribute("auto_pad") is not None, modes_of(operator)
     names = (*(("auto_pad",) if automatic else ()), "kernel", "stride", "padding", "fit")
 
     def of_an_axis(levels: Sequence[str]) -> tuple[str, ...]:
@@ -301,7 +306,7 @@ def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) ->
 
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
     unsaid = _unsaid(operator, row)
-    axes = numbers(row, _modes(operator)[row.get("auto_pad", ABSENT)], turn, frozenset(unsaid))
+    axes = numbers(row, modes_of(operator)[row.get("auto_pad", ABSENT)], turn, frozenset(unsaid))
     sizes, *columns = zip(*axes, strict=True)
     lists = dict(zip(("kernel", "strides", "pads_begin", "pads_end"), columns, strict=True))
     said = {role: values for role, values in lists.items() if role not in unsaid}

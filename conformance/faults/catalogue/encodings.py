@@ -38,15 +38,10 @@ def _has_payload(bits: Array, fraction: int) -> Any:
     return bits & bits.dtype.type((1 << fraction - 1) - 1) != 0
 
 
-def _is_signalling(bits: Array, fraction: int) -> Any:
-    return bits >> (fraction - 1) & 1 == 0
-
-
 _NAN = (
     ("negative-nan", "minus-infinity", _is_negative, "NaN with the sign bit", -np.inf),
     ("negative-nan", "zero", _is_negative, "NaN with the sign bit", 0.0),
     ("payload-nan", "infinity", _has_payload, "NaN with a payload", np.inf),
-    ("signalling-nan", "infinity", _is_signalling, "signalling NaN", np.inf),
 )
 
 FAULTS: Faults = {

@@ -9,8 +9,9 @@ import pytest
 
 from conformance.cases.sweep.patterns import (
     AVERAGE_PATTERNS,
-    INTEGER_PATTERNS,
     MAXIMUM_PATTERNS,
+    OF_INTEGERS,
+    SPECIAL_PATTERNS,
     fill,
 )
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of, float_format
@@ -25,7 +26,7 @@ def filled(pattern, name, shape=SHAPE, window_cells=6, key="key", seed=0):
 
 
 @pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize("pattern", EVERY)
+@pytest.mark.parametrize("pattern", [*EVERY, *SPECIAL_PATTERNS])
 def test_every_pattern_fills_every_float_type(pattern, name):
     """A pattern gives an array of the asked shape and type."""
     data = filled(pattern, name)
@@ -33,7 +34,7 @@ def test_every_pattern_fills_every_float_type(pattern, name):
 
 
 @pytest.mark.parametrize("name", [n for n in INTEGERS if n in {"int8", "uint8", "int32", "int64"}])
-@pytest.mark.parametrize("pattern", INTEGER_PATTERNS)
+@pytest.mark.parametrize("pattern", OF_INTEGERS)
 def test_every_integer_pattern_fills_every_integer_type(pattern, name):
     """An integer pattern gives an array of the asked shape and type."""
     data = filled(pattern, name)
@@ -128,3 +129,46 @@ def test_extremes_hold_the_ends_of_the_type_and_their_neighbours():
 def test_empty_shapes_are_filled_with_nothing():
     """A size of zero gives an empty array."""
     assert filled("normals", "float32", (0, 3, 4)).size == 0
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float64", "int8", "uint8"])
+@pytest.mark.parametrize("distance", [1, 2, 3, 8, 255, 256, 1024, 32768, 65536])
+def test_names_tell_a_cell_from_those_that_are_taken_for_it(name, distance):
+    """An index off by one, or without its upper bits, shows in every element type."""
+    data = filled("names", name, (1, 1, 70_000)).ravel()
+    assert (data[distance:] != data[:-distance]).all()
+
+
+@pytest.mark.parametrize("at", [0, -1])
+def test_edges_show_cells_that_a_long_window_loses(at):
+    """In a sum and in a maximum: in some plane the cell at the end counts most."""
+    data = filled("edges", "float32", (1, 3, 5000), window_cells=5000)
+    less = np.delete(data, at, axis=2)
+    assert (data.sum(2) != less.sum(2)).any()
+    assert (data.max(2) != less.max(2)).any()
+    assert np.count_nonzero(data, axis=2).max() < 25
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_nan_has_both_signs_and_many_payloads(name):
+    """All of them quiet; in the first, middle and last cell of every plane."""
+    data = filled("nan-encodings", name, (2, 5, 30, 31), window_cells=4)
+    bits = data.view(f"u{data.itemsize}")[np.isnan(data)]
+    sign = 8 * data.itemsize - 1
+    assert set((bits >> sign).tolist()) == {0, 1}
+    assert len(set(bits.tolist())) >= 8
+    quiet = 1 << (float_format(name).precision - 2)
+    assert ((bits & quiet) != 0).all()
+    assert {0, quiet - 1} <= set((bits & (quiet - 1)).tolist())
+    planes = data.reshape(10, -1)
+    assert np.isnan(planes[:, [0, planes.shape[1] // 2, -1]]).all()
+
+
+def test_infinities_and_zeros_have_both_signs():
+    """In the first, middle and last cell of every plane, and elsewhere."""
+    infinities = filled("infinities", "float32").reshape(10, -1)
+    assert np.isinf(infinities[:, [0, 21, -1]]).all()
+    assert {-np.inf, np.inf} <= set(infinities.ravel().tolist())
+    zeros = filled("signed-zeros", "float16")
+    assert set(np.signbit(zeros[zeros == 0]).tolist()) == {False, True}
+    assert (zeros <= 0).all()

@@ -89,18 +89,18 @@ def test_smoke_is_inside_standard_and_small(operator):
     assert len(large) <= 3
 
 
-def test_smoke_holds_at_most_300_vectors():
-    """The smoke tier of all operators together is at most 300."""
+def test_smoke_holds_at_most_400_vectors():
+    """The smoke tier of all operators together is at most 400."""
     total = sum(len(cases(operator, "smoke")) for operator in OPERATORS)
-    assert 200 <= total <= 300
+    assert 300 <= total <= 400
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_numbers_of_axes_differ_wherever_they_can(operator):
-    """With three axes, most cases have three different sizes."""
-    shapes = [case.inputs[0].shape[2:] for case in valid(operator)]
+    """With three axes, half of the cases of plain numbers have three different sizes."""
+    shapes = [case.inputs[0].shape[2:] for case in valid(operator) if not case.tags]
     three = [shape for shape in shapes if len(shape) == 3]
-    assert len([s for s in three if len(set(s)) == 3]) > len(three) / 2
+    assert len([s for s in three if len(set(s)) == 3]) >= len(three) / 2
 
 
 @pytest.mark.parametrize("operator", WINDOWED)

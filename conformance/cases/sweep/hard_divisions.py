@@ -1,0 +1,68 @@
+"""Sizes at which a division that is not exact goes wrong, on every axis of every rank.
+
+Engines divide by multiplying: with the reciprocal in a floating-point type, or with an integer and
+a shift. These are the least pairs at which one of them is off, or two (see the tests).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.lines import Line, by_role, sizes
+from conformance.cases.sweep.sweep_model import build, case_spec
+from conformance.operators.operator import Operator
+from conformance.vector import Case
+
+# Slack and stride.
+BY_STRIDE = (
+    *((11, 11), (22, 11), (41, 41), (47, 47), (55, 55), (49, 49), (98, 49), (21, 7), (42, 7)),
+    *((49, 7), (159, 53), (165, 55), (189, 27), (273, 91), (279, 93), (297, 99)),
+    *((27, 14), (32, 11), (389, 195), (452, 151), (482, 161)),
+)
+# Input and output size.
+BY_OUTPUT = (
+    *((2, 82), (2, 94), (2, 98), (3, 123), (4, 28), (7, 13), (3, 7), (7, 41), (3, 85), (7, 17)),
+    *((7, 75), (3, 23), (4, 98), (7, 43), (14, 2), (23, 23), (21, 49), (3, 53), (3, 55), (14, 18)),
+    *((22, 22), (14, 4), (3, 91), (7, 19), (23, 46), (18, 42), (7, 25), (21, 3), (11, 11)),
+    *((11, 22), (6, 94), (42, 14), (29, 87), (25, 125), (23, 115)),
+)
+
+
+def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield the cases of such sizes; words, types and pads take turns."""
+    if not ({"strides", "output"} & operator.roles):
+        return
+    modes = [words.get("auto_pad") for words in suited.word_choices(operator, "auto_pad")]
+    roundings = list(suited.word_choices(operator, "rounding"))
+    types = suited.types(operator)
+    pairs = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
+    places = [(axes, axis) for axes in suited.axes(operator) for axis in range(axes)]
+    for (turn, pair), (axes, axis), words in product(enumerate(pairs), places, roundings):
+        mode = modes[(turn + axis) % len(modes)]
+        lines = [Line(2, 2)] * axes
+        lines[axis] = _line(operator, pair, mode or "explicit", turn % 2)
+        spec = case_spec(
+            operator,
+            (1, 1, *sizes(lines)),
+            {**by_role(lines), **words, **({"auto_pad": mode} if mode else {})},
+            types[(turn + axis) % len(types)],
+            "names",
+            tags=("hard division",),
+        )
+        yield build(spec, seed=seed)
+
+
+def _line(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Line:
+    """Return an axis on which the numbers of a pair are divided, under a padding mode."""
+    number, divisor = pair
+    if operator.is_adaptive:
+        return Line(number, output=divisor)
+    if auto_pad == "explicit":
+        line = Line(number + 3, 3, divisor, padded, padded).said(operator)
+        return line._replace(size=line.size - line.pads_begin - line.pads_end)
+    if auto_pad.startswith("same"):
+        # A kernel below the stride would meet a disputed clause.
+        return Line(number, divisor, divisor)
+    return Line(number + 3, 3, divisor)

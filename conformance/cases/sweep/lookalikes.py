@@ -1,0 +1,121 @@
+"""Pairs of cases that a careless key takes for one: numbers joined, sorted, added or swapped.
+
+What a backend keeps of a call (a plan, a buffer, a compiled kernel) comes back in the next one like
+it. So a case is followed by its like and comes again with other data, and once all pairs were
+called, they are called again in the opposite order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.operators.operator import Operator
+from conformance.vector import Case
+
+_Lists = Mapping[str, tuple[int, ...]]
+_PLAIN: _Lists = {
+    "planes": (1, 2),
+    "sizes": (6, 5),
+    "kernel": (2, 2),
+    "strides": (1, 1),
+    "pads_begin": (0, 0),
+    "pads_end": (0, 0),
+    "output": (3, 2),
+}
+
+# Two numbers of one list.
+_ALIKE = {
+    "sorted": ((2, 3), (3, 2)),
+    "joined": ((1, 12), (11, 2)),
+    "of one sum": ((2, 4), (3, 3)),
+    "of one product": ((2, 6), (3, 4)),
+    "of the same low byte": ((2, 5), (2, 261)),
+}
+# Numbers of two lists.
+_SWAPPED: dict[str, tuple[_Lists, _Lists]] = {
+    "kernel and strides": (
+        {"kernel": (2, 2), "strides": (3, 3)},
+        {"kernel": (3, 3), "strides": (2, 2)},
+    ),
+    "pads_begin and pads_end": (
+        {"kernel": (3, 3), "pads_begin": (1, 0), "pads_end": (0, 2)},
+        {"kernel": (3, 3), "pads_begin": (0, 2), "pads_end": (1, 0)},
+    ),
+    "strides and pads_begin": (
+        {"kernel": (3, 3), "strides": (1, 2), "pads_begin": (2, 1)},
+        {"kernel": (3, 3), "strides": (2, 1), "pads_begin": (1, 2)},
+    ),
+    "sizes and output": (
+        {"sizes": (3, 5), "output": (5, 3)},
+        {"sizes": (5, 3), "output": (3, 5)},
+    ),
+    "channels and height": (
+        {"planes": (2, 3), "sizes": (4, 5)},
+        {"planes": (2, 4), "sizes": (3, 5)},
+    ),
+    "batch and width": ({"planes": (3, 2), "sizes": (4, 5)}, {"planes": (5, 2), "sizes": (4, 3)}),
+    "planes and sizes": ({"planes": (2, 3), "sizes": (5, 4)}, {"planes": (5, 4), "sizes": (2, 3)}),
+}
+# Element types of one width.
+_TYPES = (("float16", "bfloat16"), ("float32", "int32"), ("float64", "int64"), ("int8", "uint8"))
+_DATA = ("names", "negative", "integers")
+
+
+def lookalikes(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield each pair in turn, then all from the last to the first; each call has other data."""
+    pairs = list(_pairs(operator))
+    first, second, third = _DATA
+    calls = [call for a, b in pairs for call in ((a, first), (b, first), (a, second))]
+    calls += [call for a, b in pairs[::-1] for call in ((b, second), (a, third), (b, third))]
+    for spec, pattern in calls:
+        yield build(replace(spec, pattern=pattern), seed=seed)
+
+
+def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
+    """Yield the pairs that an operator can tell apart."""
+    if not operator.takes_axes(max(2, operator.axes[0])):
+        return
+    told = {"planes", "sizes", *operator.roles}
+    dtype = suited.plain_type(operator)
+    for role in _PLAIN:
+        for how, numbers in _ALIKE.items():
+            if role in told:
+                both = [_beside(role, numbers) | {role: each} for each in numbers]
+                yield _specs(operator, f"{role} {how}", both, (dtype, dtype))
+    for what, lists in _SWAPPED.items():
+        if set(lists[0]) <= told:
+            yield _specs(operator, f"{what} swapped", lists, (dtype, dtype))
+    for types in _TYPES:
+        if set(types) <= set(suited.types(operator)):
+            yield _specs(operator, "types of one width", ({}, {}), types)
+
+
+def _beside(role: str, numbers: Sequence[tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return other lists, with room for the largest numbers of a role."""
+    high, wide = (max(each) for each in zip(*numbers, strict=True))
+    if role in {"kernel", "strides"}:
+        return {"sizes": (high + 4, wide + 3)}
+    if role in {"pads_begin", "pads_end"}:
+        return {"kernel": (high + 1, wide + 1), "sizes": (high + 3, wide + 2)}
+    return {"kernel": (1, 1)} if role == "sizes" else {}
+
+
+def _specs(
+    operator: Operator, what: str, both: Sequence[_Lists], types: Sequence[str]
+) -> tuple[CaseSpec, CaseSpec]:
+    """Return a pair of cases that differ in some lists, or in their types, of two axes or more."""
+    more = max(0, operator.axes[0] - 2)
+    words = next(suited.word_choices(operator))
+    specs = []
+    for lists, dtype in zip(both, types, strict=True):
+        every = {**_PLAIN, **lists}
+        meanings = {
+            role: (suited.PLAIN.get(role, 1),) * more + numbers for role, numbers in every.items()
+        }
+        shape = (*every["planes"], *meanings["sizes"])
+        tags = (f"taken for one another: {what}",)
+        specs.append(case_spec(operator, shape, {**meanings, **words}, dtype, "", tags=tags))
+    return specs[0], specs[1]

@@ -1,0 +1,224 @@
+"""Sweep of the numbers that kernels of engines specialise on, on any axis and of any width.
+
+2x2 with stride 2, 3x3 with padding 1, a row, a column, all of the plane: each has a way of its own
+in engines, often one for each element type, block of channels and padding mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.axis_geometry import FITS, WIDTHS, width_range
+from conformance.cases.sweep.covering import Constraint, Model, Row
+from conformance.cases.sweep.exhaustive import in_product
+from conformance.cases.sweep.lines import Line, by_role, sizes
+from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
+from conformance.cases.sweep.window_sweep import modes_of
+from conformance.operators.operator import Operator
+from conformance.reference.bound import is_meaningful
+
+
+class _Wanted(NamedTuple):
+    """So many windows on an axis, with cells left over or not, under explicit, same or valid."""
+
+    windows: int
+    rest: bool = False
+    mode: str = "explicit"
+
+
+_Kind = Callable[[_Wanted], Line]
+
+
+def _slid(kernel: int, stride: int, pad: int, wanted: _Wanted) -> Line:
+    windows, rest, mode = wanted
+    if mode == "same":
+        size = windows * stride - (stride - 1 if rest else 0)
+    else:
+        padding = 2 * pad if mode == "explicit" else 0
+        size = (windows - 1) * stride + kernel - padding + (stride - 1 if rest else 0)
+    return Line(max(1, size), kernel, stride, pad, pad)
+
+
+def _divided(cells: int, windows: int, wanted: _Wanted) -> Line:
+    """So many cells for so many windows, and one more if there is a rest."""
+    size = -(-wanted.windows * cells // windows)
+    return Line(size + wanted.rest, output=wanted.windows)
+
+
+def _whole(wanted: _Wanted) -> Line:
+    return Line(wanted.windows, kernel=wanted.windows)
+
+
+def _of_numbers(
+    table: Mapping[str, tuple[tuple[int, ...], ...]], kind: Callable[..., Line]
+) -> dict[str, tuple[_Kind, ...]]:
+    return {
+        name: tuple(partial(kind, *numbers) for numbers in axes) for name, axes in table.items()
+    }
+
+
+# Kernel, stride and pad of the first axis and of the others, or of all.
+_SLIDING = {
+    "halves": ((2, 2, 0),),
+    "pairs": ((2, 1, 0),),
+    "threes": ((3, 1, 0),),
+    "threes padded": ((3, 1, 1),),
+    "threes by two": ((3, 2, 0),),
+    "threes by two padded": ((3, 2, 1),),
+    "thirds": ((3, 3, 0),),
+    "quarters": ((4, 4, 0),),
+    "row": ((1, 1, 0), (5, 1, 2)),
+    "row by two": ((1, 1, 0), (3, 2, 1)),
+    "column": ((5, 1, 2), (1, 1, 0)),
+    "column by two": ((3, 2, 1), (1, 1, 0)),
+    "identity": ((1, 1, 0),),
+    "every other": ((1, 2, 0),),
+}
+# Cells for windows.
+_ADAPTIVE = {
+    "identity": ((1, 1),),
+    "halves": ((2, 1),),
+    "thirds": ((3, 1),),
+    "two of three": ((3, 2),),
+    "doubled": ((1, 2),),
+    "column": ((3, 1), (1, 1)),
+    "row": ((1, 1), (3, 1)),
+}
+_CHANNELS: dict[str, tuple[int, ...]] = {
+    "few": (1, 2, 3),
+    "a block of 4": (4, 5, 6, 7),
+    "a block of 8": (8, 9, 11, 12, 15),
+    "a block of 16": (16, 17, 20, 24, 31),
+    "a block of 32": (32, 33, 40, 47, 48, 63),
+    "a block of 64": (64, 65, 72, 80, 96, 100, 127),
+    "128": (128, 129, 144, 160, 192, 224, 255),
+    "256": (256, 257, 272, 320, 384, 448, 511),
+    "512": (512, 513, 576, 640, 768, 896, 1000, 1023, 1024, 1025, 1031),
+}
+"""Channels from a multiple of the blocks of kernels on, and what is left over of the next."""
+_PATTERNS = {
+    True: ("normals", "impulses", "negative", "lossy", "names", "nan-encodings", "infinities"),
+    False: ("names", "negative", "lowest", "lossy", "signed-zeros", "nan-encodings", "infinities"),
+}
+"""Data of both signs and of one, and special values, by whether a reduction sums."""
+_LONG = {"first": 2, "middle": 3, "last": 1}
+"""Which axis is the long one, and how many axes there are at least."""
+_ELEMENTS, _PLANE = 400, 4
+"""Elements of a case with the fewest channels of its level, or cells of a plane with any number of
+channels, at most: the suite is shipped."""
+
+
+def kinds_of(operator: Operator) -> dict[str, tuple[_Kind, ...]]:
+    """Return the kinds that an operator can have: numbers of the first axis and of the others."""
+    if operator.is_adaptive:
+        return {
+            **_of_numbers(_ADAPTIVE, _divided),
+            "global": (lambda wanted: Line(wanted.windows),),
+        }
+    if not operator.has_windows:
+        return {"global": (_whole,)}
+    sliding = {
+        name: kinds
+        for name, kinds in _of_numbers(_SLIDING, _slid).items()
+        if all(kind(_Wanted(2)).is_sayable(operator) for kind in kinds)
+    }
+    return {**sliding, "global": (_whole,)}
+
+
+def special_kernels(operator: Operator) -> ArraySpec:
+    """Return the covering array of special kernels, as `Sweep` has them."""
+    kinds = kinds_of(operator)
+    patterns = (*_PATTERNS[operator.reduction.sums], "extremes")
+    factors: suited.Factors = {
+        "axes": suited.axes(operator),
+        "dtype": suited.types(operator),
+        **suited.word_factors(operator),
+        "kernel": tuple(kinds),
+        "long": tuple(_LONG),
+        "width": WIDTHS,
+        "fit": FITS,
+        "batch": (1, 2),
+        "channels": tuple(_CHANNELS),
+        "pattern": tuple(
+            name for name in patterns if any(suited.holds(t, name) for t in suited.types(operator))
+        ),
+    }
+
+    @cache
+    def cells(kernel: str, axes: int, width: str) -> int:
+        most = width_range(width)[-1]
+        wanted = [_Wanted(most, rest=True, mode=mode) for mode in ("explicit", "same", "valid")]
+        return max(
+            prod(sizes(_lines(kinds[kernel], axes, long, each)))
+            for long, each in product(("first", "last"), wanted)
+        )
+
+    def is_judged(dtype: str, kernel: str, axes: int, width: str) -> bool:
+        lines = _lines(kinds[kernel], axes, "last", _Wanted(width_range(width)[-1]))
+        addends = prod(line.cells(operator) for line in lines)
+        return not operator.reduction.sums or is_meaningful(addends, axes, dtype)
+
+    constraints = [
+        suited.HELD,
+        Constraint(
+            ("axes", "long"),
+            lambda axes, long: axes >= _LONG[long],
+            "one axis is the last, and of two there is none between",
+        ),
+        Constraint(
+            ("axes", "kernel"),
+            lambda axes, kernel: axes > 1 or len(kinds[kernel]) == 1,
+            "one axis has neither rows nor columns",
+        ),
+        Constraint(
+            ("kernel", "axes", "width", "channels"),
+            lambda kernel, axes, width, channels: (
+                cells(kernel, axes, width) <= max(_PLANE, _ELEMENTS // _CHANNELS[channels][0])
+            ),
+            "size of the suite",
+        ),
+        Constraint(
+            ("batch", "channels"),
+            lambda batch, channels: batch == 1 or _CHANNELS[channels][0] <= 64,
+            "size of the suite",
+        ),
+        Constraint(
+            ("dtype", "kernel", "axes", "width"),
+            is_judged,
+            "the bound of hundreds of addends says nothing in half types",
+        ),
+    ]
+    return ArraySpec(
+        "special kernels", Model(factors, constraints), partial(_case, operator, kinds)
+    )
+
+
+def _lines(kinds: tuple[_Kind, ...], axes: int, long: str, wanted: _Wanted) -> list[Line]:
+    """Return the axes of a case: one as wanted, the others with one window or two and no rest."""
+    place = {"first": 0, "middle": 1}.get(long, axes - 1)
+    each = (kinds[0], *(kinds[-1],) * (axes - 1))
+    return [
+        kind(wanted if i == place else wanted._replace(windows=1 + (i + place) % 2, rest=False))
+        for i, kind in enumerate(each)
+    ]
+
+
+def _case(
+    operator: Operator, kinds: Mapping[str, tuple[_Kind, ...]], row: Row, turn: int
+) -> CaseSpec:
+    widths = width_range(str(row["width"]))
+    mode = modes_of(operator)[row.get("auto_pad", ABSENT)]
+    wanted = _Wanted(widths[turn % len(widths)], row["fit"] == "rest", mode)
+    axes, batch = suited.number(row, "axes"), suited.number(row, "batch")
+    lines = _lines(kinds[str(row["kernel"])], axes, str(row["long"]), wanted)
+    shapes = [(batch, n, *sizes(lines)) for n in _CHANNELS[str(row["channels"])]]
+    channels = [shape[1] for shape in shapes if not in_product(shape)]
+    numbers = {**row, "channels": channels[turn % len(channels)]}
+    spec = suited.case_of_row(operator, numbers, sizes(lines), by_role(lines))
+    return replace(spec, tags=(f"special kernel: {row['kernel']}",))
