@@ -36,6 +36,8 @@ def diagnose(
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
     failures: int = 0,
+    laboratory: Laboratory | None = None,
+    unasked: str = "the backend was not asked",
     progress: Progress | None = None,
 ) -> list[Diagnosis]:
     """Find what reproduces mismatches, the cause that explains most of them first.
@@ -44,8 +46,9 @@ def diagnose(
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
-    mismatches are some. The last diagnosis names no fault where mismatches are left over. A cause
-    that explains only what others do is left out.
+    mismatches are some. In a `laboratory`, causes are confirmed or refuted, and rules are learned
+    for what no fault explains; without one, `unasked` says why. The last diagnosis names nothing
+    where mismatches are left over. A cause that explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Mapping[str, str]:
@@ -62,11 +65,62 @@ def diagnose(
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
     pairs += others
     failures = max(failures, len(mismatches))
-    sample_of = failures if failures > len(pairs) else 0
-    diagnoses = [
-        _diagnosis(cause, pairs, len(search.others), sample_of) for cause in _folded(causes)
+    found = _Found(pairs, search, failures if failures > len(pairs) else 0)
+    causes = _folded(causes)
+    if laboratory is None:
+        proof = Proof(missing=unasked)
+        diagnoses = [found.fault(cause, proof) for cause in causes]
+    else:
+        diagnoses, left = _proven(found, causes, conforming, of, laboratory)
+    return [*diagnoses, found.unknown(left)] if left else diagnoses
+
+
+def _proven(
+    found: _Found,
+    causes: Sequence[Cause],
+    conforming: Sequence[Vector],
+    readings: Callable[[Vector], Mapping[str, str]],
+    laboratory: Laboratory,
+) -> tuple[list[Diagnosis], list[int]]:
+    """Return the causes that experiments do not refute, and the failures that are left over."""
+    samples = samples_of(found.pairs)
+    failing = [samples[i] for i in _some([vector for vector, _ in found.pairs])]
+    experiments = Experiments(
+        laboratory,
+        Planting(readings),
+        [sample for sample in failing if sample.failed],
+        [as_expected(vector) for vector in spread(conforming, CONFORMING)],
+    )
+    diagnoses: list[Diagnosis] = []
+    explained: list[set[int]] = []
+    suspects = [
+        (cause.faults, *((fault,) for fault in cause.alternatives[:_ALTERNATIVES]))
+        for cause in causes
     ]
-    return [*diagnoses, _unknown(left, pairs, search, sample_of)] if left else diagnoses
+    tried = experiments.on_faults(suspects)
+    rules = experiments.on_rules()
+    for cause, trial in zip(causes, tried, strict=True):
+        if trial is None:
+            continue
+        cause = found.search.held_against_all(cause, trial.hypothesis)
+        if any(_covers(rule, trial, cause, samples) for rule in rules):
+            continue
+        diagnoses.append(found.fault(cause, trial.proof(laboratory.seed)))
+        explained.append({*cause.explained})
+    for rule in rules:
+        numbers = [i for i, s in enumerate(samples) if s.failed and rule.hypothesis.predicts(s)]
+        instead = instead_of(rule, [samples[i] for i in numbers])
+        diagnoses.append(found.rule(rule, numbers, instead, laboratory.seed))
+        explained.append({*numbers})
+    known = set().union(*explained)
+    # Where several causes meet, none of them alone returns what was returned.
+    left = [
+        i
+        for i, (vector, _) in enumerate(found.pairs)
+        if i not in known
+        and sum(trial.hypothesis.fails(vector) for trial in experiments.confirmed) < 2
+    ]
+    return sorted(diagnoses, key=lambda d: -d.explained), left
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:

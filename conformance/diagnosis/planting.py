@@ -1,0 +1,84 @@
+"""Faults of the catalogue as hypotheses: what the backend would answer if it had them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.faults.fault import Fault
+from conformance.vector import Combination, Vector
+
+Together = tuple[Fault, ...]
+
+
+class Planting:
+    """What planted faults make of vectors, under the readings that a backend follows."""
+
+    def __init__(self, readings: Callable[[Vector], Combination]) -> None:
+        self._readings = readings
+        self._reproductions = Reproductions()
+        self._observed: dict[int, tuple[Vector, Observation]] = {}
+        self._sampled: dict[int, tuple[Sample, Observation, Observation]] = {}
+
+    def shows(self, faults: Together, vector: Vector) -> bool:
+        """Say whether a backend that has faults, and no others, fails a vector."""
+        known = self._observed.get(id(vector))
+        if known is None:
+            known = vector, Observation(vector, None, self._readings(vector))
+            self._observed[id(vector)] = known
+        return self._reproductions.shows(faults, [known[1]])[0]
+
+    def reproduces(self, faults: Together, sample: Sample) -> bool:
+        """Say whether a backend that has faults would answer as the backend did."""
+        known = self._sampled.get(id(sample))
+        if known is None:
+            readings = self._readings(sample.vector)
+            known = (
+                sample,
+                Observation(sample.vector, sample.outputs, readings),
+                # What a faulty backend seems to follow may be an effect of the fault.
+                Observation(sample.vector, sample.outputs, readings, in_doubt=True),
+            )
+            self._sampled[id(sample)] = known
+        return any(self._reproductions.match(faults, observation) for observation in known[1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FaultHypothesis:
+    """The backend has faults, all of them at once, perhaps under a condition alone."""
+
+    faults: Together
+    planting: Planting
+    condition: Hypothesis | None = None
+
+    @property
+    def words(self) -> str:
+        """What is wrong; see Hypothesis."""
+        where = f", where {self.condition.words}" if self.condition is not None else ""
+        return ", together with: ".join(fault.summary for fault in self.faults) + where
+
+    def shows(self, vector: Vector) -> bool:
+        """Say whether the backend would fail a vector, were the condition met."""
+        return self.planting.shows(self.faults, vector)
+
+    def fails(self, vector: Vector) -> bool:
+        """See Hypothesis."""
+        met = self.condition is None or self.condition.fails(vector)
+        return met and self.shows(vector)
+
+    def predicts(self, sample: Sample) -> bool:
+        """See Hypothesis."""
+        if not self.fails(sample.vector):
+            return not sample.failed
+        return sample.failed and self.planting.reproduces(self.faults, sample)
+
+    def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool:
+        """Say whether it predicts what the backend did, where one of other faults is there too."""
+        met = self.condition is None or self.condition.fails(sample.vector)
+        return met and any(
+            self.planting.reproduces((*self.faults, other), sample)
+            for other in others
+            if other not in self.faults
+        )
