@@ -10,15 +10,19 @@ learned, again and again with the samples that refuted those before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
+from conformance.cases.minimize import polished
+from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
+from conformance.diagnosis.rules import Rule, learned
+from conformance.diagnosis.smallest import as_python
 from conformance.faults.fault import Fault
-from conformance.vector import Vector
+from conformance.vector import Case, Vector
 
 CONFIRMING = 40
 """Fresh cases on which a cause has to show, all as predicted."""
@@ -30,8 +34,12 @@ _DRAWS = 1200
 """Fresh cases that are drawn for one cause, at most."""
 _SECONDS = 8.0
 """For one cause, at most."""
+_POLISHING = 2.0
+"""Seconds for a small case that shows a cause, at most."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
+_RULES = 2
+"""Rules that are tried of those that fit what is known."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -82,9 +90,9 @@ class Trial:
         else:
             (self.other if sample.failed else self.absent).append(sample)
 
-
-Learn = Callable[[Sequence[Sample], int], Sequence[Hypothesis]]
-"""Learns rules that tell failures from what conforms, given a seed."""
+    def explains(self, sample: Sample) -> bool:
+        """Say whether a sample fails, and as it predicts."""
+        return sample.failed and self.hypothesis.predicts(sample)
 
 
 class Experiments:
@@ -96,67 +104,128 @@ class Experiments:
         planting: Planting,
         failing: Sequence[Sample],
         conforming: Sequence[Sample],
-        learn: Learn,
     ) -> None:
         self._laboratory = laboratory
         self._planting = planting
         self._failing = failing
         self._conforming = conforming
-        self._learn = learn
-        self.confirmed: list[Trial] = []
-        self.fresh: list[Sample] = []
+        self._fresh: list[Sample] = []
+        self._confirmed: list[Trial] = []
 
     def on_faults(self, suspects: Sequence[Sequence[Together]]) -> list[Trial | None]:
         """Return for each suspect, given by its faults and alternatives to them, what it came to.
 
-        The first alternative that is confirmed is taken; None where none is. Suspects that explain
-        only what those confirmed do are not tried.
+        The first alternative that is confirmed is taken, else the first that is not refuted; None
+        where all are.
         """
         rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
-        tried: list[Trial | None] = []
-        for alternatives in suspects:
-            trial = None
-            for faults in alternatives if len(self.confirmed) < _MOST_CAUSES else ():
-                if self._laboratory.is_over:
-                    break
-                trial = self._on_fault(faults, rivals)
-                if trial is not None:
-                    self.confirmed.append(trial)
-                    break
-            tried.append(trial)
-        return tried
+        return [self._on_suspect(alternatives, rivals) for alternatives in suspects]
 
     def on_rules(self) -> list[Trial]:
         """Return rules for the failures that no confirmed cause explains."""
         rules: list[Trial] = []
-        while len(self.confirmed) < _MOST_CAUSES and not self._laboratory.is_over:
+        while len(self._confirmed) < _MOST_CAUSES and not self._laboratory.is_over:
             trial = self._on_rule()
             if trial is None:
                 break
             rules.append(trial)
-            self.confirmed.append(trial)
+            self._confirmed.append(trial)
         return rules
 
-    def left(self) -> list[Sample]:
-        """Return the failures of the run that no confirmed cause explains."""
-        return [s for s in self._failing if not self._is_explained(s)]
+    def words(self, rule: Trial, samples: Sequence[Sample]) -> str:
+        """Return what is wrong by a rule, and what stands instead in samples that it explains."""
+        del samples
+        return rule.hypothesis.words
 
-    def _is_explained(self, sample: Sample) -> bool:
-        return any(trial.hypothesis.predicts(sample) for trial in self.confirmed)
+    def meet_in(self, vector: Vector) -> bool:
+        """Say whether several confirmed causes show on a vector."""
+        return sum(trial.hypothesis.fails(vector) for trial in self._confirmed) > 1
+
+    def proof(self, trial: Trial) -> Proof:
+        """Return what fresh cases said of a cause."""
+        missing = ""
+        if not trial.is_confirmed:
+            over = "time was up" if self._laboratory.is_over else "few such cases can be drawn"
+            missing = f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
+        return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
+
+    def smallest(self, trial: Trial) -> str:
+        """Return a small call on which a cause shows, as Python; "" if there is none to write."""
+        until = perf_counter() + _POLISHING
+        shown = [*trial.predicted, *(s for s in self._failing if trial.explains(s))]
+
+        def fails(case: Case) -> bool:
+            if perf_counter() > until or self._laboratory.is_over:
+                return False
+            vector = self._laboratory.vector(case)
+            if vector is None or not trial.hypothesis.fails(vector):
+                return False
+            return any(map(trial.explains, self._laboratory.ask([vector])))
+
+        first = min(shown, key=lambda sample: sample.vector.case.inputs[0].size, default=None)
+        return "" if first is None else as_python(polished(first.vector.case, fails))
+
+    def _on_suspect(
+        self, alternatives: Sequence[Together], rivals: Sequence[Fault]
+    ) -> Trial | None:
+        standing: Trial | None = None
+        for faults in alternatives if len(self._confirmed) < _MOST_CAUSES else ():
+            trial = self._on_fault(faults, rivals)
+            if trial is not None and trial.is_confirmed:
+                self._confirmed.append(trial)
+                return trial
+            standing = standing or trial
+        return standing
+
+    def _on_fault(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+        """Hold faults, planted together, against fresh cases; None if these refute them.
+
+        `rivals` are other faults that may be there besides.
+        """
+        hypothesis = FaultHypothesis(faults, self._planting)
+        shown = [s for s in self._failing if hypothesis.predicts(s)]
+        absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
+        for _ in range(_ROUNDS):
+            if not absent or hypothesis.condition is not None:
+                trial = self._tried(hypothesis, shown, rivals)
+                if not trial.is_refuted:
+                    return trial
+                if trial.other:
+                    return None
+                shown += trial.predicted
+                absent += trial.absent
+            condition = self._condition(shown, absent)
+            if condition is None:
+                return None
+            hypothesis = FaultHypothesis(faults, self._planting, condition)
+        return None
+
+    def _condition(self, shown: Iterable[Sample], absent: Iterable[Sample]) -> Hypothesis | None:
+        """Return what tells cases in which a fault is there from those in which it is not."""
+        cases = [Sample(s.vector, None, failed=True) for s in shown]
+        if len(cases) < _FEW:
+            return None
+        cases += [Sample(s.vector, None, failed=False) for s in absent]
+        return next(iter(self._learned(cases)), None)
 
     def _on_rule(self) -> Trial | None:
         """Learn a rule, hold it against fresh cases, and learn again with those that refute it."""
-        left = self.left()
+        left = [s for s in self._failing if not self._is_explained(s)]
         known = [
             s
-            for s in (*left, *self._conforming, *self.fresh)
+            for s in (*left, *self._conforming, *self._fresh)
             if not self._is_explained_otherwise(s.vector)
         ]
         best: Trial | None = None
         for _ in range(_ROUNDS if left else 0):
             if self._laboratory.is_over:
                 break
-            for rule in self._learn(known, self._laboratory.seed)[:2]:
+            rules = self._learned(known)
+            edges = self._bisected(rules, left)
+            if edges:
+                known += edges
+                rules = self._learned(known)
+            for rule in rules:
                 trial = self._tried(rule, [s for s in left if rule.predicts(s)], ())
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
@@ -167,46 +236,40 @@ class Experiments:
                 break
         return best
 
-    def _on_fault(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
-        """Hold faults, planted together, against fresh cases; return how they were confirmed.
+    def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
+        readings = self._laboratory.readings(samples[0].vector)
+        return learned(samples, self._laboratory.seed, readings=readings)[:_RULES]
 
-        `rivals` are other faults that may be there besides.
-        """
-        hypothesis = FaultHypothesis(faults, self._planting)
-        explained = [s for s in self._failing if hypothesis.predicts(s)]
-        absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
-        trial = self._tried(hypothesis, explained, rivals) if not absent else None
-        for _ in range(_ROUNDS if trial is None or trial.absent else 0):
-            if trial is not None:
-                explained += trial.predicted
-                absent += trial.absent
-            if (trial is not None and trial.other) or len(explained) < _FEW:
-                return None
-            for condition in self._conditions(explained, absent):
-                trial = self._tried(
-                    FaultHypothesis(faults, self._planting, condition), explained, rivals
-                )
-                if not trial.absent:
-                    break
-            else:
-                return None
-        return trial if trial is not None and trial.is_confirmed else None
-
-    def _conditions(
-        self, explained: Iterable[Sample], absent: Iterable[Sample]
-    ) -> Sequence[Hypothesis]:
-        """Return what may tell cases in which a fault is there from those in which it is not."""
-        cases = [Sample(s.vector, None, failed=True) for s in explained]
-        cases += [Sample(s.vector, None, failed=False) for s in absent]
-        return self._learn(cases, self._laboratory.seed)[:2]
+    def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
+        """Return samples that narrow down where the thresholds of rules lie."""
+        samples: list[Sample] = []
+        for rule in rules:
+            shown = min(
+                (s.vector.case for s in left if rule.predicts(s)),
+                key=lambda case: case.inputs[0].size,
+                default=None,
+            )
+            for edge in rule.edges if shown is not None else ():
+                while (middle := edge.between) is not None:
+                    vector = self._laboratory.vector(edge.case(shown))
+                    answered = self._laboratory.ask([vector]) if vector is not None else []
+                    if not answered:
+                        break
+                    samples += answered
+                    nearer = "wrong" if answered[0].failed else "right"
+                    edge = replace(edge, **{nearer: middle})
+        return samples
 
     def _tried(
-        self, hypothesis: Hypothesis, explained: Sequence[Sample], rivals: Sequence[Fault]
+        self, hypothesis: Hypothesis, shown: Sequence[Sample], rivals: Sequence[Fault]
     ) -> Trial:
-        """Hold a hypothesis against fresh cases until it is confirmed or refuted."""
+        """Hold a hypothesis against fresh cases until it is confirmed or refuted.
+
+        `shown` are failures that it explains.
+        """
         laboratory, trial = self._laboratory, Trial(hypothesis)
         until = perf_counter() + _SECONDS
-        bases = [s.vector for s in _spread(explained)]
+        bases = [s.vector for s in _spread(shown)]
         others = [s.vector for s in _spread([*self._failing, *self._conforming])]
         waiting: list[Vector] = []
         for draws, vector in enumerate(laboratory.near(bases, others)):
@@ -214,8 +277,8 @@ class Experiments:
                 break
             if vector is None or self._is_explained_otherwise(vector):
                 continue
-            shows = hypothesis.fails(vector)
-            if not shows and trial.quiet + len(trial.strays) > _QUIET + trial.asked:
+            enough_quiet = trial.quiet + len(trial.strays) >= _QUIET + trial.asked
+            if enough_quiet and not hypothesis.fails(vector):
                 continue
             waiting.append(vector)
             if len(waiting) < _AT_ONCE:
@@ -232,15 +295,19 @@ class Experiments:
 
     def _see(self, trial: Trial, vectors: Sequence[Vector], rivals: Sequence[Fault]) -> None:
         samples = self._laboratory.ask(vectors)
-        self.fresh += samples
+        self._fresh += samples
         for sample in samples:
             trial.see(sample, rivals)
 
+    def _is_explained(self, sample: Sample) -> bool:
+        return any(trial.explains(sample) for trial in self._confirmed)
+
     def _is_explained_otherwise(self, vector: Vector) -> bool:
         """Say whether a cause that is confirmed shows on a case, which then tells less."""
-        return any(trial.hypothesis.fails(vector) for trial in self.confirmed)
+        return any(trial.hypothesis.fails(vector) for trial in self._confirmed)
 
 
 def _spread(samples: Sequence[Sample]) -> list[Sample]:
     step = -(-len(samples) // _BASES) or 1
     return list(samples[::step])
+

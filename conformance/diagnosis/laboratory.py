@@ -21,14 +21,14 @@ from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.check.closeness import Comparison, compare
 from conformance.check.explanations import elements, nearest_outcome
-from conformance.check.judge import judge
+from conformance.check.judge import answers_of, judge
 from conformance.check.report import FAILURES, VERDICTS, Verdict
 from conformance.diagnosis.hypothesis import Sample
 from conformance.errors import UsageError
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Progress
-from conformance.vector import Case, Combination, Vector, outputs_of
+from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
 SECONDS = 25.0
 _PATIENCE = 5.0
@@ -165,6 +165,32 @@ def samples_of(
         )
         if answers.kind[number] not in {NOT_RUN, UNSUPPORTED}
     ]
+
+
+def judged(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:
+    """Return as samples what a backend returned for vectors; None stands for an exception."""
+    samples: dict[int, Sample] = {}
+    returned = {id(vector): outputs for vector, outputs in pairs}
+    for alike in _by_operator(vector for vector, _ in pairs):
+        batch = batch_of(alike)
+        answers = answers_of(batch, [returned[id(vector)] for vector in alike])
+        samples |= {id(sample.vector): sample for sample in samples_of(alike, batch, answers)}
+    return [samples[id(vector)] for vector, _ in pairs]
+
+
+def as_expected(vector: Vector) -> Sample:
+    """Return a vector that conforms as a sample, with the outputs that are expected."""
+    if not vector.values:
+        return Sample(vector, None, failed=False)
+    outputs = vector.values[0].outputs
+    shape = outputs[0].values.shape
+    return Sample(
+        vector,
+        tuple(output.values for output in outputs),
+        failed=False,
+        wrong=np.zeros(shape, np.bool_),
+        defined=(outputs[0].addends != UNDEFINED).reshape(shape),
+    )
 
 
 def _sample(

@@ -7,12 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from conformance.backends.results.stored_results import StoredResults
+from conformance.backends.runner import Runner
 from conformance.batch import vector_at
+from conformance.check.distributed import Distributed
 from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
 from conformance.check.votes import separators
-from conformance.diagnosis.likely_causes import Mismatch, diagnose
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.statements import Mismatch
 from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
@@ -24,11 +29,17 @@ _CONFORMING = 1200
 
 
 def explained(
-    report: Report, vectors: Vectors = None, *, progress: Progress | None = None
+    report: Report,
+    vectors: Vectors = None,
+    *,
+    runner: Runner | Distributed | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Report:
     """Return a report with `diagnoses`; the same report where nothing failed.
 
-    `vectors` are those of the run. Outputs that the report did not keep, and answers that were
+    `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
+    cases, drawn with a `seed`, which confirm or refute what seems to be the cause. Outputs that the report did not keep, and answers that were
     no arrays, are not diagnosed; nor are failures that were expected, and operators of which no
     call returned: a backend that cannot be called has no cause in what it was asked for.
     """
@@ -52,7 +63,20 @@ def explained(
                 conforming += _read(source, ids[::step])
     readings = _readings(report.readings)
     failures = len(mismatches) + _not_kept(report)
-    diagnoses = diagnose(mismatches, conforming, readings, failures=failures, progress=progress)
+    laboratory, unasked = None, _unasked(runner)
+    if isinstance(runner, Runner) and not unasked:
+        laboratory = Laboratory(
+            runner, readings, failing=report.failing, seed=seed, progress=progress
+        )
+    diagnoses = diagnose(
+        mismatches,
+        conforming,
+        readings,
+        failures=failures,
+        laboratory=laboratory,
+        unasked=unasked,
+        progress=progress,
+    )
     notes = report.notes
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
@@ -90,6 +114,17 @@ def reproduced(
                     if any(reproductions.match(together, o) for o in (observation, doubtful)):
                         found.setdefault(vector.case.id, []).append(cause)
     return found
+
+
+def _unasked(runner: Runner | Distributed | None) -> str:
+    """Return why a backend cannot be asked about fresh cases; "" if it can."""
+    if runner is None:
+        return "the backend was not asked about fresh cases"
+    if isinstance(runner, StoredResults):
+        return "stored results cannot be asked about fresh cases"
+    if isinstance(runner, Distributed):
+        return "other machines are not asked about fresh cases"
+    return ""
 
 
 def _sorted(
