@@ -10,6 +10,7 @@ learned, again and again with the samples that refuted those before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -19,7 +20,7 @@ from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
-from conformance.diagnosis.rules import Rule, learned
+from conformance.diagnosis.rules import Rule, learned, manner_of
 from conformance.diagnosis.smallest import as_python
 from conformance.faults.fault import Fault
 from conformance.vector import Case, Vector
@@ -124,12 +125,19 @@ class Experiments:
     def on_rules(self) -> list[Trial]:
         """Return rules for the failures that no confirmed cause explains."""
         rules: list[Trial] = []
+        hopeless: set[str | None] = set()
         while len(self._confirmed) < _MOST_CAUSES and not self._laboratory.is_over:
-            trial = self._on_rule()
-            if trial is None:
+            left = [s for s in self._failing if not self._is_explained(s)]
+            manners = Counter(m for s in left if (m := manner_of(s)) not in hopeless)
+            if not manners:
                 break
-            rules.append(trial)
-            self._confirmed.append(trial)
+            manner = max(manners, key=lambda manner: manners[manner])
+            trial = self._on_rule([s for s in left if manner_of(s) == manner])
+            if trial is None:
+                hopeless.add(manner)
+            else:
+                rules.append(trial)
+                self._confirmed.append(trial)
         return rules
 
     def words(self, rule: Trial, samples: Sequence[Sample]) -> str:
@@ -200,26 +208,29 @@ class Experiments:
             hypothesis = FaultHypothesis(faults, self._planting, condition)
         return None
 
-    def _condition(self, shown: Iterable[Sample], absent: Iterable[Sample]) -> Hypothesis | None:
+    def _condition(self, shown: Sequence[Sample], absent: Iterable[Sample]) -> Hypothesis | None:
         """Return what tells cases in which a fault is there from those in which it is not."""
         cases = [Sample(s.vector, None, failed=True) for s in shown]
-        if len(cases) < _FEW:
+        # Exceptions are all alike: which of them a fault explains, a rule says as well.
+        if len(cases) < _FEW or all(s.outputs is None for s in shown):
             return None
         cases += [Sample(s.vector, None, failed=False) for s in absent]
         return next(iter(self._learned(cases)), None)
 
-    def _on_rule(self) -> Trial | None:
-        """Learn a rule, hold it against fresh cases, and learn again with those that refute it."""
-        left = [s for s in self._failing if not self._is_explained(s)]
-        known = [
-            s
-            for s in (*left, *self._conforming, *self._fresh)
-            if not self._is_explained_otherwise(s.vector)
-        ]
+    def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
+        """Learn a rule for failures, hold it against fresh cases, and learn again with these.
+
+        The failures left are of one manner.
+        """
+        manner = manner_of(left[0])
+        known = [*left, *self._conforming, *self._fresh]
+        known = [s for s in known if not self._is_explained_otherwise(s.vector)]
         best: Trial | None = None
-        for _ in range(_ROUNDS if left else 0):
+        for _ in range(_ROUNDS):
             if self._laboratory.is_over:
                 break
+            # How else the backend fails elsewhere tells nothing of this.
+            known = [s for s in known if not s.failed or manner_of(s) == manner]
             rules = self._learned(known)
             edges = self._bisected(rules, left)
             if edges:
@@ -230,9 +241,9 @@ class Experiments:
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
                     best = trial
-                    if not trial.strays:
+                    if not any(manner_of(s) == manner for s in trial.strays):
                         return best
-            else:
+            if not rules:
                 break
         return best
 

@@ -152,14 +152,14 @@ def _as_tried(
         for i, match in search.explained(hypothesis.faults).items()
         if hypothesis.condition is None or hypothesis.condition.fails(samples[i].vector)
     }
-    words = "" if hypothesis.condition is None else hypothesis.condition.words
     alternatives = [f for f in cause.alternatives if f not in hypothesis.faults]
     return replace(
         cause,
         faults=hypothesis.faults,
         explained=explained,
         contradicted=frozenset(),
-        condition=words,
+        condition=hypothesis.where,
+        set_apart=0,
         alternatives=alternatives,
     )
 

@@ -56,8 +56,13 @@ class FaultHypothesis:
     @property
     def words(self) -> str:
         """What is wrong; see Hypothesis."""
-        where = f", where {self.condition.words}" if self.condition is not None else ""
+        where = f", where {self.where}" if self.where else ""
         return ", together with: ".join(fault.summary for fault in self.faults) + where
+
+    @property
+    def where(self) -> str:
+        """The condition in words; "" without one."""
+        return "" if self.condition is None else self.condition.words.partition(" where ")[2]
 
     def shows(self, vector: Vector) -> bool:
         """Say whether the backend would fail a vector, were the condition met."""

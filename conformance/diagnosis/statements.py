@@ -40,7 +40,8 @@ class Failures:
         exact = sum(match is Match.EXACT for match in cause.explained.values())
         raised = all(self.pairs[i][1] is None for i in cause.explained)
         behaviour = ", together with: ".join(fault.summary for fault in cause.faults)
-        summary = _reproduced(explained, exact, behaviour, cause.condition, raised=raised)
+        where = _where(cause.condition, seen=cause.set_apart > 0)
+        summary = _reproduced(explained, exact, behaviour + where, raised=raised)
         return replace(
             self._diagnosis(summary, [*cause.explained]),
             faults=tuple(fault.name for fault in cause.faults),
@@ -111,9 +112,10 @@ def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis
     condition = first.condition if len({d.condition for d in alike}) == 1 else ""
     if first.faults:
         _, _, behaviour = first.summary.partition(" by: ")
-        behaviour = behaviour.removesuffix(_where(first.condition))
+        where = next((w for w in _wheres(first.condition) if behaviour.endswith(w)), "")
+        behaviour = behaviour.removesuffix(where) + (where if condition else "")
         raised = all(" reproduced by: " in d.summary for d in alike)
-        summary = _reproduced(explained, exact, behaviour, condition, raised=raised)
+        summary = _reproduced(explained, exact, behaviour, raised=raised)
     elif first.is_known:
         summary = _said(first)
     else:
@@ -165,7 +167,7 @@ def _counted(some: int, total: int, sample_of: int) -> str:
     return f"{some:,} of {of}{total:,} failures {'is' if some == 1 else 'are'}"
 
 
-def _reproduced(explained: int, exact: int, behaviour: str, condition: str, *, raised: bool) -> str:
+def _reproduced(explained: int, exact: int, behaviour: str, *, raised: bool) -> str:
     how = " but for rounding"
     if raised:
         how = ""
@@ -173,11 +175,16 @@ def _reproduced(explained: int, exact: int, behaviour: str, condition: str, *, r
         how = " bit for bit"
     elif exact:
         how = f" ({exact} bit for bit, the others but for rounding)"
-    return f"reproduced{how} by: {behaviour}{_where(condition)}"
+    return f"reproduced{how} by: {behaviour}"
 
 
-def _where(condition: str) -> str:
-    return f", where all have {condition}" if condition else ""
+def _where(condition: str, *, seen: bool) -> str:
+    """Return a condition that failures were seen to share, or one that was learned."""
+    return _wheres(condition)[not seen] if condition else ""
+
+
+def _wheres(condition: str) -> tuple[str, str]:
+    return f", where all have {condition}", f", where {condition}"
 
 
 def _of_unknown_cause(condition: str) -> str:

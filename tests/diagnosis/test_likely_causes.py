@@ -11,9 +11,10 @@ from support.fault_probes import light_probes
 from conformance.check.report import Diagnosis
 from conformance.diagnosis import likely_causes
 from conformance.diagnosis.features import condition, features, spread
-from conformance.diagnosis.likely_causes import diagnose, united
+from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import explained
 from conformance.diagnosis.search import Cause
+from conformance.diagnosis.statements import united
 from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate
