@@ -71,6 +71,12 @@ class _Draft:
         return (self.batch, self.channels, *(axis["size"] for axis in self.axes))
 
     @property
+    def size(self) -> int:
+        """Cells of the input or elements of the output, whichever are more, about."""
+        outputs = prod(map(_extent, self.axes))
+        return self.batch * self.channels * max(prod(self.shape[2:]), outputs)
+
+    @property
     def window_cells(self) -> int:
         """Cells of one window, about."""
         return prod(
@@ -128,7 +134,7 @@ def near(case: Case, rng: np.random.Generator) -> Case | None:
     draft.fit()
     _shrink(draft, cells, rng)
     draft.fit()
-    if prod(draft.shape) > 4 * cells:
+    if draft.size > 4 * cells:
         return None
     return draft.case(lambda draft: _data(draft, rng))
 
@@ -143,7 +149,7 @@ def at(case: Case, feature: Feature, value: Any) -> Case | None:
     if draft is None or not _set(draft, feature, value):
         return None
     draft.fit()
-    if prod(draft.shape) > max(_MOST_CELLS, case.inputs[0].size):
+    if draft.size > max(_MOST_CELLS, case.inputs[0].size):
         return None
     rng = np.random.default_rng(prod(draft.shape))
     return draft.case(lambda draft: named_cells(draft.shape, draft.dtype, rng, _span(draft)))
@@ -269,7 +275,7 @@ _CHANGES: tuple[Callable[[_Draft, np.random.Generator], None], ...] = (
 def _shrink(draft: _Draft, cells: int, rng: np.random.Generator) -> None:
     """Make a draft smaller, at random, until it has no more cells than given, if it can be."""
     for _ in range(64):
-        if prod(draft.shape) <= cells:
+        if draft.size <= cells:
             return
         place = int(rng.integers(2 + len(draft.axes)))
         if place == 0:
@@ -278,7 +284,8 @@ def _shrink(draft: _Draft, cells: int, rng: np.random.Generator) -> None:
             draft.channels = (draft.channels + 1) // 2
         else:
             axis = draft.axes[place - 2]
-            axis["size"] = (axis["size"] + 1) // 2
+            for name in {"size", "output"} & axis.keys():
+                axis[name] = (axis[name] + 1) // 2
 
 
 def _data(draft: _Draft, rng: np.random.Generator) -> Array:

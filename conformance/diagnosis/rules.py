@@ -1,0 +1,627 @@
+"""Rules that say where a backend is wrong, learned from what it got wrong and right.
+
+A rule is a conjunction of a few conditions on elements and cases ("channels from 16 on, where the
+size of the last axis is odd"), or two of them. Every condition holds for everything wrong that its
+conjunction is for, so there are few to choose from: the least and the largest value that is wrong,
+a remainder that all that is wrong has, a word. Of these the fewest are chosen that leave out what
+is right, by the length in bits of the rule and of its exceptions together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.cases.near import Feature, at
+from conformance.diagnosis.elements import (
+    GROUPS,
+    KINDS,
+    Layout,
+    axis_words,
+    features_of,
+    layout_of,
+)
+from conformance.diagnosis.hypothesis import Bools, Sample
+from conformance.vector import Case, Vector
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Relation = Literal["is", "from", "to", "modulo", "modulo from", "modulo to"]
+Manner = Literal["values", "exception", "shape", "type", "outputs"]
+
+_ROWS = 18_000
+_FEWEST_ROWS, _MOST_ROWS = 24, 600
+_WEIGHT = 8.0
+"""What the wrong elements of a sample weigh together at most, and the right ones."""
+_BEAM = (28, 10)
+_ALIKE = 6.0
+"""Bits by which a rule may be longer than the shortest one."""
+_RULES = 8
+_SPLITS = 12
+_ROUNDS = 3
+_UNION = 4.0
+_LARGEST_CYCLE = 64
+_PER_SAMPLE = 3.0
+"""Bits that a sample costs that a rule does not predict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on one feature of an element or a case."""
+
+    feature: Feature
+    relation: Relation
+    value: Any
+    modulus: int = 0
+
+    def holds(self, column: Any) -> Bools:
+        """Say where it holds; nowhere if there is no such feature (None, NaN)."""
+        if column is None:
+            return np.zeros((), np.bool_)
+        column = np.asarray(column)
+        if self.relation == "is" and isinstance(self.value, frozenset):
+            return np.asarray(np.isin(column.astype(str), sorted(self.value)))
+        numbers = column % self.modulus if self.modulus else column
+        if self.relation.endswith("from"):
+            return np.asarray(numbers >= self.value)
+        if self.relation.endswith("to"):
+            return np.asarray(numbers <= self.value)
+        return np.asarray(numbers == self.value)
+
+    @property
+    def is_of_elements(self) -> bool:
+        """Whether it tells the elements of one output apart."""
+        return KINDS[self.feature.name].of_elements
+
+    @property
+    def bits(self) -> float:
+        """How much it takes to say, and how unlikely faults go by it."""
+        return KINDS[self.feature.name].surprise + self._bits
+
+    @property
+    def _bits(self) -> float:
+        if isinstance(self.value, bool):
+            return 1.0
+        if isinstance(self.value, frozenset):
+            return 2.0 * len(self.value)
+        if self.relation == "is":
+            return 2.0 if self.value == 0 else 5.0
+        if self.relation == "modulo":
+            return 2.0 if self.modulus == 2 else 4.0 + (self.modulus & (self.modulus - 1) > 0)
+        return 7.0 if self.modulus else 4.0
+
+    @property
+    def words(self) -> str:
+        """The condition in words: a noun phrase for elements, a sentence for cases."""
+        kind = KINDS[self.feature.name]
+        words = kind.words.replace("{axis}", axis_words(self.feature.axis or 1))
+        if kind.style == "flag":
+            return words.split("|")[not self.value]
+        if kind.style == "word":
+            return f"{words} is {' or '.join(sorted(self.value))}"
+        if kind.style == "count":
+            return words.format(self._amount)
+        if kind.style == "number":
+            return f"{words} is {self._amount}"
+        noun, _, rest = words.partition("|")
+        return " ".join(filter(None, (self._numbered(noun), rest)))
+
+    @property
+    def _amount(self) -> str:
+        number = _shown(self.value)
+        if self.modulus == 2:
+            return ("even", "odd")[int(self.value)]
+        if self.relation == "modulo":
+            return f"{number} modulo {self.modulus}"
+        ends = {"is": "", "from": "at least ", "to": "at most "}
+        return f"{ends.get(self.relation, self.relation)}{number}"
+
+    def _numbered(self, noun: str) -> str:
+        first, _, rest = noun.partition(" from ")
+        plural = " from ".join(filter(None, (_plural(first), rest)))
+        number = _shown(self.value)
+        if self.relation == "is":
+            ends = {"end": "last", "nearer end": "first and last"}
+            if self.value == 0:
+                which = next((ends[e] for e in ends if rest == f"the {e}"), "first")
+                return f"the {which} {first}"
+            return f"{noun} {number}"
+        if self.relation == "modulo":
+            if self.modulus == 2:
+                return f"{('even', 'odd')[int(self.value)]} {plural}"
+            return f"{plural} that are {number} modulo {self.modulus}"
+        if self.modulus:
+            end = "at least" if self.relation == "modulo from" else "at most"
+            return f"{plural} that are {end} {number} modulo {self.modulus}"
+        return f"{plural} from {number} on" if self.relation == "from" else f"{plural} to {number}"
+
+
+def _shown(value: Any) -> str:
+    return str(int(value)) if value == int(value) else f"{value:g}"
+
+
+def _plural(noun: str) -> str:
+    return noun + ("es" if noun.endswith("ch") else "s")
+
+
+Conjunction = tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a threshold lies: `wrong` is the value seen wrong nearest to the right ones.
+
+    `right` is the value seen right nearest to it, where the other conditions hold; None if none
+    was seen.
+    """
+
+    feature: Feature
+    right: int | None
+    wrong: int
+
+    @property
+    def between(self) -> int | None:
+        """A value in the middle; None where there is none."""
+        right = 0 if self.right is None else self.right
+        middle = (right + self.wrong) // 2
+        return middle if middle not in {right, self.wrong} else None
+
+    def case(self, case: Case) -> Case | None:
+        """Return a case of which elements have the value in the middle, and no larger one."""
+        middle = self.between
+        name, more = _SHOWN_BY.get(self.feature.name, (self.feature.name, 0))
+        if middle is None:
+            return None
+        return at(case, Feature(name, self.feature.axis or _AXIS.get(name, 0)), middle + more)
+
+
+_SHOWN_BY: Mapping[str, tuple[str, int]] = {
+    "position": ("output", 1),
+    "channel": ("channels", 1),
+    "plane": ("channels", 1),
+    "batch_index": ("batch", 1),
+    "element": ("outputs", 1),
+    "element_of_all": ("all_outputs", 1),
+    "first_cell": ("size", 1),
+    "last_cell": ("size", 1),
+    "cells_on": ("kernel", 0),
+    "inside": ("cells", 0),
+    "divisor": ("cells", 0),
+    "begin_pad": ("pads_begin", 0),
+    "end_pad": ("pads_end", 0),
+    "planes": ("channels", 0),
+    "inputs": ("size", 0),
+    "largest_sizes": ("size", 0),
+    "largest_kernel": ("kernel", 0),
+    "largest_strides": ("strides", 0),
+}
+"""The feature of cases that lets a value of another feature occur, and how much more it must be."""
+_AXIS: Mapping[str, int] = dict.fromkeys(("output", "size", "kernel", "strides"), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A learned hypothesis: where a backend is wrong, or which cases it does not answer rightly.
+
+    `places` are one or two conjunctions; what is in one of them is wrong. `manner` says how:
+    values, or the case as a whole. `readings` are those that the backend follows.
+    """
+
+    places: tuple[Conjunction, ...]
+    manner: Manner = "values"
+    readings: tuple[tuple[str, str], ...] = ()
+    edges: tuple[Edge, ...] = ()
+    bits: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What is wrong, in words."""
+        return f"{_MANNERS[self.manner]} {', and '.join(map(_place, self.places))}"
+
+    def wrong(self, vector: Vector) -> Bools | None:
+        """Mark the defined elements of the first output that may be wrong; None if it has none."""
+        layout = self._layout(vector)
+        if self.manner != "values" or layout.expected is None:
+            return None
+        marked = np.zeros(layout.shape, np.bool_)
+        for place in self.places:
+            marked |= _holds(place, layout)
+        return marked & layout.defined
+
+    def fails(self, vector: Vector) -> bool:
+        """Say whether the backend fails a vector."""
+        if self.manner == "values":
+            wrong = self.wrong(vector)
+            return wrong is not None and bool(wrong.any())
+        layout = self._layout(vector)
+        return any(bool(_holds(place, layout).all()) for place in self.places)
+
+    def predicts(self, sample: Sample) -> bool:
+        """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
+        if self.manner != "values":
+            return self.fails(sample.vector) == (manner_of(sample) == self.manner)
+        wrong = self.wrong(sample.vector)
+        if wrong is None or sample.wrong is None or wrong.shape != sample.wrong.shape:
+            return not sample.failed and (wrong is None or not wrong.any())
+        if sample.failed and not sample.wrong.any():
+            return False
+        if (sample.wrong & ~wrong).any():
+            return False
+        hit = int(sample.wrong.sum())
+        return 2 * hit >= int(wrong.sum()) or not self._layout(sample.vector).tells
+
+    def _layout(self, vector: Vector) -> Layout:
+        return layout_of(vector, dict(self.readings))
+
+
+_MANNERS: Mapping[Manner, str] = {
+    "values": "wrong values",
+    "exception": "an exception",
+    "shape": "an output of another shape",
+    "type": "an output of another type",
+    "outputs": "wrong values of a further output",
+}
+
+
+def _place(place: Conjunction) -> str:
+    inside = " that are in ".join(c.words for c in place if c.is_of_elements)
+    where = " and ".join(c.words for c in place if not c.is_of_elements)
+    if not place:
+        return "everywhere"
+    return ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+
+
+def _holds(place: Conjunction, layout: Layout) -> Bools:
+    marked = np.ones((), np.bool_)
+    for condition in place:
+        marked = marked & condition.holds(layout.value(condition.feature))
+    return marked
+
+
+def manner_of(sample: Sample) -> Manner | None:
+    """Return how a sample failed; None if it did not."""
+    if not sample.failed:
+        return None
+    if sample.outputs is None:
+        return "exception"
+    if sample.wrong is None:
+        expected = [outcome.outputs[0].values for outcome in sample.vector.values]
+        same = sample.outputs and any(sample.outputs[0].shape == e.shape for e in expected)
+        return "type" if same else "shape"
+    return "values" if sample.wrong.any() else "outputs"
+
+
+def learned(
+    samples: Sequence[Sample], seed: int = 0, *, readings: Mapping[str, str] | None = None
+) -> list[Rule]:
+    """Return the rules that fit samples, the shortest first; several where they fit alike.
+
+    There are rules for each manner in which the backend failed. A rule that most of what is in
+    its place contradicts is none.
+    """
+    rng = np.random.default_rng(seed)
+    followed = tuple(sorted((readings or {}).items()))
+    layouts = [layout_of(sample.vector, readings or {}) for sample in samples]
+    manners = list(dict.fromkeys(m for s in samples if (m := manner_of(s)) is not None))
+    rules: list[Rule] = []
+    for manner in manners:
+        if manner == "values":
+            rules += _rules_of_elements(samples, layouts, followed, rng)
+        else:
+            table = _Table.of_cases(layouts, [manner_of(sample) == manner for sample in samples])
+            rules += [
+                Rule(places, manner, followed, _edges(table, places), bits)
+                for bits, places in _fitting(table)
+            ]
+    return [rule for rule in rules if _is_mostly_right(rule, samples)]
+
+
+def _is_mostly_right(rule: Rule, samples: Sequence[Sample]) -> bool:
+    """Say whether what a rule predicts to fail fails in that manner, as a rule."""
+    fails = [sample for sample in samples if rule.fails(sample.vector)]
+    hits = sum(manner_of(sample) == rule.manner for sample in fails)
+    return 2 * hits >= len(fails)
+
+
+def _rules_of_elements(
+    samples: Sequence[Sample],
+    layouts: Sequence[Layout],
+    followed: tuple[tuple[str, str], ...],
+    rng: np.random.Generator,
+) -> list[Rule]:
+    """Return the rules for wrong values.
+
+    They are learned from some elements; those that they get wrong are added, and they are learned
+    again.
+    """
+    comparable = [
+        (sample, layout)
+        for sample, layout in zip(samples, layouts, strict=True)
+        if sample.wrong is not None
+        and sample.wrong.shape == layout.shape
+        and (sample.wrong.any() or (not sample.failed and layout.tells))
+    ]
+    if not any(sample.failed for sample, _ in comparable):
+        return []
+    most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
+    chosen = [_chosen(sample, most, rng) for sample, _ in comparable]
+    rules: list[Rule] = []
+    for _ in range(_ROUNDS):
+        table = _Table.of_elements(comparable, chosen)
+        rules = [
+            Rule(places, "values", followed, _edges(table, places), bits)
+            for bits, places in _fitting(table)
+        ]
+        missed = [_missed(sample, rules) for sample, _ in comparable]
+        if not any(part.size for part in missed):
+            break
+        chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
+    judged = [
+        replace(
+            rule, bits=rule.bits + _PER_SAMPLE * sum(not rule.predicts(s) for s, _ in comparable)
+        )
+        for rule in rules
+    ]
+    judged.sort(key=lambda rule: rule.bits)
+    return [rule for rule in judged if rule.bits <= judged[0].bits + _ALIKE]
+
+
+def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
+    """Return some elements of a sample by flat index: at edges between wrong and right, and any."""
+    assert sample.wrong is not None
+    wrong = sample.wrong.ravel()
+    defined = np.ones(wrong.shape, np.bool_) if sample.defined is None else sample.defined.ravel()
+    places = np.flatnonzero(defined)
+    if places.size <= most:
+        return places
+    steps = np.flatnonzero(np.diff(wrong[places]))
+    ends = [places[[0, -1]]]
+    for kind in (np.union1d(steps, steps + 1), np.flatnonzero(wrong[places])):
+        if kind.size:
+            ends += [places[kind[[0, -1]]], places[rng.choice(kind, min(kind.size, most // 3))]]
+    return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
+
+
+def _missed(sample: Sample, rules: Sequence[Rule]) -> Ints:
+    """Return a few wrong elements that rules leave out, and right ones where all but some are."""
+    assert sample.wrong is not None
+    missed: list[Ints] = []
+    for rule in rules:
+        marked = rule.wrong(sample.vector)
+        if marked is not None:
+            missed.append(np.flatnonzero(sample.wrong & ~marked)[:2])
+            if not sample.failed and marked.any():
+                missed.append(np.flatnonzero(marked)[:2])
+    return np.unique(np.concatenate(missed)) if missed else np.zeros(0, np.int64)
+
+
+class _Table:
+    """Rows of elements or cases with their features in columns; `wrong` marks those wrong."""
+
+    def __init__(
+        self, layouts: Sequence[Layout], owner: Ints, wrong: Bools, index: Sequence[Any] | None
+    ) -> None:
+        self._layouts = layouts
+        self._owner = owner
+        self._index = index
+        self._columns: dict[Feature, Any] = {}
+        self.wrong = wrong
+        self.weights = np.ones(len(wrong))
+        if index is not None:
+            for kind in (wrong, ~wrong):
+                counts = np.bincount(owner[kind], minlength=len(layouts))
+                self.weights[kind] = np.minimum(1.0, _WEIGHT / np.maximum(1, counts[owner[kind]]))
+
+    @staticmethod
+    def of_elements(comparable: Sequence[tuple[Sample, Layout]], chosen: Sequence[Ints]) -> _Table:
+        """Return a row for each chosen element."""
+        layouts = [layout for _, layout in comparable]
+        owner = np.repeat(np.arange(len(chosen)), [part.size for part in chosen])
+        wrong = np.concatenate(
+            [s.wrong.ravel()[part] for (s, _), part in zip(comparable, chosen, strict=True)]  # type: ignore[union-attr]
+        )
+        index = [
+            np.unravel_index(part, layout.shape)
+            for part, layout in zip(chosen, layouts, strict=True)
+        ]
+        return _Table(layouts, owner, wrong, index)
+
+    @staticmethod
+    def of_cases(layouts: Sequence[Layout], failed: Sequence[bool]) -> _Table:
+        """Return a row for each case."""
+        return _Table(layouts, np.arange(len(layouts)), np.array(failed, np.bool_), None)
+
+    def column(self, feature: Feature) -> Any:
+        """Return a feature of all rows; NaN or None where a row has none."""
+        if feature not in self._columns:
+            self._columns[feature] = self._column(feature)
+        return self._columns[feature]
+
+    def _column(self, feature: Feature) -> Any:
+        values = [layout.value(feature) for layout in self._layouts]
+        kind = KINDS[feature.name]
+        if not kind.of_elements:
+            if kind.style == "word":
+                return np.array([str(v) for v in values])[self._owner]
+            return np.array([np.nan if v is None else float(v) for v in values])[self._owner]
+        assert self._index is not None
+        parts = [
+            np.full(len(index[0]), np.nan)
+            if value is None
+            else np.broadcast_to(value, layout.shape)[index]
+            for value, index, layout in zip(values, self._index, self._layouts, strict=True)
+        ]
+        return np.concatenate(parts).astype(np.float64)
+
+    def features(self, rows: Bools) -> list[Feature]:
+        """Return the features that all of some rows may have."""
+        axes = min(self._layouts[i].axes for i in np.unique(self._owner[rows]).tolist())
+        of_cases = features_of(axes, of_elements=False)
+        return of_cases if self._index is None else features_of(axes, of_elements=True) + of_cases
+
+
+def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
+    """Return the rules that fit a table, the shortest first, each with its length in bits."""
+    found: list[tuple[float, tuple[Conjunction, ...], float]] = [
+        (bits, (place,), left) for bits, place, left in _conjunctions(table, table.wrong, _BEAM)
+    ]
+    if found and found[0][2] > 0:
+        found += _unions(table, found[0][0])
+    found.sort(key=lambda rule: rule[0])
+    return [(bits, places) for bits, places, _ in found if bits <= found[0][0] + _ALIKE][:_RULES]
+
+
+def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...], float]]:
+    """Yield rules of two conjunctions, shorter than `most` bits."""
+    splits: list[tuple[float, int, tuple[Bools, Bools]]] = []
+    for condition in _splits(table):
+        inside = condition.holds(table.column(condition.feature)) & table.wrong
+        parts = (inside, table.wrong & ~inside)
+        rough = [_conjunctions(table, part, (0, 0)) for part in parts]
+        if all(rough):
+            splits.append((sum(part[0][0] for part in rough), len(splits), parts))
+    for _, _, parts in sorted(splits)[:2]:
+        best = [_conjunctions(table, part, _BEAM) for part in parts]
+        for one, other in zip(best[0][:2], best[1][:2], strict=False):
+            bits = one[0] + other[0] + _UNION
+            if bits < most:
+                yield bits, (one[1], other[1]), one[2] + other[2]
+
+
+def _splits(table: _Table) -> Iterator[Condition]:
+    """Yield conditions that hold for a part of what is wrong."""
+    for feature in table.features(table.wrong):
+        kind = KINDS[feature.name]
+        values = table.column(feature)[table.wrong]
+        if kind.style == "word":
+            distinct = np.unique(values)
+            if 1 < distinct.size <= 4:
+                yield Condition(feature, "is", frozenset(distinct[:1].tolist()))
+        elif kind.style == "flag":
+            if 0 < values.sum() < values.size:
+                yield Condition(feature, "is", value=True)
+        elif kind.style == "index" and 0 < (values == 0).sum() < values.size:
+            yield Condition(feature, "is", 0.0)
+
+
+def _conjunctions(
+    table: _Table, wrong: Bools, beam: tuple[int, int]
+) -> list[tuple[float, Conjunction, float]]:
+    """Return conjunctions that hold for all rows that are `wrong`, the shortest first.
+
+    Each with its length and that of its exceptions in bits, and what weight of right rows is left
+    in it. Of two that leave the same, of which one says more, the other is returned.
+    """
+    conditions, matrix = _candidates(table, wrong)
+    weights = table.weights[~table.wrong].astype(np.float32)
+    total, whole = float(table.weights[wrong].sum()), float(weights.sum())
+    bits = np.array([condition.bits for condition in conditions])
+    found: dict[tuple[int, ...], tuple[float, float]] = {(): (_exceptions(total, whole), whole)}
+    for size, width in enumerate((1, *beam)):
+        shortest = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
+        for key in shortest[:width]:
+            if found[key][1] == 0 or not conditions:
+                continue
+            inside = np.flatnonzero(matrix[list(key)].all(axis=0))
+            left = matrix[:, inside] @ weights[inside]
+            lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
+            for i in np.flatnonzero(lengths < found[key][0]).tolist():
+                found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
+    ranked: list[tuple[int, ...]] = []
+    for key in sorted(found, key=lambda key: (found[key][0], len(key))):
+        if len(ranked) < 2 * _RULES and not any(set(other) < set(key) for other in ranked):
+            ranked.append(key)
+    return [(found[key][0], tuple(conditions[i] for i in key), found[key][1]) for key in ranked]
+
+
+def _candidates(table: _Table, wrong: Bools) -> tuple[list[Condition], npt.NDArray[np.float32]]:
+    """Return the conditions that all `wrong` rows meet, and which right rows meet them too.
+
+    The matrix has a row per condition and a column per right row.
+    """
+    right = ~table.wrong
+    conditions: list[Condition] = []
+    masks: list[Bools] = []
+    for feature in table.features(wrong):
+        column = table.column(feature)
+        if column.dtype == np.float64 and np.isnan(column[wrong]).any():
+            continue
+        for condition in _conditions(feature, column[wrong]):
+            mask = condition.holds(column[right])
+            if not mask.all():
+                conditions.append(condition)
+                masks.append(mask)
+    return conditions, np.array(masks, np.float32).reshape(len(masks), int(right.sum()))
+
+
+def _exceptions(wrong: float, right: Any) -> Any:
+    """Return the bits that it takes to say which of some rows are wrong, and which right."""
+    share = right / (wrong + right)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+    return (wrong + right) * np.nan_to_num(entropy)
+
+
+def _conditions(feature: Feature, values: Any) -> Iterator[Condition]:
+    """Yield the narrowest conditions on a feature that hold for some values."""
+    kind = KINDS[feature.name]
+    if kind.style == "word":
+        distinct = np.unique(values)
+        if distinct.size <= 4:
+            yield Condition(feature, "is", frozenset(distinct.tolist()))
+        return
+    low, high = float(values.min()), float(values.max())
+    if kind.style == "flag":
+        if low == high:
+            yield Condition(feature, "is", bool(low))
+        return
+    if low == high:
+        yield Condition(feature, "is", low)
+    yield Condition(feature, "from", low)
+    yield Condition(feature, "to", high)
+    if kind.cycles:
+        yield from _cycles(feature, values.astype(np.int64), kind.style == "index")
+
+
+def _cycles(feature: Feature, values: Ints, is_index: bool) -> Iterator[Condition]:  # noqa: FBT001
+    first = int(values[0])
+    apart = int(np.gcd.reduce(values - first))
+    for modulus in (2, *GROUPS[1:]) if apart == 0 else range(2, _LARGEST_CYCLE + 1):
+        if gcd(apart, modulus) == modulus or apart == 0:
+            yield Condition(feature, "modulo", float(first % modulus), modulus)
+    for modulus in GROUPS[1:] if is_index else ():
+        remainders = values % modulus
+        low, high = int(remainders.min()), int(remainders.max())
+        if 0 < low < high:
+            yield Condition(feature, "modulo from", float(low), modulus)
+        if low < high < modulus - 1:
+            yield Condition(feature, "modulo to", float(high), modulus)
+
+
+def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
+    """Return the edge of each threshold of a rule."""
+    edges = []
+    for place in places:
+        for condition in place:
+            if condition.relation not in {"from", "to"} or condition.feature.name == "value":
+                continue
+            column = table.column(condition.feature)
+            others = np.ones(len(table.wrong), np.bool_)
+            for other in place:
+                if other is not condition:
+                    others &= other.holds(table.column(other.feature))
+            seen = column[others & ~table.wrong & ~condition.holds(column) & ~np.isnan(column)]
+            nearest = seen.max if condition.relation == "from" else seen.min
+            edges.append(
+                Edge(
+                    condition.feature,
+                    int(nearest()) if seen.size else None,
+                    int(condition.value),
+                )
+            )
+    return tuple(edges)
