@@ -79,6 +79,8 @@ class Trial:
     def see(self, sample: Sample, rivals: Sequence[Fault]) -> None:
         """Hold it against a fresh case; `rivals` are faults that may be there besides."""
         hypothesis = self.hypothesis
+        if sample.outputs is None and sample.vector.values and not sample.failed:
+            return  # some element is undefined, so an exception is no failure: it tells nothing
         if not hypothesis.fails(sample.vector):
             if sample.failed:
                 self.strays.append(sample)
@@ -92,8 +94,13 @@ class Trial:
             (self.other if sample.failed else self.absent).append(sample)
 
     def explains(self, sample: Sample) -> bool:
-        """Say whether a sample fails, and as it predicts."""
-        return sample.failed and self.hypothesis.predicts(sample)
+        """Say whether a sample fails, and as it predicts or in a part of the place it names."""
+        if not sample.failed:
+            return False
+        marked = self.hypothesis.wrong(sample.vector) if isinstance(self.hypothesis, Rule) else None
+        if marked is not None and sample.wrong is not None and marked.shape == sample.wrong.shape:
+            return bool(sample.wrong.any() and not (sample.wrong & ~marked).any())
+        return self.hypothesis.predicts(sample)
 
 
 class Experiments:

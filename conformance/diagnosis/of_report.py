@@ -145,7 +145,7 @@ def _sorted(
             and result.output is not None
         ):
             failing.setdefault(result.operator, {})[result.id] = result
-        elif result.verdict == "conforms":
+        elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
             right.setdefault(result.operator, []).append(result.id)
     silent = sorted(failing.keys() - returned)
     return {name: failing[name] for name in failing.keys() & returned}, right, silent
