@@ -293,7 +293,8 @@ def _subnormal(layout: Layout, _axis: int) -> Doubles | None:
     if name not in FLOATS:
         return None
     least = float_format(name).smallest_normal
-    return _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, 0)
+    found: Doubles = _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, 0)
+    return found
 
 
 def _negative_only(layout: Layout, _axis: int) -> Bools:

@@ -34,9 +34,10 @@ Doubles = npt.NDArray[np.float64]
 Relation = Literal["is", "from", "to", "modulo", "modulo from", "modulo to"]
 Manner = Literal["values", "exception", "shape", "type", "outputs"]
 
-_ROWS = 18_000
+_ROWS = 9_000
+_ROUGH = 800
 _FEWEST_ROWS, _MOST_ROWS = 24, 600
-_WEIGHT = 8.0
+_WEIGHT = 2.0
 """What the wrong elements of a sample weigh together at most, and the right ones."""
 _BEAM = (28, 10)
 _ALIKE = 6.0
@@ -44,7 +45,7 @@ _ALIKE = 6.0
 _RULES = 8
 _SPLITS = 12
 _ROUNDS = 3
-_UNION = 4.0
+_UNION = 6.0
 _LARGEST_CYCLE = 64
 _PER_SAMPLE = 3.0
 """Bits that a sample costs that a rule does not predict."""
@@ -410,6 +411,7 @@ class _Table:
         self._owner = owner
         self._index = index
         self._columns: dict[Feature, Any] = {}
+        self._held: dict[Condition, Bools] = {}
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
@@ -436,19 +438,36 @@ class _Table:
         """Return a row for each case."""
         return _Table(layouts, np.arange(len(layouts)), np.array(failed, np.bool_), None)
 
-    def column(self, feature: Feature) -> Any:
-        """Return a feature of all rows; NaN or None where a row has none."""
-        if feature not in self._columns:
-            self._columns[feature] = self._column(feature)
-        return self._columns[feature]
+    def seen(self, feature: Feature, rows: Bools) -> Any:
+        """Return the values that a feature has in some rows: of cases, one per case."""
+        column = self._column(feature)
+        if not KINDS[feature.name].of_elements:
+            return column[np.unique(self._owner[rows])]
+        return column[rows]
+
+    def holds(self, condition: Condition) -> Bools:
+        """Say of each row whether a condition holds."""
+        if condition not in self._held:
+            held = condition.holds(self._column(condition.feature))
+            self._held[condition] = held if condition.is_of_elements else held[self._owner]
+        return self._held[condition]
 
     def _column(self, feature: Feature) -> Any:
-        values = [layout.value(feature) for layout in self._layouts]
-        kind = KINDS[feature.name]
-        if not kind.of_elements:
-            if kind.style == "word":
-                return np.array([str(v) for v in values])[self._owner]
-            return np.array([np.nan if v is None else float(v) for v in values])[self._owner]
+        """Return a feature of all elements, or all cases; NaN where there is none."""
+        if feature not in self._columns:
+            values = [layout.value(feature) for layout in self._layouts]
+            kind = KINDS[feature.name]
+            if kind.of_elements:
+                self._columns[feature] = self._of_elements(values)
+            elif kind.style == "word":
+                self._columns[feature] = np.array([str(v) for v in values])
+            else:
+                self._columns[feature] = np.array(
+                    [np.nan if v is None else float(v) for v in values]
+                )
+        return self._columns[feature]
+
+    def _of_elements(self, values: Sequence[Any]) -> Doubles:
         assert self._index is not None
         parts = [
             np.full(len(index[0]), np.nan)
@@ -468,9 +487,9 @@ class _Table:
 def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
     """Return the rules that fit a table, the shortest first, each with its length in bits."""
     found: list[tuple[float, tuple[Conjunction, ...], float]] = [
-        (bits, (place,), left) for bits, place, left in _conjunctions(table, table.wrong, _BEAM)
+        (bits, (place,), left) for bits, place, left in _conjunctions(table, table.wrong)
     ]
-    if found and found[0][2] > 0:
+    if found[0][2] > 0:
         found += _unions(table, found[0][0])
     found.sort(key=lambda rule: rule[0])
     return [(bits, places) for bits, places, _ in found if bits <= found[0][0] + _ALIKE][:_RULES]
@@ -478,85 +497,102 @@ def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
 
 def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...], float]]:
     """Yield rules of two conjunctions, shorter than `most` bits."""
-    splits: list[tuple[float, int, tuple[Bools, Bools]]] = []
-    for condition in _splits(table):
-        inside = condition.holds(table.column(condition.feature)) & table.wrong
-        parts = (inside, table.wrong & ~inside)
-        rough = [_conjunctions(table, part, (0, 0)) for part in parts]
-        if all(rough):
-            splits.append((sum(part[0][0] for part in rough), len(splits), parts))
-    for _, _, parts in sorted(splits)[:2]:
-        best = [_conjunctions(table, part, _BEAM) for part in parts]
-        for one, other in zip(best[0][:2], best[1][:2], strict=False):
-            bits = one[0] + other[0] + _UNION
-            if bits < most:
-                yield bits, (one[1], other[1]), one[2] + other[2]
+    splits: list[tuple[float, int, Bools]] = []
+    for part in _splits(table):
+        rough = [_conjunctions(table, rows, rough=True) for rows in (part, table.wrong & ~part)]
+        splits.append((sum(found[0][0] for found in rough), len(splits), part))
+    for bits, _, part in sorted(splits)[:2]:
+        if bits < most:
+            best = [_conjunctions(table, rows) for rows in (part, table.wrong & ~part)]
+            for one, other in zip(best[0][:2], best[1][:2], strict=False):
+                both = one[0] + other[0] + _UNION
+                if both < most:
+                    yield both, (one[1], other[1]), one[2] + other[2]
 
 
-def _splits(table: _Table) -> Iterator[Condition]:
-    """Yield conditions that hold for a part of what is wrong."""
+def _splits(table: _Table) -> list[Bools]:
+    """Return parts of what is wrong that may be wrong for another cause than the rest.
+
+    What has one of two words, or a flag; and what lies beyond everything right.
+    """
+    parts: dict[bytes, tuple[float, Bools]] = {}
     for feature in table.features(table.wrong):
         kind = KINDS[feature.name]
-        values = table.column(feature)[table.wrong]
+        seen = table.seen(feature, table.wrong)
+        conditions = []
         if kind.style == "word":
-            distinct = np.unique(values)
-            if 1 < distinct.size <= 4:
-                yield Condition(feature, "is", frozenset(distinct[:1].tolist()))
+            words = np.unique(seen).tolist()
+            conditions = [Condition(feature, "is", frozenset(words[:1]))] if len(words) < 4 else []
         elif kind.style == "flag":
-            if 0 < values.sum() < values.size:
-                yield Condition(feature, "is", value=True)
-        elif kind.style == "index" and 0 < (values == 0).sum() < values.size:
-            yield Condition(feature, "is", 0.0)
+            conditions = [Condition(feature, "is", value=True)]
+        else:
+            right = table.seen(feature, ~table.wrong)
+            if right.size and not np.isnan(right).all():
+                conditions = [
+                    Condition(feature, "from", float(np.nanmax(right)) + 1),
+                    Condition(feature, "to", float(np.nanmin(right)) - 1),
+                ]
+        for condition in conditions:
+            part = table.holds(condition) & table.wrong
+            share = float(table.weights[part].sum() / table.weights[table.wrong].sum())
+            if 0.02 < share < 0.98:
+                parts.setdefault(part.tobytes(), (kind.surprise + abs(share - 0.5), part))
+    return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
 
 
 def _conjunctions(
-    table: _Table, wrong: Bools, beam: tuple[int, int]
+    table: _Table, wrong: Bools, *, rough: bool = False
 ) -> list[tuple[float, Conjunction, float]]:
     """Return conjunctions that hold for all rows that are `wrong`, the shortest first.
 
     Each with its length and that of its exceptions in bits, and what weight of right rows is left
-    in it. Of two that leave the same, of which one says more, the other is returned.
+    in it. Of two of which one says more and explains no more, the other is returned. A `rough`
+    search looks at some of the right rows.
     """
-    conditions, matrix = _candidates(table, wrong)
-    weights = table.weights[~table.wrong].astype(np.float32)
+    right = np.flatnonzero(~table.wrong)
+    step = max(1, right.size // _ROUGH) if rough else 1
+    right = right[::step]
+    conditions, matrix = _candidates(table, wrong, right)
+    weights = table.weights[right].astype(np.float32) * step
     total, whole = float(table.weights[wrong].sum()), float(weights.sum())
     bits = np.array([condition.bits for condition in conditions])
     found: dict[tuple[int, ...], tuple[float, float]] = {(): (_exceptions(total, whole), whole)}
-    for size, width in enumerate((1, *beam)):
-        shortest = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
-        for key in shortest[:width]:
-            if found[key][1] == 0 or not conditions:
-                continue
-            inside = np.flatnonzero(matrix[list(key)].all(axis=0))
-            left = matrix[:, inside] @ weights[inside]
+    for size, width in enumerate((1, *_BEAM)):
+        ranked = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
+        keys = [key for key in ranked[:width] if found[key][1] > 0]
+        if not keys or not conditions:
+            break
+        inside = np.array([matrix[list(key)].all(axis=0) * weights for key in keys])
+        for key, left in zip(keys, inside @ matrix.T, strict=True):
             lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
             for i in np.flatnonzero(lengths < found[key][0]).tolist():
                 found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
-    ranked: list[tuple[int, ...]] = []
+    shortest: list[tuple[int, ...]] = []
     for key in sorted(found, key=lambda key: (found[key][0], len(key))):
-        if len(ranked) < 2 * _RULES and not any(set(other) < set(key) for other in ranked):
-            ranked.append(key)
-    return [(found[key][0], tuple(conditions[i] for i in key), found[key][1]) for key in ranked]
+        if len(shortest) < 2 * _RULES and not any(set(other) < set(key) for other in shortest):
+            shortest.append(key)
+    return [(found[key][0], tuple(conditions[i] for i in key), found[key][1]) for key in shortest]
 
 
-def _candidates(table: _Table, wrong: Bools) -> tuple[list[Condition], npt.NDArray[np.float32]]:
-    """Return the conditions that all `wrong` rows meet, and which right rows meet them too.
+def _candidates(
+    table: _Table, wrong: Bools, right: Ints
+) -> tuple[list[Condition], npt.NDArray[np.float32]]:
+    """Return the conditions that all `wrong` rows meet, and which `right` rows meet them too.
 
     The matrix has a row per condition and a column per right row.
     """
-    right = ~table.wrong
     conditions: list[Condition] = []
     masks: list[Bools] = []
     for feature in table.features(wrong):
-        column = table.column(feature)
-        if column.dtype == np.float64 and np.isnan(column[wrong]).any():
+        seen = table.seen(feature, wrong)
+        if seen.dtype == np.float64 and np.isnan(seen).any():
             continue
-        for condition in _conditions(feature, column[wrong]):
-            mask = condition.holds(column[right])
+        for condition in _conditions(feature, seen):
+            mask = table.holds(condition)[right]
             if not mask.all():
                 conditions.append(condition)
                 masks.append(mask)
-    return conditions, np.array(masks, np.float32).reshape(len(masks), int(right.sum()))
+    return conditions, np.array(masks, np.float32).reshape(len(masks), right.size)
 
 
 def _exceptions(wrong: float, right: Any) -> Any:
@@ -610,12 +646,12 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
         for condition in place:
             if condition.relation not in {"from", "to"} or condition.feature.name == "value":
                 continue
-            column = table.column(condition.feature)
-            others = np.ones(len(table.wrong), np.bool_)
+            beyond = ~table.wrong & ~table.holds(condition)
             for other in place:
                 if other is not condition:
-                    others &= other.holds(table.column(other.feature))
-            seen = column[others & ~table.wrong & ~condition.holds(column) & ~np.isnan(column)]
+                    beyond &= table.holds(other)
+            seen = table.seen(condition.feature, beyond)
+            seen = seen[~np.isnan(seen)]
             nearest = seen.max if condition.relation == "from" else seen.min
             edges.append(
                 Edge(
