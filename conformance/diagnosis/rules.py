@@ -9,6 +9,7 @@ is right, by the length in bits of the rule and of its exceptions together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
@@ -31,7 +32,7 @@ from conformance.vector import Case, Vector
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-Relation = Literal["is", "from", "to", "modulo", "modulo from", "modulo to"]
+Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
 Manner = Literal["values", "exception", "shape", "type", "outputs"]
 
 _ROWS = 9_000
@@ -40,13 +41,19 @@ _FEWEST_ROWS, _MOST_ROWS = 24, 600
 _WEIGHT = 2.0
 """What the wrong elements of a sample weigh together at most, and the right ones."""
 _BEAM = (28, 10)
+_WIDEST = 40
 _ALIKE = 6.0
 """Bits by which a rule may be longer than the shortest one."""
 _RULES = 8
-_SPLITS = 12
-_ROUNDS = 3
+_SPLITS = 8
+_ROUNDS = 2
 _UNION = 6.0
+_LONG = 20.0
+_PAIRED = 3
+_TRIED = 2
 _LARGEST_CYCLE = 64
+_WORDS = 2
+"""Words that a condition names at most."""
 _PER_SAMPLE = 3.0
 """Bits that a sample costs that a rule does not predict."""
 
@@ -65,8 +72,9 @@ class Condition:
         if column is None:
             return np.zeros((), np.bool_)
         column = np.asarray(column)
-        if self.relation == "is" and isinstance(self.value, frozenset):
-            return np.asarray(np.isin(column.astype(str), sorted(self.value)))
+        if isinstance(self.value, frozenset):
+            found = np.isin(column.astype(str), sorted(self.value))
+            return np.asarray(found if self.relation == "is" else ~found)
         numbers = column % self.modulus if self.modulus else column
         if self.relation.endswith("from"):
             return np.asarray(numbers >= self.value)
@@ -104,9 +112,9 @@ class Condition:
         if kind.style == "flag":
             return words.split("|")[not self.value]
         if kind.style == "word":
-            return f"{words} is {' or '.join(sorted(self.value))}"
+            return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
-            return words.format(self._amount)
+            return re.sub(r"\b1 (cell|zero|number)s", r"1 \1", words.format(self._amount))
         if kind.style == "number":
             return f"{words} is {self._amount}"
         noun, _, rest = words.partition("|")
@@ -222,7 +230,7 @@ class Rule:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        return f"{_MANNERS[self.manner]} {', and '.join(map(_place, self.places))}"
+        return f"{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
@@ -270,7 +278,7 @@ _MANNERS: Mapping[Manner, str] = {
 
 
 def _place(place: Conjunction) -> str:
-    inside = " that are in ".join(c.words for c in place if c.is_of_elements)
+    inside = " and in ".join(c.words for c in place if c.is_of_elements)
     where = " and ".join(c.words for c in place if not c.is_of_elements)
     if not place:
         return "everywhere"
@@ -452,6 +460,13 @@ class _Table:
             self._held[condition] = held if condition.is_of_elements else held[self._owner]
         return self._held[condition]
 
+    def within(self, place: Conjunction) -> Bools:
+        """Say of each row whether all conditions hold."""
+        held = np.ones(len(self.wrong), np.bool_)
+        for condition in place:
+            held &= self.holds(condition)
+        return held
+
     def _column(self, feature: Feature) -> Any:
         """Return a feature of all elements, or all cases; NaN where there is none."""
         if feature not in self._columns:
@@ -469,13 +484,15 @@ class _Table:
 
     def _of_elements(self, values: Sequence[Any]) -> Doubles:
         assert self._index is not None
-        parts = [
-            np.full(len(index[0]), np.nan)
-            if value is None
-            else np.broadcast_to(value, layout.shape)[index]
-            for value, index, layout in zip(values, self._index, self._layouts, strict=True)
-        ]
-        return np.concatenate(parts).astype(np.float64)
+        rows = np.full(len(self.wrong), np.nan)
+        stop = 0
+        for value, index in zip(values, self._index, strict=True):
+            start, stop = stop, stop + len(index[0])
+            if value is not None:
+                # Faster than np.broadcast_to(value, shape)[index].
+                at = tuple(i if n > 1 else 0 for i, n in zip(index, value.shape, strict=True))
+                rows[start:stop] = value[at]
+        return rows
 
     def features(self, rows: Bools) -> list[Feature]:
         """Return the features that all of some rows may have."""
@@ -486,28 +503,35 @@ class _Table:
 
 def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
     """Return the rules that fit a table, the shortest first, each with its length in bits."""
-    found: list[tuple[float, tuple[Conjunction, ...], float]] = [
-        (bits, (place,), left) for bits, place, left in _conjunctions(table, table.wrong)
-    ]
-    if found[0][2] > 0:
+    single = _conjunctions(table, table.wrong)
+    found: list[tuple[float, tuple[Conjunction, ...]]] = [(bits, (one,)) for bits, one in single]
+    if found[0][0] > _LONG:
         found += _unions(table, found[0][0])
     found.sort(key=lambda rule: rule[0])
-    return [(bits, places) for bits, places, _ in found if bits <= found[0][0] + _ALIKE][:_RULES]
+    return [rule for rule in found if rule[0] <= found[0][0] + _ALIKE][:_RULES]
 
 
-def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...], float]]:
+def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...]]]:
     """Yield rules of two conjunctions, shorter than `most` bits."""
-    splits: list[tuple[float, int, Bools]] = []
-    for part in _splits(table):
-        rough = [_conjunctions(table, rows, rough=True) for rows in (part, table.wrong & ~part)]
-        splits.append((sum(found[0][0] for found in rough), len(splits), part))
-    for bits, _, part in sorted(splits)[:2]:
+    total = float(table.weights[table.wrong].sum())
+
+    def bits_of(places: tuple[Conjunction, ...]) -> float:
+        marked = np.any([table.within(place) for place in places], axis=0)
+        left = float(table.weights[marked & ~table.wrong].sum())
+        said = sum(condition.bits for place in places for condition in place)
+        return said + _UNION + float(_exceptions(total, left))
+
+    def pairs(part: Bools, *, rough: bool) -> list[tuple[float, tuple[Conjunction, ...]]]:
+        parts = (part, table.wrong & ~part)
+        both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
+        places = [(one, other) for _, one in both[0] for _, other in both[1]]
+        return sorted(((bits_of(p), p) for p in places), key=lambda pair: pair[0])
+
+    splits = _splits(table)
+    rough = [(pairs(part, rough=True)[0][0], number) for number, part in enumerate(splits)]
+    for bits, number in sorted(rough)[:_TRIED]:
         if bits < most:
-            best = [_conjunctions(table, rows) for rows in (part, table.wrong & ~part)]
-            for one, other in zip(best[0][:2], best[1][:2], strict=False):
-                both = one[0] + other[0] + _UNION
-                if both < most:
-                    yield both, (one[1], other[1]), one[2] + other[2]
+            yield from (pair for pair in pairs(splits[number], rough=False) if pair[0] < most)
 
 
 def _splits(table: _Table) -> list[Bools]:
@@ -542,12 +566,11 @@ def _splits(table: _Table) -> list[Bools]:
 
 def _conjunctions(
     table: _Table, wrong: Bools, *, rough: bool = False
-) -> list[tuple[float, Conjunction, float]]:
+) -> list[tuple[float, Conjunction]]:
     """Return conjunctions that hold for all rows that are `wrong`, the shortest first.
 
-    Each with its length and that of its exceptions in bits, and what weight of right rows is left
-    in it. Of two of which one says more and explains no more, the other is returned. A `rough`
-    search looks at some of the right rows.
+    Each with its length and that of its exceptions in bits. Of two of which one says more and
+    explains no more, the other is returned. A `rough` search looks at some of the right rows.
     """
     right = np.flatnonzero(~table.wrong)
     step = max(1, right.size // _ROUGH) if rough else 1
@@ -557,7 +580,7 @@ def _conjunctions(
     total, whole = float(table.weights[wrong].sum()), float(weights.sum())
     bits = np.array([condition.bits for condition in conditions])
     found: dict[tuple[int, ...], tuple[float, float]] = {(): (_exceptions(total, whole), whole)}
-    for size, width in enumerate((1, *_BEAM)):
+    for size, width in enumerate((1, _BEAM[0] // 4) if rough else (1, *_BEAM)):
         ranked = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
         keys = [key for key in ranked[:width] if found[key][1] > 0]
         if not keys or not conditions:
@@ -565,13 +588,14 @@ def _conjunctions(
         inside = np.array([matrix[list(key)].all(axis=0) * weights for key in keys])
         for key, left in zip(keys, inside @ matrix.T, strict=True):
             lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
-            for i in np.flatnonzero(lengths < found[key][0]).tolist():
+            best = np.argsort(lengths)[:_WIDEST]
+            for i in best[lengths[best] < found[key][0]].tolist():
                 found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
     shortest: list[tuple[int, ...]] = []
     for key in sorted(found, key=lambda key: (found[key][0], len(key))):
         if len(shortest) < 2 * _RULES and not any(set(other) < set(key) for other in shortest):
             shortest.append(key)
-    return [(found[key][0], tuple(conditions[i] for i in key), found[key][1]) for key in shortest]
+    return [(found[key][0], tuple(conditions[i] for i in key)) for key in shortest]
 
 
 def _candidates(
@@ -587,7 +611,8 @@ def _candidates(
         seen = table.seen(feature, wrong)
         if seen.dtype == np.float64 and np.isnan(seen).any():
             continue
-        for condition in _conditions(feature, seen):
+        others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
+        for condition in _conditions(feature, seen, others):
             mask = table.holds(condition)[right]
             if not mask.all():
                 conditions.append(condition)
@@ -603,13 +628,19 @@ def _exceptions(wrong: float, right: Any) -> Any:
     return (wrong + right) * np.nan_to_num(entropy)
 
 
-def _conditions(feature: Feature, values: Any) -> Iterator[Condition]:
-    """Yield the narrowest conditions on a feature that hold for some values."""
+def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Condition]:
+    """Yield the narrowest conditions on a feature that hold for some values.
+
+    Of words, the `others` may be said instead.
+    """
     kind = KINDS[feature.name]
     if kind.style == "word":
-        distinct = np.unique(values)
-        if distinct.size <= 4:
-            yield Condition(feature, "is", frozenset(distinct.tolist()))
+        words = frozenset(values.tolist())
+        rest = frozenset(others.tolist()) - words
+        if len(words) <= _WORDS:
+            yield Condition(feature, "is", words)
+        if len(words) > 1 and 0 < len(rest) <= _WORDS:
+            yield Condition(feature, "is not", rest)
         return
     low, high = float(values.min()), float(values.max())
     if kind.style == "flag":
@@ -646,10 +677,8 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
         for condition in place:
             if condition.relation not in {"from", "to"} or condition.feature.name == "value":
                 continue
-            beyond = ~table.wrong & ~table.holds(condition)
-            for other in place:
-                if other is not condition:
-                    beyond &= table.holds(other)
+            others = tuple(other for other in place if other is not condition)
+            beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
             seen = table.seen(condition.feature, beyond)
             seen = seen[~np.isnan(seen)]
             nearest = seen.max if condition.relation == "from" else seen.min
