@@ -43,8 +43,9 @@ Of = Callable[["Layout", int], Any]
 class Kind:
     """How a feature is worked out and said.
 
-    `of(layout, axis)` returns an array that broadcasts to the shape of the output where the feature
-    is `of_elements`, otherwise a number, a flag or a word; None where there is no such feature.
+    `of(layout, axis)` returns a number, a flag or a word; where the feature is `of_elements`, an
+    array of as many dimensions as the output, of length 1 where it does not vary; and None where
+    there is no such feature.
     `words` are for the style: the noun of an "index", a "number" or a "word", a phrase with {} for
     a number of a "count", and what is said of true and of false, with a bar between, of a "flag".
     `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
@@ -274,7 +275,9 @@ def _reaches(*counts: Of) -> Of:
 
 def _divisor(layout: Layout, _axis: int) -> Doubles | None:
     assert layout.plan is not None
-    return layout.plan.divisor.astype(np.float64) if layout.operator.reduction.divides else None
+    if not layout.operator.reduction.divides:
+        return None
+    return layout.plan.divisor.astype(np.float64).reshape(1, 1, *layout.shape[2:])
 
 
 def _marked(mark: Callable[[Doubles], Bools]) -> Of:
@@ -293,7 +296,8 @@ def _subnormal(layout: Layout, _axis: int) -> Doubles | None:
     if name not in FLOATS:
         return None
     least = float_format(name).smallest_normal
-    return _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, 0)
+    found: Doubles = _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, 0)
+    return found
 
 
 def _negative_only(layout: Layout, _axis: int) -> Bools:

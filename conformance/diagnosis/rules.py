@@ -9,6 +9,7 @@ is right, by the length in bits of the rule and of its exceptions together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
@@ -31,21 +32,28 @@ from conformance.vector import Case, Vector
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-Relation = Literal["is", "from", "to", "modulo", "modulo from", "modulo to"]
+Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
 Manner = Literal["values", "exception", "shape", "type", "outputs"]
 
-_ROWS = 18_000
+_ROWS = 9_000
+_ROUGH = 800
 _FEWEST_ROWS, _MOST_ROWS = 24, 600
-_WEIGHT = 8.0
+_WEIGHT = 2.0
 """What the wrong elements of a sample weigh together at most, and the right ones."""
 _BEAM = (28, 10)
+_WIDEST = 40
 _ALIKE = 6.0
 """Bits by which a rule may be longer than the shortest one."""
 _RULES = 8
-_SPLITS = 12
-_ROUNDS = 3
-_UNION = 4.0
+_SPLITS = 8
+_ROUNDS = 2
+_UNION = 6.0
+_LONG = 20.0
+_PAIRED = 3
+_TRIED = 2
 _LARGEST_CYCLE = 64
+_WORDS = 2
+"""Words that a condition names at most."""
 _PER_SAMPLE = 3.0
 """Bits that a sample costs that a rule does not predict."""
 
@@ -64,8 +72,9 @@ class Condition:
         if column is None:
             return np.zeros((), np.bool_)
         column = np.asarray(column)
-        if self.relation == "is" and isinstance(self.value, frozenset):
-            return np.asarray(np.isin(column.astype(str), sorted(self.value)))
+        if isinstance(self.value, frozenset):
+            found = np.isin(column.astype(str), sorted(self.value))
+            return np.asarray(found if self.relation == "is" else ~found)
         numbers = column % self.modulus if self.modulus else column
         if self.relation.endswith("from"):
             return np.asarray(numbers >= self.value)
@@ -103,9 +112,9 @@ class Condition:
         if kind.style == "flag":
             return words.split("|")[not self.value]
         if kind.style == "word":
-            return f"{words} is {' or '.join(sorted(self.value))}"
+            return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
-            return words.format(self._amount)
+            return re.sub(r"\b1 (cell|zero|number)s", r"1 \1", words.format(self._amount))
         if kind.style == "number":
             return f"{words} is {self._amount}"
         noun, _, rest = words.partition("|")
@@ -221,7 +230,7 @@ class Rule:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        return f"{_MANNERS[self.manner]} {', and '.join(map(_place, self.places))}"
+        return f"{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
@@ -269,7 +278,7 @@ _MANNERS: Mapping[Manner, str] = {
 
 
 def _place(place: Conjunction) -> str:
-    inside = " that are in ".join(c.words for c in place if c.is_of_elements)
+    inside = " and in ".join(c.words for c in place if c.is_of_elements)
     where = " and ".join(c.words for c in place if not c.is_of_elements)
     if not place:
         return "everywhere"
@@ -410,6 +419,7 @@ class _Table:
         self._owner = owner
         self._index = index
         self._columns: dict[Feature, Any] = {}
+        self._held: dict[Condition, Bools] = {}
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
@@ -436,27 +446,53 @@ class _Table:
         """Return a row for each case."""
         return _Table(layouts, np.arange(len(layouts)), np.array(failed, np.bool_), None)
 
-    def column(self, feature: Feature) -> Any:
-        """Return a feature of all rows; NaN or None where a row has none."""
-        if feature not in self._columns:
-            self._columns[feature] = self._column(feature)
-        return self._columns[feature]
+    def seen(self, feature: Feature, rows: Bools) -> Any:
+        """Return the values that a feature has in some rows: of cases, one per case."""
+        column = self._column(feature)
+        if not KINDS[feature.name].of_elements:
+            return column[np.unique(self._owner[rows])]
+        return column[rows]
+
+    def holds(self, condition: Condition) -> Bools:
+        """Say of each row whether a condition holds."""
+        if condition not in self._held:
+            held = condition.holds(self._column(condition.feature))
+            self._held[condition] = held if condition.is_of_elements else held[self._owner]
+        return self._held[condition]
+
+    def within(self, place: Conjunction) -> Bools:
+        """Say of each row whether all conditions hold."""
+        held = np.ones(len(self.wrong), np.bool_)
+        for condition in place:
+            held &= self.holds(condition)
+        return held
 
     def _column(self, feature: Feature) -> Any:
-        values = [layout.value(feature) for layout in self._layouts]
-        kind = KINDS[feature.name]
-        if not kind.of_elements:
-            if kind.style == "word":
-                return np.array([str(v) for v in values])[self._owner]
-            return np.array([np.nan if v is None else float(v) for v in values])[self._owner]
+        """Return a feature of all elements, or all cases; NaN where there is none."""
+        if feature not in self._columns:
+            values = [layout.value(feature) for layout in self._layouts]
+            kind = KINDS[feature.name]
+            if kind.of_elements:
+                self._columns[feature] = self._of_elements(values)
+            elif kind.style == "word":
+                self._columns[feature] = np.array([str(v) for v in values])
+            else:
+                self._columns[feature] = np.array(
+                    [np.nan if v is None else float(v) for v in values]
+                )
+        return self._columns[feature]
+
+    def _of_elements(self, values: Sequence[Any]) -> Doubles:
         assert self._index is not None
-        parts = [
-            np.full(len(index[0]), np.nan)
-            if value is None
-            else np.broadcast_to(value, layout.shape)[index]
-            for value, index, layout in zip(values, self._index, self._layouts, strict=True)
-        ]
-        return np.concatenate(parts).astype(np.float64)
+        rows = np.full(len(self.wrong), np.nan)
+        stop = 0
+        for value, index in zip(values, self._index, strict=True):
+            start, stop = stop, stop + len(index[0])
+            if value is not None:
+                # Faster than np.broadcast_to(value, shape)[index].
+                at = tuple(i if n > 1 else 0 for i, n in zip(index, value.shape, strict=True))
+                rows[start:stop] = value[at]
+        return rows
 
     def features(self, rows: Bools) -> list[Feature]:
         """Return the features that all of some rows may have."""
@@ -467,96 +503,121 @@ class _Table:
 
 def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
     """Return the rules that fit a table, the shortest first, each with its length in bits."""
-    found: list[tuple[float, tuple[Conjunction, ...], float]] = [
-        (bits, (place,), left) for bits, place, left in _conjunctions(table, table.wrong, _BEAM)
-    ]
-    if found and found[0][2] > 0:
+    single = _conjunctions(table, table.wrong)
+    found: list[tuple[float, tuple[Conjunction, ...]]] = [(bits, (one,)) for bits, one in single]
+    if found[0][0] > _LONG:
         found += _unions(table, found[0][0])
     found.sort(key=lambda rule: rule[0])
-    return [(bits, places) for bits, places, _ in found if bits <= found[0][0] + _ALIKE][:_RULES]
+    return [rule for rule in found if rule[0] <= found[0][0] + _ALIKE][:_RULES]
 
 
-def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...], float]]:
+def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...]]]:
     """Yield rules of two conjunctions, shorter than `most` bits."""
-    splits: list[tuple[float, int, tuple[Bools, Bools]]] = []
-    for condition in _splits(table):
-        inside = condition.holds(table.column(condition.feature)) & table.wrong
-        parts = (inside, table.wrong & ~inside)
-        rough = [_conjunctions(table, part, (0, 0)) for part in parts]
-        if all(rough):
-            splits.append((sum(part[0][0] for part in rough), len(splits), parts))
-    for _, _, parts in sorted(splits)[:2]:
-        best = [_conjunctions(table, part, _BEAM) for part in parts]
-        for one, other in zip(best[0][:2], best[1][:2], strict=False):
-            bits = one[0] + other[0] + _UNION
-            if bits < most:
-                yield bits, (one[1], other[1]), one[2] + other[2]
+    total = float(table.weights[table.wrong].sum())
+
+    def bits_of(places: tuple[Conjunction, ...]) -> float:
+        marked = np.any([table.within(place) for place in places], axis=0)
+        left = float(table.weights[marked & ~table.wrong].sum())
+        said = sum(condition.bits for place in places for condition in place)
+        return said + _UNION + float(_exceptions(total, left))
+
+    def pairs(part: Bools, *, rough: bool) -> list[tuple[float, tuple[Conjunction, ...]]]:
+        parts = (part, table.wrong & ~part)
+        both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
+        places = [(one, other) for _, one in both[0] for _, other in both[1]]
+        return sorted(((bits_of(p), p) for p in places), key=lambda pair: pair[0])
+
+    splits = _splits(table)
+    rough = [(pairs(part, rough=True)[0][0], number) for number, part in enumerate(splits)]
+    for bits, number in sorted(rough)[:_TRIED]:
+        if bits < most:
+            yield from (pair for pair in pairs(splits[number], rough=False) if pair[0] < most)
 
 
-def _splits(table: _Table) -> Iterator[Condition]:
-    """Yield conditions that hold for a part of what is wrong."""
+def _splits(table: _Table) -> list[Bools]:
+    """Return parts of what is wrong that may be wrong for another cause than the rest.
+
+    What has one of two words, or a flag; and what lies beyond everything right.
+    """
+    parts: dict[bytes, tuple[float, Bools]] = {}
     for feature in table.features(table.wrong):
         kind = KINDS[feature.name]
-        values = table.column(feature)[table.wrong]
+        seen = table.seen(feature, table.wrong)
+        conditions = []
         if kind.style == "word":
-            distinct = np.unique(values)
-            if 1 < distinct.size <= 4:
-                yield Condition(feature, "is", frozenset(distinct[:1].tolist()))
+            words = np.unique(seen).tolist()
+            conditions = [Condition(feature, "is", frozenset(words[:1]))] if len(words) < 4 else []
         elif kind.style == "flag":
-            if 0 < values.sum() < values.size:
-                yield Condition(feature, "is", value=True)
-        elif kind.style == "index" and 0 < (values == 0).sum() < values.size:
-            yield Condition(feature, "is", 0.0)
+            conditions = [Condition(feature, "is", value=True)]
+        else:
+            right = table.seen(feature, ~table.wrong)
+            if right.size and not np.isnan(right).all():
+                conditions = [
+                    Condition(feature, "from", float(np.nanmax(right)) + 1),
+                    Condition(feature, "to", float(np.nanmin(right)) - 1),
+                ]
+        for condition in conditions:
+            part = table.holds(condition) & table.wrong
+            share = float(table.weights[part].sum() / table.weights[table.wrong].sum())
+            if 0.02 < share < 0.98:
+                parts.setdefault(part.tobytes(), (kind.surprise + abs(share - 0.5), part))
+    return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
 
 
 def _conjunctions(
-    table: _Table, wrong: Bools, beam: tuple[int, int]
-) -> list[tuple[float, Conjunction, float]]:
+    table: _Table, wrong: Bools, *, rough: bool = False
+) -> list[tuple[float, Conjunction]]:
     """Return conjunctions that hold for all rows that are `wrong`, the shortest first.
 
-    Each with its length and that of its exceptions in bits, and what weight of right rows is left
-    in it. Of two that leave the same, of which one says more, the other is returned.
+    Each with its length and that of its exceptions in bits. Of two of which one says more and
+    explains no more, the other is returned. A `rough` search looks at some of the right rows.
     """
-    conditions, matrix = _candidates(table, wrong)
-    weights = table.weights[~table.wrong].astype(np.float32)
+    right = np.flatnonzero(~table.wrong)
+    step = max(1, right.size // _ROUGH) if rough else 1
+    right = right[::step]
+    conditions, matrix = _candidates(table, wrong, right)
+    weights = table.weights[right].astype(np.float32) * step
     total, whole = float(table.weights[wrong].sum()), float(weights.sum())
     bits = np.array([condition.bits for condition in conditions])
     found: dict[tuple[int, ...], tuple[float, float]] = {(): (_exceptions(total, whole), whole)}
-    for size, width in enumerate((1, *beam)):
-        shortest = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
-        for key in shortest[:width]:
-            if found[key][1] == 0 or not conditions:
-                continue
-            inside = np.flatnonzero(matrix[list(key)].all(axis=0))
-            left = matrix[:, inside] @ weights[inside]
+    for size, width in enumerate((1, _BEAM[0] // 4) if rough else (1, *_BEAM)):
+        ranked = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
+        keys = [key for key in ranked[:width] if found[key][1] > 0]
+        if not keys or not conditions:
+            break
+        inside = np.array([matrix[list(key)].all(axis=0) * weights for key in keys])
+        for key, left in zip(keys, inside @ matrix.T, strict=True):
             lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
-            for i in np.flatnonzero(lengths < found[key][0]).tolist():
+            best = np.argsort(lengths)[:_WIDEST]
+            for i in best[lengths[best] < found[key][0]].tolist():
                 found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
-    ranked: list[tuple[int, ...]] = []
+    shortest: list[tuple[int, ...]] = []
     for key in sorted(found, key=lambda key: (found[key][0], len(key))):
-        if len(ranked) < 2 * _RULES and not any(set(other) < set(key) for other in ranked):
-            ranked.append(key)
-    return [(found[key][0], tuple(conditions[i] for i in key), found[key][1]) for key in ranked]
+        if len(shortest) < 2 * _RULES and not any(set(other) < set(key) for other in shortest):
+            shortest.append(key)
+    return [(found[key][0], tuple(conditions[i] for i in key)) for key in shortest]
 
 
-def _candidates(table: _Table, wrong: Bools) -> tuple[list[Condition], npt.NDArray[np.float32]]:
-    """Return the conditions that all `wrong` rows meet, and which right rows meet them too.
+def _candidates(
+    table: _Table, wrong: Bools, right: Ints
+) -> tuple[list[Condition], npt.NDArray[np.float32]]:
+    """Return the conditions that all `wrong` rows meet, and which `right` rows meet them too.
 
     The matrix has a row per condition and a column per right row.
     """
-    right = ~table.wrong
     conditions: list[Condition] = []
     masks: list[Bools] = []
     for feature in table.features(wrong):
-        column = table.column(feature)
-        if column.dtype == np.float64 and np.isnan(column[wrong]).any():
+        seen = table.seen(feature, wrong)
+        if seen.dtype == np.float64 and np.isnan(seen).any():
             continue
-        for condition in _conditions(feature, column[wrong]):
-            mask = condition.holds(column[right])
+        others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
+        for condition in _conditions(feature, seen, others):
+            mask = table.holds(condition)[right]
             if not mask.all():
                 conditions.append(condition)
                 masks.append(mask)
-    return conditions, np.array(masks, np.float32).reshape(len(masks), int(right.sum()))
+    return conditions, np.array(masks, np.float32).reshape(len(masks), right.size)
 
 
 def _exceptions(wrong: float, right: Any) -> Any:
@@ -567,13 +628,19 @@ def _exceptions(wrong: float, right: Any) -> Any:
     return (wrong + right) * np.nan_to_num(entropy)
 
 
-def _conditions(feature: Feature, values: Any) -> Iterator[Condition]:
-    """Yield the narrowest conditions on a feature that hold for some values."""
+def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Condition]:
+    """Yield the narrowest conditions on a feature that hold for some values.
+
+    Of words, the `others` may be said instead.
+    """
     kind = KINDS[feature.name]
     if kind.style == "word":
-        distinct = np.unique(values)
-        if distinct.size <= 4:
-            yield Condition(feature, "is", frozenset(distinct.tolist()))
+        words = frozenset(values.tolist())
+        rest = frozenset(others.tolist()) - words
+        if len(words) <= _WORDS:
+            yield Condition(feature, "is", words)
+        if len(words) > 1 and 0 < len(rest) <= _WORDS:
+            yield Condition(feature, "is not", rest)
         return
     low, high = float(values.min()), float(values.max())
     if kind.style == "flag":
@@ -610,12 +677,10 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
         for condition in place:
             if condition.relation not in {"from", "to"} or condition.feature.name == "value":
                 continue
-            column = table.column(condition.feature)
-            others = np.ones(len(table.wrong), np.bool_)
-            for other in place:
-                if other is not condition:
-                    others &= other.holds(table.column(other.feature))
-            seen = column[others & ~table.wrong & ~condition.holds(column) & ~np.isnan(column)]
+            others = tuple(other for other in place if other is not condition)
+            beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
+            seen = table.seen(condition.feature, beyond)
+            seen = seen[~np.isnan(seen)]
             nearest = seen.max if condition.relation == "from" else seen.min
             edges.append(
                 Edge(
