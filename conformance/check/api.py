@@ -29,7 +29,6 @@ from conformance.progress import Counts, from_counts
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
 from conformance.vectorfile.suite import joint_digest
 
-
 Diagnosing = Literal["none", "seen", "proven"]
 DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
 
@@ -123,7 +122,7 @@ def _diagnosing(diagnose: bool | str) -> Diagnosing:  # noqa: FBT001 - the publi
         return "proven" if diagnose else "none"
     if diagnose not in DIAGNOSING:
         raise UsageError(f"diagnose={diagnose!r}: one of {', '.join(DIAGNOSING)}")
-    return cast(Diagnosing, diagnose)
+    return cast("Diagnosing", diagnose)
 
 
 def run(

@@ -384,9 +384,7 @@ class Proof:
     def __str__(self) -> str:
         if self.missing:
             return f"not confirmed: {self.missing}"
-        return (
-            f"confirmed on {self.predicted:,} of {self.asked:,} fresh cases, seed {self.seed}"
-        )
+        return f"confirmed on {self.predicted:,} of {self.asked:,} fresh cases, seed {self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,14 +393,14 @@ class Diagnosis:
 
     `summary` is one sentence. `kind` says what it is: a "fault" of the catalogue, a "rule" that was
     learned, "state" that outlives a call, or "unknown" ("" in a report of an earlier version).
-    `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python. The faults named, planted together, reproduce `explained` of
-    `total` mismatches, `exact` of them bit for bit; `contradicted` of `conforming` vectors
-    conform although the faults would break them. `condition` says what the mismatches explained
-    have in common that those vectors lack, "" if nothing is needed or known. `alternatives` name
-    single faults that explain the same. Where these mismatches are a sample, `sample_of` is how
-    many failures there are, else 0. `threads` are addresses of public reports of the same
-    kind, `vectors` the ids explained. Where `faults` is empty the cause is unknown, and
-    `explained` and `vectors` are those left over.
+    `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
+    The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
+    bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
+    them. `condition` says what the mismatches explained have in common that those vectors lack,
+    "" if nothing is needed or known. `alternatives` name single faults that explain the same. Where
+    these mismatches are a sample, `sample_of` is how many failures there are, else 0. `threads` are
+    addresses of public reports of the same kind, `vectors` the ids explained. Where the cause is
+    unknown, `explained` and `vectors` are those left over.
     """
 
     summary: str

@@ -11,16 +11,18 @@ learned, again and again with the samples that refuted those before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from time import perf_counter
 
 from conformance.cases.minimize import polished
 from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.partly import Partly, partly
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
-from conformance.diagnosis.rules import Rule, learned, manner_of
+from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
 from conformance.diagnosis.smallest import as_python
 from conformance.faults.fault import Fault
 from conformance.vector import Case, Vector
@@ -29,10 +31,13 @@ CONFIRMING = 40
 """Fresh cases on which a cause has to show, all as predicted."""
 _AT_ONCE = 8
 _BASES = 60
+"""Samples that fresh cases are drawn near, at most."""
+_KNOWN = 100
+"""Failures of the run, vectors that conform and fresh cases each that rules are learned from."""
 _ROUNDS = 6
 _MOST_CAUSES = 3
-_DRAWS = 1200
-"""Fresh cases that are drawn for one cause, at most."""
+_DRAWS = 150
+"""Times that fresh cases are drawn for one cause, at most."""
 _SECONDS = 8.0
 """For one cause, at most."""
 _POLISHING = 2.0
@@ -97,10 +102,12 @@ class Trial:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
         if not sample.failed:
             return False
-        marked = self.hypothesis.wrong(sample.vector) if isinstance(self.hypothesis, Rule) else None
+        hypothesis = self.hypothesis
+        of_elements = isinstance(hypothesis, Rule | Partly)
+        marked = hypothesis.wrong(sample.vector) if of_elements else None
         if marked is not None and sample.wrong is not None and marked.shape == sample.wrong.shape:
             return bool(sample.wrong.any() and not (sample.wrong & ~marked).any())
-        return self.hypothesis.predicts(sample)
+        return hypothesis.predicts(sample)
 
 
 class Experiments:
@@ -161,13 +168,15 @@ class Experiments:
         missing = ""
         if not trial.is_confirmed:
             over = "time was up" if self._laboratory.is_over else "few such cases can be drawn"
-            missing = f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
+            missing = (
+                f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
+            )
         return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
         until = perf_counter() + _POLISHING
-        shown = [*trial.predicted, *(s for s in self._failing if trial.explains(s))]
+        shown = trial.predicted or [s for s in self._failing if trial.explains(s)]
 
         def fails(case: Case) -> bool:
             if perf_counter() > until or self._laboratory.is_over:
@@ -198,7 +207,8 @@ class Experiments:
         `rivals` are other faults that may be there besides.
         """
         hypothesis = FaultHypothesis(faults, self._planting)
-        shown = [s for s in self._failing if hypothesis.predicts(s)]
+        hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
+        shown = list(islice(filter(hypothesis.predicts, self._failing), _BASES))
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
         for _ in range(_ROUNDS):
             if not absent or hypothesis.condition is not None:
@@ -230,7 +240,8 @@ class Experiments:
         The failures left are of one manner.
         """
         manner = manner_of(left[0])
-        known = [*left, *self._conforming, *self._fresh]
+        known = [*_spread(left, _KNOWN), *_spread(self._conforming, _KNOWN)]
+        known += self._fresh[-_KNOWN:]
         known = [s for s in known if not self._is_explained_otherwise(s.vector)]
         best: Trial | None = None
         for _ in range(_ROUNDS):
@@ -243,7 +254,7 @@ class Experiments:
             if edges:
                 known += edges
                 rules = self._learned(known)
-            for rule in rules:
+            for rule in (partly(rule, known) for rule in rules):
                 trial = self._tried(rule, [s for s in left if rule.predicts(s)], ())
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
@@ -262,21 +273,22 @@ class Experiments:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
         for rule in rules:
-            shown = min(
-                (s.vector.case for s in left if rule.predicts(s)),
-                key=lambda case: case.inputs[0].size,
-                default=None,
-            )
-            for edge in rule.edges if shown is not None else ():
-                while (middle := edge.between) is not None:
-                    vector = self._laboratory.vector(edge.case(shown))
-                    answered = self._laboratory.ask([vector]) if vector is not None else []
-                    if not answered:
-                        break
-                    samples += answered
-                    nearer = "wrong" if answered[0].failed else "right"
-                    edge = replace(edge, **{nearer: middle})
+            shown = [s.vector.case for s in left if rule.predicts(s)]
+            base = min(shown, key=lambda case: case.inputs[0].size, default=None)
+            for edge in rule.edges if base is not None else ():
+                samples += self._along(edge, base)
         return samples
+
+    def _along(self, edge: Edge, base: Case) -> Iterator[Sample]:
+        """Yield samples between what is right and what is wrong, nearer to each other each time."""
+        while (middle := edge.between) is not None:
+            vector = self._laboratory.vector(edge.case(base))
+            answered = self._laboratory.ask([vector]) if vector is not None else []
+            if not answered:
+                return
+            (sample,) = answered
+            yield sample
+            edge = replace(edge, wrong=middle) if sample.failed else replace(edge, right=middle)
 
     def _tried(
         self, hypothesis: Hypothesis, shown: Sequence[Sample], rivals: Sequence[Fault]
@@ -285,37 +297,35 @@ class Experiments:
 
         `shown` are failures that it explains.
         """
-        laboratory, trial = self._laboratory, Trial(hypothesis)
+        trial = Trial(hypothesis)
         until = perf_counter() + _SECONDS
-        bases = [s.vector for s in _spread(shown)]
-        others = [s.vector for s in _spread([*self._failing, *self._conforming])]
-        waiting: list[Vector] = []
-        for draws, vector in enumerate(laboratory.near(bases, others)):
-            if draws >= _DRAWS or perf_counter() > until:
-                break
-            if vector is None or self._is_explained_otherwise(vector):
-                continue
-            enough_quiet = trial.quiet + len(trial.strays) >= _QUIET + trial.asked
-            if enough_quiet and not hypothesis.fails(vector):
-                continue
-            waiting.append(vector)
-            if len(waiting) < _AT_ONCE:
-                continue
-            self._see(trial, waiting, rivals)
-            waiting = []
+        bases = [s.vector for s in _spread(shown, _BASES)]
+        others = [s.vector for s in _spread([*self._failing, *self._conforming], _BASES)]
+        fresh = self._laboratory.near(bases, others)
+        for _ in range(_DRAWS):
+            drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
+            self._prepare(hypothesis, drawn)
+            drawn = [v for v in drawn if not self._is_explained_otherwise(v)]
+            if isinstance(hypothesis, Partly):
+                drawn = [v for v in drawn if hypothesis.is_telling(v)]
+            if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
+                drawn = [v for v in drawn if hypothesis.fails(v)]
+            samples = self._laboratory.ask(drawn)
+            self._fresh += samples
+            for sample in samples:
+                trial.see(sample, rivals)
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 break
-        if not trial.is_refuted:
-            self._see(trial, waiting, rivals)
+            if self._laboratory.is_over or perf_counter() > until:
+                break
         return trial
 
-    def _see(self, trial: Trial, vectors: Sequence[Vector], rivals: Sequence[Fault]) -> None:
-        samples = self._laboratory.ask(vectors)
-        self._fresh += samples
-        for sample in samples:
-            trial.see(sample, rivals)
+    def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
+        for each in (hypothesis, *(trial.hypothesis for trial in self._confirmed)):
+            if isinstance(each, FaultHypothesis):
+                each.prepare(vectors)
 
     def _is_explained(self, sample: Sample) -> bool:
         return any(trial.explains(sample) for trial in self._confirmed)
@@ -325,7 +335,6 @@ class Experiments:
         return any(trial.hypothesis.fails(vector) for trial in self._confirmed)
 
 
-def _spread(samples: Sequence[Sample]) -> list[Sample]:
-    step = -(-len(samples) // _BASES) or 1
+def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:
+    step = -(-len(samples) // most) or 1
     return list(samples[::step])
-

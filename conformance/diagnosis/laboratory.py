@@ -134,9 +134,7 @@ class Laboratory:
             return near(case, self.rng)
         # What breaks a rule is made of what is valid: the same rule, or another one.
         valid = [
-            other.case
-            for other in others
-            if other.values and other.case.operator == case.operator
+            other.case for other in others if other.values and other.case.operator == case.operator
         ]
         base = near(valid[int(self.rng.integers(len(valid)))], self.rng) if valid else None
         if base is None:
@@ -228,5 +226,3 @@ def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:
 
 def _lightest_first(vectors: Sequence[Vector]) -> list[Vector]:
     return sorted(vectors, key=lambda vector: sum(array.size for array in vector.case.inputs))
-
-

@@ -9,7 +9,6 @@ from itertools import accumulate
 from conformance.check.report import Diagnosis, Proof
 from conformance.diagnosis.experiments import Experiments, Trial
 from conformance.diagnosis.features import LIGHT, spread, weight
-from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
@@ -97,34 +96,33 @@ def _proven(
     laboratory: Laboratory,
 ) -> tuple[list[Diagnosis], list[int]]:
     """Return the causes that experiments leave standing, and the failures that are left over."""
-    samples = judged(failures.pairs)
-    vectors = spread([sample.vector for sample in samples if sample.failed], _FAILING)
-    chosen = {id(vector) for vector in vectors}
+    chosen = {id(vector) for vector in spread([v for v, _ in failures.pairs], _FAILING)}
     experiments = Experiments(
         laboratory,
         planting,
-        [sample for sample in samples if id(sample.vector) in chosen],
+        judged([pair for pair in failures.pairs if id(pair[0]) in chosen]),
         [as_expected(vector) for vector in spread(conforming, CONFORMING)],
     )
     faults = experiments.on_faults(
         [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
     )
-    rules = [
-        (rule, [i for i, sample in enumerate(samples) if sample.failed and rule.explains(sample)])
-        for rule in experiments.on_rules()
-    ]
+    rules = experiments.on_rules()
+    samples = judged(failures.pairs) if rules else []
+    ruled = [[i for i, s in enumerate(samples) if rule.explains(s)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
     for cause, trial in zip(causes, faults, strict=True):
         if trial is None:
             continue
-        cause = _as_tried(cause, trial, samples, search)
+        stood = _as_tried(cause, trial, failures.pairs, search)
         # What a rule explains besides all else that it does needs no name of its own.
-        if any(cause.explained.keys() <= {*numbers} for _, numbers in rules):
+        if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue
-        diagnoses.append(failures.fault(cause, experiments.proof(trial), experiments.smallest(trial)))
-        explained |= cause.explained.keys()
-    for rule, numbers in rules:
+        diagnoses.append(
+            failures.fault(stood, experiments.proof(trial), experiments.smallest(trial))
+        )
+        explained |= stood.explained.keys()
+    for rule, numbers in zip(rules, ruled, strict=True):
         words = experiments.words(rule, [samples[i] for i in numbers])
         diagnoses.append(
             failures.rule(words, numbers, experiments.proof(rule), experiments.smallest(rule))
@@ -133,15 +131,13 @@ def _proven(
     # Where several causes meet, none of them alone returns what was returned.
     left = [
         i
-        for i, sample in enumerate(samples)
-        if i not in explained and not experiments.meet_in(sample.vector)
+        for i, (vector, _) in enumerate(failures.pairs)
+        if i not in explained and not experiments.meet_in(vector)
     ]
     return sorted(diagnoses, key=lambda diagnosis: -diagnosis.explained), left
 
 
-def _as_tried(
-    cause: Cause, trial: Trial, samples: Sequence[Sample], search: Search
-) -> Cause:
+def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Search) -> Cause:
     """Return a cause with the faults and the condition that stood, and what these explain."""
     hypothesis = trial.hypothesis
     assert isinstance(hypothesis, FaultHypothesis)
@@ -150,7 +146,7 @@ def _as_tried(
     explained = {
         i: match
         for i, match in search.explained(hypothesis.faults).items()
-        if hypothesis.condition is None or hypothesis.condition.fails(samples[i].vector)
+        if hypothesis.condition is None or hypothesis.condition.fails(pairs[i][0])
     }
     alternatives = [f for f in cause.alternatives if f not in hypothesis.faults]
     return replace(

@@ -39,9 +39,10 @@ def explained(
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
-    cases, drawn with a `seed`, which confirm or refute what seems to be the cause. Outputs that the report did not keep, and answers that were
-    no arrays, are not diagnosed; nor are failures that were expected, and operators of which no
-    call returned: a backend that cannot be called has no cause in what it was asked for.
+    cases, drawn with a `seed`, which confirm or refute what seems to be the cause. Outputs that
+    the report did not keep, and answers that were no arrays, are not diagnosed; nor are failures
+    that were expected, and operators of which no call returned: a backend that cannot be called
+    has no cause in what it was asked for.
     """
     failing, right, silent = _sorted(report)
     if silent:

@@ -28,7 +28,7 @@ def _array(array: Array) -> str:
     flat, shape = array.ravel(), tuple(array.shape)
     if len(flat) > 1 and len(set(flat.tolist())) == 1:
         return f"np.full({shape}, {_number(flat[0])}, {dtype})"
-    if np.array_equal(flat, np.arange(1, len(flat) + 1)) and len(flat) > 2:  # noqa: PLR2004
+    if np.array_equal(flat, np.arange(1, len(flat) + 1)) and len(flat) > 2:
         return f"np.arange(1, {len(flat) + 1}).reshape{shape}.astype({dtype})"
     if len(flat) > _WRITTEN_OUT:
         return ""
