@@ -1,0 +1,113 @@
+"""Two calls of which the second goes wrong after the first: how they differ, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.cases.sweep.sweep_model import case_of
+from conformance.check.judge import accepted
+from conformance.diagnosis.run_history import aspects
+from conformance.dtypes import dtype_of, name_of
+from conformance.operators import operator_named, vector_of
+from conformance.text import listed
+from conformance.vector import Array, Case, Outputs, Values, Vector
+
+_OF_DATA = ("element type", "shape", "data")
+
+
+def differences(earlier: Case, later: Case) -> list[str]:
+    """Return the aspects in which two calls differ: attributes, "shape", "data" and the like."""
+    one, other = (aspects(c.operator, c.inputs, c.attributes) for c in (earlier, later))
+    found = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+    same = _equal(earlier.inputs[:1], later.inputs[:1])
+    return found if same else [*found, "data"]
+
+
+def mixed(earlier: Case, later: Case, kept: Collection[str]) -> Vector | None:
+    """Return the later call, with some aspects of the earlier one; None if that is not defined.
+
+    Where the shape is that of the one and the data are of the other, they are cut or repeated.
+    """
+
+    def of(key: str) -> Case:
+        return earlier if key in kept else later
+
+    attributes = {
+        key: of(key).attributes[key]
+        for key in (earlier.attributes | later.attributes)  # type: ignore[operator]
+        if key in of(key).attributes
+    }
+    data = np.resize(of("data").inputs[0], of("shape").inputs[0].shape)
+    names = operator_named(later.operator).input_names
+    rest = [of(name).inputs[number] for number, name in enumerate(names[1:], 1)]
+    return _defined(later, attributes, (data, *rest), name_of(of("element type").inputs[0].dtype))
+
+
+def with_other_data(case: Case) -> Vector | None:
+    """Return a case with data that differ from its own; None if that is not defined."""
+    data = case.inputs[0]
+    other = np.resize(np.arange(97)[::-1], data.shape)
+    return _defined(case, case.attributes, (other, *case.inputs[1:]), name_of(data.dtype))
+
+
+def instead(
+    later: Vector, earlier: Vector, kept: Collection[str], outputs: tuple[Outputs | None, ...]
+) -> str:
+    """Say what comes back in place of what is right, "" where that is not simple.
+
+    `outputs` are those of the earlier call, of the later one after it, and of that one alone.
+    """
+    before, got, alone = outputs
+    if got is None:
+        return ""
+    of_windows = [key for key in kept if key not in _OF_DATA]
+    if of_windows and later.case.operator == earlier.case.operator:
+        meant = mixed(earlier.case, later.case, of_windows)
+        if meant is not None and accepted([meant], [got]) == [True]:
+            return f"it is what is right with the {listed(of_windows)} of the call before"
+    if before is None:
+        return ""
+    return next(_from(got, before, alone), "")
+
+
+def _from(got: Outputs, before: Outputs, alone: Outputs | None) -> Iterator[str]:
+    """Yield how an output comes from that of the call before it."""
+    if _equal(got, before):
+        yield "it is the output of the call before"
+    if alone is None or got[0].shape != alone[0].shape or got[0].dtype != alone[0].dtype:
+        return
+    wrong = ~_same(got[0], alone[0]).ravel()
+    places = np.flatnonzero(wrong)
+    old = before[0].ravel()
+    if places.size and places[-1] < old.size and _same(got[0].ravel()[places], old[places]).all():
+        yield "its wrong elements are those of the output of the call before"
+    if before[0].shape == got[0].shape and before[0].dtype == got[0].dtype:
+        with np.errstate(all="ignore"):
+            if _same(got[0], alone[0] + before[0]).all():
+                yield "it is added to the output of the call before"
+
+
+def _defined(
+    case: Case, attributes: Mapping[str, Any], inputs: Outputs, dtype: str
+) -> Vector | None:
+    with np.errstate(all="ignore"):
+        data = inputs[0].astype(dtype_of(dtype))
+    vector = vector_of(case_of(case.operator, attributes, (data, *inputs[1:]), pattern="mixed"))
+    return vector if isinstance(vector.outcomes[0], Values) else None
+
+
+def _equal(one: Outputs, other: Outputs) -> bool:
+    return len(one) == len(other) and all(
+        a.shape == b.shape and a.dtype == b.dtype and bool(_same(a, b).all())
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _same(one: Array, other: Array) -> npt.NDArray[np.bool_]:
+    """Mark equal elements; NaN equals NaN."""
+    same: npt.NDArray[np.bool_] = (one == other) | ((one != one) & (other != other))  # noqa: PLR0124
+    return same

@@ -1,0 +1,357 @@
+"""State told from arithmetic: failures that depend on earlier calls, and the fewest that show it.
+
+Some failing vectors are called alone, each in a fresh process. What is right there and wrong after
+the calls of the run depends on state that outlives a call: no arithmetic explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from conformance.backends.answer import NOT_RUN, Answer, arrays_of
+from conformance.backends.runner import Answers, Stopped
+from conformance.batch import Batch, batch_of
+from conformance.check.judge import judge
+from conformance.check.report import FAILURES, VERDICTS, Verdict
+from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
+from conformance.diagnosis.features import spread
+from conformance.diagnosis.fresh_starts import FreshStarts, Start, TimeIsUp
+from conformance.diagnosis.run_history import Part, RunHistory
+from conformance.diagnosis.shrinking import shrinking
+from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
+from conformance.errors import UsageError
+from conformance.progress import Progress
+from conformance.vector import Outputs, Vector, outputs_of
+
+SECONDS = 15.0
+_SAMPLE = 5
+"""Failing vectors that are called alone."""
+_STEADY = 3
+"""Of these, as many at most fail in another order too."""
+_FINDINGS = 3
+_REPEATS = 3
+"""Fresh processes in which what was found is shown again."""
+_FEW = 16
+"""Calls of one vector in a process: the first ones may be wrong, and those after them right."""
+_LEAST, _MOST = 64, 4096
+"""Calls of one vector that show by their numbers which are wrong."""
+_ENOUGH = 3
+"""Wrong calls that show it."""
+_REORDERED = 256
+"""Failing vectors that are called in another order, at most."""
+_GROWTH = 4
+"""How many times as many earlier calls are tried where some do not show it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateFinding:
+    """A way in which outputs depend on earlier calls, or vary without any cause that was found.
+
+    `words` complete "the failures are caused by: ...". `example` describes the shortest calls that
+    show it: `sequence`, called in a fresh process, of which the last is wrong. It was wrong in
+    `shown` of `repeats` such processes. Where there is no such sequence, or it is not always wrong,
+    the answers vary. `vectors` are the ids of failures that are right when they are called alone
+    or in another order.
+    """
+
+    words: str
+    example: str
+    sequence: tuple[Vector, ...] = ()
+    vectors: tuple[str, ...] = ()
+    shown: int = 0
+    repeats: int = 0
+
+    @property
+    def varies(self) -> bool:
+        """Whether the same calls are wrong at one time and right at another."""
+        return not 0 < self.shown == self.repeats
+
+
+@dataclass(frozen=True, slots=True)
+class StateReport:
+    """What was found out about state: the `findings`, and why not all was, "" if it was.
+
+    `starts` is how many fresh copies of the backend were called.
+    """
+
+    findings: tuple[StateFinding, ...] = ()
+    note: str = ""
+    starts: int = 0
+
+    @property
+    def vectors(self) -> frozenset[str]:
+        """The ids of failures that are right at another time, which no arithmetic explains."""
+        return frozenset(name for finding in self.findings for name in finding.vectors)
+
+
+def of_state(
+    history: RunHistory,
+    start: Start,
+    *,
+    pins: Mapping[str, str] = MappingProxyType({}),
+    failing: Collection[Verdict] = FAILURES,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> StateReport:
+    """Find out which failures of a run depend on earlier calls, and on which.
+
+    `start` starts fresh copies of the backend, see `fresh_starts_of`. `pins` are the readings that
+    the run required, `failing` the verdicts that are failures.
+    """
+    if not history.failed:
+        return StateReport()
+    note = ""
+    with FreshStarts(start, seconds, progress) as starts:
+        search = _Search(history, starts, pins, failing)
+        try:
+            search.run()
+        except TimeIsUp:
+            note = f"state was not told from arithmetic any further in {seconds:g} seconds"
+        except (UsageError, Stopped) as error:
+            note = f"state was not told from arithmetic: no fresh start of the backend: {error}"
+    return StateReport(search.findings(), note, starts.called)
+
+
+@dataclass(slots=True, eq=False)
+class _Target:
+    """A failing vector, its right answer in a process of its own, and the verdicts on answers."""
+
+    position: int
+    vector: Vector
+    batch: Batch
+    alone: Outputs | None = None
+    verdicts: dict[Answer, bool] = field(default_factory=dict)
+
+
+class _Search:
+    """The search for state in one run."""
+
+    def __init__(
+        self,
+        history: RunHistory,
+        starts: FreshStarts,
+        pins: Mapping[str, str],
+        failing: Collection[Verdict],
+    ) -> None:
+        self._history, self._starts, self._pins = history, starts, pins
+        self._failing = [VERDICTS.index(verdict) for verdict in failing]
+        self._share = starts.seconds_left / 5
+        self._found: dict[str, tuple[int, StateFinding]] = {}
+        self._right_elsewhere: set[int] = set()
+
+    def run(self) -> None:
+        """Find what there is; raises TimeIsUp, and UsageError or Stopped if no copy starts."""
+        self._call_reversed()
+        targets = [target for target in self._sample() if self._depends_on_others(target)]
+        self._right_elsewhere.update(target.position for target in targets)
+        for target in targets[:_FINDINGS]:
+            finding = self._by_number(target) or self._after_others(target)
+            self._found.setdefault(finding.words, (target.position, finding))
+
+    def findings(self) -> tuple[StateFinding, ...]:
+        """Return the findings, each with the failures of its operator that it may explain."""
+        found = list(self._found.values())
+        operators = [self._history.place(position)[0].operator for position, _ in found]
+        vectors: list[list[str]] = [[] for _ in found]
+        for position in sorted(self._right_elsewhere) if found else ():
+            operator = self._history.place(position)[0].operator
+            of = operators.index(operator) if operator in operators else 0
+            vectors[of].append(self._history.id(position))
+        return tuple(
+            replace(finding, vectors=tuple(ids))
+            for (_, finding), ids in zip(found, vectors, strict=True)
+        )
+
+    # Which failures depend on other calls ----------------------------------------------------
+
+    def _call_reversed(self) -> None:
+        """Call failing vectors in reverse order: what is right then depends on other calls."""
+        self._right_elsewhere.update(self._history.again)
+        ended = set(self._history.ended)
+        calls = [position for position in self._history.failed if position not in ended]
+        if len(calls) <= _SAMPLE:
+            return
+        least = self._starts.seconds_left - self._share
+        step = -(-len(calls) // _REORDERED)
+        with self._starts.copy() as copy:
+            for position in calls[::-step]:
+                target = self._target(position)
+                if not self._is_wrong(copy.answer(target.batch), target):
+                    self._right_elsewhere.add(position)
+                if self._starts.seconds_left < least:
+                    return
+
+    def _sample(self) -> list[_Target]:
+        """Return failures to call alone, first some that are right in another order."""
+        failed = self._history.failed
+        steady = [position for position in failed if position not in self._right_elsewhere]
+        # The first call of a process may be wrong, whatever comes after it.
+        first = steady[:1]
+        others = self._varied(sorted(self._right_elsewhere), _SAMPLE - min(_STEADY, len(steady)))
+        return others + self._varied(first, 1) + self._varied(steady[1:], _STEADY - 1)
+
+    def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
+        """Return some failures of different kinds."""
+        step = -(-len(positions) // _REORDERED) or 1
+        vectors = [self._history.vector(position) for position in positions[::step]]
+        position_of = dict(zip(map(id, vectors), positions[::step], strict=True))
+        return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
+
+    def _depends_on_others(self, target: _Target) -> bool:
+        """Say whether a failing vector is right alone, when called again, or in another order."""
+        right_alone = not all(self._calls(target, _FEW))
+        return right_alone or target.position in self._right_elsewhere
+
+    def _calls(self, target: _Target, most: int) -> list[bool]:
+        """Return which of several calls of a vector in a fresh process are wrong."""
+        wrong: list[bool] = []
+        least = self._starts.seconds_left - self._share / 2
+        with self._starts.copy() as copy:
+            while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
+                answer = copy.answer(target.batch)
+                wrong.append(self._is_wrong(answer, target))
+                if not wrong[-1] and target.alone is None:
+                    target.alone = _outputs(answer)
+                if self._starts.seconds_left < least:
+                    break
+        return wrong
+
+    # On which calls they depend --------------------------------------------------------------
+
+    def _by_number(self, target: _Target) -> StateFinding | None:
+        """Return a finding if some calls of the vector alone are wrong; None if all are right."""
+        with self._starts.reserving(self._share):
+            once = self._calls(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
+            if not any(once):
+                return None
+            again = self._calls(target, len(once))
+            known = min(len(once), len(again))
+            if once[:known] != again[:known]:
+                return _varying(target, "in one process and right in another")
+            words = self._said_of(once, target)
+        return self._finding([target.vector] * once.index(True), target, words)
+
+    def _said_of(self, wrong: Sequence[bool], target: _Target) -> str:
+        """Return in words which calls are wrong, and whether calls of other vectors count too."""
+        if all(wrong):
+            return "the output is right only after other calls"
+        change = wrong.index(not wrong[0])
+        operator = target.vector.case.operator
+        for is_like, of in ((False, ""), (True, f" of {operator}")):
+            other = self._history.passing(operator, like=is_like)
+            if other is not None:
+                others = self._history.parts([other] * change)
+                if self._is_wrong_after(others, target) == wrong[change]:
+                    return by_number(wrong, of)
+        return by_number(wrong, " of the same vector")
+
+    def _after_others(self, target: _Target) -> StateFinding:
+        """Return the fewest earlier calls of the run after which the vector is wrong."""
+
+        def shows(positions: Sequence[int]) -> bool:
+            return self._is_wrong_after(self._history.parts(positions), target)
+
+        with self._starts.reserving(self._share):
+            likely = self._history.likely(target.position)
+            shown = next(filter(shows, _growing(likely)), None)
+            if shown is None:
+                return _varying(target, "in the run, and right alone and after the same calls")
+            kept: list[str] = []
+            with suppress(TimeIsUp):
+                for smaller in shrinking(shown, shows):
+                    shown = smaller
+            earlier = [self._history.vector(position) for position in shown]
+            if len(earlier) == 1:
+                with suppress(TimeIsUp):
+                    earlier[0], kept = self._most_alike(earlier[0], target)
+        return self._finding(earlier, target, kept=kept)
+
+    def _most_alike(self, earlier: Vector, target: _Target) -> tuple[Vector, list[str]]:
+        """Return an earlier call that differs in as little as can be, and in what it has to."""
+        case = target.vector.case
+        if earlier.case.operator != case.operator:
+            return earlier, ["operator"]
+
+        def shows(vector: Vector | None) -> bool:
+            return vector is not None and self._is_wrong_after([(batch_of([vector]), [0])], target)
+
+        kept = differences(earlier.case, case)
+        for fewer in shrinking(kept, lambda keys: shows(mixed(earlier.case, case, keys))):
+            kept = fewer
+        alike = mixed(earlier.case, case, kept) or earlier
+        # Other data tell an output that was kept from a plan that was.
+        other = None if "data" in kept else with_other_data(alike.case)
+        return (other if other is not None and shows(other) else alike), kept
+
+    # What the calls found give ---------------------------------------------------------------
+
+    def _finding(
+        self, earlier: Sequence[Vector], target: _Target, words: str = "", kept: Sequence[str] = ()
+    ) -> StateFinding:
+        """Return what the calls found show, in several fresh processes."""
+        runs = [self._last_two(earlier, target)]
+        with suppress(TimeIsUp):
+            runs += [self._last_two(earlier, target) for _ in range(1, _REPEATS)]
+        wrong = [run for run in runs if self._is_wrong(run[1], target)]
+        cases = [vector.case for vector in (*earlier, target.vector)]
+        if len(wrong) < len(runs):
+            finding = _varying(target, f"in {len(wrong)} of {len(runs)} processes")
+        else:
+            words = words or depends_on(len(earlier), kept)
+            if len(earlier) == 1:
+                before, got = map(_outputs, wrong[0])
+                what = instead(target.vector, earlier[0], kept, (before, got, target.alone))
+                words += f": {what}" if what else ""
+            finding = StateFinding(words, described_calls(cases))
+        sequence = (*earlier, target.vector)
+        return replace(finding, sequence=sequence, shown=len(wrong), repeats=len(runs))
+
+    def _last_two(self, earlier: Sequence[Vector], target: _Target) -> tuple[Answer, Answer]:
+        """Return the answers to the last of some calls, and to a vector after them."""
+        before = Answer(NOT_RUN)
+        with self._starts.copy() as copy:
+            for vector in earlier:
+                before = copy.answer(batch_of([vector]))
+            return before, copy.answer(target.batch)
+
+    def _is_wrong_after(self, earlier: Iterable[Part], target: _Target) -> bool:
+        """Say whether a vector fails in a fresh process after other calls."""
+        with self._starts.copy() as copy:
+            for batch, rows in earlier:
+                copy.call(batch, rows)
+            return self._is_wrong(copy.answer(target.batch), target)
+
+    def _is_wrong(self, answer: Answer, target: _Target) -> bool:
+        """Say whether the judge calls an answer to a vector a failure."""
+        if answer not in target.verdicts:
+            answers = Answers.none_yet(1)
+            answers.put(0, answer)
+            verdict = judge(target.batch, answers, self._pins).verdict[0]
+            target.verdicts[answer] = int(verdict) in self._failing
+        return target.verdicts[answer]
+
+    def _target(self, position: int) -> _Target:
+        vector = self._history.vector(position)
+        return _Target(position, vector, batch_of([vector]))
+
+
+def _growing(likely: Sequence[int]) -> Iterator[list[int]]:
+    """Yield more and more of some calls, in the order of the run; the last time all of them."""
+    count = 1
+    while likely:
+        yield sorted(likely[:count])
+        if count >= len(likely):
+            return
+        count *= _GROWTH
+
+
+def _varying(target: _Target, when: str) -> StateFinding:
+    return StateFinding("answers that vary", f"{described(target.vector.case)} is wrong {when}")
+
+
+def _outputs(answer: Answer) -> Outputs | None:
+    arrays = arrays_of(answer.outputs)
+    return None if arrays is None else outputs_of(arrays)
