@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,26 +69,28 @@ def instead(
         meant = mixed(earlier.case, later.case, of_windows)
         if meant is not None and accepted([meant], [got]) == [True]:
             return f"it is what is right with the {listed(of_windows)} of the call before"
-    if before is None:
-        return ""
-    return next(_from(got, before, alone), "")
-
-
-def _from(got: Outputs, before: Outputs, alone: Outputs | None) -> Iterator[str]:
-    """Yield how an output comes from that of the call before it."""
-    if _equal(got, before):
-        yield "it is the output of the call before"
+    if before is not None and _equal(got, before):
+        return "it is the output of the call before"
     if alone is None or got[0].shape != alone[0].shape or got[0].dtype != alone[0].dtype:
-        return
-    wrong = ~_same(got[0], alone[0]).ravel()
-    places = np.flatnonzero(wrong)
-    old = before[0].ravel()
-    if places.size and places[-1] < old.size and _same(got[0].ravel()[places], old[places]).all():
-        yield "its wrong elements are those of the output of the call before"
-    if before[0].shape == got[0].shape and before[0].dtype == got[0].dtype:
-        with np.errstate(all="ignore"):
-            if _same(got[0], alone[0] + before[0]).all():
-                yield "it is added to the output of the call before"
+        return ""
+    # What the call before left in memory may not be what it returned.
+    right = tuple(output.values for output in earlier.values[0].outputs) if earlier.values else None
+    for left, words in ((before, "of the output of"), (right, "that are right for")):
+        if left is not None and left[0].dtype == got[0].dtype:
+            if _differs_by(got[0], alone[0], left[0]):
+                return f"its wrong elements are those {words} the call before"
+            with np.errstate(all="ignore"):
+                if left[0].shape == got[0].shape and _same(got[0], alone[0] + left[0]).all():
+                    return "it is added to the output of the call before"
+    return ""
+
+
+def _differs_by(got: Array, alone: Array, left: Array) -> bool:
+    """Say whether an output has, in place of what is right, what was left in memory before."""
+    places = np.flatnonzero(~_same(got, alone).ravel())
+    if not places.size or places[-1] >= left.size:
+        return False
+    return bool(_same(got.ravel()[places], left.ravel()[places]).all())
 
 
 def _defined(

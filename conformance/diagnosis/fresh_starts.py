@@ -12,6 +12,7 @@ from conformance.backends.choose_runner import launch_of
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.runner import Answers, Runner
 from conformance.batch import Batch
+from conformance.errors import UsageError
 from conformance.files import Closable
 from conformance.progress import Progress
 
@@ -31,10 +32,18 @@ def fresh_starts_of(
 ) -> Start:
     """Return what starts copies of a backend, each as the backend is now; see `runner_of`.
 
-    Raises UsageError where there can be no copy: for stored results, and for a callable that
-    cannot be sent to another process.
+    It raises UsageError, when it is called, where there can be no copy: of stored results, and of
+    a callable that cannot be sent to another process.
     """
-    launch = launch_of(backend)
+    try:
+        launch = launch_of(backend)
+    except UsageError as error:
+        refusal = str(error)
+
+        def refuse() -> Runner:
+            raise UsageError(refusal)
+
+        return refuse
     return lambda: Isolated(launch, timeout=timeout, memory=memory)
 
 

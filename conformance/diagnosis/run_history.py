@@ -18,7 +18,7 @@ from conformance.vector import Array, Vector
 from conformance.vectorfile.sources import Source
 
 _MOST = 20_000
-"""Calls that are looked at: the last ones up to the last that failed."""
+"""Calls that are looked at, up to the last that failed where there are more."""
 
 Aspects = Mapping[str, object]
 Part = tuple[Batch, list[int]]
@@ -43,13 +43,15 @@ class RunHistory:
 
     `failed` are the positions of failures, ascending. Those in `again` conformed at first and
     failed when they were called again after all others. `ended` are calls that ended the process:
-    the next call was the first of another one.
+    the next call was the first of another one. `whole` says that these are all calls of the run up
+    to its last failure, and that one process after the other had them.
     """
 
     batches: Sequence[Batch]
     failed: Sequence[int]
     again: Collection[int] = ()
     ended: Sequence[int] = ()
+    whole: bool = True
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -66,6 +68,10 @@ class RunHistory:
     def vector(self, position: int) -> Vector:
         """Return the vector of a call."""
         return vector_at(*self.place(position))
+
+    def operator(self, position: int) -> str:
+        """Return the name of the operator of a call."""
+        return self.place(position)[0].operator
 
     def id(self, position: int) -> str:
         """Return the id of the vector of a call."""
@@ -114,12 +120,11 @@ class RunHistory:
         return aspects(batch.operator, batch.inputs[row], batch.attributes[row])
 
 
-def history_of(report: Report, sources: Sequence[Source]) -> RunHistory:
-    """Return the calls of a run, without those after its last failure where it was long.
+def history_of(report: Report, sources: Sequence[Source], *, workers: int = 1) -> RunHistory:
+    """Return the calls of a run that so many workers had, some of them where it was long.
 
     Failures that were expected are left out, hangs too, and exceptions that only the readings
-    followed rule out: they conform by themselves. With several workers each has had a part of the
-    calls only.
+    followed rule out: alone they conform.
     """
     again = set(report.repeated.failing) if report.repeated is not None else set()
     results = {(result.operator, result.id): _facts(result, report) for result in report.results}
@@ -132,15 +137,16 @@ def history_of(report: Report, sources: Sequence[Source]) -> RunHistory:
     failed = [place for place, (_, _, (fails, _)) in enumerate(run) if fails]
     if not failed:
         return RunHistory((), ())
-    last = len(run) if again else failed[-1] + 1
-    first = max(0, last - _MOST)
+    first = max(0, (len(run) if again else failed[-1] + 1) - _MOST)
+    run = run[first : first + _MOST]
     batches: list[Batch] = []
-    for source, group in groupby(run[first:last], lambda call: call[0]):
+    for source, group in groupby(run, lambda call: call[0]):
         batches += source.batches(np.array([number for _, number, _ in group], np.int64))
     history = RunHistory(
         batches,
-        [place - first for place in failed if place >= first],
-        ended=[place for place, (_, _, (_, ends)) in enumerate(run[first:last]) if ends],
+        [place - first for place in failed if first <= place < first + len(run)],
+        ended=[place for place, (_, _, (_, ends)) in enumerate(run) if ends],
+        whole=not first and workers == 1,
     )
     return replace(history, again={p for p in history.failed if history.id(p) in again})
 

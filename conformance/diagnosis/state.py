@@ -6,25 +6,26 @@ the calls of the run depends on state that outlives a call: no arithmetic explai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from operator import eq
 
 from conformance.backends.answer import NOT_RUN, Answer, arrays_of
 from conformance.backends.runner import Answers, Stopped
 from conformance.batch import Batch, batch_of
 from conformance.check.judge import judge
-from conformance.check.report import FAILURES, VERDICTS, Verdict
+from conformance.check.report import VERDICTS, Report
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
 from conformance.diagnosis.features import spread
 from conformance.diagnosis.fresh_starts import FreshStarts, Start, TimeIsUp
-from conformance.diagnosis.run_history import Part, RunHistory
+from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.errors import UsageError
 from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
+from conformance.vectorfile.sources import Source
 
 SECONDS = 15.0
 _SAMPLE = 5
@@ -54,7 +55,8 @@ class StateFinding:
     show it: `sequence`, called in a fresh process, of which the last is wrong. It was wrong in
     `shown` of `repeats` such processes. Where there is no such sequence, or it is not always wrong,
     the answers vary. `vectors` are the ids of failures that are right when they are called alone
-    or in another order.
+    or in another order. `instead` says what comes in place of what is right, "" where that is not
+    known; `words` say it too.
     """
 
     words: str
@@ -63,6 +65,7 @@ class StateFinding:
     vectors: tuple[str, ...] = ()
     shown: int = 0
     repeats: int = 0
+    instead: str = ""
 
     @property
     def varies(self) -> bool:
@@ -88,28 +91,29 @@ class StateReport:
 
 
 def of_state(
-    history: RunHistory,
+    report: Report,
+    sources: Sequence[Source],
     start: Start,
     *,
-    pins: Mapping[str, str] = MappingProxyType({}),
-    failing: Collection[Verdict] = FAILURES,
+    workers: int = 1,
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> StateReport:
     """Find out which failures of a run depend on earlier calls, and on which.
 
-    `start` starts fresh copies of the backend, see `fresh_starts_of`. `pins` are the readings that
-    the run required, `failing` the verdicts that are failures.
+    `sources` are the vectors of the run, which so many `workers` shared. `start` starts fresh
+    copies of the backend, see `fresh_starts_of`.
     """
+    history = history_of(report, sources, workers=workers)
     if not history.failed:
         return StateReport()
     note = ""
     with FreshStarts(start, seconds, progress) as starts:
-        search = _Search(history, starts, pins, failing)
+        search = _Search(history, starts, report)
         try:
             search.run()
         except TimeIsUp:
-            note = f"state was not told from arithmetic any further in {seconds:g} seconds"
+            note = f"state was told from arithmetic only as far as {seconds:g} seconds allow"
         except (UsageError, Stopped) as error:
             note = f"state was not told from arithmetic: no fresh start of the backend: {error}"
     return StateReport(search.findings(), note, starts.called)
@@ -126,58 +130,73 @@ class _Target:
     verdicts: dict[Answer, bool] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A finding, the failure that it was found for, and by what another one is known to be of it.
+
+    `wrong` says which calls of the vector alone are. Else it is wrong after an `earlier` call
+    because this has other aspects, those `kept`.
+    """
+
+    position: int
+    finding: StateFinding
+    wrong: Sequence[bool] = ()
+    earlier: Vector | None = None
+    kept: Sequence[str] = ()
+
+
 class _Search:
     """The search for state in one run."""
 
-    def __init__(
-        self,
-        history: RunHistory,
-        starts: FreshStarts,
-        pins: Mapping[str, str],
-        failing: Collection[Verdict],
-    ) -> None:
-        self._history, self._starts, self._pins = history, starts, pins
-        self._failing = [VERDICTS.index(verdict) for verdict in failing]
+    def __init__(self, history: RunHistory, starts: FreshStarts, report: Report) -> None:
+        self._history, self._starts, self._pins = history, starts, report.required
+        self._failing = [VERDICTS.index(verdict) for verdict in report.failing]
         self._share = starts.seconds_left / 5
-        self._found: dict[str, tuple[int, StateFinding]] = {}
+        self._found: dict[str, _Found] = {}
         self._right_elsewhere: set[int] = set()
 
     def run(self) -> None:
         """Find what there is; raises TimeIsUp, and UsageError or Stopped if no copy starts."""
-        self._call_reversed()
+        self._call_reordered()
         targets = [target for target in self._sample() if self._depends_on_others(target)]
         self._right_elsewhere.update(target.position for target in targets)
         for target in targets[:_FINDINGS]:
-            finding = self._by_number(target) or self._after_others(target)
-            self._found.setdefault(finding.words, (target.position, finding))
+            try:
+                found = self._by_number(target) or self._after_others(target)
+            except TimeIsUp:
+                if not self._found:
+                    found = _open(target)
+                    self._found[found.finding.words] = found
+                raise
+            self._found.setdefault(found.finding.words, found)
 
     def findings(self) -> tuple[StateFinding, ...]:
         """Return the findings, each with the failures of its operator that it may explain."""
         found = list(self._found.values())
-        operators = [self._history.place(position)[0].operator for position, _ in found]
+        operators = [self._history.operator(each.position) for each in found]
         vectors: list[list[str]] = [[] for _ in found]
         for position in sorted(self._right_elsewhere) if found else ():
-            operator = self._history.place(position)[0].operator
+            operator = self._history.operator(position)
             of = operators.index(operator) if operator in operators else 0
             vectors[of].append(self._history.id(position))
         return tuple(
-            replace(finding, vectors=tuple(ids))
-            for (_, finding), ids in zip(found, vectors, strict=True)
+            replace(each.finding, vectors=tuple(ids))
+            for each, ids in zip(found, vectors, strict=True)
         )
 
     # Which failures depend on other calls ----------------------------------------------------
 
-    def _call_reversed(self) -> None:
-        """Call failing vectors in reverse order: what is right then depends on other calls."""
+    def _call_reordered(self) -> None:
+        """Call failing vectors in reverse order and then in theirs; some may be right now."""
         self._right_elsewhere.update(self._history.again)
         ended = set(self._history.ended)
         calls = [position for position in self._history.failed if position not in ended]
         if len(calls) <= _SAMPLE:
             return
         least = self._starts.seconds_left - self._share
-        step = -(-len(calls) // _REORDERED)
+        calls = calls[:: -(-len(calls) // _REORDERED)]
         with self._starts.copy() as copy:
-            for position in calls[::-step]:
+            for position in (*reversed(calls), *calls):
                 target = self._target(position)
                 if not self._is_wrong(copy.answer(target.batch), target):
                     self._right_elsewhere.add(position)
@@ -221,44 +240,59 @@ class _Search:
 
     # On which calls they depend --------------------------------------------------------------
 
-    def _by_number(self, target: _Target) -> StateFinding | None:
+    def _by_number(self, target: _Target) -> _Found | None:
         """Return a finding if some calls of the vector alone are wrong; None if all are right."""
         with self._starts.reserving(self._share):
-            once = self._calls(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
-            if not any(once):
+            wrong = self._calls(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
+            if not any(wrong):
                 return None
-            again = self._calls(target, len(once))
-            known = min(len(once), len(again))
-            if once[:known] != again[:known]:
+            for known in self._found.values():
+                if known.wrong and all(map(eq, wrong, known.wrong)):
+                    return known
+            again = self._calls(target, len(wrong))
+            if not all(map(eq, wrong, again)):
                 return _varying(target, "in one process and right in another")
-            words = self._said_of(once, target)
-        return self._finding([target.vector] * once.index(True), target, words)
+            if all(wrong):
+                words = "the output is right only after other calls"
+                return self._finding([], target, words, wrong=wrong)
+            of, other = self._counted(wrong, target)
+        if wrong[0] and other is not None:
+            # Other calls leave something behind, too, but what is right after the same call.
+            found = self._finding([other], target)
+            if found.finding.instead:
+                return replace(found, wrong=wrong)
+        earlier = [target.vector] * wrong.index(True)
+        return self._finding(earlier, target, by_number(wrong, of), wrong=wrong)
 
-    def _said_of(self, wrong: Sequence[bool], target: _Target) -> str:
-        """Return in words which calls are wrong, and whether calls of other vectors count too."""
-        if all(wrong):
-            return "the output is right only after other calls"
-        change = wrong.index(not wrong[0])
+    def _counted(self, wrong: Sequence[bool], target: _Target) -> tuple[str, Vector | None]:
+        """Return which calls are counted, in words, and one of the operator that is not."""
         operator = target.vector.case.operator
+        change = wrong.index(not wrong[0])
+        other = None
         for is_like, of in ((False, ""), (True, f" of {operator}")):
             other = self._history.passing(operator, like=is_like)
             if other is not None:
                 others = self._history.parts([other] * change)
                 if self._is_wrong_after(others, target) == wrong[change]:
-                    return by_number(wrong, of)
-        return by_number(wrong, " of the same vector")
+                    return of, None
+        return " of the same vector", None if other is None else self._history.vector(other)
 
-    def _after_others(self, target: _Target) -> StateFinding:
+    def _after_others(self, target: _Target) -> _Found:
         """Return the fewest earlier calls of the run after which the vector is wrong."""
 
         def shows(positions: Sequence[int]) -> bool:
             return self._is_wrong_after(self._history.parts(positions), target)
 
         with self._starts.reserving(self._share):
+            for known in self._found.values():
+                if self._is_of(known, target):
+                    return known
             likely = self._history.likely(target.position)
             shown = next(filter(shows, _growing(likely)), None)
             if shown is None:
-                return _varying(target, "in the run, and right alone and after the same calls")
+                exact = self._history.whole and target.position not in self._history.again
+                same = _varying(target, "in the run, and right alone and after the same calls")
+                return same if exact else _open(target)
             kept: list[str] = []
             with suppress(TimeIsUp):
                 for smaller in shrinking(shown, shows):
@@ -269,45 +303,69 @@ class _Search:
                     earlier[0], kept = self._most_alike(earlier[0], target)
         return self._finding(earlier, target, kept=kept)
 
+    def _is_of(self, known: _Found, target: _Target) -> bool:
+        """Say whether a vector is wrong after a call that differs in what is known to matter."""
+        if known.earlier is None or known.earlier.case.operator != target.vector.case.operator:
+            return False
+        earlier = mixed(known.earlier.case, target.vector.case, [*known.kept, "data"])
+        return self._shows(earlier, target)
+
     def _most_alike(self, earlier: Vector, target: _Target) -> tuple[Vector, list[str]]:
         """Return an earlier call that differs in as little as can be, and in what it has to."""
         case = target.vector.case
         if earlier.case.operator != case.operator:
             return earlier, ["operator"]
 
-        def shows(vector: Vector | None) -> bool:
-            return vector is not None and self._is_wrong_after([(batch_of([vector]), [0])], target)
+        def shows(keys: Sequence[str]) -> bool:
+            return self._shows(mixed(earlier.case, case, keys), target)
 
         kept = differences(earlier.case, case)
-        for fewer in shrinking(kept, lambda keys: shows(mixed(earlier.case, case, keys))):
+        for fewer in shrinking(kept, shows):
             kept = fewer
         alike = mixed(earlier.case, case, kept) or earlier
         # Other data tell an output that was kept from a plan that was.
         other = None if "data" in kept else with_other_data(alike.case)
-        return (other if other is not None and shows(other) else alike), kept
+        return (other if other is not None and self._shows(other, target) else alike), kept
+
+    def _shows(self, earlier: Vector | None, target: _Target) -> bool:
+        """Say whether there is an earlier call, and the vector is wrong after it."""
+        return earlier is not None and self._is_wrong_after([(batch_of([earlier]), [0])], target)
 
     # What the calls found give ---------------------------------------------------------------
 
     def _finding(
-        self, earlier: Sequence[Vector], target: _Target, words: str = "", kept: Sequence[str] = ()
-    ) -> StateFinding:
+        self,
+        earlier: Sequence[Vector],
+        target: _Target,
+        words: str = "",
+        *,
+        kept: Sequence[str] = (),
+        wrong: Sequence[bool] = (),
+    ) -> _Found:
         """Return what the calls found show, in several fresh processes."""
         runs = [self._last_two(earlier, target)]
         with suppress(TimeIsUp):
             runs += [self._last_two(earlier, target) for _ in range(1, _REPEATS)]
-        wrong = [run for run in runs if self._is_wrong(run[1], target)]
+        shown = [run for run in runs if self._is_wrong(run[1], target)]
         cases = [vector.case for vector in (*earlier, target.vector)]
-        if len(wrong) < len(runs):
-            finding = _varying(target, f"in {len(wrong)} of {len(runs)} processes")
+        if len(shown) < len(runs):
+            found = _varying(target, f"in {len(shown)} of {len(runs)} processes")
         else:
-            words = words or depends_on(len(earlier), kept)
+            what = ""
             if len(earlier) == 1:
-                before, got = map(_outputs, wrong[0])
+                before, got = map(_outputs, shown[0])
                 what = instead(target.vector, earlier[0], kept, (before, got, target.alone))
-                words += f": {what}" if what else ""
-            finding = StateFinding(words, described_calls(cases))
-        sequence = (*earlier, target.vector)
-        return replace(finding, sequence=sequence, shown=len(wrong), repeats=len(runs))
+            words = (words or depends_on(len(earlier), kept)) + (f": {what}" if what else "")
+            finding = StateFinding(words, described_calls(cases), instead=what)
+            before_it = earlier[0] if kept else None
+            found = _Found(target.position, finding, wrong, before_it, kept)
+        finding = replace(
+            found.finding,
+            sequence=(*earlier, target.vector),
+            shown=len(shown),
+            repeats=len(runs),
+        )
+        return replace(found, finding=finding)
 
     def _last_two(self, earlier: Sequence[Vector], target: _Target) -> tuple[Answer, Answer]:
         """Return the answers to the last of some calls, and to a vector after them."""
@@ -348,8 +406,15 @@ def _growing(likely: Sequence[int]) -> Iterator[list[int]]:
         count *= _GROWTH
 
 
-def _varying(target: _Target, when: str) -> StateFinding:
-    return StateFinding("answers that vary", f"{described(target.vector.case)} is wrong {when}")
+def _varying(target: _Target, when: str) -> _Found:
+    example = f"{described(target.vector.case)}, wrong {when}"
+    return _Found(target.position, StateFinding("answers that vary", example))
+
+
+def _open(target: _Target) -> _Found:
+    words = "answers that vary, or depend on earlier calls that were not found"
+    example = f"{described(target.vector.case)}, wrong in the run, and right alone"
+    return _Found(target.position, StateFinding(words, example))
 
 
 def _outputs(answer: Answer) -> Outputs | None:

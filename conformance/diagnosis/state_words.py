@@ -24,9 +24,8 @@ def described_calls(cases: Sequence[Case]) -> str:
     *earlier, last = cases
     if not earlier:
         return f"{described(last)}, when it is called first"
-    same = sum(not differences(case, last) for case in earlier)
-    if same == len(earlier):
-        calls = f"{len(cases):,} calls" if same > 1 else "a second call"
+    if not any(differences(case, last) for case in earlier):
+        calls = f"{len(earlier):,} calls" if len(earlier) > 1 else "a call"
         return f"{described(last)}, after {calls} of the same"
     if len(earlier) == 1 and earlier[0].operator == last.operator:
         return f"{described(last)}, after the same{_but(earlier[0], last)}"

@@ -31,14 +31,14 @@ def vectors(*, count=24):
     ]
 
 
-def told(backend, some=None, **options):
+def told(backend, some=None, seconds=200, **options):
     """Run a backend, and return what is found out about its state."""
     some = vectors() if some is None else some
     start = fresh_starts_of(backend)  # before it is called here
     report = check(backend, some)
     assert report.failing
     with opened(some) as sources:
-        return of_state(history_of(report, sources), start, **options)
+        return of_state(history_of(report, sources), start, seconds=seconds, **options)
 
 
 def only(backend, some=None):
@@ -72,6 +72,7 @@ class TestFaults:
 
     def test_a_cache_that_ignores_pads(self):
         """The two calls differ in pads; what comes is the output of the first of them."""
+
         def key(operator, data, attributes):
             return data.shape, {**attributes, "pads_begin": 0}
 
