@@ -50,7 +50,8 @@ def mixed(earlier: Case, later: Case, kept: Collection[str]) -> Vector | None:
 def with_other_data(case: Case) -> Vector | None:
     """Return a case with data that differ from its own; None if that is not defined."""
     data = case.inputs[0]
-    other = np.resize(np.arange(97)[::-1], data.shape)
+    ramps = (np.resize(np.arange(count, 0, -1), data.shape) for count in (97, 89))
+    other = next(ramp for ramp in ramps if not np.array_equal(ramp, data))
     return _defined(case, case.attributes, (other, *case.inputs[1:]), name_of(data.dtype))
 
 
@@ -64,23 +65,29 @@ def instead(
     before, got, alone = outputs
     if got is None:
         return ""
-    of_windows = [key for key in kept if key not in _OF_DATA]
-    if of_windows and later.case.operator == earlier.case.operator:
-        meant = mixed(earlier.case, later.case, of_windows)
-        if meant is not None and accepted([meant], [got]) == [True]:
-            return f"it is what is right with the {listed(of_windows)} of the call before"
+    of_windows = [key for key in kept if key not in {*_OF_DATA, "operator"}]
+    meant = mixed(earlier.case, later.case, of_windows) if of_windows else None
+    if meant is not None and accepted([meant], [got]) == [True]:
+        return f"it is what is right with the {listed(of_windows)} of the call before"
     if before is not None and _equal(got, before):
         return "it is the output of the call before"
-    if alone is None or got[0].shape != alone[0].shape or got[0].dtype != alone[0].dtype:
-        return ""
     # What the call before left in memory may not be what it returned.
     right = tuple(output.values for output in earlier.values[0].outputs) if earlier.values else None
-    for left, words in ((before, "of the output of"), (right, "that are right for")):
-        if left is not None and left[0].dtype == got[0].dtype:
-            if _differs_by(got[0], alone[0], left[0]):
+    of = {"of the output of": before, "that are right for": right}
+    return "" if alone is None else _left_over(got[0], alone[0], of)
+
+
+def _left_over(got: Array, alone: Array, of: Mapping[str, Outputs | None]) -> str:
+    """Say how an output comes from what was left in memory, in place of what is right alone."""
+    if got.shape != alone.shape or got.dtype != alone.dtype:
+        return ""
+    for words, outputs in of.items():
+        if outputs is not None and outputs[0].dtype == got.dtype:
+            old = outputs[0]
+            if _differs_by(got, alone, old):
                 return f"its wrong elements are those {words} the call before"
             with np.errstate(all="ignore"):
-                if left[0].shape == got[0].shape and _same(got[0], alone[0] + left[0]).all():
+                if old.shape == got.shape and _same(got, alone + old).all():
                     return "it is added to the output of the call before"
     return ""
 

@@ -85,17 +85,17 @@ class RunHistory:
             listed = list(group)
             yield listed[0][0], [row for _, row in listed]
 
-    def passing(self, operator: str, *, like: bool) -> int | None:
-        """Return a call that did not fail, of an operator or of any other; None without one."""
-        failed = {*self.failed, *self.ended}
-        return next(
-            (
-                place
-                for place in range(len(self))
-                if place not in failed and (self.place(place)[0].operator == operator) == like
-            ),
-            None,
-        )
+    def other(self, position: int, *, like: bool) -> Vector | None:
+        """Return another vector of the same operator, or of any other; one that passed if any."""
+        operator, avoided = self.operator(position), {position, *self.ended}
+        others = [
+            place
+            for place in range(len(self))
+            if place not in avoided and (self.operator(place) == operator) == like
+        ]
+        failed = set(self.failed)
+        best = min(others, key=lambda place: place in failed, default=None)
+        return None if best is None else self.vector(best)
 
     def before(self, position: int) -> range:
         """Return the calls that a failure came after, in the process that it came in."""

@@ -43,6 +43,7 @@ _ENOUGH = 3
 """Wrong calls that show it."""
 _REORDERED = 256
 """Failing vectors that are called in another order, at most."""
+_SAME = " of the same vector"
 _GROWTH = 4
 """How many times as many earlier calls are tried where some do not show it."""
 
@@ -255,27 +256,30 @@ class _Search:
             if all(wrong):
                 words = "the output is right only after other calls"
                 return self._finding([], target, words, wrong=wrong)
-            of, other = self._counted(wrong, target)
-        if wrong[0] and other is not None:
-            # Other calls leave something behind, too, but what is right after the same call.
+            of = self._counted(wrong, target)
+        other = with_other_data(target.vector.case) if wrong[0] and of == _SAME else None
+        if other is not None:
+            # What other calls leave behind may be wrong, and what the same one leaves right.
             found = self._finding([other], target)
             if found.finding.instead:
                 return replace(found, wrong=wrong)
         earlier = [target.vector] * wrong.index(True)
         return self._finding(earlier, target, by_number(wrong, of), wrong=wrong)
 
-    def _counted(self, wrong: Sequence[bool], target: _Target) -> tuple[str, Vector | None]:
-        """Return which calls are counted, in words, and one of the operator that is not."""
+    def _counted(self, wrong: Sequence[bool], target: _Target) -> str:
+        """Return in words which calls are counted if only some calls of a vector are wrong."""
         operator = target.vector.case.operator
         change = wrong.index(not wrong[0])
-        other = None
-        for is_like, of in ((False, ""), (True, f" of {operator}")):
-            other = self._history.passing(operator, like=is_like)
+        for other, of in (
+            (self._history.other(target.position, like=False), ""),
+            (self._history.other(target.position, like=True), f" of {operator}"),
+            (with_other_data(target.vector.case), " of the same shape and attributes"),
+        ):
             if other is not None:
-                others = self._history.parts([other] * change)
-                if self._is_wrong_after(others, target) == wrong[change]:
-                    return of, None
-        return " of the same vector", None if other is None else self._history.vector(other)
+                others = batch_of([other]), [0] * change
+                if self._is_wrong_after([others], target) == wrong[change]:
+                    return of
+        return _SAME
 
     def _after_others(self, target: _Target) -> _Found:
         """Return the fewest earlier calls of the run after which the vector is wrong."""
@@ -353,8 +357,7 @@ class _Search:
         else:
             what = ""
             if len(earlier) == 1:
-                before, got = map(_outputs, shown[0])
-                what = instead(target.vector, earlier[0], kept, (before, got, target.alone))
+                what = self._instead(earlier[0], target, kept, shown[0])
             words = (words or depends_on(len(earlier), kept)) + (f": {what}" if what else "")
             finding = StateFinding(words, described_calls(cases), instead=what)
             before_it = earlier[0] if kept else None
@@ -366,6 +369,20 @@ class _Search:
             repeats=len(runs),
         )
         return replace(found, finding=finding)
+
+    def _instead(
+        self, earlier: Vector, target: _Target, kept: Sequence[str], run: tuple[Answer, Answer]
+    ) -> str:
+        """Say what comes back after an earlier call, if the same is true with its data changed."""
+        words = instead(target.vector, earlier, kept, (*map(_outputs, run), target.alone))
+        other = with_other_data(earlier.case) if words else None
+        with suppress(TimeIsUp):
+            if other is not None:
+                run = self._last_two([other], target)
+                if self._is_wrong(run[1], target):
+                    outputs = (*map(_outputs, run), target.alone)
+                    return words if instead(target.vector, other, kept, outputs) == words else ""
+        return words
 
     def _last_two(self, earlier: Sequence[Vector], target: _Target) -> tuple[Answer, Answer]:
         """Return the answers to the last of some calls, and to a vector after them."""
