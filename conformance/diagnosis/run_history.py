@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, chain, groupby, zip_longest
+from itertools import accumulate, chain, groupby, islice, zip_longest
 
 import numpy as np
 
@@ -78,12 +78,16 @@ class RunHistory:
         batch, row = self.place(position)
         return batch.ids[row]
 
-    def parts(self, positions: Sequence[int]) -> Iterator[Part]:
-        """Yield calls in their order as batches, and the rows that are called."""
-        places = map(self.place, positions)
-        for _, group in groupby(places, lambda place: id(place[0])):
-            listed = list(group)
-            yield listed[0][0], [row for _, row in listed]
+    def position(self, batch: Batch, row: int) -> int:
+        """Return the position of the call of a vector of one of the batches."""
+        number = next(n for n, each in enumerate(self.batches) if each is batch)
+        return self._starts[number] + row
+
+    def parts(self, positions: Iterable[int], *, most: int = _MOST) -> Iterator[Part]:
+        """Yield calls in their order, at most so many at a time."""
+        for _, group in groupby(map(self.place, positions), lambda place: id(place[0])):
+            while places := list(islice(group, most)):
+                yield places[0][0], [row for _, row in places]
 
     def other(self, position: int, *, like: bool) -> Vector | None:
         """Return another vector of the same operator, or of any other; one that passed if any."""

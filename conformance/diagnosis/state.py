@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import eq
+from random import Random
 
 from conformance.backends.answer import NOT_RUN, Answer, arrays_of
 from conformance.backends.runner import Answers, Stopped
@@ -18,7 +19,7 @@ from conformance.check.judge import judge
 from conformance.check.report import VERDICTS, Report
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
 from conformance.diagnosis.features import spread
-from conformance.diagnosis.fresh_starts import FreshStarts, Start, TimeIsUp
+from conformance.diagnosis.fresh_starts import Copy, FreshStarts, Start, TimeIsUp
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
@@ -41,8 +42,11 @@ _LEAST, _MOST = 64, 4096
 """Calls of one vector that show by their numbers which are wrong."""
 _ENOUGH = 3
 """Wrong calls that show it."""
-_REORDERED = 256
-"""Failing vectors that are called in another order, at most."""
+_CHUNK = 256
+"""Vectors that are called before the clock is looked at."""
+_COMPARED = 256
+"""Failing vectors of which different ones are chosen, at most."""
+_SEED = 23
 _SAME = " of the same vector"
 _GROWTH = 4
 """How many times as many earlier calls are tried where some do not show it."""
@@ -188,21 +192,27 @@ class _Search:
     # Which failures depend on other calls ----------------------------------------------------
 
     def _call_reordered(self) -> None:
-        """Call failing vectors in reverse order and then in theirs; some may be right now."""
+        """Call the failing vectors alone in other orders, as long as more of them are right."""
         self._right_elsewhere.update(self._history.again)
         ended = set(self._history.ended)
         calls = [position for position in self._history.failed if position not in ended]
-        if len(calls) <= _SAMPLE:
-            return
-        least = self._starts.seconds_left - self._share
-        calls = calls[:: -(-len(calls) // _REORDERED)]
-        with self._starts.copy() as copy:
-            for position in (*reversed(calls), *calls):
-                target = self._target(position)
-                if not self._is_wrong(copy.answer(target.batch), target):
-                    self._right_elsewhere.add(position)
-                if self._starts.seconds_left < least:
-                    return
+        random = Random(_SEED)  # noqa: S311 - no secret: the same orders each time
+        order = [*reversed(calls), *calls]
+        known = -1
+        with suppress(TimeIsUp), self._starts.reserving(self._starts.seconds_left - self._share):
+            while len(calls) > _SAMPLE and known < len(self._right_elsewhere):
+                known = len(self._right_elsewhere)
+                with self._starts.copy() as copy:
+                    for part in self._history.parts(order, most=_CHUNK):
+                        self._right_elsewhere.update(self._right_in(part, copy))
+                order = random.sample(calls, len(calls))
+
+    def _right_in(self, part: Part, copy: Copy) -> list[int]:
+        """Call some failing vectors; return the positions of those that are right now."""
+        batch, rows = part
+        verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
+        right = [row for row in rows if int(verdicts[row]) not in self._failing]
+        return [self._history.position(batch, row) for row in right]
 
     def _sample(self) -> list[_Target]:
         """Return failures to call alone, first some that are right in another order."""
@@ -215,7 +225,7 @@ class _Search:
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
-        step = -(-len(positions) // _REORDERED) or 1
+        step = -(-len(positions) // _COMPARED) or 1
         vectors = [self._history.vector(position) for position in positions[::step]]
         position_of = dict(zip(map(id, vectors), positions[::step], strict=True))
         return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
@@ -297,15 +307,19 @@ class _Search:
                 exact = self._history.whole and target.position not in self._history.again
                 same = _varying(target, "in the run, and right alone and after the same calls")
                 return same if exact else _open(target)
-            kept: list[str] = []
+            kept, is_shortest = list[str](), False
             with suppress(TimeIsUp):
                 for smaller in shrinking(shown, shows):
                     shown = smaller
+                is_shortest = True
             earlier = [self._history.vector(position) for position in shown]
             if len(earlier) == 1:
                 with suppress(TimeIsUp):
                     earlier[0], kept = self._most_alike(earlier[0], target)
-        return self._finding(earlier, target, kept=kept)
+        words = (
+            "" if is_shortest else f"the output depends on some of {len(earlier):,} earlier calls"
+        )
+        return self._finding(earlier, target, words, kept=kept)
 
     def _is_of(self, known: _Found, target: _Target) -> bool:
         """Say whether a vector is wrong after a call that differs in what is known to matter."""
