@@ -13,13 +13,14 @@ from conformance.backends.program.isolated import Isolated
 from conformance.backends.runner import Answers, Runner
 from conformance.batch import Batch
 from conformance.errors import UsageError
+from conformance.executors import usable_cpus
 from conformance.files import Closable
 from conformance.progress import Progress
 
 Start = Callable[[], Runner]
 """Starts a copy of a backend that nobody has called; it need not wait until it is ready."""
 
-_AHEAD = 2
+_MOST_AHEAD = 3
 """Copies that are started while another one works: a start takes longer than most calls."""
 
 
@@ -59,6 +60,7 @@ class FreshStarts(Closable):
         self._end = perf_counter() + seconds
         self._progress = progress
         self._ahead: deque[Runner] = deque()
+        self._most_ahead = max(1, min(_MOST_AHEAD, usable_cpus() - 1))
 
     @property
     def seconds_left(self) -> float:
@@ -83,7 +85,7 @@ class FreshStarts(Closable):
     def copy(self) -> Iterator[Copy]:
         """Yield a copy that was never called; raises TimeIsUp, and UsageError if none starts."""
         self.check_time()
-        while len(self._ahead) <= _AHEAD:
+        while len(self._ahead) <= self._most_ahead:
             self._ahead.append(self._start())
         with self._ahead.popleft() as runner:
             runner.ready()

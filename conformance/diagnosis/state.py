@@ -29,11 +29,10 @@ from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 
 SECONDS = 15.0
-_SAMPLE = 5
-"""Failing vectors that are called alone."""
-_STEADY = 3
-"""Of these, as many at most fail in another order too."""
 _FINDINGS = 3
+"""Failures that are right in another order and are looked into."""
+_STEADY = 3
+"""Failures that are wrong in any order and are called alone."""
 _REPEATS = 3
 """Fresh processes in which what was found is shown again."""
 _FEW = 16
@@ -159,20 +158,36 @@ class _Search:
         self._share = starts.seconds_left / 5
         self._found: dict[str, _Found] = {}
         self._right_elsewhere: set[int] = set()
+        self._random = Random(_SEED)  # noqa: S311 - no secret: the same orders each time
 
     def run(self) -> None:
         """Find what there is; raises TimeIsUp, and UsageError or Stopped if no copy starts."""
         self._call_reordered()
-        targets = [target for target in self._sample() if self._depends_on_others(target)]
-        self._right_elsewhere.update(target.position for target in targets)
-        for target in targets[:_FINDINGS]:
-            try:
-                found = self._by_number(target) or self._after_others(target)
-            except TimeIsUp:
-                if not self._found:
-                    found = _open(target)
-                    self._found[found.finding.words] = found
+        for target in self._varied(sorted(self._right_elsewhere), _FINDINGS):
+            self._examine(target)
+        # The first call of a process may be wrong, whatever the order of calls.
+        wrong = [p for p in self._history.failed if p not in self._right_elsewhere]
+        for target in self._varied(wrong[:1], 1) + self._varied(wrong[1:], _STEADY - 1):
+            if not all(self._calls(target, _FEW)):
+                self._right_elsewhere.add(target.position)
+                self._examine(target)
+        known = 0
+        with suppress(TimeIsUp):  # what is left is to know more failures of the same kinds
+            while known < len(self._right_elsewhere):
+                known = len(self._right_elsewhere)
+                self._call_reordered()
+
+    def _examine(self, target: _Target) -> None:
+        """Find out on what a failing vector depends that is right alone or in another order."""
+        try:
+            found = self._by_number(target) or self._after_others(target)
+        except TimeIsUp:
+            if self._found:
                 raise
+            found = _open(target)
+            self._found[found.finding.words] = found
+            raise
+        if len(self._found) < _FINDINGS:
             self._found.setdefault(found.finding.words, found)
 
     def findings(self) -> tuple[StateFinding, ...]:
@@ -192,20 +207,17 @@ class _Search:
     # Which failures depend on other calls ----------------------------------------------------
 
     def _call_reordered(self) -> None:
-        """Call the failing vectors alone in other orders, as long as more of them are right."""
+        """Call the failing vectors alone in another order than before; some may be right now."""
         self._right_elsewhere.update(self._history.again)
-        ended = set(self._history.ended)
-        calls = [position for position in self._history.failed if position not in ended]
-        random = Random(_SEED)  # noqa: S311 - no secret: the same orders each time
-        order = [*reversed(calls), *calls]
-        known = -1
-        with suppress(TimeIsUp), self._starts.reserving(self._starts.seconds_left - self._share):
-            while len(calls) > _SAMPLE and known < len(self._right_elsewhere):
-                known = len(self._right_elsewhere)
-                with self._starts.copy() as copy:
-                    for part in self._history.parts(order, most=_CHUNK):
-                        self._right_elsewhere.update(self._right_in(part, copy))
-                order = random.sample(calls, len(calls))
+        calls = sorted({*self._history.failed}.difference(self._history.ended))
+        if len(calls) <= _FINDINGS:
+            return
+        order = self._random.sample(calls, len(calls))
+        late = max(0.0, self._starts.seconds_left - self._share)
+        with self._starts.copy() as copy, suppress(TimeIsUp), self._starts.reserving(late):
+            # The first ones of a process may all be wrong, and later right.
+            for part in self._history.parts([*order, *calls], most=_CHUNK):
+                self._right_elsewhere.update(self._right_in(part, copy))
 
     def _right_in(self, part: Part, copy: Copy) -> list[int]:
         """Call some failing vectors; return the positions of those that are right now."""
@@ -214,26 +226,12 @@ class _Search:
         right = [row for row in rows if int(verdicts[row]) not in self._failing]
         return [self._history.position(batch, row) for row in right]
 
-    def _sample(self) -> list[_Target]:
-        """Return failures to call alone, first some that are right in another order."""
-        failed = self._history.failed
-        steady = [position for position in failed if position not in self._right_elsewhere]
-        # The first call of a process may be wrong, whatever comes after it.
-        first = steady[:1]
-        others = self._varied(sorted(self._right_elsewhere), _SAMPLE - min(_STEADY, len(steady)))
-        return others + self._varied(first, 1) + self._varied(steady[1:], _STEADY - 1)
-
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
         step = -(-len(positions) // _COMPARED) or 1
         vectors = [self._history.vector(position) for position in positions[::step]]
         position_of = dict(zip(map(id, vectors), positions[::step], strict=True))
         return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
-
-    def _depends_on_others(self, target: _Target) -> bool:
-        """Say whether a failing vector is right alone, when called again, or in another order."""
-        right_alone = not all(self._calls(target, _FEW))
-        return right_alone or target.position in self._right_elsewhere
 
     def _calls(self, target: _Target, most: int) -> list[bool]:
         """Return which of several calls of a vector in a fresh process are wrong."""
