@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from time import perf_counter
-from typing import Any, Literal, Unpack, cast, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
@@ -117,12 +117,12 @@ def check(
             raise Interrupted(replace(report, notes=(*report.notes, note))) from None
 
 
-def _diagnosing(diagnose: bool | str) -> Diagnosing:  # noqa: FBT001 - the public argument
+def _diagnosing(diagnose: bool | Diagnosing) -> Diagnosing:  # noqa: FBT001 - the public argument
     if isinstance(diagnose, bool):
         return "proven" if diagnose else "none"
     if diagnose not in DIAGNOSING:
         raise UsageError(f"diagnose={diagnose!r}: one of {', '.join(DIAGNOSING)}")
-    return cast("Diagnosing", diagnose)
+    return diagnose
 
 
 def run(

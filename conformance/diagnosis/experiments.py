@@ -20,10 +20,10 @@ from conformance.cases.minimize import polished
 from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.partly import Partly, partly
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
 from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
 from conformance.diagnosis.smallest import as_python
+from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
 from conformance.vector import Case, Vector
 
@@ -42,6 +42,8 @@ _SECONDS = 8.0
 """For one cause, at most."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
+_FOR_UNCLEAR = 20
+"""Fresh cases as predicted for each that is unclear, at least."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
 _RULES = 2
@@ -55,31 +57,35 @@ class Trial:
     """A hypothesis and the fresh cases that it was held against.
 
     Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
-    which the backend is right, and `other` those on which it fails in another way. Of the cases on
-    which it does not show, the backend is right in `quiet` and fails in `strays`.
+    which the backend is right, and `other` those on which it fails in another way; where it is
+    right and elements were to be wrong, equal values may hide that: it is `unclear`. Of the cases
+    on which it does not show, the backend is right in `quiet` and fails in `strays`.
     """
 
     hypothesis: Hypothesis
     predicted: list[Sample] = field(default_factory=list)
     absent: list[Sample] = field(default_factory=list)
     other: list[Sample] = field(default_factory=list)
+    unclear: list[Sample] = field(default_factory=list)
     quiet: int = 0
     strays: list[Sample] = field(default_factory=list)
 
     @property
     def asked(self) -> int:
         """How many fresh cases there were on which it shows."""
-        return len(self.predicted) + len(self.absent) + len(self.other)
+        return sum(map(len, (self.predicted, self.absent, self.other, self.unclear)))
 
     @property
     def is_refuted(self) -> bool:
         """Whether it predicted something else than what the backend did."""
-        return bool(self.absent or self.other)
+        too_many = _FOR_UNCLEAR * (len(self.unclear) - 1) > len(self.predicted)
+        return bool(self.absent or self.other) or too_many
 
     @property
     def is_confirmed(self) -> bool:
         """Whether enough fresh cases went as predicted, and none otherwise."""
-        return not self.is_refuted and len(self.predicted) >= CONFIRMING
+        enough = max(CONFIRMING, _FOR_UNCLEAR * len(self.unclear))
+        return not self.is_refuted and len(self.predicted) >= enough
 
     def see(self, sample: Sample, rivals: Sequence[Fault]) -> None:
         """Hold it against a fresh case; `rivals` are faults that may be there besides."""
@@ -95,19 +101,20 @@ class Trial:
             isinstance(hypothesis, FaultHypothesis) and hypothesis.predicts_with(rivals, sample)
         ):
             self.predicted.append(sample)
+        elif sample.failed:
+            self.other.append(sample)
+        elif isinstance(hypothesis, Elements):
+            self.unclear.append(sample)
         else:
-            (self.other if sample.failed else self.absent).append(sample)
+            self.absent.append(sample)
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
         if not sample.failed:
             return False
-        hypothesis = self.hypothesis
-        of_elements = isinstance(hypothesis, Rule | Partly)
-        marked = hypothesis.wrong(sample.vector) if of_elements else None
-        if marked is not None and sample.wrong is not None and marked.shape == sample.wrong.shape:
-            return bool(sample.wrong.any() and not (sample.wrong & ~marked).any())
-        return hypothesis.predicts(sample)
+        if isinstance(self.hypothesis, Elements):
+            return self.hypothesis.holds(sample)
+        return self.hypothesis.predicts(sample)
 
 
 class Experiments:
@@ -181,10 +188,10 @@ class Experiments:
         def fails(case: Case) -> bool:
             if perf_counter() > until or self._laboratory.is_over:
                 return False
-            vector = self._laboratory.vector(case)
-            if vector is None or not trial.hypothesis.fails(vector):
-                return False
-            return any(map(trial.explains, self._laboratory.ask([vector])))
+            return any(
+                trial.hypothesis.fails(sample.vector) and trial.explains(sample)
+                for sample in self._asked(case)
+            )
 
         first = min(shown, key=lambda sample: sample.vector.case.inputs[0].size, default=None)
         return "" if first is None else as_python(polished(first.vector.case, fails))
@@ -254,7 +261,7 @@ class Experiments:
             if edges:
                 known += edges
                 rules = self._learned(known)
-            for rule in (partly(rule, known) for rule in rules):
+            for rule in [of_elements(rule, known) for rule in rules]:
                 trial = self._tried(rule, [s for s in left if rule.predicts(s)], ())
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
@@ -274,21 +281,27 @@ class Experiments:
         samples: list[Sample] = []
         for rule in rules:
             shown = [s.vector.case for s in left if rule.predicts(s)]
-            base = min(shown, key=lambda case: case.inputs[0].size, default=None)
-            for edge in rule.edges if base is not None else ():
-                samples += self._along(edge, base)
+            if shown:
+                base = min(shown, key=lambda case: case.inputs[0].size)
+                for edge in rule.edges:
+                    samples += self._along(edge, base)
         return samples
 
     def _along(self, edge: Edge, base: Case) -> Iterator[Sample]:
         """Yield samples between what is right and what is wrong, nearer to each other each time."""
+        if edge.right is None:  # nor is it known on which side that lies
+            yield from self._asked(replace(edge, right=8 * edge.wrong + 8).case(base))
         while (middle := edge.between) is not None:
-            vector = self._laboratory.vector(edge.case(base))
-            answered = self._laboratory.ask([vector]) if vector is not None else []
+            answered = self._asked(edge.case(base))
             if not answered:
                 return
             (sample,) = answered
             yield sample
             edge = replace(edge, wrong=middle) if sample.failed else replace(edge, right=middle)
+
+    def _asked(self, case: Case | None) -> list[Sample]:
+        vector = self._laboratory.vector(case)
+        return self._laboratory.ask([vector]) if vector is not None else []
 
     def _tried(
         self, hypothesis: Hypothesis, shown: Sequence[Sample], rivals: Sequence[Fault]
@@ -306,7 +319,7 @@ class Experiments:
             drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
             self._prepare(hypothesis, drawn)
             drawn = [v for v in drawn if not self._is_explained_otherwise(v)]
-            if isinstance(hypothesis, Partly):
+            if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
                 drawn = [v for v in drawn if hypothesis.is_telling(v)]
             if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
                 drawn = [v for v in drawn if hypothesis.fails(v)]
