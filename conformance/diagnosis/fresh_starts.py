@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 
-from conformance.backends.answer import Answer, Backend
+from conformance.backends.answer import NOT_RUN, Answer, Backend
 from conformance.backends.choose_runner import launch_of
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.runner import Answers, Runner
@@ -59,6 +59,7 @@ class FreshStarts(Closable):
         self._start = start
         self._end = perf_counter() + seconds
         self._progress = progress
+        self._wait = 0.0
         self._ahead: deque[Runner] = deque()
         self._most_ahead = max(1, min(_MOST_AHEAD, usable_cpus() - 1))
 
@@ -83,19 +84,24 @@ class FreshStarts(Closable):
 
     @contextmanager
     def copy(self) -> Iterator[Copy]:
-        """Yield a copy that was never called; raises TimeIsUp, and UsageError if none starts."""
-        self.check_time()
+        """Yield a copy that was never called; raises TimeIsUp, and UsageError if none starts.
+
+        The time is up, too, if it is shorter than the last copy has taken to start.
+        """
+        if self.seconds_left <= self._wait:
+            raise TimeIsUp
         while len(self._ahead) <= self._most_ahead:
             self._ahead.append(self._start())
         with self._ahead.popleft() as runner:
+            began = perf_counter()
             runner.ready()
+            self._wait = perf_counter() - began
             self.called += 1
             if self._progress is not None:
                 self._progress("fresh starts", self.called, 0)
-            yield Copy(runner, self.check_time)
+            yield Copy(runner, self._check_time)
 
-    def check_time(self, _done: int = 0) -> None:
-        """Raise TimeIsUp if it is."""
+    def _check_time(self, _done: int) -> None:
         if self.seconds_left <= 0:
             raise TimeIsUp
 
@@ -118,3 +124,20 @@ class Copy:
         """Return the answer to the only vector of a batch."""
         answers = self.call(batch, [0])
         return Answer(answers.kind[0], answers.outputs[0], answers.text.get(0, ""))
+
+    def answers(self, batch: Batch, count: int, heard: Callable[[Answer], None]) -> None:
+        """Have `heard` called with each of so many answers to the only vector of a batch."""
+        self._tick(0)
+        self._runner.run(batch, _Each(heard), self._tick, [0] * count)
+
+
+class _Each(Answers):
+    """Passes on each answer to a vector, and keeps none: there may be thousands, or large ones."""
+
+    def __init__(self, heard: Callable[[Answer], None]) -> None:
+        super().__init__([NOT_RUN], [()], {})
+        self._heard = heard
+
+    def put(self, index: int, answer: Answer) -> None:  # noqa: ARG002 - it is of the only vector
+        """Pass an answer on."""
+        self._heard(answer)

@@ -125,13 +125,13 @@ def of_state(
 
 @dataclass(slots=True, eq=False)
 class _Target:
-    """A failing vector, its right answer in a process of its own, and the verdicts on answers."""
+    """A failing vector, what is right for it alone, and verdicts on answers by their hashes."""
 
     position: int
     vector: Vector
     batch: Batch
     alone: Outputs | None = None
-    verdicts: dict[Answer, bool] = field(default_factory=dict)
+    verdicts: dict[int, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,13 +236,17 @@ class _Search:
     def _calls(self, target: _Target, most: int) -> list[bool]:
         """Return which of several calls of a vector in a fresh process are wrong."""
         wrong: list[bool] = []
-        least = self._starts.seconds_left - self._share / 2
+
+        def hear(answer: Answer) -> None:
+            wrong.append(self._is_wrong(answer, target))
+            if not wrong[-1] and target.alone is None:
+                target.alone = _outputs(answer)
+
+        least = self._starts.seconds_left - self._share
         with self._starts.copy() as copy:
             while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
-                answer = copy.answer(target.batch)
-                wrong.append(self._is_wrong(answer, target))
-                if not wrong[-1] and target.alone is None:
-                    target.alone = _outputs(answer)
+                # Few at first: a call may take long.
+                copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
                 if self._starts.seconds_left < least:
                     break
         return wrong
@@ -413,12 +417,13 @@ class _Search:
 
     def _is_wrong(self, answer: Answer, target: _Target) -> bool:
         """Say whether the judge calls an answer to a vector a failure."""
-        if answer not in target.verdicts:
+        known = hash(answer)
+        if known not in target.verdicts:
             answers = Answers.none_yet(1)
             answers.put(0, answer)
             verdict = judge(target.batch, answers, self._pins).verdict[0]
-            target.verdicts[answer] = int(verdict) in self._failing
-        return target.verdicts[answer]
+            target.verdicts[known] = int(verdict) in self._failing
+        return target.verdicts[known]
 
     def _target(self, position: int) -> _Target:
         vector = self._history.vector(position)

@@ -25,12 +25,11 @@ def described_calls(cases: Sequence[Case]) -> str:
     if not earlier:
         return f"{described(last)}, when it is called first"
     if not any(differences(case, last) for case in earlier):
-        calls = f"{len(earlier):,} calls" if len(earlier) > 1 else "a call"
-        return f"{described(last)}, after {calls} of the same"
+        return f"{described(last)}, after {_calls(len(earlier))} of the same"
     if len(earlier) == 1 and earlier[0].operator == last.operator:
         return f"{described(last)}, after the same{_but(earlier[0], last)}"
     named = [described(case) for case in earlier[-_NAMED:]]
-    more = [f"{len(earlier) - _NAMED:,} calls"] if len(earlier) > _NAMED else []
+    more = [_calls(len(earlier) - _NAMED)] if len(earlier) > _NAMED else []
     return f"{described(last)}, after {', then '.join(more + named)}"
 
 
@@ -68,6 +67,10 @@ def _with(attributes: Mapping[str, object]) -> str:
 
 def _plain(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _calls(count: int) -> str:
+    return f"{count:,} calls" if count > 1 else "a call"
 
 
 def _are(count: int) -> str:
