@@ -7,7 +7,7 @@ roles and traits of an operator and the plan that a right one makes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from math import prod
@@ -23,7 +23,7 @@ from conformance.errors import InvalidCase
 from conformance.operators import operator_named, under
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
-from conformance.reference.rounding import widen
+from conformance.reference.rounding import narrow, widen
 from conformance.vector import UNDEFINED, Array, Vector
 
 Bools = npt.NDArray[np.bool_]
@@ -260,15 +260,15 @@ def _product(factors: Any) -> Doubles:
     return result
 
 
-def _reaches(*counts: Of) -> Of:
-    """Return the feature: some of the counts is not zero on some axis."""
+def _some_place(*tests: Of) -> Of:
+    """Return the feature: some of the tests, of one axis each, is true on some axis."""
 
     def of(layout: Layout, _axis: int) -> Bools:
-        reaches = np.zeros((1,) * len(layout.shape), np.bool_)
+        marked = np.zeros((1,) * len(layout.shape), np.bool_)
         for axis in range(1, layout.axes + 1):
-            for count in counts:
-                reaches = reaches | (count(layout, axis) > 0)
-        return reaches
+            for test in tests:
+                marked = marked | (test(layout, axis) > 0)
+        return marked
 
     return of
 
@@ -320,6 +320,18 @@ def _value(layout: Layout, _axis: int) -> Doubles | None:
     values: Array = layout.expected.values
     wide: Doubles = values.astype(np.float64) if values.dtype.kind in "iu" else widen(values)
     return wide
+
+
+def _exact_in(name: str) -> Of:
+    """Return the feature: a floating-point type holds the right value."""
+
+    def of(layout: Layout, _axis: int) -> Bools | None:
+        values = _value(layout, 0)
+        if values is None or layout.data.dtype.kind in "iu":
+            return None
+        return np.asarray((widen(narrow(values, name)) == values) | np.isnan(values))
+
+    return of
 
 
 def _tail(index: Of, group: int) -> Of:
@@ -434,22 +446,53 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         _negative_only, "windows of cells below zero alone|windows with a cell not below zero"
     ),
     "in_padding": _windows(
-        _reaches(_begin_pad, _end_pad, _overhang),
+        _some_place(_begin_pad, _end_pad, _overhang),
         "windows that reach into the padding|windows within the input",
         2.0,
     ),
     "in_begin_pad": _windows(
-        _reaches(_begin_pad),
+        _some_place(_begin_pad),
         "windows that reach into the begin padding|windows that miss the begin padding",
     ),
     "in_end_pad": _windows(
-        _reaches(_end_pad),
+        _some_place(_end_pad),
         "windows that reach into the end padding|windows that miss the end padding",
     ),
     "in_overhang": _windows(
-        _reaches(_overhang),
+        _some_place(_overhang),
         "windows that overhang the padded input|windows that do not overhang the padded input",
     ),
+    "at_begin": _windows(
+        _some_place(lambda layout, axis: _position(layout, axis) == 0),
+        "first positions along some axis|positions that are first along no axis",
+        4.0,
+    ),
+    "at_end": _windows(
+        _some_place(lambda layout, axis: _position_end(layout, axis) == 0),
+        "last positions along some axis|positions that are last along no axis",
+        4.0,
+    ),
+    "holds_first_cell": _windows(
+        _some_place(lambda layout, axis: _first_cell(layout, axis) == 0),
+        "windows that hold the first cell of some axis|windows that hold no first cell of an axis",
+    ),
+    "holds_last_cell": _windows(
+        _some_place(lambda layout, axis: _last_cell(layout, axis) == layout.data.shape[-axis] - 1),
+        "windows that hold the last cell of some axis|windows that hold no last cell of an axis",
+    ),
+    "whole": _windows(
+        lambda layout, _: None if (v := _value(layout, 0)) is None else v == np.rint(v),
+        "elements whose right value is an integer|elements whose right value is no integer",
+        4.0,
+    ),
+    **{
+        f"exact_in_{name}": _windows(
+            _exact_in(name),
+            f"elements whose right value {name} holds|elements whose right value {name} rounds",
+            4.0,
+        )
+        for name in ("float16", "bfloat16", "float32")
+    },
     **{
         f"{name}_tail_{group}": _windows(
             _tail(of, group),
@@ -489,10 +532,10 @@ def _pad(end: int) -> Of:
     return of
 
 
-def _largest_of(role: str) -> Of:
+def _extreme_of(extreme: Callable[[Iterable[int]], int], role: str) -> Of:
     def of(layout: Layout, _axis: int) -> Any:
         numbers = getattr(layout.params, role) if layout.params is not None else ()
-        return float(max(numbers)) if numbers else None
+        return float(extreme(numbers)) if numbers else None
 
     return of
 
@@ -614,9 +657,9 @@ _OF_CASES: Mapping[str, Kind] = {
     "pads_end": _number(_pad(1), "the end padding of {axis}"),
     "output": _number(_output, "the output size of {axis}", cycles=True),
     "left_over": _number(_left_over, "what the stride leaves over of {axis}"),
-    "largest_sizes": _number(_largest_of("sizes"), "the largest input size", 4.0),
-    "largest_kernel": _number(_largest_of("kernel"), "the largest kernel size", 4.0),
-    "largest_strides": _number(_largest_of("strides"), "the largest stride", 4.0),
+    "largest_sizes": _number(_extreme_of(max, "sizes"), "the largest input size", 4.0),
+    "largest_kernel": _number(_extreme_of(max, "kernel"), "the largest kernel size", 4.0),
+    "largest_strides": _number(_extreme_of(max, "strides"), "the largest stride", 4.0),
     "cells": _number(_window_cells, "the number of cells of a window", cycles=True),
     "outputs": _number(_count_of_outputs(2), "the outputs of a plane", 4.0, cycles=True),
     "all_outputs": _number(_count_of_outputs(0), "the number of all outputs", 4.0, cycles=True),
@@ -631,6 +674,24 @@ _OF_CASES: Mapping[str, Kind] = {
     ),
     "all_inputs": _number(
         lambda layout, _: float(layout.data.size), "the number of all cells", 5.0
+    ),
+    "smallest_sizes": _number(_extreme_of(min, "sizes"), "the smallest input size", 4.0),
+    "smallest_kernel": _number(_extreme_of(min, "kernel"), "the smallest kernel size", 4.0),
+    "smallest_output": _number(
+        lambda layout, _: float(min(layout.shape[2:])) if layout.shape else None,
+        "the smallest output size",
+        4.0,
+    ),
+    "output_above_size": _flag(
+        lambda layout, _: any(map(gt, layout.shape[2:], layout.data.shape[2:])),
+        "an output size is above its input size|no output size is above its input size",
+    ),
+    "uneven_division": _flag(
+        lambda layout, _: any(
+            d % o for d, o in zip(layout.data.shape[2:], layout.shape[2:], strict=False)
+        ),
+        "an output size does not divide its input size|all output sizes divide their input sizes",
+        4.0,
     ),
     "strided": _flag(
         _holds(lambda p: any(s > 1 for s in p.strides)),

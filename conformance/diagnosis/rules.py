@@ -28,6 +28,7 @@ from conformance.diagnosis.elements import (
     layout_of,
 )
 from conformance.diagnosis.hypothesis import Bools, Sample
+from conformance.diagnosis.instead import Instead, instead_of
 from conformance.vector import Case, Vector
 
 Ints = npt.NDArray[np.int64]
@@ -47,15 +48,21 @@ _ALIKE = 6.0
 _RULES = 8
 _SPLITS = 8
 _ROUNDS = 2
+_NEARLY_ALL = 0.9
 _UNION = 6.0
 _LONG = 20.0
 _PAIRED = 3
 _TRIED = 2
+_FURTHER_AXIS = 1.5
 _LARGEST_CYCLE = 64
 _WORDS = 2
 """Words that a condition names at most."""
 _PER_SAMPLE = 3.0
 """Bits that a sample costs that a rule does not predict."""
+
+
+_SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
+"""How many elements of its place are wrong at least, of sums and of what chooses a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ class Condition:
         column = np.asarray(column)
         if isinstance(self.value, frozenset):
             found = np.isin(column.astype(str), sorted(self.value))
-            return np.asarray(found if self.relation == "is" else ~found)
+            return np.asarray(found if self.relation == "is" else ~found & (column != ""))
         numbers = column % self.modulus if self.modulus else column
         if self.relation.endswith("from"):
             return np.asarray(numbers >= self.value)
@@ -90,7 +97,8 @@ class Condition:
     @property
     def bits(self) -> float:
         """How much it takes to say, and how unlikely faults go by it."""
-        return KINDS[self.feature.name].surprise + self._bits
+        further = _FURTHER_AXIS * max(0, self.feature.axis - 1)
+        return KINDS[self.feature.name].surprise + further + self._bits
 
     @property
     def _bits(self) -> float:
@@ -208,6 +216,9 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
     "largest_sizes": ("size", 0),
     "largest_kernel": ("kernel", 0),
     "largest_strides": ("strides", 0),
+    "smallest_sizes": ("size", 0),
+    "smallest_kernel": ("kernel", 0),
+    "smallest_output": ("output", 0),
 }
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
 _AXIS: Mapping[str, int] = dict.fromkeys(("output", "size", "kernel", "strides"), 1)
@@ -218,7 +229,8 @@ class Rule:
     """A learned hypothesis: where a backend is wrong, or which cases it does not answer rightly.
 
     `places` are one or two conjunctions; what is in one of them is wrong. `manner` says how:
-    values, or the case as a whole. `readings` are those that the backend follows.
+    values, or the case as a whole. `readings` are those that the backend follows. `instead` is what
+    comes in place of right values, if that is known; of what is in a place, `some` may be right.
     """
 
     places: tuple[Conjunction, ...]
@@ -226,11 +238,14 @@ class Rule:
     readings: tuple[tuple[str, str], ...] = ()
     edges: tuple[Edge, ...] = ()
     bits: float = 0.0
+    instead: Instead | None = None
+    some: bool = False
 
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        return f"{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
+        some = "some " if self.some else ""
+        return f"{some}{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
@@ -261,8 +276,17 @@ class Rule:
             return False
         if (sample.wrong & ~wrong).any():
             return False
-        hit = int(sample.wrong.sum())
-        return 2 * hit >= int(wrong.sum()) or not self._layout(sample.vector).tells
+        layout = self._layout(sample.vector)
+        if self.instead is not None:
+            alike, told = self.instead.matches(sample, layout)
+            differs = self.instead.shows(sample.vector, dict(self.readings))
+            if alike < told:
+                return False
+            if differs is not None:
+                wrong &= differs
+        # A fault that misses a cell shows in a maximum where that cell is the largest.
+        share = _SHARE[layout.operator.reduction.sums]
+        return not layout.tells or int(sample.wrong.sum()) >= share * int(wrong.sum())
 
     def _layout(self, vector: Vector) -> Layout:
         return layout_of(vector, dict(self.readings))
@@ -370,14 +394,25 @@ def _rules_of_elements(
         if not any(part.size for part in missed):
             break
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
-    judged = [
-        replace(
-            rule, bits=rule.bits + _PER_SAMPLE * sum(not rule.predicts(s) for s, _ in comparable)
-        )
-        for rule in rules
-    ]
+    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
+    judged = []
+    for found in rules:
+        rule = replace(found, instead=instead, some=_some(found, comparable))
+        refuted = sum(not rule.predicts(sample) for sample, _ in comparable)
+        judged.append(replace(rule, bits=rule.bits + _PER_SAMPLE * refuted))
     judged.sort(key=lambda rule: rule.bits)
     return [rule for rule in judged if rule.bits <= judged[0].bits + _ALIKE]
+
+
+def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
+    """Say whether a share of what may be wrong is right in samples that failed."""
+    hits = total = 0
+    for sample, _ in comparable:
+        marked = rule.wrong(sample.vector) if sample.failed else None
+        if marked is not None and sample.wrong is not None:
+            hits += int((sample.wrong & marked).sum())
+            total += int(marked.sum())
+    return hits < _NEARLY_ALL * total
 
 
 def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
@@ -475,7 +510,7 @@ class _Table:
             if kind.of_elements:
                 self._columns[feature] = self._of_elements(values)
             elif kind.style == "word":
-                self._columns[feature] = np.array([str(v) for v in values])
+                self._columns[feature] = np.array(["" if v is None else v for v in values])
             else:
                 self._columns[feature] = np.array(
                     [np.nan if v is None else float(v) for v in values]
@@ -636,7 +671,9 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
     kind = KINDS[feature.name]
     if kind.style == "word":
         words = frozenset(values.tolist())
-        rest = frozenset(others.tolist()) - words
+        rest = frozenset(others.tolist()) - words - {""}
+        if "" in words:
+            return
         if len(words) <= _WORDS:
             yield Condition(feature, "is", words)
         if len(words) > 1 and 0 < len(rest) <= _WORDS:
