@@ -107,11 +107,19 @@ def check(
         )
         if report.ok or diagnosing == "none":
             return report
+        from conformance.diagnosis.fresh_starts import fresh_starts_of  # noqa: PLC0415
         from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
 
         try:
-            asked = runner if diagnosing == "proven" else None
-            return explained(report, sources, runner=asked, progress=from_counts(progress))
+            told = from_counts(progress)
+            if diagnosing == "seen":
+                return explained(report, sources, progress=told)
+            start = None
+            if isinstance(runner, Runner) and not isinstance(runner, StoredResults):
+                start = fresh_starts_of(backend, workers.timeout, workers.memory)
+            return explained(
+                report, sources, runner=runner, start=start, workers=workers.jobs, progress=told
+            )
         except KeyboardInterrupt:
             note = "the search for likely causes was interrupted"
             raise Interrupted(replace(report, notes=(*report.notes, note))) from None

@@ -372,19 +372,21 @@ class Support:
 class Proof:
     """What the backend made of fresh cases on which a cause shows, drawn with a `seed`.
 
-    It did what the cause predicts in `predicted` of those `asked`. Where that is no proof, or
-    nothing was asked, `missing` says why.
+    It did what the cause predicts in `predicted` of those `asked`. State is shown again in fresh
+    processes instead: there is no seed then. Where that is no proof, or nothing was asked,
+    `missing` says why.
     """
 
     predicted: Count = 0
     asked: Count = 0
-    seed: int = 0
+    seed: int | None = 0
     missing: str = ""
 
     def __str__(self) -> str:
         if self.missing:
             return f"not confirmed: {self.missing}"
-        return f"confirmed on {self.predicted:,} of {self.asked:,} fresh cases, seed {self.seed}"
+        said = f"confirmed on {self.predicted:,} of {self.asked:,} fresh"
+        return f"{said} processes" if self.seed is None else f"{said} cases, seed {self.seed}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Progress
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
-SECONDS = 25.0
+SECONDS = 16.0
 _PATIENCE = 5.0
 """Seconds that one answer may take."""
 _MOST_CRASHES = 3

@@ -38,6 +38,7 @@ def diagnose(
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
     failures: int = 0,
+    told: int = 0,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
@@ -48,9 +49,10 @@ def diagnose(
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
-    mismatches are some. In a `laboratory`, causes are confirmed or refuted, and rules are learned
-    for what no fault explains; without one, `unasked` says why. The last diagnosis names nothing
-    where mismatches are left over. A cause that explains only what others do is left out.
+    mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
+    are confirmed or refuted, and rules are learned for what no fault explains; without one,
+    `unasked` says why. The last diagnosis names nothing where mismatches are left over. A cause
+    that explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Combination:
@@ -66,8 +68,8 @@ def diagnose(
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
     pairs += others
-    total = max(failures, len(mismatches))
-    known = Failures(pairs, search.features, search.others, total if total > len(pairs) else 0)
+    sample_of = failures if failures > len(pairs) + told else 0
+    known = Failures(pairs, search.features, search.others, sample_of, told)
     causes = _folded(causes)
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]

@@ -14,9 +14,12 @@ from conformance.check.distributed import Distributed
 from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
 from conformance.check.votes import separators
+from conformance.diagnosis import statements
+from conformance.diagnosis.fresh_starts import Start
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
@@ -24,6 +27,7 @@ from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened
 
+_SECONDS_FOR_STATE = 8.0
 _CONFORMING = 1200
 """Conforming vectors that are read to choose from; more would only take longer."""
 
@@ -33,16 +37,19 @@ def explained(
     vectors: Vectors = None,
     *,
     runner: Runner | Distributed | None = None,
+    start: Start | None = None,
+    workers: int = 1,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
-    cases, drawn with a `seed`, which confirm or refute what seems to be the cause. Outputs that
-    the report did not keep, and answers that were no arrays, are not diagnosed; nor are failures
-    that were expected, and operators of which no call returned: a backend that cannot be called
-    has no cause in what it was asked for.
+    cases, drawn with a `seed`, which confirm or refute what seems to be the cause; `start` starts
+    fresh copies of it, which tell state from arithmetic; so many `workers` had the run.
+    Outputs that the report did not keep, and answers that were no arrays, are not diagnosed; nor
+    are failures that were expected, and operators of which no call returned: a backend that
+    cannot be called has no cause in what it was asked for.
     """
     failing, right, silent = _sorted(report)
     if silent:
@@ -52,9 +59,23 @@ def explained(
         return report
     mismatches: list[Mismatch] = []
     conforming: list[Vector] = []
+    state = StateReport()
     with opened(vectors) as sources:
+        if start is not None:
+            state = of_state(
+                report,
+                sources,
+                start,
+                workers=workers,
+                seconds=_SECONDS_FOR_STATE,
+                progress=progress,
+            )
         for source in sources:
-            failed = failing.get(source.operator, {})
+            failed = {
+                name: result
+                for name, result in failing.get(source.operator, {}).items()
+                if name not in state.vectors
+            }
             if failed:
                 mismatches += _rejected(
                     [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
@@ -63,7 +84,8 @@ def explained(
                 step = -(-len(ids) * len(failing) // _CONFORMING) or 1
                 conforming += _read(source, ids[::step])
     readings = _readings(report.readings)
-    failures = len(mismatches) + _not_kept(report)
+    told = len(state.vectors)
+    failures = told + len(mismatches) + _not_kept(report)
     laboratory, unasked = None, _unasked(runner)
     if isinstance(runner, Runner) and not unasked:
         laboratory = Laboratory(
@@ -74,11 +96,16 @@ def explained(
         conforming,
         readings,
         failures=failures,
+        told=told,
         laboratory=laboratory,
         unasked=unasked,
         progress=progress,
     )
-    notes = report.notes
+    total, sample_of = told + len(mismatches), 0
+    if diagnoses:
+        total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
+    diagnoses[:0] = [statements.of_state(found, total, sample_of) for found in state.findings]
+    notes = (*report.notes, state.note) if state.note else report.notes
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}, of all kinds",)

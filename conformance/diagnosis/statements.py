@@ -11,6 +11,7 @@ from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.search import Cause
+from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
 from conformance.vector import Outputs, Vector
 
@@ -26,13 +27,14 @@ class Failures:
     """The failures that were looked at, by number, and what conforms beside them.
 
     `features` are those of each failure, `others` those of the vectors that conform. Where they are
-    a sample, `sample_of` is how many failures there are, else 0.
+    a sample, `sample_of` is how many failures there are, else 0. `told` more have a cause already.
     """
 
     pairs: Sequence[Mismatch]
     features: Sequence[frozenset[str]]
     others: Sequence[frozenset[str]]
     sample_of: int
+    told: int = 0
 
     def fault(self, cause: Cause, proof: Proof, smallest: str = "") -> Diagnosis:
         """Return a cause of the catalogue as a diagnosis."""
@@ -75,7 +77,7 @@ class Failures:
         return replace(self._diagnosis(summary, left), condition=words, kind="unknown")
 
     def _diagnosis(self, summary: str, explained: Sequence[int]) -> Diagnosis:
-        total = len(self.pairs)
+        total = len(self.pairs) + self.told
         return Diagnosis(
             summary=f"{_counted(len(explained), total, self.sample_of)} {summary}",
             faults=(),
@@ -86,6 +88,24 @@ class Failures:
             vectors=tuple(self.pairs[i][0].case.id for i in explained),
             sample_of=self.sample_of,
         )
+
+
+def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
+    """Return state that outlives a call as a diagnosis, one of so many failures."""
+    explained = len(finding.vectors)
+    missing = "the same calls are not always wrong" if finding.varies else ""
+    return Diagnosis(
+        summary=f"{_counted(explained, total, sample_of)} {_OF_ONE_KIND}{finding.words}",
+        faults=(),
+        explained=explained,
+        exact=0,
+        total=total,
+        vectors=finding.vectors,
+        sample_of=sample_of,
+        kind="state",
+        proof=Proof(finding.shown, finding.repeats, None, missing),
+        smallest=finding.example,
+    )
 
 
 def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
