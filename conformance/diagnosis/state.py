@@ -213,11 +213,13 @@ class _Search:
         if len(calls) <= _FINDINGS:
             return
         order = self._random.sample(calls, len(calls))
-        late = max(0.0, self._starts.seconds_left - self._share)
-        with self._starts.copy() as copy, suppress(TimeIsUp), self._starts.reserving(late):
+        with self._starts.copy() as copy:
+            least = self._starts.seconds_left - self._share
             # The first ones of a process may all be wrong, and later right.
             for part in self._history.parts([*order, *calls], most=_CHUNK):
                 self._right_elsewhere.update(self._right_in(part, copy))
+                if self._starts.seconds_left < least:
+                    break
 
     def _right_in(self, part: Part, copy: Copy) -> list[int]:
         """Call some failing vectors; return the positions of those that are right now."""
@@ -242,8 +244,8 @@ class _Search:
             if not wrong[-1] and target.alone is None:
                 target.alone = _outputs(answer)
 
-        least = self._starts.seconds_left - self._share
         with self._starts.copy() as copy:
+            least = self._starts.seconds_left - self._share
             while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
                 # Few at first: a call may take long.
                 copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
