@@ -100,7 +100,11 @@ class Trial:
         elif hypothesis.predicts(sample) or (
             isinstance(hypothesis, FaultHypothesis) and hypothesis.predicts_with(rivals, sample)
         ):
-            self.predicted.append(sample)
+            # Right where it shows, and as predicted: what comes instead is equal there.
+            if sample.failed:
+                self.predicted.append(sample)
+            else:
+                self.quiet += 1
         elif sample.failed:
             self.other.append(sample)
         elif isinstance(hypothesis, Elements):
@@ -160,11 +164,6 @@ class Experiments:
                 rules.append(trial)
                 self._confirmed.append(trial)
         return rules
-
-    def words(self, rule: Trial, samples: Sequence[Sample]) -> str:
-        """Return what is wrong by a rule, and what stands instead in samples that it explains."""
-        del samples
-        return rule.hypothesis.words
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""

@@ -125,7 +125,7 @@ def _proven(
         )
         explained |= stood.explained.keys()
     for rule, numbers in zip(rules, ruled, strict=True):
-        words = experiments.words(rule, [samples[i] for i in numbers])
+        words = rule.hypothesis.words
         diagnoses.append(
             failures.rule(words, numbers, experiments.proof(rule), experiments.smallest(rule))
         )

@@ -28,12 +28,13 @@ class Elements:
     @property
     def words(self) -> str:
         """What is wrong; see Hypothesis."""
-        return self.rule.words + ("" if self.is_whole else "; there, not every element is wrong")
+        instead = self.rule.instead
+        return self.rule.words + ("" if instead is None else f": {instead.words}")
 
     @property
     def is_whole(self) -> bool:
         """Whether all elements are wrong, as a rule."""
-        return self.share >= _WHOLE
+        return not self.rule.some
 
     def is_telling(self, vector: Vector) -> bool:
         """Say whether a case tells something: no element may be wrong, or one of many is."""
@@ -75,13 +76,9 @@ class Elements:
 
 
 def of_elements(rule: Rule, samples: Iterable[Sample]) -> Hypothesis:
-    """Return a rule about elements with the share that is wrong in samples; any other as it is.
-
-    A rule that leaves nothing out says nothing of where a part is wrong: it is for all elements.
-    """
+    """Return a rule about elements with the share that is wrong in samples; any other as it is."""
     if rule.manner != "values":
         return rule
     whole = Elements(rule, 1.0)
     shares = [whole.share_of(sample) for sample in samples if whole.holds(sample)]
-    share = float(np.quantile(shares, 0.1)) if shares and all(rule.places) else 1.0
-    return Elements(rule, max(share, _LEAST))
+    return Elements(rule, max(_LEAST, float(np.quantile(shares, 0.1)) if shares else 1.0))
