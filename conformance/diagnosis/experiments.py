@@ -38,8 +38,10 @@ _ROUNDS = 6
 _MOST_CAUSES = 3
 _DRAWS = 150
 """Times that fresh cases are drawn for one cause, at most."""
-_SECONDS = 8.0
-"""For one cause, at most."""
+_SECONDS = 5.0
+"""For one supposed cause, at most."""
+_SHARE = 3
+"""A condition is learned for a fault that explains one in so many of the failures left."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
@@ -145,13 +147,17 @@ class Experiments:
         where all are.
         """
         rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
-        return [self._on_suspect(alternatives, rivals) for alternatives in suspects]
+        trials = [self._on_suspect(alternatives, rivals) for alternatives in suspects]
+        for number, (faults, *_) in enumerate(suspects):
+            if trials[number] is None and len(faults) == 1 and not self._is_enough:
+                trials[number] = self._under_condition(faults, rivals)
+        return trials
 
     def on_rules(self) -> list[Trial]:
         """Return rules for the failures that no confirmed cause explains."""
         rules: list[Trial] = []
         hopeless: set[str | None] = set()
-        while len(self._confirmed) < _MOST_CAUSES and not self._laboratory.is_over:
+        while not self._is_enough:
             left = [s for s in self._failing if not self._is_explained(s)]
             manners = Counter(m for s in left if (m := manner_of(s)) not in hopeless)
             if not manners:
@@ -195,50 +201,66 @@ class Experiments:
         first = min(shown, key=lambda sample: sample.vector.case.inputs[0].size, default=None)
         return "" if first is None else as_python(polished(first.vector.case, fails))
 
+    @property
+    def _is_enough(self) -> bool:
+        """Whether no more causes are to be looked for."""
+        return len(self._confirmed) >= _MOST_CAUSES or self._laboratory.is_over
+
     def _on_suspect(
         self, alternatives: Sequence[Together], rivals: Sequence[Fault]
     ) -> Trial | None:
+        """Hold faults, or alternatives to them, against fresh cases; None if these refute all."""
         standing: Trial | None = None
-        for faults in alternatives if len(self._confirmed) < _MOST_CAUSES else ():
-            trial = self._on_fault(faults, rivals)
-            if trial is not None and trial.is_confirmed:
+        until = perf_counter() + _SECONDS
+        for faults in alternatives:
+            if self._is_enough or perf_counter() > until:
+                break
+            hypothesis = FaultHypothesis(faults, self._planting)
+            hypothesis.prepare([s.vector for s in self._conforming])
+            if any(hypothesis.fails(s.vector) for s in self._conforming):
+                continue
+            trial = self._tried(hypothesis, self._shown(hypothesis, _BASES), rivals, until)
+            if trial.is_confirmed:
                 self._confirmed.append(trial)
                 return trial
-            standing = standing or trial
+            if not trial.is_refuted and (trial.asked or self._laboratory.is_over):
+                standing = standing or trial
         return standing
 
-    def _on_fault(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
-        """Hold faults, planted together, against fresh cases; None if these refute them.
-
-        `rivals` are other faults that may be there besides.
-        """
+    def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+        """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
         hypothesis = FaultHypothesis(faults, self._planting)
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
-        shown = list(islice(filter(hypothesis.predicts, self._failing), _BASES))
+        shown = self._shown(hypothesis, len(self._failing))
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
+        # Exceptions are all alike: which of them a fault explains, a rule says as well.
+        if len(shown) < _FEW or all(s.outputs is None for s in shown):
+            return None
+        if _SHARE * len(shown) < sum(not self._is_explained(s) for s in self._failing):
+            return None
+        until = perf_counter() + _SECONDS
         for _ in range(_ROUNDS):
-            if not absent or hypothesis.condition is not None:
-                trial = self._tried(hypothesis, shown, rivals)
-                if not trial.is_refuted:
-                    return trial
-                if trial.other:
-                    return None
-                shown += trial.predicted
-                absent += trial.absent
-            condition = self._condition(shown, absent)
-            if condition is None:
+            conditions = self._condition(shown, absent)
+            if not conditions or perf_counter() > until:
                 return None
-            hypothesis = FaultHypothesis(faults, self._planting, condition)
+            hypothesis = FaultHypothesis(faults, self._planting, conditions[0])
+            trial = self._tried(hypothesis, shown, rivals, until)
+            if trial.is_confirmed:
+                self._confirmed.append(trial)
+                return trial
+            if trial.other or not trial.is_refuted:
+                return None
+            shown += trial.predicted
+            absent += trial.absent
         return None
 
-    def _condition(self, shown: Sequence[Sample], absent: Iterable[Sample]) -> Hypothesis | None:
+    def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
+        return list(islice(filter(hypothesis.predicts, self._failing), most))
+
+    def _condition(self, shown: Iterable[Sample], absent: Iterable[Sample]) -> Sequence[Hypothesis]:
         """Return what tells cases in which a fault is there from those in which it is not."""
         cases = [Sample(s.vector, None, failed=True) for s in shown]
-        # Exceptions are all alike: which of them a fault explains, a rule says as well.
-        if len(cases) < _FEW or all(s.outputs is None for s in shown):
-            return None
-        cases += [Sample(s.vector, None, failed=False) for s in absent]
-        return next(iter(self._learned(cases)), None)
+        return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Learn a rule for failures, hold it against fresh cases, and learn again with these.
@@ -253,6 +275,7 @@ class Experiments:
         for _ in range(_ROUNDS):
             if self._laboratory.is_over:
                 break
+            until = perf_counter() + _SECONDS
             # How else the backend fails elsewhere tells nothing of this.
             known = [s for s in known if not s.failed or manner_of(s) == manner]
             rules = self._learned(known)
@@ -261,7 +284,7 @@ class Experiments:
                 known += edges
                 rules = self._learned(known)
             for rule in [of_elements(rule, known) for rule in rules]:
-                trial = self._tried(rule, [s for s in left if rule.predicts(s)], ())
+                trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
                     best = trial
@@ -303,14 +326,17 @@ class Experiments:
         return self._laboratory.ask([vector]) if vector is not None else []
 
     def _tried(
-        self, hypothesis: Hypothesis, shown: Sequence[Sample], rivals: Sequence[Fault]
+        self,
+        hypothesis: Hypothesis,
+        shown: Sequence[Sample],
+        rivals: Sequence[Fault],
+        until: float,
     ) -> Trial:
         """Hold a hypothesis against fresh cases until it is confirmed or refuted.
 
         `shown` are failures that it explains.
         """
         trial = Trial(hypothesis)
-        until = perf_counter() + _SECONDS
         bases = [s.vector for s in _spread(shown, _BASES)]
         others = [s.vector for s in _spread([*self._failing, *self._conforming], _BASES)]
         fresh = self._laboratory.near(bases, others)

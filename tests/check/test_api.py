@@ -95,7 +95,7 @@ def test_a_name_that_is_empty_is_refused(backend, said, isolate):
 
 
 def test_progress_is_told_in_two_numbers():
-    """`progress(done, total)` counts the vectors, then, where some failed, what is done about it."""
+    """`progress(done, total)` counts the vectors, then, where some failed, the search."""
 
     def wrong(operator, inputs, attributes):
         return right(operator, inputs, attributes) + 1
