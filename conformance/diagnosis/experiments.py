@@ -234,11 +234,16 @@ class Experiments:
         shown = self._shown(hypothesis, len(self._failing))
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
-        if len(shown) < _FEW or all(s.outputs is None for s in shown):
+        if all(s.outputs is None for s in shown):
             return None
         if _SHARE * len(shown) < sum(not self._is_explained(s) for s in self._failing):
             return None
         until = perf_counter() + _SECONDS
+        trial = self._tried(hypothesis, shown, rivals, until)
+        shown += trial.predicted
+        absent += trial.absent
+        if trial.other or len(shown) < _FEW:
+            return None
         for _ in range(_ROUNDS):
             conditions = self._condition(shown, absent)
             if not conditions or perf_counter() > until:
