@@ -233,36 +233,31 @@ class Experiments:
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
         shown = self._shown(hypothesis, len(self._failing))
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
+        left = sum(not self._is_explained(s) for s in self._failing)
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
-        if all(s.outputs is None for s in shown):
-            return None
-        if _SHARE * len(shown) < sum(not self._is_explained(s) for s in self._failing):
+        if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
             return None
         until = perf_counter() + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
-        shown += trial.predicted
-        absent += trial.absent
-        if trial.other or len(shown) < _FEW:
-            return None
-        for _ in range(_ROUNDS):
-            conditions = self._condition(shown, absent)
-            if not conditions or perf_counter() > until:
-                return None
-            hypothesis = FaultHypothesis(faults, self._planting, conditions[0])
-            trial = self._tried(hypothesis, shown, rivals, until)
-            if trial.is_confirmed:
-                self._confirmed.append(trial)
-                return trial
-            if trial.other or not trial.is_refuted:
-                return None
+        while trial.absent and not trial.other and perf_counter() < until:
             shown += trial.predicted
             absent += trial.absent
-        return None
+            conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
+            if not conditions:
+                break
+            hypothesis = FaultHypothesis(faults, self._planting, conditions[0])
+            trial = self._tried(hypothesis, shown, rivals, until)
+        if not trial.is_confirmed:
+            return None
+        self._confirmed.append(trial)
+        return trial
 
     def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
         return list(islice(filter(hypothesis.predicts, self._failing), most))
 
-    def _condition(self, shown: Iterable[Sample], absent: Iterable[Sample]) -> Sequence[Hypothesis]:
+    def _conditions(
+        self, shown: Iterable[Sample], absent: Iterable[Sample]
+    ) -> Sequence[Hypothesis]:
         """Return what tells cases in which a fault is there from those in which it is not."""
         cases = [Sample(s.vector, None, failed=True) for s in shown]
         return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
