@@ -39,17 +39,22 @@ Manner = Literal["values", "exception", "shape", "type", "outputs"]
 _ROWS = 9_000
 _ROUGH = 800
 _FEWEST_ROWS, _MOST_ROWS = 24, 600
-_WEIGHT = 2.0
-"""What the wrong elements of a sample weigh together at most, and the right ones."""
+_WEIGHT = 600.0
+"""What the wrong elements of all samples weigh together at most, and the right ones.
+
+Each sample has its share, but at least _LEAST_WEIGHT.
+"""
+_LEAST_WEIGHT = 2.0
 _BEAM = (28, 10)
 _WIDEST = 40
 _ALIKE = 6.0
 """Bits by which a rule may be longer than the shortest one."""
-_RULES = 8
+_RULES = 10
 _SPLITS = 8
 _ROUNDS = 2
 _NEARLY_ALL = 0.9
 _UNION = 6.0
+_BY_CHANCE = 0.05
 _LONG = 20.0
 _PAIRED = 3
 _TRIED = 2
@@ -458,9 +463,10 @@ class _Table:
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
+            most = max(_LEAST_WEIGHT, _WEIGHT / len(layouts))
             for kind in (wrong, ~wrong):
                 counts = np.bincount(owner[kind], minlength=len(layouts))
-                self.weights[kind] = np.minimum(1.0, _WEIGHT / np.maximum(1, counts[owner[kind]]))
+                self.weights[kind] = np.minimum(1.0, most / np.maximum(1, counts[owner[kind]]))
 
     @staticmethod
     def of_elements(comparable: Sequence[tuple[Sample, Layout]], chosen: Sequence[Ints]) -> _Table:
@@ -487,6 +493,11 @@ class _Table:
         if not KINDS[feature.name].of_elements:
             return column[np.unique(self._owner[rows])]
         return column[rows]
+
+    def rows(self, feature: Feature) -> Doubles:
+        """Return a number per row; NaN where there is none."""
+        column: Doubles = self._column(feature)
+        return column if KINDS[feature.name].of_elements else column[self._owner]
 
     def holds(self, condition: Condition) -> Bools:
         """Say of each row whether a condition holds."""
@@ -559,7 +570,9 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjuncti
     def pairs(part: Bools, *, rough: bool) -> list[tuple[float, tuple[Conjunction, ...]]]:
         parts = (part, table.wrong & ~part)
         both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
-        places = [(one, other) for _, one in both[0] for _, other in both[1]]
+        places = [
+            tuple(sorted((one, other), key=_place)) for _, one in both[0] for _, other in both[1]
+        ]
         return sorted(((bits_of(p), p) for p in places), key=lambda pair: pair[0])
 
     splits = _splits(table)
@@ -572,7 +585,7 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjuncti
 def _splits(table: _Table) -> list[Bools]:
     """Return parts of what is wrong that may be wrong for another cause than the rest.
 
-    What has one of two words, or a flag; and what lies beyond everything right.
+    What has one of some words, or a flag; and what lies beyond nearly everything right.
     """
     parts: dict[bytes, tuple[float, Bools]] = {}
     for feature in table.features(table.wrong):
@@ -585,18 +598,30 @@ def _splits(table: _Table) -> list[Bools]:
         elif kind.style == "flag":
             conditions = [Condition(feature, "is", value=True)]
         else:
-            right = table.seen(feature, ~table.wrong)
-            if right.size and not np.isnan(right).all():
-                conditions = [
-                    Condition(feature, "from", float(np.nanmax(right)) + 1),
-                    Condition(feature, "to", float(np.nanmin(right)) - 1),
-                ]
+            conditions = list(_tails(table, feature))
         for condition in conditions:
             part = table.holds(condition) & table.wrong
             share = float(table.weights[part].sum() / table.weights[table.wrong].sum())
             if 0.02 < share < 0.98:
                 parts.setdefault(part.tobytes(), (kind.surprise + abs(share - 0.5), part))
     return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
+
+
+def _tails(table: _Table, feature: Feature) -> Iterator[Condition]:
+    """Yield from where on, and to where, nearly all values of a feature are wrong."""
+    values = table.rows(feature)
+    known = ~np.isnan(values)
+    values, weights, wrong = values[known], table.weights[known], table.wrong[known]
+    relations: tuple[tuple[Relation, int], ...] = (("from", -1), ("to", 1))
+    for relation, sign in relations:
+        order = np.argsort(sign * values)
+        ranked = values[order]
+        totals = np.cumsum((weights * wrong)[order])
+        rights = np.cumsum((weights * ~wrong)[order])
+        ends = np.append(ranked[1:] != ranked[:-1], np.ones(1, np.bool_))
+        pure = np.flatnonzero(ends & (totals > 0) & (rights <= _BY_CHANCE * totals))
+        if pure.size:
+            yield Condition(feature, relation, float(ranked[pure[-1]]))
 
 
 def _conjunctions(
