@@ -34,7 +34,7 @@ from conformance.vector import Case, Vector
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
-Manner = Literal["values", "exception", "shape", "type", "outputs"]
+Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
 
 _ROWS = 9_000
 _ROUGH = 800
@@ -54,6 +54,7 @@ _SPLITS = 8
 _ROUNDS = 2
 _NEARLY_ALL = 0.9
 _UNION = 6.0
+_NOTHING = 1e-9
 _BY_CHANCE = 0.05
 _LONG = 20.0
 _PAIRED = 3
@@ -164,7 +165,7 @@ class Condition:
 
 
 def _shown(value: Any) -> str:
-    return str(int(value)) if value == int(value) else f"{value:g}"
+    return str(int(value)) if np.isfinite(value) and value == int(value) else f"{value:g}"
 
 
 def _plural(noun: str) -> str:
@@ -300,6 +301,7 @@ class Rule:
 _MANNERS: Mapping[Manner, str] = {
     "values": "wrong values",
     "exception": "an exception",
+    "accepted": "a result of an invalid case",
     "shape": "an output of another shape",
     "type": "an output of another type",
     "outputs": "wrong values of a further output",
@@ -327,6 +329,8 @@ def manner_of(sample: Sample) -> Manner | None:
         return None
     if sample.outputs is None:
         return "exception"
+    if not sample.vector.values:
+        return "accepted"
     if sample.wrong is None:
         expected = [outcome.outputs[0].values for outcome in sample.vector.values]
         same = sample.outputs and any(sample.outputs[0].shape == e.shape for e in expected)
@@ -499,6 +503,11 @@ class _Table:
         column: Doubles = self._column(feature)
         return column if KINDS[feature.name].of_elements else column[self._owner]
 
+    def weigh(self, rows: Bools) -> tuple[float, float]:
+        """Return the weight of the wrong and of the right ones of some rows."""
+        wrong = float(self.weights[rows & self.wrong].sum())
+        return wrong, float(self.weights[rows].sum()) - wrong
+
     def holds(self, condition: Condition) -> Bools:
         """Say of each row whether a condition holds."""
         if condition not in self._held:
@@ -585,7 +594,8 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjuncti
 def _splits(table: _Table) -> list[Bools]:
     """Return parts of what is wrong that may be wrong for another cause than the rest.
 
-    What has one of some words, or a flag; and what lies beyond nearly everything right.
+    What has one of some words, or a flag; and what lies beyond nearly everything right. Those that
+    tell wrong from right best come first.
     """
     parts: dict[bytes, tuple[float, Bools]] = {}
     for feature in table.features(table.wrong):
@@ -600,10 +610,11 @@ def _splits(table: _Table) -> list[Bools]:
         else:
             conditions = list(_tails(table, feature))
         for condition in conditions:
-            part = table.holds(condition) & table.wrong
-            share = float(table.weights[part].sum() / table.weights[table.wrong].sum())
-            if 0.02 < share < 0.98:
-                parts.setdefault(part.tobytes(), (kind.surprise + abs(share - 0.5), part))
+            held = table.holds(condition)
+            part = held & table.wrong
+            if part.any() and not (part == table.wrong).all():
+                left = sum(_exceptions(*table.weigh(rows)) for rows in (held, ~held))
+                parts.setdefault(part.tobytes(), (left, part))
     return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
 
 
@@ -682,7 +693,7 @@ def _candidates(
 
 def _exceptions(wrong: float, right: Any) -> Any:
     """Return the bits that it takes to say which of some rows are wrong, and which right."""
-    share = right / (wrong + right)
+    share = right / np.maximum(wrong + right, _NOTHING)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
     return (wrong + right) * np.nan_to_num(entropy)

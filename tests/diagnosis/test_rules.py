@@ -11,7 +11,8 @@ from support.samples import around, sample, samples
 
 from conformance.cases.near import Feature
 from conformance.diagnosis.elements import layout_of
-from conformance.diagnosis.rules import Condition, Edge, Rule, learned
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.rules import Condition, Edge, Rule, learned, manner_of
 from conformance.operators import vector_of
 
 PLANE = {"kernel": [3, 3], "strides": [1, 1], "pads_begin": [1, 0], "pads_end": [0, 1]}
@@ -241,6 +242,31 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
 def test_conditions_are_said_in_plain_words(condition, words):
     """A noun phrase for elements, a sentence for cases."""
     assert condition.words == words
+
+
+def test_failures_are_told_apart_by_manner():
+    """Values, an exception, a result of an invalid case, another shape, another type."""
+    right, broken = vector_of(AVERAGE), vector(ramp(1, 1, 6), pool(kernel=[0]))
+    (output,) = right.values[0].outputs
+    assert manner_of(sample(right, lambda _vector, output: output)) is None
+    assert manner_of(sample(right, lambda _vector, output: output + 1)) == "values"
+    assert manner_of(sample(right, shorter)) == "shape"
+    assert manner_of(sample(right, lambda _vector, output: output.astype("float64"))) == "type"
+    assert manner_of(Sample(right, None, failed=True)) == "exception"
+    assert manner_of(Sample(broken, (output.values,), failed=True)) == "accepted"
+
+
+def test_data_that_are_not_finite_do_no_harm():
+    """Infinities and NaN are values as any other."""
+    data = ramp(1, 3, 8)
+    data[:, 1] = np.inf
+    data[:, 2, 3] = np.nan
+    wrong = samples([vector(data, pool()).case, *cases(count=20)], first_infinity)
+    assert [rule.words for rule in learned(wrong)]
+
+
+def first_infinity(_vector, output):
+    output[np.isinf(output)] = 0
 
 
 def test_a_rule_without_conditions_holds_everywhere():
