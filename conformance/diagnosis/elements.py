@@ -540,17 +540,14 @@ def _extreme_of(extreme: Callable[[Iterable[int]], int], role: str) -> Of:
     return of
 
 
-def _worded(role: str) -> Of:
+def _meaning(role: str) -> Of:
+    """Return the feature: what a word means, its default where a document has no such attribute."""
+
     def of(layout: Layout, _axis: int) -> Any:
-        known = layout.params is not None and role in layout.operator.roles
-        return str(getattr(layout.params, role)).lower() if known else None
+        known = layout.params is not None and layout.operator.has_windows
+        return getattr(layout.params, role) if known else None
 
     return of
-
-
-def _include_pad(layout: Layout, _axis: int) -> Any:
-    known = layout.params is not None and "include_pad" in layout.operator.roles
-    return layout.params.include_pad if known and layout.params is not None else None
 
 
 def _holds(test: Callable[[Params], bool]) -> Of:
@@ -639,9 +636,9 @@ _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
     "dtype": _word(lambda layout, _: name_of(layout.data.dtype), "the type"),
-    "auto_pad": _word(_worded("auto_pad"), "the padding mode"),
-    "rounding": _word(_worded("rounding"), "the rounding", 2.0),
-    "include_pad": _flag(_include_pad, "padding counts|padding does not count", 2.0),
+    "auto_pad": _word(_meaning("auto_pad"), "the padding mode"),
+    "rounding": _word(_meaning("rounding"), "the rounding", 2.0),
+    "include_pad": _flag(_meaning("include_pad"), "padding counts|padding does not count", 2.0),
     "adaptive": _flag(
         lambda layout, _: layout.operator.is_adaptive,
         "the output size is given|the output size follows",

@@ -34,22 +34,28 @@ from conformance.vector import Case, Vector
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
-Manner = Literal["values", "exception", "shape", "type", "outputs"]
+Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
 
 _ROWS = 9_000
 _ROUGH = 800
 _FEWEST_ROWS, _MOST_ROWS = 24, 600
-_WEIGHT = 2.0
-"""What the wrong elements of a sample weigh together at most, and the right ones."""
+_WEIGHT = 600.0
+"""What the wrong elements of all samples weigh together at most, and the right ones.
+
+Each sample has its share, but at least _LEAST_WEIGHT.
+"""
+_LEAST_WEIGHT = 2.0
 _BEAM = (28, 10)
 _WIDEST = 40
 _ALIKE = 6.0
 """Bits by which a rule may be longer than the shortest one."""
-_RULES = 8
+_RULES = 10
 _SPLITS = 8
 _ROUNDS = 2
 _NEARLY_ALL = 0.9
 _UNION = 6.0
+_NOTHING = 1e-9
+_BY_CHANCE = 0.05
 _LONG = 20.0
 _PAIRED = 3
 _TRIED = 2
@@ -159,7 +165,7 @@ class Condition:
 
 
 def _shown(value: Any) -> str:
-    return str(int(value)) if value == int(value) else f"{value:g}"
+    return str(int(value)) if np.isfinite(value) and value == int(value) else f"{value:g}"
 
 
 def _plural(noun: str) -> str:
@@ -295,6 +301,7 @@ class Rule:
 _MANNERS: Mapping[Manner, str] = {
     "values": "wrong values",
     "exception": "an exception",
+    "accepted": "a result of an invalid case",
     "shape": "an output of another shape",
     "type": "an output of another type",
     "outputs": "wrong values of a further output",
@@ -322,6 +329,8 @@ def manner_of(sample: Sample) -> Manner | None:
         return None
     if sample.outputs is None:
         return "exception"
+    if not sample.vector.values:
+        return "accepted"
     if sample.wrong is None:
         expected = [outcome.outputs[0].values for outcome in sample.vector.values]
         same = sample.outputs and any(sample.outputs[0].shape == e.shape for e in expected)
@@ -458,9 +467,10 @@ class _Table:
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
+            most = max(_LEAST_WEIGHT, _WEIGHT / len(layouts))
             for kind in (wrong, ~wrong):
                 counts = np.bincount(owner[kind], minlength=len(layouts))
-                self.weights[kind] = np.minimum(1.0, _WEIGHT / np.maximum(1, counts[owner[kind]]))
+                self.weights[kind] = np.minimum(1.0, most / np.maximum(1, counts[owner[kind]]))
 
     @staticmethod
     def of_elements(comparable: Sequence[tuple[Sample, Layout]], chosen: Sequence[Ints]) -> _Table:
@@ -487,6 +497,16 @@ class _Table:
         if not KINDS[feature.name].of_elements:
             return column[np.unique(self._owner[rows])]
         return column[rows]
+
+    def rows(self, feature: Feature) -> Doubles:
+        """Return a number per row; NaN where there is none."""
+        column: Doubles = self._column(feature)
+        return column if KINDS[feature.name].of_elements else column[self._owner]
+
+    def weigh(self, rows: Bools) -> tuple[float, float]:
+        """Return the weight of the wrong and of the right ones of some rows."""
+        wrong = float(self.weights[rows & self.wrong].sum())
+        return wrong, float(self.weights[rows].sum()) - wrong
 
     def holds(self, condition: Condition) -> Bools:
         """Say of each row whether a condition holds."""
@@ -559,7 +579,9 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjuncti
     def pairs(part: Bools, *, rough: bool) -> list[tuple[float, tuple[Conjunction, ...]]]:
         parts = (part, table.wrong & ~part)
         both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
-        places = [(one, other) for _, one in both[0] for _, other in both[1]]
+        places = [
+            tuple(sorted((one, other), key=_place)) for _, one in both[0] for _, other in both[1]
+        ]
         return sorted(((bits_of(p), p) for p in places), key=lambda pair: pair[0])
 
     splits = _splits(table)
@@ -572,7 +594,8 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjuncti
 def _splits(table: _Table) -> list[Bools]:
     """Return parts of what is wrong that may be wrong for another cause than the rest.
 
-    What has one of two words, or a flag; and what lies beyond everything right.
+    What has one of some words, or a flag; and what lies beyond nearly everything right. Those that
+    tell wrong from right best come first.
     """
     parts: dict[bytes, tuple[float, Bools]] = {}
     for feature in table.features(table.wrong):
@@ -585,18 +608,31 @@ def _splits(table: _Table) -> list[Bools]:
         elif kind.style == "flag":
             conditions = [Condition(feature, "is", value=True)]
         else:
-            right = table.seen(feature, ~table.wrong)
-            if right.size and not np.isnan(right).all():
-                conditions = [
-                    Condition(feature, "from", float(np.nanmax(right)) + 1),
-                    Condition(feature, "to", float(np.nanmin(right)) - 1),
-                ]
+            conditions = list(_tails(table, feature))
         for condition in conditions:
-            part = table.holds(condition) & table.wrong
-            share = float(table.weights[part].sum() / table.weights[table.wrong].sum())
-            if 0.02 < share < 0.98:
-                parts.setdefault(part.tobytes(), (kind.surprise + abs(share - 0.5), part))
+            held = table.holds(condition)
+            part = held & table.wrong
+            if part.any() and not (part == table.wrong).all():
+                left = sum(_exceptions(*table.weigh(rows)) for rows in (held, ~held))
+                parts.setdefault(part.tobytes(), (left, part))
     return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
+
+
+def _tails(table: _Table, feature: Feature) -> Iterator[Condition]:
+    """Yield from where on, and to where, nearly all values of a feature are wrong."""
+    values = table.rows(feature)
+    known = ~np.isnan(values)
+    values, weights, wrong = values[known], table.weights[known], table.wrong[known]
+    relations: tuple[tuple[Relation, int], ...] = (("from", -1), ("to", 1))
+    for relation, sign in relations:
+        order = np.argsort(sign * values)
+        ranked = values[order]
+        totals = np.cumsum((weights * wrong)[order])
+        rights = np.cumsum((weights * ~wrong)[order])
+        ends = np.append(ranked[1:] != ranked[:-1], np.ones(1, np.bool_))
+        pure = np.flatnonzero(ends & (totals > 0) & (rights <= _BY_CHANCE * totals))
+        if pure.size:
+            yield Condition(feature, relation, float(ranked[pure[-1]]))
 
 
 def _conjunctions(
@@ -657,7 +693,7 @@ def _candidates(
 
 def _exceptions(wrong: float, right: Any) -> Any:
     """Return the bits that it takes to say which of some rows are wrong, and which right."""
-    share = right / (wrong + right)
+    share = right / np.maximum(wrong + right, _NOTHING)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
     return (wrong + right) * np.nan_to_num(entropy)
