@@ -245,7 +245,7 @@ class _Search:
                 target.alone = _outputs(answer)
 
         with self._starts.copy() as copy:
-            least = self._starts.seconds_left - self._share
+            least = self._starts.seconds_left - self._share / 2
             while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
                 # Few at first: a call may take long.
                 copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
