@@ -24,10 +24,9 @@ from conformance.check.report import Diagnosis
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
-from conformance.faults.strength import vectors_of
 from conformance.operators import OPERATORS
 from conformance.vector import Outputs, Vector
-from conformance.vectorfile.sources import chosen, opened
+from conformance.vectorfile.sources import chosen, opened, vectors_in
 
 Planted = tuple[list[tuple[Vector, Outputs | None]], list[Vector]]
 
@@ -42,7 +41,8 @@ class Bench:
                 name = selection.source.operator
                 right = right_operator(name, None)
                 self._baselines[name] = [
-                    (vector, Baseline(vector.case, right)) for vector in vectors_of(selection)
+                    (vector, Baseline(vector.case, right))
+                    for vector in vectors_in(selection.source, selection.numbers)
                 ]
 
     def answers(self, faults: Sequence[Fault]) -> dict[str, Answer | None]:

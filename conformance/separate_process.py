@@ -8,18 +8,22 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from conformance.errors import ConformanceError
+from conformance.files import size_of
 
 _Result = TypeVar("_Result")
 _START = 60.0
 """Seconds that the process may take to start and to hand over its result, besides its work."""
 _MEMORY = 2 << 30
 """Bytes that the work may take besides those of its modules, unless it is given more."""
+_SECONDS = 30
+_BYTES_PER_SECOND = 1 << 20
+"""How long a library may take to find all parts of files, and how fast it reads at least."""
 
 
 class ProcessFailed(Exception):  # noqa: N818 - what became of the process, for callers to word
@@ -63,6 +67,11 @@ def call_separately(
         raise error
     returned: _Result = result
     return returned
+
+
+def seconds_to_read(paths: Iterable[Path]) -> float:
+    """Return how many seconds a library may take to read some files."""
+    return _SECONDS + sum(map(size_of, paths)) / _BYTES_PER_SECOND
 
 
 def _ending(code: int, seconds: float) -> str:

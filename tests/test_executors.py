@@ -264,6 +264,14 @@ class TestResume:
         assert not set(digests(tmp_path).items()) & set(digests(whole).items())
 
 
+_VERSIONED = """
+engine_version = "7.1"
+
+def backend(operator, inputs, attributes):
+    raise NotImplementedError
+"""
+
+
 class TestCheck:
     """`check` with an executor."""
 
@@ -282,11 +290,19 @@ class TestCheck:
         assert [each.id for each in one.results] == [each.id for each in many.results]
         for name in ("counts", "counts_by_operator", "readings", "undefined", "accuracy"):
             assert getattr(many, name) == getattr(one, name)
-        for name in ("vectors", "repeated", "problems", "not_run", "complete"):
+        for name in ("vectors", "versions", "repeated", "problems", "not_run", "complete"):
             assert getattr(many, name) == getattr(one, name)
         for left, right in zip(one.results, many.results, strict=True):
             assert (left.verdict, left.detail) == (right.verdict, right.detail)
             assert str(left.worst) == str(right.worst)  # NaN is not NaN
+
+    @dask_with_all
+    def test_the_engine_is_the_one_that_the_machines_have(self, machines, tmp_path):
+        """What their worker says when it starts."""
+        path = tmp_path / "mine.py"
+        path.write_text(_VERSIONED)
+        report = check(f"{path}:backend", tier="smoke", operators="MaxPool-1", executor=machines)
+        assert report.versions["engine"] == "7.1"
 
     def test_a_file_is_read_when_its_task_leaves(self, tmp_path):
         """Files of tasks that wait take no memory; one that has arrived needs no disk."""

@@ -165,7 +165,8 @@ def run(
         if isinstance(runner, StoredResults):
             selected = _exported(runner, selected)
         if floored is not None:
-            floored.check(_ids_by_operator(sources, replace(selection, shard=None)))
+            whole = chosen(sources, selection.operators, selection.select, selection.tier)
+            floored.check(_ids_by_operator(whole))
         # To look stored results up again does not show whether a backend gives equal answers.
         if not repeat or isinstance(runner, StoredResults):
             selected = [part.called_once() for part in selected]
@@ -179,7 +180,6 @@ def run(
             tally = Run(runner, pins, tick, max_failures, reasons, counted).all(selected)
         report = tally.report(
             backend=name,
-            engine="" if isinstance(runner, Distributed) else runner.engine,
             vectors=vectors_used(selected),
             required=pins,
             allow_extensions=allow_extensions,
@@ -228,12 +228,10 @@ def _ids(sources: Iterable[Source]) -> Iterator[str]:
     return chain.from_iterable(source.ids for source in sources)
 
 
-def _ids_by_operator(sources: Sequence[Source], selection: Selection) -> dict[str, list[str]]:
+def _ids_by_operator(selected: Sequence[Selected]) -> dict[str, list[str]]:
     """Return the ids of the vectors that are selected."""
     ids: dict[str, list[str]] = {}
-    for part in chosen(
-        sources, selection.operators, selection.select, selection.tier, selection.shard
-    ):
+    for part in selected:
         names = ids.setdefault(part.source.operator, [])
         names += [part.source.ids[number] for number in part.numbers.tolist()]
     return ids

@@ -19,14 +19,14 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import translate
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from conformance.check.report import FAILURES, Expectations, Report, Verdict
 from conformance.check.tally import Results
 from conformance.errors import UsageError
-from conformance.operators import CLAUSES
+from conformance.files import open_regular
+from conformance.operators import disputed_clauses
 from conformance.text import cut, quoted, without_unprintable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class ExpectedFailures:
     def read(cls, path: str | os.PathLike[str]) -> ExpectedFailures:
         """Read a file; UsageError, one line with path and line number, if it is not sound."""
         try:
-            with Path(path).open("rb") as file:
+            with open_regular(path) as file:
                 data = file.read(_MAX_BYTES + 1)
         except OSError as error:
             raise UsageError(
@@ -248,9 +248,8 @@ def _entry(number: int, line: str) -> ExpectedFailure:
         raise ValueError(f"{quoted(rest)} is no reason, which begins with #; {_FORM}")
     if not reason:
         raise ValueError(f"{quoted(pattern)} has no reason; {_FORM}")
-    if word == INCONSISTENT and getattr(CLAUSES.get(pattern), "kind", "") != "disputed":
-        disputed = [name for name, clause in CLAUSES.items() if clause.kind == "disputed"]
-        meant = _suggestion(pattern, disputed)
+    if word == INCONSISTENT and pattern not in (disputed := disputed_clauses()):
+        meant = _suggestion(pattern, [*disputed])
         raise ValueError(
             f"no disputed clause {quoted(pattern)}{meant}; there are {', '.join(disputed)}"
         )

@@ -40,8 +40,12 @@ def few_patterns(
     allowed = frozenset(name for name in passing if name.startswith(f"{operator}/"))
     forbidden = frozenset(name for name in others if name.startswith(f"{operator}/"))
     everything = sorted(wanted | allowed | forbidden)
-    not_yet = _bits(name in wanted for name in everything)
-    for pattern, bits in _candidates(operator, left, everything, allowed, forbidden):
+    of_failing, of_passing, of_others = (
+        _bits(name in names for name in everything) for names in (wanted, allowed, forbidden)
+    )
+    not_yet = of_failing
+    candidates = _candidates(operator, left, everything, of_failing, of_passing, of_others)
+    for pattern, bits in candidates:
         if (bits & not_yet).bit_count() < _LEAST:
             continue
         found = frozenset(matched(pattern, everything))
@@ -56,17 +60,15 @@ def _candidates(
     operator: str,
     ids: Sequence[str],
     everything: Sequence[str],
-    allowed: frozenset[str],
-    forbidden: frozenset[str],
+    wanted: int,
+    passing: int,
+    others: int,
 ) -> list[tuple[str, int]]:
     """Return patterns worth trying, those that match most of some ids first.
 
-    With each comes the set of those of all ids that hold its words: a bit for each.
+    With each comes the set of those of all ids that hold its words: a bit for each. `wanted`,
+    `passing` and `others` are such sets: of the ids of failures, of those that pass, of the rest.
     """
-    wanted, passing, others = (
-        _bits(name in names for name in everything)
-        for names in (frozenset(ids), allowed, forbidden)
-    )
     counts = Counter(word for name in ids for word in dict.fromkeys(_words(name)))
     words = [word for word, number in counts.most_common(_WORDS) if number >= _LEAST]
     holding = {word: _bits(word in name for name in everything) for word in words}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from conformance.errors import UsageError
-from conformance.operators import CLAUSES
+from conformance.operators import CLAUSES, disputed_clauses
 
 _ENGINES = {"openvino": "OpenVINO", "onnx": "ONNX Runtime", "torch": "PyTorch"}
 
@@ -17,9 +17,9 @@ class _Profiles(Mapping[str, dict[str, str]]):
         engine = _ENGINES[name]
         return {
             clause.name: reading.name
-            for clause in CLAUSES.values()
+            for clause in disputed_clauses().values()
             for reading in clause.readings
-            if clause.kind == "disputed" and engine in reading.followed_by
+            if engine in reading.followed_by
         }
 
     def __iter__(self) -> Iterator[str]:
@@ -41,7 +41,7 @@ def pins_of(profile: str | None, require: Mapping[str, str] | None) -> dict[str,
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     pins = (PROFILES[profile] if profile else {}) | dict(require or {})
-    disputed = {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
+    disputed = disputed_clauses()
     for clause, reading in pins.items():
         if clause not in disputed:
             why = f", it is {CLAUSES[clause].kind}" if clause in CLAUSES else ""

@@ -80,6 +80,7 @@ class Run:
             tally.stopped = INTERRUPTED
         except Stopped as stop:
             tally.stopped = str(stop)
+        tally.engines = frozenset(filter(None, [self._runner.engine]))
         return tally
 
     def _between_counts(self, numbers: Ints) -> Sequence[Ints]:

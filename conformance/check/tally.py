@@ -32,6 +32,7 @@ from conformance.check.report import (
 )
 from conformance.check.votes import Votes
 from conformance.dtypes import name_of
+from conformance.text import listed
 from conformance.vectorfile.sources import Source
 
 INTERRUPTED = "interrupted"
@@ -158,13 +159,15 @@ class Results(Sequence[Result]):
 class Tally:
     """Mergeable tally of judged vectors, of one process or of several.
 
-    `seconds` were spent in the backend. `stopped` says why not every vector was run, "" if it
+    `seconds` were spent in the backend. `engines` are the versions of its engine that are known:
+    machines may have different ones. `stopped` says why not every vector was run, "" if it
     was, `INTERRUPTED` where the user stopped it.
     """
 
     batches: list[JudgedBatch] = field(default_factory=list)
     repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
     seconds: float = 0.0
+    engines: frozenset[str] = frozenset()
     stopped: str = ""
 
     def __len__(self) -> int:
@@ -175,14 +178,15 @@ class Tally:
         self.batches += other.batches
         self.repeated += other.repeated
         self.seconds += other.seconds
+        self.engines |= other.engines
         self.stopped = self.stopped or other.stopped
 
-    def report(self, *, engine: str = "", **about: Any) -> Report:
+    def report(self, **about: Any) -> Report:
         """Return the report of the run; `about` are the fields that no verdict tells.
 
-        `engine` is the version of the backend's engine, "" if it is not known.
         An exception that only a reading not followed would excuse is an error from here on.
         """
+        engine = {"engine": listed(sorted(self.engines))} if self.engines else {}
         return report_of(
             [batch.verdicts for batch in self.batches],
             readings=self._settle_readings(),
@@ -191,7 +195,7 @@ class Tally:
             repeated=self.repeated,
             stopped=self.stopped,
             backend_seconds=self.seconds,
-            versions=_versions() | ({"engine": engine} if engine else {}),
+            versions=_versions() | engine,
             **about,
         )
 

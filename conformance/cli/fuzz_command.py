@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from conformance.cli.terminal import progress_bar, show
+from conformance.errors import ConformanceError
 from conformance.fuzz import Finding, fuzz, save
 from conformance.fuzz.saving import check_name
 from conformance.report import fuzz_report
@@ -44,12 +45,19 @@ def run(
             progress=progress,
             **workers,
         )
-    saved = save(report, target) if target is not None else []
+    saved: list[Path] = []
+    unsaved = report.unsaved
+    try:
+        saved = save(report, target) if target is not None else []
+    except ConformanceError as error:  # a search may have taken an hour: its findings are shown
+        unsaved = error
 
     def repro(finding: Finding) -> str:
         return script(finding.vector.case, finding.result, backend=backend)
 
     show(fuzz_report.describe(report, repro=repro, saved=saved))
+    if unsaved is not None:
+        raise unsaved
     if report.stopped == "interrupted":
         raise click.Abort
     return 0 if report.ok else 1

@@ -99,20 +99,20 @@ class Trial:
                 self.strays.append(sample)
             else:
                 self.quiet += 1
-        elif hypothesis.predicts(sample) or (
-            isinstance(hypothesis, FaultHypothesis) and hypothesis.predicts_with(rivals, sample)
-        ):
+        elif hypothesis.predicts(sample):
             # Right where it shows, and as predicted: what comes instead is equal there.
             if sample.failed:
                 self.predicted.append(sample)
             else:
                 self.quiet += 1
-        elif sample.failed:
-            self.other.append(sample)
-        elif isinstance(hypothesis, Elements):
-            self.unclear.append(sample)
+        elif not sample.failed:
+            (self.unclear if isinstance(hypothesis, Elements) else self.absent).append(sample)
+        elif isinstance(hypothesis, FaultHypothesis):
+            together = hypothesis.predicts_with(rivals, sample)
+            if together is not None:
+                (self.predicted if together else self.other).append(sample)
         else:
-            self.absent.append(sample)
+            self.other.append(sample)
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
@@ -147,15 +147,22 @@ class Experiments:
         where all are.
         """
         rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
-        trials = [self._on_suspect(alternatives, rivals) for alternatives in suspects]
+        trials: list[Trial | None] = [None] * len(suspects)
+        # Two faults at once need no name of their own where each has been confirmed alone.
+        for number in sorted(range(len(suspects)), key=lambda number: len(suspects[number][0])):
+            known = {f for trial in self._confirmed for f in _faults_of(trial)}
+            if not known.issuperset(suspects[number][0]):
+                trials[number] = self._on_suspect(suspects[number], rivals)
         for number, (faults, *_) in enumerate(suspects):
             if trials[number] is None and len(faults) == 1 and not self._is_enough:
                 trials[number] = self._under_condition(faults, rivals)
         return trials
 
     def on_rules(self) -> list[Trial]:
-        """Return rules for the failures that no confirmed cause explains."""
-        rules: list[Trial] = []
+        """Return rules for the failures that no confirmed cause explains.
+
+        A rule that explains all that a confirmed fault does takes its place.
+        """
         hopeless: set[str | None] = set()
         while not self._is_enough:
             left = [s for s in self._failing if not self._is_explained(s)]
@@ -163,13 +170,32 @@ class Experiments:
             if not manners:
                 break
             manner = max(manners, key=lambda manner: manners[manner])
-            trial = self._on_rule([s for s in left if manner_of(s) == manner])
-            if trial is None:
+            if not self._on_manner(manner, left):
                 hopeless.add(manner)
-            else:
-                rules.append(trial)
+        return [t for t in self._confirmed if not isinstance(t.hypothesis, FaultHypothesis)]
+
+    def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
+        """Say whether a rule is confirmed for failures of one manner, first for all of them."""
+        faults = [
+            trial
+            for trial in self._confirmed
+            if any(manner_of(s) == manner for s in trial.strays if not self._is_explained(s))
+        ]
+        if faults:
+            others = [trial for trial in self._confirmed if trial not in faults]
+            before, self._confirmed = self._confirmed, others
+            failing = [s for s in self._failing if not self._is_explained(s)]
+            trial = self._on_rule([s for s in failing if manner_of(s) == manner])
+            if trial is not None and all(
+                trial.explains(s) for fault in faults for s in fault.predicted
+            ):
                 self._confirmed.append(trial)
-        return rules
+                return True
+            self._confirmed = before
+        trial = self._on_rule([s for s in left if manner_of(s) == manner])
+        if trial is not None:
+            self._confirmed.append(trial)
+        return trial is not None
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
@@ -371,6 +397,10 @@ class Experiments:
     def _is_explained_otherwise(self, vector: Vector) -> bool:
         """Say whether a cause that is confirmed shows on a case, which then tells less."""
         return any(trial.hypothesis.fails(vector) for trial in self._confirmed)
+
+
+def _faults_of(trial: Trial) -> Together:
+    return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
 
 
 def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
-from conformance.batch import vector_at
 from conformance.check.distributed import Distributed
 from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
@@ -25,7 +24,7 @@ from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
-from conformance.vectorfile.sources import Source, Vectors, opened
+from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 _SECONDS_FOR_STATE = 8.0
 _CONFORMING = 1200
@@ -135,11 +134,8 @@ def reproduced(
             pairs = [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
             for vector, outputs in _rejected(pairs) if pairs else ():
                 observation = Observation(vector, outputs, readings(vector))
-                # As the search does: the readings followed may be an effect of the fault.
-                doubtful = replace(observation, in_doubt=True)
                 for cause, faults in causes.items():
-                    together = tuple(faults)
-                    if any(reproductions.match(together, o) for o in (observation, doubtful)):
+                    if reproductions.reproduce(tuple(faults), observation):
                         found.setdefault(vector.case.id, []).append(cause)
     return found
 
@@ -193,7 +189,7 @@ def _not_kept(report: Report) -> int:
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
     wanted = set(ids)
     numbers = np.array([n for n, name in enumerate(source.ids) if name in wanted], np.int64)
-    return [vector_at(batch, i) for batch in source.batches(numbers) for i in range(len(batch))]
+    return list(vectors_in(source, numbers))
 
 
 def _rejected(failures: Sequence[Mismatch]) -> list[Mismatch]:

@@ -84,11 +84,13 @@ class FaultHypothesis:
             return not sample.failed
         return sample.failed and self.planting.reproduces(self.faults, sample)
 
-    def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool:
-        """Say whether it predicts what the backend did, where one of other faults is there too."""
-        met = self.condition is None or self.condition.fails(sample.vector)
-        return met and any(
-            self.planting.reproduces((*self.faults, other), sample)
-            for other in others
-            if other not in self.faults
-        )
+    def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool | None:
+        """Say whether it predicts what the backend did, where one of other faults is there too.
+
+        None where such a fault does so alone: it hides this one.
+        """
+        reproduces = self.planting.reproduces
+        others = [other for other in others if other not in self.faults]
+        if any(reproduces((other,), sample) for other in others):
+            return None
+        return any(reproduces((*self.faults, other), sample) for other in others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice, product
@@ -72,6 +72,11 @@ class Observation:
             for combination in (self._doubtful() if self.in_doubt else self._possible())
         )
 
+    @cached_property
+    def doubted(self) -> Observation:
+        """The same, in doubt of the readings."""
+        return replace(self, in_doubt=True)
+
     def _possible(self) -> list[Combination]:
         left = [
             clause
@@ -132,6 +137,10 @@ class Reproductions:
     def match(self, faults: tuple[Fault, ...], observation: Observation) -> Match:
         """Say how well faults reproduce what the backend returned for a vector."""
         return self.matches(faults, [observation])[0]
+
+    def reproduce(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
+        """Say whether faults reproduce what was returned, under the readings followed or others."""
+        return any(self.match(faults, each) for each in (observation, observation.doubted))
 
     def matches(
         self, faults: tuple[Fault, ...], observations: Sequence[Observation]

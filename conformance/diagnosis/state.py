@@ -245,7 +245,7 @@ class _Search:
                 target.alone = _outputs(answer)
 
         with self._starts.copy() as copy:
-            least = self._starts.seconds_left - self._share
+            least = self._starts.seconds_left - self._share / 2
             while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
                 # Few at first: a call may take long.
                 copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
@@ -308,9 +308,10 @@ class _Search:
             likely = self._history.likely(target.position)
             shown = next(filter(shows, _growing(likely)), None)
             if shown is None:
-                exact = self._history.whole and target.position not in self._history.again
-                same = _varying(target, "in the run, and right alone and after the same calls")
-                return same if exact else _open(target)
+                if not self._history.whole or target.position in self._history.again:
+                    return _open(target)
+                same = "alone and after the same calls"
+                return _varying(target, f"in the run, and right in a fresh process, {same}")
             kept, is_shortest = list[str](), False
             with suppress(TimeIsUp):
                 for smaller in shrinking(shown, shows):
@@ -449,7 +450,7 @@ def _varying(target: _Target, when: str) -> _Found:
 
 def _open(target: _Target) -> _Found:
     words = "answers that vary, or depend on earlier calls that were not found"
-    example = f"{described(target.vector.case)}, wrong in the run, and right alone"
+    example = f"{described(target.vector.case)}, wrong in the run, and right in a fresh process"
     return _Found(target.position, StateFinding(words, example))
 
 

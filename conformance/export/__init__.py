@@ -7,12 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.batch import vector_at
 from conformance.errors import UsageError
 from conformance.files import new_folder
 from conformance.progress import Progress
 from conformance.vector import Vector
-from conformance.vectorfile.sources import Operators, Select, Selected, Vectors, chosen, opened
+from conformance.vectorfile.sources import (
+    Operators,
+    Select,
+    Selected,
+    Vectors,
+    chosen,
+    opened,
+    vectors_in,
+)
 
 __all__ = ["FORMATS", "Exported", "export"]
 
@@ -68,12 +75,11 @@ def _vectors(
     """Yield the vectors; `progress` hears of each when the next one is asked for."""
     total, done = sum(len(selection.numbers) for selection in selections), 0
     for selection in selections:
-        for batch in selection.source.batches(selection.numbers):
-            for index in range(len(batch)):
-                yield vector_at(batch, index)
-                done += 1
-                if progress is not None:
-                    progress(f"export {form}", done, total)
+        for vector in vectors_in(selection.source, selection.numbers):
+            yield vector
+            done += 1
+            if progress is not None:
+                progress(f"export {form}", done, total)
 
 
 def _writer(form: str) -> Write:

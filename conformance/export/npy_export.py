@@ -5,6 +5,7 @@ docs/results.md describes what is written; its version changes when that page do
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -15,8 +16,10 @@ import numpy as np
 
 from conformance.backends.results import path_of
 from conformance.dtypes import name_of
+from conformance.errors import UsageError
 from conformance.export.limits import ANY, Limits, limits
 from conformance.operators import Output, operator_named
+from conformance.text import cut
 from conformance.vector import Array, Outcome, Values, Vector
 
 FORMAT: Final = "pooling-conformance case"
@@ -28,7 +31,12 @@ def write_npy(folder: Path, vectors: Iterator[Vector]) -> dict[str, str]:
     index = []
     for vector in vectors:
         case, path = vector.case, path_of(vector.case.id)
-        _write(folder / path, vector)
+        try:
+            _write(folder / path, vector)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise UsageError(f"{error.strerror}: the folder of {cut(case.id, 200)}") from None
         index.append(f"{path}\t{case.operator}\t{name_of(case.inputs[0].dtype)}\t{case.id}\n")
     (folder / "index.tsv").write_text("".join(index), "utf-8", newline="\n")
     return {}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from time import perf_counter
 from typing import Any
 
 from conformance.backends.runner import InProcess
-from conformance.batch import vector_at
 from conformance.check import Selection
 from conformance.check.api import run
 from conformance.check.judge import accepted
-from conformance.check.report import FAILURES
 from conformance.faults.baseline import (
     Baseline,
     PlantedFaults,
@@ -25,7 +23,7 @@ from conformance.faults.fault import Fault, faulty
 from conformance.operators import OPERATORS
 from conformance.progress import Counts
 from conformance.vector import Vector
-from conformance.vectorfile.sources import Selected, Vectors, chosen, opened
+from conformance.vectorfile.sources import Vectors, chosen, opened, vectors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def strength(
             counts[name] = len(selection.numbers)
             header = getattr(selection.source, "header", {})
             coverage[name] = dict(header.get("coverage", {}))
-            stored = list(vectors_of(selection))
+            stored = list(vectors_in(selection.source, selection.numbers))
             every += [vector.case.id for vector in stored]
             planted = [fault for fault in faults if fault.concerns(OPERATORS[name])]
             catching = _catching(planted, name, stored, through=idle, tick=tick)
@@ -141,13 +139,6 @@ def strength(
         perf_counter() - started,
         tuple(vector for vector in every if vector not in adding) if idle else None,
     )
-
-
-def vectors_of(selection: Selected) -> Iterator[Vector]:
-    """Yield the selected vectors as objects, in the order of their file."""
-    for batch in selection.source.batches(selection.numbers):
-        for index in range(len(batch)):
-            yield vector_at(batch, index)
 
 
 def _catching(
@@ -211,7 +202,7 @@ def _caught_by(vector: Vector, catch: Catch) -> Catch:
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
     """Judge a whole run: its answers must agree on the readings."""
     report = run(InProcess(faulty(fault)), vectors, Selection(tier="exhaustive"), name=fault.name)
-    failed = {result.id for result in report.results if result.verdict in FAILURES}
+    failed = {result.id for result in report.results if result.verdict in report.failing}
     if failed:
         # An exception is right only under a reading that the other vectors rule out.
         failing = [vector for vector in vectors if vector.case.id in failed]

@@ -133,11 +133,8 @@ class Causes:
     ) -> bool:
         if not _is_diagnosable(failure):
             return False
-        observations = (
-            Observation(failure.vector, _outputs(failure), readings, in_doubt=doubt)
-            for doubt in (False, True)
-        )
-        return any(self._reproductions.match(faults, observation) for observation in observations)
+        observation = Observation(failure.vector, _outputs(failure), readings)
+        return self._reproductions.reproduce(faults, observation)
 
     def _diagnosed(
         self,

@@ -83,9 +83,9 @@ class Examiner:
         """
         vectors = []
         for case in cases:
-            vector = vector_of(case)
             if case.id in self._known:
                 continue
+            vector = vector_of(case)
             if is_judgeable(operator_named(case.operator), vector):
                 vectors.append(vector)
             else:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from conformance.check.report import ClauseReport, Diagnosis, Result, Verdict
+from conformance.errors import ConformanceError
 from conformance.vector import Vector
 
 
@@ -37,7 +38,7 @@ class FuzzReport:
     bound says nothing, and `avoided` those like a crash or hang found before: they were not run.
     `readings` are the clauses met, as in a checker's report, and `witnesses` two vectors for each
     clause that is inconsistent. `stopped` says why a search ended before its time, "" if it did
-    not.
+    not, and `unsaved` what kept failures from being stored in the database.
     """
 
     backend: str
@@ -52,6 +53,7 @@ class FuzzReport:
     counts: Counter[Verdict]
     seconds: float
     stopped: str = ""
+    unsaved: ConformanceError | None = None
     extensions: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property

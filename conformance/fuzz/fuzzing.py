@@ -21,7 +21,7 @@ from conformance.backends import Backend
 from conformance.backends.runner import Stopped
 from conformance.cases.minimize import polished
 from conformance.cases.strategies import cases, invalid_cases
-from conformance.errors import UsageError
+from conformance.errors import ConformanceError, UsageError
 from conformance.fuzz.caller import Called
 from conformance.fuzz.causes import Cause, Causes
 from conformance.fuzz.evaluator import Examiner, Failure
@@ -78,7 +78,8 @@ def fuzz(
     `progress(what, done, total)` is called now and then.
 
     Raises UsageError for an argument that is wrong. A KeyboardInterrupt ends the search, and so
-    does a backend that cannot be started again after a crash: the report says so.
+    does a backend that cannot be started again after a crash: the report says so. It also says
+    where failures could not be stored in the database.
     """
     names = list(dict.fromkeys(operators or OPERATORS))
     for operator in names:
@@ -88,7 +89,7 @@ def fuzz(
         "max_examples": max_examples,
         "max_causes": max_causes,
     }.items():
-        if value is not None and value <= 0:
+        if value is not None and not value > 0:  # NaN is neither
             raise UsageError(f"{option}={value}: must be above 0")
     if seconds is None and max_examples is None:
         seconds = SECONDS
@@ -164,10 +165,7 @@ class _Search:
             stopped = "interrupted"
         if not stopped and len(self._causes.found) >= self._max_causes:
             stopped = f"{self._max_causes} causes found"
-        for operator in names:
-            failing = [each.failure.vector for each in self._causes.found]
-            of_it = [vector for vector in failing if vector.case.operator == operator]
-            self._corpus.store(operator, of_it, whole=not stopped)
+        unsaved = self._store(names, whole=not stopped)
         votes = self._examiner.votes
         readings = votes.reports()
         return FuzzReport(
@@ -188,7 +186,19 @@ class _Search:
             extensions=self._examiner.extensions,
             seconds=perf_counter() - self._started,
             stopped=stopped,
+            unsaved=unsaved,
         )
+
+    def _store(self, names: Sequence[str], *, whole: bool) -> ConformanceError | None:
+        """Store what failed for the next search; return what keeps it from that."""
+        failing = [cause.failure.vector for cause in self._causes.found]
+        try:
+            for operator in names:
+                of_it = [vector for vector in failing if vector.case.operator == operator]
+                self._corpus.store(operator, of_it, whole=whole)
+        except ConformanceError as error:
+            return error
+        return None
 
     def _all(self, names: Sequence[str]) -> None:
         """Try what failed before, then go round the operators, with more cases each time."""

@@ -72,7 +72,10 @@ class Corpus:
             with folder_for(self._directory):
                 _write(path, operator, [*vectors, *before])
         else:
-            path.unlink(missing_ok=True)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise UsageError(f"{path}: cannot be removed: {error.strerror}") from None
 
 
 def _file_in(directory: Path, operator: str) -> Path:

@@ -28,7 +28,13 @@ from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.pooling import Pooling, pooling_of
 from conformance.operators.reduction import AVERAGE, MAXIMUM, Reduction
-from conformance.operators.registry import CLAUSES, OPERATORS, concerned, operator_named
+from conformance.operators.registry import (
+    CLAUSES,
+    OPERATORS,
+    concerned,
+    disputed_clauses,
+    operator_named,
+)
 from conformance.vector import Array, Case, Vector, as_returned
 
 __all__ = [
@@ -53,6 +59,7 @@ __all__ = [
     "adaptive",
     "clauses_of",
     "concerned",
+    "disputed_clauses",
     "disputed_of",
     "evaluate",
     "operator_named",
@@ -84,7 +91,7 @@ def evaluate(
     reading. Source: the operator's document and docs/clauses.md.
     """
     chosen = dict(readings or {})
-    disputed = {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
+    disputed = disputed_clauses()
     for clause_name, reading_name in chosen.items():
         if clause_name not in disputed:
             raise UsageError(

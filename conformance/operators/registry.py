@@ -76,6 +76,11 @@ def operator_named(name: str) -> Operator:
     return OPERATORS[name]
 
 
+def disputed_clauses() -> dict[str, Clause]:
+    """Return the disputed clauses of all operators by name."""
+    return {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
+
+
 def concerned(clause: Clause) -> tuple[str, ...]:
     """Return the names of the operators that a clause concerns."""
     return tuple(

@@ -120,7 +120,9 @@ def _conclusion(report: FuzzReport) -> str:
     if report.ok:
         return f"NOTHING FOUND in {cases}"
     if not causes and not clauses:
-        return "NOTHING WAS RUN: the backend supports none of what was drawn"
+        if report.counts.total():
+            return f"NOTHING WAS COMPUTED: the backend supports none of {cases}"
+        return f"NOTHING WAS RUN of {cases}"
     said = [words.count(causes, "cause")] if causes else []
     said += [f"{words.count(clauses, 'clause')} with inconsistent readings"] if clauses else []
     return f"FOUND {' and '.join(said)} in {cases}"

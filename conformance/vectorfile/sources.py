@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import Batch, batch_of
+from conformance.batch import Batch, batch_of, vector_at
 from conformance.errors import UsageError
 from conformance.operators import operator_named
 from conformance.vector import TIERS, Vector
@@ -21,6 +22,7 @@ from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
 
+_SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 _AGAIN = 32
 """Vectors of a source that are called a second time, at most."""
 
@@ -99,6 +101,13 @@ def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
     return nullcontext([InMemory(name, group) for name, group in by_operator.items()])
 
 
+def vectors_in(source: Source, numbers: npt.NDArray[np.int64]) -> Iterator[Vector]:
+    """Yield the vectors of a source with some numbers, in the order of these."""
+    for batch in source.batches(numbers):
+        for index in range(len(batch)):
+            yield vector_at(batch, index)
+
+
 def chosen(
     sources: Sequence[Source],
     operators: Operators,
@@ -164,10 +173,11 @@ def _part(shard: str | None) -> tuple[int, int]:
     """Return i - 1 and n for "i/n": a shard is every n-th vector, so that shards are alike."""
     if shard is None:
         return 0, 1
-    number, slash, count = shard.partition("/")
-    if not (slash and all(map(str.isdecimal, (number, count))) and 1 <= int(number) <= int(count)):
+    match = _SHARD.fullmatch(shard)
+    number, count = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= number <= count:
         raise UsageError(f"shard {shard!r} is not i/n, the i-th of n parts: 1/4 for example")
-    return int(number) - 1, int(count)
+    return number - 1, count
 
 
 def _listed(given: str | Sequence[str]) -> list[str]:

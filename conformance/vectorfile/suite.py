@@ -14,17 +14,14 @@ from typing import overload
 import numpy as np
 
 from conformance.errors import UsageError, VectorFileError
-from conformance.files import Closable, size_of
-from conformance.separate_process import ProcessFailed, call_separately
+from conformance.files import Closable
+from conformance.separate_process import ProcessFailed, call_separately, seconds_to_read
 from conformance.vector import Vector
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
 from conformance.vectorfile.vector_file import VectorFile, first_repeated
 
 _RESIDENT = 160 << 20  # bytes of all files together that stay in memory, about
-_SECONDS = 30
-_BYTES_PER_SECOND = 10 << 20
-"""How long HDF5 may take to find all parts of files, and how fast it reads at least."""
 
 
 class VectorSet(Closable, Sequence[VectorFile]):
@@ -131,9 +128,8 @@ def _survive(paths: Sequence[Path]) -> None:
     """Let another process read files first; VectorFileError for one that ends it."""
     if not paths:
         return
-    nbytes = sum(size_of(path) for path in paths)
     try:
-        call_separately(touch, paths, seconds=_SECONDS + nbytes / _BYTES_PER_SECOND)
+        call_separately(touch, paths, seconds=seconds_to_read(paths))
     except ProcessFailed as failure:
         if len(paths) == 1:
             what = f"damaged or not a vector file (the HDF5 library {failure} on it)"

@@ -132,6 +132,7 @@ class TestSelection:
             ({"shard": "3/2"}, "shard '3/2' is not i/n"),
             ({"shard": "1/0"}, "shard '1/0' is not i/n"),
             ({"shard": "a/b"}, "shard 'a/b' is not i/n"),
+            ({"shard": f"1/{'9' * 5000}"}, "shard '1/999"),
             ({"shard": "half"}, "shard 'half' is not i/n"),
             ({"max_failures": 0}, "max_failures is 0; it must be at least 1"),
         ],

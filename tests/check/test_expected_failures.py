@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 
 import pytest
@@ -154,10 +155,11 @@ class TestRead:
             ExpectedFailures.read(path)
         assert str(caught.value) == f"{tmp_path}/{said}"
 
-    @pytest.mark.parametrize("name", ["nothing", "."])
+    @pytest.mark.parametrize("name", ["nothing", ".", "pipe"])
     def test_a_file_that_cannot_be_read_is_named(self, tmp_path, name):
-        """One that is not there, or is a directory."""
-        with pytest.raises(UsageError, match=r": (No such file|Is a directory)"):
+        """One that is not there, a directory, or a pipe, which is not waited for."""
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(UsageError, match=r": (No such file|not a regular file)"):
             ExpectedFailures.read(tmp_path / name)
 
     @given(

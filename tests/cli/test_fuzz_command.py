@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import pytest
 from support.command_line import run
 from support.fuzzed import HERE
+
+from conformance.errors import UsageError
+from conformance.fuzz import FuzzReport
+from conformance.report.fuzz_report import describe
 
 SEARCH = ("--operator", "MaxPool-1", "--max-examples", "40", "--seed", "1", "--in-process")
 
@@ -44,6 +49,33 @@ def test_something_found_exits_1_and_is_shown(found):
     assert done.output.splitlines()[-1] == "FOUND 1 cause in 40 cases"
     assert (folder / ".conformance" / "fuzz").is_dir()
     assert run("check", f"{HERE}:wrong", folder / "found.h5", "--in-process").exit_code == 1
+
+
+def test_a_backend_that_supports_nothing_is_not_ok(fuzz):
+    """The cases were run, and none was computed."""
+    done = fuzz(f"{HERE}:refusing", *SEARCH)
+    said = "NOTHING WAS COMPUTED: the backend supports none of 40 cases"
+    assert (done.exit_code, done.output.splitlines()[-1]) == (1, said)
+
+
+def test_a_search_in_which_nothing_was_run_says_so():
+    """It was stopped before the first case."""
+    report = FuzzReport("numpy", 1, (), (), {}, 0, 0, 0, 0, Counter(), 0.1, "interrupted")
+    assert describe(report).conclusion == "NOTHING WAS RUN of 0 cases"
+
+
+@pytest.mark.parametrize("name", ["cli.fuzz_command.save", "fuzz.saving._write"])
+def test_what_cannot_be_stored_is_shown_all_the_same(fuzz, monkeypatch, name):
+    """In the file of findings or in the database: the exit code is that of an error."""
+
+    def full(*_arguments):
+        raise UsageError("found.h5: cannot be written: No space left on device")
+
+    monkeypatch.setattr(f"conformance.{name}", full)
+    done = fuzz(f"{HERE}:wrong", *SEARCH, "--save", "found.h5")
+    said = "error: found.h5: cannot be written: No space left on device\n"
+    assert (done.exit_code, done.stderr) == (2, said)
+    assert done.stdout.splitlines()[-1] == "FOUND 1 cause in 40 cases"
 
 
 def test_the_script_shows_the_failure_again(found):

@@ -194,6 +194,13 @@ class TestFolder:
         with pytest.raises(UsageError, match=r"directory|too long"):
             export("npy", tmp_path / place, VECTORS)
 
+    def test_an_id_that_is_too_long_for_a_folder_is_named(self, tmp_path):
+        """As far as one can read; nothing is left."""
+        told = f"File name too long: the folder of v{'x' * 196}..."
+        with pytest.raises(UsageError) as caught:
+            export("npy", tmp_path / "e", [vector(id="v"), vector(id="v" + "x" * 300)])
+        assert (str(caught.value), list(tmp_path.iterdir())) == (told, [])
+
     def test_an_unknown_format_is_wrong_usage(self, tmp_path):
         """The message names those there are."""
         with pytest.raises(UsageError, match="no format 'csv'; there are npy, onnx"):

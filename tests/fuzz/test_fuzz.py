@@ -274,6 +274,8 @@ def test_a_limit_of_nothing_is_refused(option):
     """Limits are above 0, and the error names the option."""
     with pytest.raises(UsageError, match=option):
         fuzz(faulty(), **{option: 0})
+    with pytest.raises(UsageError, match="seconds=nan: must be above 0"):
+        fuzz(faulty(), seconds=float("nan"))
 
 
 def test_an_error_of_the_harness_ends_the_search():

@@ -33,3 +33,8 @@ def hangs(operator, inputs, attributes):
     if inputs[0].shape[0] > 1:
         threading.Event().wait()
     return right(operator, inputs, attributes)
+
+
+def refusing(operator, _inputs, _attributes):
+    """Support nothing."""
+    raise NotImplementedError(operator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, zip_longest
@@ -31,7 +32,7 @@ def few_shapes(sweep: Sweep, arrays: list[Covered], seed: int, shapes: int) -> I
     """
     operator = operator_named(sweep.operator)
     sums = operator.reduction.sums
-    for spec in islice(_specs(sweep, arrays), shapes):
+    for spec in islice(_specs(sweep, arrays), min(shapes, sys.maxsize)):
         floats = AVERAGE_PATTERNS if sums else MAXIMUM_PATTERNS
         for pattern in floats if spec.dtype in FLOATS else INTEGER_PATTERNS:
             case = build(replace(spec, pattern=pattern), seed=seed, tier="smoke")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.batch import vector_at
 from conformance.check.report import VERDICTS, Report, Result
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.report import phrases
@@ -20,6 +19,7 @@ from conformance.report.html.drawings import LARGEST, drawing
 from conformance.report.html.json_data import TrustedText, json_text
 from conformance.report.repro import script
 from conformance.text import html
+from conformance.vectorfile.sources import vectors_in
 
 if TYPE_CHECKING:
     from conformance.vector import Vector
@@ -188,11 +188,9 @@ def _from_vectors(
             for operator, vector_id in failures
             if operator == file.operator and vector_id in number_of
         )
-        for batch in file.batches(np.array(numbers, np.int64)):
-            for index in range(len(batch)):
-                vector = vector_at(batch, index)
-                key = file.operator, vector.case.id
-                yield key, _one(report, vector, failures[key], str(file.path))
+        for vector in vectors_in(file, np.array(numbers, np.int64)):
+            key = file.operator, vector.case.id
+            yield key, _one(report, vector, failures[key], str(file.path))
 
 
 def _one(report: Report, vector: Vector, result: Result, path: str) -> dict[str, Any]:

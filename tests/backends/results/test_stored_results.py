@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 
 import h5py
 import ml_dtypes
@@ -21,6 +22,7 @@ from conformance.backends.answer import (
     Returned,
     arrays_of,
 )
+from conformance.backends.results import hdf5_results
 from conformance.backends.results.stored_results import StoredResults
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.errors import ResultFileError, Unsupported, UsageError
@@ -39,6 +41,11 @@ def layout(request):
 def store(layout, tmp_path):
     """Return what writes answers in a layout and opens them."""
     return lambda answers: StoredResults(LAYOUTS[layout](tmp_path / "results", answers))
+
+
+def crash(_path):
+    """End as a bug in C does."""
+    os.kill(os.getpid(), signal.SIGSEGV)
 
 
 def found(stored, vector_id="v", of=F32):
@@ -422,6 +429,25 @@ class TestFile:
         root, refused = file
         root["raised/%76"] = np.bytes_("x")
         assert "two results of v" in refused()
+
+    def test_a_crash_of_hdf5_is_one_line(self, file, monkeypatch):
+        """Another process than the user's asks HDF5 where everything is."""
+        _, refused = file
+        monkeypatch.setattr(hdf5_results, "places_in", crash)
+        assert refused().endswith("r.h5: damaged (the HDF5 library crashed (SIGSEGV) on it)")
+
+    def test_a_file_that_changes_meanwhile_is_refused(self, file, tmp_path):
+        """Elsewhere in it may be something else by now."""
+        root, _ = file
+        root.close()
+        stored = StoredResults(tmp_path / "r.h5")
+        as_file(tmp_path / "r.h5", {"v": np.zeros(3, np.float32)})
+        assert "v: the file was changed" in refusal(lambda: stored.find("v", F32))
+
+    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path):
+        """Only regular files are opened."""
+        os.mkfifo(tmp_path / "r.h5")
+        assert "not a regular file" in refusal(lambda: StoredResults(tmp_path / "r.h5"))
 
     def test_another_file_is_refused(self, tmp_path):
         """Whatever it is called."""
