@@ -26,6 +26,8 @@ _Result = TypeVar("_Result")
 Machines = Callable[[], AbstractContextManager[Executor]]
 """Opens an executor, for the length of a `with` block."""
 
+MOST_JOBS = 256
+"""Processes at most: thousands would exhaust a machine before the first has answered."""
 _TRIES = 3
 _MOST_SUBMITTED = 64
 """Tasks submitted at a time: their results wait in memory until they are taken."""
@@ -40,6 +42,12 @@ def usable_cpus() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise UsageError for a number of processes that cannot be."""
+    if not 1 <= jobs <= MOST_JOBS:
+        raise UsageError(f"jobs is {jobs}: from 1 to {MOST_JOBS}")
 
 
 def executor_named(name: str, jobs: int = 1) -> Machines:
@@ -59,6 +67,7 @@ def executor_named(name: str, jobs: int = 1) -> Machines:
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
+    check_jobs(jobs)
     others = set(active_children())
     # Fresh interpreters: a fork would copy the locks of threads that it does not copy.
     with _Pool(jobs, get_context("spawn"), _obey_parent) as pool:

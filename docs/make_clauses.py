@@ -20,14 +20,17 @@ page in short, `conformance clauses NAME` one clause in full.
 - [Disputed](#disputed): several answers, called *readings*, are defensible. A vector has expected
   outputs for each reading, all are accepted, and the report names the reading that a backend
   follows. `check --require CLAUSE=READING` accepts that reading alone; `--profile` requires the
-  readings that a given engine follows.
+  readings that a given engine follows, and none where it follows none: `onnx` leaves
+  same-never-crops open. The formula that ONNX prints can be negative, and no text says that this
+  crops, or that it does not. ONNX Runtime does one with SAME_UPPER and the other with SAME_LOWER,
+  and refuses in some kernels of MaxPool.
 - [Undefined](#undefined): any value, an exception or no array at all conforms. The report says what
   the backend did. This holds for the elements concerned; all others are judged as usual.
 - [Rulings](#rulings): one answer is defensible. The expected values follow it.
 
 Per spatial axis, d is the input size, k the kernel, s the stride, begin and end the pads, o the
 output size, and t = d + begin + end - k the slack of the first window. What each engine follows was
-found in public sources and by running OpenVINO 2026.4, ONNX Runtime 1.31, PyTorch 2.13 and JAX 0.10
+found in public sources and by running OpenVINO 2026.4, ONNX Runtime 1.32, PyTorch 2.13 and JAX 0.10
 on the CPU.
 
 [make_clauses.py](make_clauses.py) makes this page from the code.

@@ -228,6 +228,22 @@ def test_the_page_of_the_vectors_shows_what_list_prints(shipped):
     assert samples.printed(samples.SAMPLES[page]) == samples.shown(page)
 
 
+def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeypatch):
+    """An engine is run once for the same vectors, and again for others."""
+    engines = script("make_engines")
+    monkeypatch.setattr(engines, "REPORTS", tmp_path)
+    with conformance.open_vectors() as files:
+        digests = files.digests
+    made = engines.report_of("numpy", digests, tier="smoke")
+    page = engines.page([made])
+    assert page.startswith("# Pooling operators compared\n\n1 backend, ")
+    assert "| numpy | " in page
+    monkeypatch.setattr(engines.subprocess, "run", lambda *_, **how: pytest.fail("run again"))
+    assert engines.report_of("numpy", digests, tier="smoke").started == made.started
+    with pytest.raises(pytest.fail.Exception, match="run again"):
+        engines.report_of("numpy", digests | {"AvgPool-1": "other"}, tier="smoke")
+
+
 def without_numbers(text):
     """Return a text with every number as # and every run of spaces as one."""
     return re.sub(r" +", " ", re.sub(r"\d[\d,.]*(e[+-]\d+)?", "#", text)).strip()

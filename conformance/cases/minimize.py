@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.operators import operator_named, vector_of
-from conformance.operators.attributes import Attribute
+from conformance.operators.attributes import PADS, Attribute
 from conformance.vector import Array, Case, Values
 
 _SMALLEST = 3
@@ -189,7 +189,7 @@ def _with_cells_for_pads(case: Case) -> Iterator[Case]:
     """Yield the case with cells of the input in place of the padding at one end of an axis."""
     data = case.inputs[0]
     for attribute in operator_named(case.operator).attributes:
-        if attribute.role in {"pads_begin", "pads_end", "pads"}:
+        if attribute.role in PADS:
             numbers = _numbers(case, attribute)
             for place, number in enumerate(numbers):
                 if number:

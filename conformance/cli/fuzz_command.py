@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from conformance.cli.terminal import progress_bar, show
 from conformance.errors import ConformanceError
@@ -32,7 +34,9 @@ def run(
     """Search for cases that a backend gets wrong."""
     if target is not None:
         check_name(target)
-    with progress_bar() as progress:
+    with TemporaryDirectory() as home, progress_bar() as progress:
+        # Hypothesis would keep notes of its own in a folder of the user's.
+        set_hypothesis_home_dir(home)
         report = fuzz(
             backend,
             operators=operators or None,

@@ -33,7 +33,8 @@ Role = Literal[
 the role of a second input, the output size of an adaptive operator, and of no attribute.
 """
 
-NUMBERS: tuple[Role, ...] = ("kernel", "strides", "pads_begin", "pads_end", "pads")
+PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
+NUMBERS: tuple[Role, ...] = ("kernel", "strides", *PADS)
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 AUTO_PADS = {mode: mode for mode in ("explicit", "same_upper", "same_lower", "valid")}
@@ -131,16 +132,11 @@ class Attribute:
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
 
     def meaning(self, value: Any) -> Any:
-        """Return the value of `Params` that a value of the document stands for; lists unchanged.
+        """Return the value of `Params` that a value of the document stands for.
 
-        InvalidCase for a value that the document does not have.
+        A list as it is, and so is a value that the document does not have.
         """
-        if not self.values:
-            return tuple(value)
-        for choice, meaning in self.values.items():
-            if type(value) is type(choice) and value == choice:
-                return meaning
-        return self.values[self.check(value, 0)]  # a subclass, or refused
+        return tuple(value) if self.is_list else self.meaning_of(value)
 
     def default_for(self, axes: int) -> Any:
         """Return the default for data of `axes` spatial axes."""
@@ -190,6 +186,8 @@ def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int)
 
 def _is_same(value: Any, choice: Any) -> bool:
     """Say whether a value equals a choice and has its type: True is not 1."""
+    if type(value) is type(choice):  # most are, and this is quick
+        return bool(value == choice)
     if not isinstance(value, type(choice)) or isinstance(value, bool) != isinstance(choice, bool):
         return False
     return bool(value == choice)

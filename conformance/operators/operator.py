@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS, is_known, name_of
-from conformance.errors import InvalidCase
+from conformance.errors import InvalidCase, Unsupported
 from conformance.operators import pipeline as steps
 from conformance.operators.attributes import Attribute, Role, complete, roles_of
 from conformance.operators.clause import Clause
@@ -187,10 +187,13 @@ class Operator:
     def translate(self, sizes: tuple[int, ...], attributes: Mapping[str, Any]) -> Params:
         """Return the parameters that attributes stand for, for data of spatial `sizes`.
 
-        Lists are taken as they are given: their lengths and ranges are not checked. KeyError if a
-        required attribute is missing, InvalidCase for a value that the document does not have.
+        Lists, and values that the document does not have, are taken as they are given: nothing is
+        checked. Unsupported if a required attribute is missing.
         """
-        return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
+        try:
+            return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
+        except KeyError as missing:
+            raise Unsupported(f"{missing.args[0]}: required, nothing to hand on") from None
 
     def attributes_of(self, meanings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes that stand for values of `Params`, given by role in `meanings`.

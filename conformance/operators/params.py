@@ -52,8 +52,8 @@ def params_of(
 ) -> Params:
     """Return the parameters that attributes of a document stand for, with its defaults.
 
-    Lists are taken as they are given. KeyError if a required attribute is missing, InvalidCase for
-    a value that the document does not have.
+    Lists, and values that the document does not have, are taken as they are given. KeyError if a
+    required attribute is missing.
     """
     axes = len(sizes)
     fields: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.errors import Unsupported
+from conformance.errors import InvalidCase, Unsupported
+from conformance.operators.attributes import PADS, Role
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads
@@ -115,15 +116,33 @@ class Pooling:
         return self.operator.pipeline.plan(replace(self.params, include_pad=include_pad)).divisor
 
 
-def pooling_of(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Pooling:
+def pooling_of(
+    operator: str,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    *,
+    as_given: Container[Role] = (),
+) -> Pooling:
     """Return what a windowed operator does, in terms that any engine has; for adapters.
 
     The arguments are those of a backend. Lists are handed on as they are given, also with numbers
     that no document allows: to refuse them is the engine's task. Raises Unsupported for an operator
-    that slides no kernel, or whose first output is no average or maximum; KeyError or InvalidCase
-    where an attribute is missing or has a value that means nothing.
+    that slides no kernel, or whose first output is no average or maximum, and for what an engine
+    would not see: an attribute that is missing, a value that means nothing, and pads that no
+    document allows where a word stands in their place. An engine that gets the values of a role
+    from `params` as the document has them sees those as well: `as_given` lists such roles.
     """
     definition = OPERATORS.get(operator)
     if definition is None or not definition.has_windows or definition.outputs[0].dtype:
         raise Unsupported(f"operator {operator}")
-    return Pooling(definition, definition.translate(inputs[0].shape[2:], attributes))
+    sizes = inputs[0].shape[2:]
+    params = definition.translate(sizes, attributes)
+    for attribute in definition.attributes:
+        # What becomes something else here, no engine can refuse as it was.
+        replaced = attribute.values or (attribute.role in PADS and params.auto_pad != "explicit")
+        if replaced and attribute.key in attributes and attribute.role not in as_given:
+            try:
+                attribute.check(attributes[attribute.key], len(sizes))
+            except InvalidCase as error:
+                raise Unsupported(str(error)) from None
+    return Pooling(definition, params)

@@ -21,6 +21,12 @@ def test_the_pinned_reading_conforms():
     assert (report.ok, report.required) == (True, {"same-output-size": "divided"})
 
 
+def test_a_profile_requires_nothing_where_its_engine_follows_no_reading():
+    """ONNX's text and its runtime leave open whether a negative padding of same_* crops."""
+    assert "same-never-crops" not in PROFILES["onnx"]
+    assert PROFILES["openvino"]["same-never-crops"] == "clamped"
+
+
 def test_another_reading_is_a_mismatch():
     """The detail names the clause, the reading followed and the one required."""
     backend = following(same_output_size="same-as-input")

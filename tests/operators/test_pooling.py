@@ -80,7 +80,7 @@ def test_whether_it_matters_that_padding_counts():
 
 @pytest.mark.parametrize(
     "attributes",
-    [{"strides": [0]}, {"kernel": [0]}, {"strides": []}, {"kernel": [2, 2]}, {"pads_begin": [-9]}],
+    [{"strides": [0]}, {"kernel": [0]}, {"strides": []}, {"kernel": [2, 2]}],
 )
 @pytest.mark.parametrize("auto_pad", ["explicit", "same_upper", "valid"])
 def test_what_is_invalid_is_left_to_the_engine(attributes, auto_pad):
@@ -88,10 +88,29 @@ def test_what_is_invalid_is_left_to_the_engine(attributes, auto_pad):
     found = of(MAX, 6, auto_pad=auto_pad, rounding_type="ceil", **attributes)
     assert [*found.kernel] == attributes.get("kernel", [2])
     assert [*found.strides] == attributes.get("strides", [2])
-    if auto_pad == "explicit":
-        assert [*found.pads_begin] == attributes.get("pads_begin", [0])
     assert found.ceil_matters in {True, False}
     assert len(found.pads_begin) == len(found.pads_end)
+
+
+def test_pads_that_a_word_replaces_are_not_lost():
+    """Explicit ones are the engine's to refuse; in place of others it would see none of them."""
+    assert of(MAX, 6, pads_begin=[-9]).pads_begin == (-9,)
+    with pytest.raises(Unsupported, match=r"pads_begin=\[-9\]"):
+        of(MAX, 6, pads_begin=[-9], auto_pad="valid")
+    given = pool(MAX, pads_begin=[-9], auto_pad="valid")
+    found = pooling_of(MAX, [ramp(1, 1, 6)], given, as_given=("pads_begin",))
+    assert found.params.pads_begin == (-9,)
+
+
+@pytest.mark.parametrize("given", [{"auto_pad": "same"}, {"rounding_type": 1}])
+def test_a_value_that_means_nothing_is_for_engines_that_have_such_values(given):
+    """For others there is nothing that it could be translated to."""
+    (key,) = given
+    with pytest.raises(Unsupported, match=key):
+        of(MAX, 6, **given)
+    attributes, roles = pool(MAX, **given), ("auto_pad", "rounding")
+    params = pooling_of(MAX, [ramp(1, 1, 6)], attributes, as_given=roles).params
+    assert given[key] in {params.auto_pad, params.rounding}
 
 
 def test_other_operators_are_unsupported():

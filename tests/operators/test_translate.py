@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from support.drawn_params import hard_cases
 
-from conformance.errors import InvalidCase
+from conformance.errors import Unsupported
 from conformance.operators import AVERAGE, OPERATORS, Attribute, Operator, sliding
 
 NGRAPH = OPERATORS["nGraph-AvgPool"]
@@ -42,25 +42,27 @@ def test_numbers_that_no_document_allows_are_handed_on():
 
 
 @pytest.mark.parametrize(
-    ("changed", "error"),
-    [
-        ({"auto_pad": "same"}, InvalidCase),
-        ({"exclude_pad": 1}, InvalidCase),
-        ({"kernel": 2}, TypeError),
-    ],
+    ("key", "value", "role"), [("auto_pad", "same", "auto_pad"), ("exclude_pad", 1, "include_pad")]
 )
-def test_what_has_no_meaning_is_refused(changed, error):
-    """There is nothing an engine could be told instead; true is not 1."""
-    with pytest.raises(error):
-        AVG_POOL.translate((4, 4), AVG_POOL.tiled((2, 2)) | changed)
+def test_a_value_without_a_meaning_stays_as_it_is(key, value, role):
+    """An engine may have such a word itself; true is not 1."""
+    params = AVG_POOL.translate((4, 4), AVG_POOL.tiled((2, 2)) | {key: value})
+    assert getattr(params, role) == value
+    assert not isinstance(getattr(params, role), bool)
+
+
+def test_a_number_in_place_of_a_list_is_refused():
+    """There is no telling which axis it is for."""
+    with pytest.raises(TypeError):
+        AVG_POOL.translate((4, 4), AVG_POOL.tiled((2, 2)) | {"kernel": 2})
 
 
 @pytest.mark.parametrize("key", ["kernel", "exclude_pad"])
-def test_a_required_attribute_that_is_missing_is_a_key_error(key):
-    """Whether it is a list or a word."""
+def test_a_required_attribute_that_is_missing_is_unsupported(key):
+    """Whether it is a list or a word: there is nothing that an engine could be told."""
     given = AVG_POOL.tiled((2, 2))
     del given[key]
-    with pytest.raises(KeyError, match=key):
+    with pytest.raises(Unsupported, match=f"{key}: required"):
         AVG_POOL.translate((4, 4), given)
 
 

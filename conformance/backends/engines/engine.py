@@ -1,19 +1,33 @@
 """What adapters of engines share: which function computes an operator, and what is refused.
 
-Attributes are handed to an engine in common terms (`Operator.translate`), lengths and ranges
-unchecked: refusing them is the engine's task.
+Attributes are handed to an engine in common terms (`pooling_of`), lengths and ranges unchecked:
+refusing them is the engine's task. What would reach it as something else is Unsupported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS, Operator, Params
 from conformance.vector import Array
 
 _T = TypeVar("_T")
+
+
+@contextmanager
+def missing(package: str) -> Iterator[None]:
+    """Let a package seem not to be installed, unless it is imported already."""
+    nothing = cast("Any", None)  # makes an import of it fail
+    found = sys.modules.setdefault(package, nothing)
+    try:
+        yield
+    finally:
+        if found is nothing:
+            del sys.modules[package]
 
 
 def known_operator(name: str) -> Operator:
@@ -40,11 +54,11 @@ def for_axes(module: Any, name: str) -> tuple[Callable[..., Any], ...]:
     return tuple(getattr(module, f"{name}{axes}d") for axes in (1, 2, 3))
 
 
-def check_axes(operator: Operator, axes: int, engine: str) -> None:
-    """Refuse numbers of spatial axes of which an engine has no pooling: it has one to three."""
-    if not 1 <= axes <= 3:
-        check_most_axes(operator, axes, engine)
-        raise ValueError(f"{operator.name} of {axes + 2} dimensions")
+def of_axes(functions: Sequence[_T], axes: int, engine: str) -> _T:
+    """Return an engine's function for a number of spatial axes; Unsupported beyond one to three."""
+    if not 1 <= axes <= len(functions):
+        raise Unsupported(f"{axes} spatial axes: {engine} pools over one to three")
+    return functions[axes - 1]
 
 
 def check_most_axes(operator: Operator, axes: int, engine: str) -> None:
@@ -54,16 +68,16 @@ def check_most_axes(operator: Operator, axes: int, engine: str) -> None:
 
 
 def output_sizes(size: Array, axes: int) -> list[int]:
-    """Return the second input of an adaptive operator; refuse it without an integer per axis."""
+    """Return the second input of an adaptive operator; Unsupported without an integer per axis."""
     if size.shape != (axes,) or size.dtype.kind != "i":
-        raise ValueError(f"output_size={size.tolist()}: one integer per spatial axis")
+        raise Unsupported(f"output_size={size.tolist()}: no integer for each spatial axis")
     sizes: list[int] = size.tolist()
     return sizes
 
 
-def check_lengths(params: Params) -> None:
-    """Refuse lists without one value per axis, for engines that get them joined or padded."""
-    axes = len(params.sizes)
-    for values in (params.kernel, params.strides, params.pads_begin, params.pads_end):
-        if len(values) != axes:
-            raise ValueError(f"{list(values)}: {axes} values, one per spatial axis")
+def pad_pairs(params: Params) -> list[tuple[int, int]]:
+    """Return begin and end of each axis; Unsupported where there are more of one than the other."""
+    begins, ends = params.pads_begin, params.pads_end
+    if len(begins) != len(ends):
+        raise Unsupported(f"pads {list(begins)} and {list(ends)}: they make no pairs")
+    return list(zip(begins, ends, strict=True))

@@ -23,7 +23,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from conformance.backends.engines.engine import counterpart, known_operator
+from conformance.backends.engines.engine import counterpart, known_operator, pad_pairs
 from conformance.errors import Unsupported
 from conformance.operators import Params, pooling_of
 from conformance.vector import Array
@@ -52,7 +52,7 @@ def _pool(params: Params, shape: tuple[int, ...], dtype: Any, *, averages: bool)
     window, strides = (1, 1, *params.kernel), (1, 1, *params.strides)
     padding: Any = _WORDS.get(params.auto_pad)
     if padding is None:
-        padding = [(0, 0), (0, 0), *zip(params.pads_begin, params.pads_end, strict=True)]
+        padding = [(0, 0), (0, 0), *pad_pairs(params)]
 
     def reduce(x: Any, start: Any, combine: Any) -> Any:
         return lax.reduce_window(x, start, combine, window, strides, padding)

@@ -7,9 +7,9 @@ layer runs once per item, as its users run it.
 
 ncnn's half-precision storage is an optimisation of float32 models and switched off here: other
 element types are unsupported. So is what makes ncnn access memory outside its buffers and takes
-the process down (docs/findings.md): a kernel that is longer than the padded axis, same_* where one
-axis is padded and another one has a kernel below its stride and cells to spare, and adaptive
-pooling of channels that ncnn packs by fours.
+the process down (docs/findings.md): a kernel that is longer than the padded axis, a negative pad,
+same_* where one axis is padded and another one has a kernel below its stride and cells to spare,
+and adaptive pooling of channels that ncnn packs by fours.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ import ncnn
 import numpy as np
 
 from conformance.backends.engines.engine import (
-    check_axes,
-    check_lengths,
     counterpart,
     known_operator,
+    of_axes,
     output_sizes,
 )
 from conformance.errors import Unsupported
-from conformance.operators import Params
+from conformance.operators import Params, pooling_of
 from conformance.vector import Array
 
 _TYPES = {"maximum": 0, "average": 1}
@@ -41,6 +40,7 @@ _BEGIN = (3, 13, 23)
 _END = (14, 15, 16)
 _OUTPUT = (8, 18, 28)
 _SAME = {"same_upper": 2, "same_lower": 3}
+_AS_INPUT = -233
 _INT = 2**31 - 1  # the largest int32
 _CRASH = "ncnn would leave its memory and crash"
 _OFF = (
@@ -56,30 +56,26 @@ _OFF = (
 def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     """Compute one case, item by item; Unsupported says what ncnn cannot express."""
     data = inputs[0]
-    axes = data.ndim - 2
     definition = known_operator(operator)
-    check_axes(definition, axes, "ncnn")
     kind = counterpart(definition, _TYPES)
+    layer = of_axes(_LAYERS, data.ndim - 2, "ncnn")
     if definition.is_adaptive:
         parameters = _adaptive(kind, data, inputs[1])
     else:
-        params = definition.translate(data.shape[2:], attributes)
-        check_lengths(params)
+        params = pooling_of(operator, inputs, attributes).params
         parameters = _sliding(kind, params)
         _check_slack(params)
     if data.dtype != np.float32:
         raise Unsupported(f"{data.dtype}: ncnn computes float32")
     if data.size == 0:
         raise Unsupported("an empty dimension: ncnn has no empty images")
-    net = _net(_LAYERS[axes - 1], parameters)
+    net = _net(layer, parameters)
     return np.stack([_run(net, item) for item in data])
 
 
 def _sliding(kind: int, params: Params) -> str:
-    if min(params.pads_begin + params.pads_end, default=0) < 0:
-        raise ValueError("a negative pad: ncnn has given such pads other meanings")
     explicit = params.auto_pad == "explicit"
-    zeros = (0,) * len(params.kernel)
+    zeros = (0,) * len(params.sizes)
     pairs = [(0, kind), (5, _SAME.get(params.auto_pad, int(not params.ceil)))]
     pairs.append((6, int(params.include_pad)))
     for keys, values in (
@@ -88,6 +84,8 @@ def _sliding(kind: int, params: Params) -> str:
         (_BEGIN, params.pads_begin if explicit else zeros),
         (_END, params.pads_end if explicit else zeros),
     ):
+        if len(values) != len(params.sizes):
+            raise Unsupported(f"{list(values)}: ncnn has a parameter for each axis")
         pairs += zip(keys, reversed(values), strict=False)
     return _text(pairs)
 
@@ -101,6 +99,8 @@ def _check_slack(params: Params) -> None:
             raise Unsupported(f"{params.auto_pad} with pads of {totals}: {_CRASH}")
         return
     explicit = params.auto_pad == "explicit"
+    if explicit and min(params.pads_begin + params.pads_end) < 0:
+        raise Unsupported(f"a negative pad: {_CRASH}")
     ends = zip(params.sizes, params.kernel, params.pads_begin, params.pads_end, strict=True)
     for d, k, begin, end in ends:
         if k > d + (begin + end if explicit else 0):
@@ -109,6 +109,8 @@ def _check_slack(params: Params) -> None:
 
 def _adaptive(kind: int, data: Array, size: Array) -> str:
     sizes = output_sizes(size, data.ndim - 2)
+    if _AS_INPUT in sizes:
+        raise Unsupported(f"adaptive pooling to {_AS_INPUT}: to ncnn that is the input's size")
     if len(sizes) == 2 and data.shape[1] % 4 == 0:
         raise Unsupported(f"adaptive pooling of {data.shape[1]} channels: {_CRASH}")
     if any(d * o + o > _INT for d, o in zip(data.shape[2:], sizes, strict=True)):

@@ -39,23 +39,40 @@ def has_type(kind: str, opset: int, dtype: DType) -> bool:
 def node(kind: str, params: Params | None, opset: int) -> Any:
     """Return the node, from x to y, of global pooling where there are no `params`.
 
-    Unsupported if the opset lacks an attribute it needs.
+    Unsupported if the opset lacks an attribute it needs, or if the pads would become other pads.
     """
     attributes: dict[str, Any] = {}
     if params is not None:
         attributes = {"kernel_shape": params.kernel, "strides": params.strides}
         if params.auto_pad == "explicit":
-            attributes["pads"] = params.pads_begin + params.pads_end
+            attributes["pads"] = _joined(params)
         else:
             attributes["auto_pad"] = _AUTO_PAD[params.auto_pad]
         if params.ceil:
             attributes["ceil_mode"] = 1
         if params.include_pad:
             attributes["count_include_pad"] = 1
-    lacking = attributes.keys() - defs.get_schema(kind, opset, "").attributes.keys()
+    known = defs.get_schema(kind, opset, "").attributes
+    lacking = attributes.keys() - known.keys()
     if lacking:
         raise Unsupported(f"opset {opset}: {kind} has no {', '.join(sorted(lacking))}")
-    return helper.make_node(kind, ["x"], ["y"], **attributes)
+    made = helper.make_node(kind, ["x"], ["y"])
+    made.attribute.extend(
+        # Of a list without numbers its type cannot be told.
+        helper.make_attribute(key, value, attr_type=known[key].type.value)
+        for key, value in sorted(attributes.items())
+    )
+    return made
+
+
+def _joined(params: Params) -> tuple[int, ...]:
+    """Return begins and ends in one list; Unsupported where it would be split elsewhere."""
+    begins, ends = params.pads_begin, params.pads_end
+    if len(begins) != len(ends) and len(begins) + len(ends) == 2 * len(params.sizes):
+        raise Unsupported(
+            f"pads {list(begins)} and {list(ends)}: ONNX splits one list in the middle"
+        )
+    return begins + ends
 
 
 def model(

@@ -19,14 +19,12 @@ import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
 from conformance.backends.engines.engine import (
-    check_lengths,
     check_most_axes,
     known_operator,
-    output_sizes,
 )
 from conformance.backends.engines.onnx_node import has_type, kind_of, model
 from conformance.errors import Unsupported
-from conformance.operators import Params
+from conformance.operators import Params, pooling_of
 from conformance.vector import Array
 
 _FATAL = 4
@@ -47,14 +45,11 @@ class OnnxRuntime:
         definition = known_operator(operator)
         kind, params = kind_of(definition), None
         if definition.is_adaptive:
-            sizes = output_sizes(inputs[1], axes)
-            if min(sizes, default=0) < 0:
-                raise ValueError(f"output_size={sizes}: a negative size")
-            if any(size != 1 for size in sizes):
-                raise Unsupported(f"output_size={sizes}: ONNX has global pooling alone")
+            sizes = inputs[1]
+            if sizes.dtype.kind != "i" or sizes.tolist() != [1] * axes:
+                raise Unsupported(f"output_size={sizes.tolist()}: ONNX has global pooling alone")
         else:
-            params = definition.translate(data.shape[2:], attributes)
-            check_lengths(params)
+            params = pooling_of(operator, inputs, attributes).params
         check_most_axes(definition, axes, "ONNX Runtime")
         # What the document does not take either, the runtime is to refuse.
         if data.dtype.name in definition.dtypes and not has_type(kind, self.opset, data.dtype):

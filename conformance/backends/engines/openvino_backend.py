@@ -22,13 +22,23 @@ from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
-import openvino as ov
-from openvino import opset1, opset8
 
-from conformance.backends.engines.engine import check_most_axes, counterpart, known_operator
+from conformance.backends.engines.engine import (
+    check_most_axes,
+    counterpart,
+    known_operator,
+    missing,
+)
 from conformance.errors import Unsupported
-from conformance.operators import Params
+from conformance.operators import Params, pooling_of
+from conformance.operators.attributes import PADS
 from conformance.vector import Array
+
+# With it, OpenVINO reports each import over the network, from a process that it forks in a thread:
+# a fork at any moment, which warns or hangs where other threads run. Without it, it does not.
+with missing("openvino_telemetry"):
+    import openvino as ov
+    from openvino import opset1, opset8
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _TYPES = {
@@ -39,6 +49,7 @@ _TYPES = {
     np.dtype(np.uint8): ov.Type.u8,
     np.dtype(np.int32): ov.Type.i32,
 }
+_AS_GIVEN = ("auto_pad", "rounding", *PADS)
 _core = ov.Core()
 
 
@@ -65,7 +76,7 @@ class OpenVino:
             settings = _OutputSize(size.dtype.name, size.shape, size.tobytes())
         else:
             node_of = counterpart(definition, _SLIDING)
-            settings = definition.translate(data.shape[2:], attributes)
+            settings = pooling_of(operator, inputs, attributes, as_given=_AS_GIVEN).params
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
         request = _request(self.device, self.precision, node_of, settings, element, data.shape)
         request.infer([_tensor(data, element)])

@@ -15,15 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.backends.engines.engine import (
-    check_axes,
-    check_lengths,
     counterpart,
     for_axes,
     known_operator,
-    output_sizes,
+    of_axes,
+    pad_pairs,
 )
 from conformance.errors import Unsupported
-from conformance.operators import Params
+from conformance.operators import Params, pooling_of
 from conformance.vector import Array
 
 with warnings.catch_warnings():
@@ -46,19 +45,16 @@ _cpu = paddle.CPUPlace()
 def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     """Compute one case with one call of paddle; Unsupported says what it cannot express."""
     data = inputs[0]
-    axes = data.ndim - 2
     definition = known_operator(operator)
-    check_axes(definition, axes, "paddle")
-    pool = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)[axes - 1]
-    params = definition.translate(data.shape[2:], attributes)
+    pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
+    pool = of_axes(pools, data.ndim - 2, "paddle")
     if data.dtype.name not in _TYPES:
         raise Unsupported(f"{data.dtype}: paddle has no CPU kernel of this type")
     tensor = paddle.to_tensor(data, place=_cpu)
     if definition.is_adaptive:
-        sizes = output_sizes(inputs[1], axes)
-        result = pool(tensor, sizes[0] if axes == 1 else sizes)
+        result = pool(tensor, inputs[1].tolist())
     else:
-        check_lengths(params)
+        params = pooling_of(operator, inputs, attributes).params
         windows = [list(params.kernel), list(params.strides), _padding(params)]
         options = {"exclusive": not params.include_pad} if definition.reduction.sums else {}
         result = pool(tensor, *windows, ceil_mode=params.ceil, **options)
@@ -73,5 +69,4 @@ def _padding(params: Params) -> Any:
         return "SAME"
     if params.auto_pad == "valid":
         return [[0, 0]] * (2 + len(params.kernel)) if params.ceil else "VALID"
-    pairs = zip(params.pads_begin, params.pads_end, strict=True)
-    return [[0, 0], [0, 0], *([begin, end] for begin, end in pairs)]
+    return [[0, 0], [0, 0], *([begin, end] for begin, end in pad_pairs(params))]

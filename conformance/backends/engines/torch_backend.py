@@ -21,11 +21,10 @@ import torch
 from torch.nn import functional
 
 from conformance.backends.engines.engine import (
-    check_axes,
-    check_lengths,
     counterpart,
     for_axes,
     known_operator,
+    of_axes,
 )
 from conformance.errors import Unsupported
 from conformance.operators import Pooling, pooling_of
@@ -42,6 +41,8 @@ _ADAPTIVE = {
     "maximum": for_axes(functional, "adaptive_max_pool"),
 }
 _NO_DILATION = 1
+_MOST_PADDING = "at most half of"
+"""What torch says of pads that its documentation excludes: it is no fault, and no other says it."""
 
 # torch warns once per process that it got a read-only array, which inputs here are on purpose:
 # none of these functions writes to its input
@@ -64,17 +65,19 @@ class Torch:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
         definition = known_operator(operator)
         data = inputs[0]
-        axes = data.ndim - 2
-        check_axes(definition, axes, "torch")
+        pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
+        pool = of_axes(pools, data.ndim - 2, "torch")
         if definition.is_adaptive:
-            pool = counterpart(definition, _ADAPTIVE)[axes - 1]
             return _array(pool(self._tensor(data), inputs[1].tolist()))
-        pool = counterpart(definition, _SLIDING)[axes - 1]
         pooling = pooling_of(operator, inputs, attributes)
-        check_lengths(pooling.params)
-        pads, ceil = _symmetric(pooling), pooling.ceil
+        ceil = pooling.ceil
         rest = (ceil, pooling.include_pad) if definition.reduction.sums else (_NO_DILATION, ceil)
-        return _array(pool(self._tensor(data), pooling.kernel, pooling.strides, pads, *rest))
+        try:
+            return _array(pool(self._tensor(data), *_windows(pooling), *rest))
+        except RuntimeError as refusal:
+            if _MOST_PADDING in str(refusal):
+                raise Unsupported(str(refusal)) from None
+            raise
 
     def _tensor(self, data: Array) -> torch.Tensor:
         """Return a tensor on the device; on the CPU it shares the memory of `data`."""
@@ -98,14 +101,14 @@ def _array(result: torch.Tensor) -> Array:
     return values
 
 
-def _symmetric(pooling: Pooling) -> Sequence[int]:
-    """Return torch's padding; Unsupported where the pads differ or pass half of the kernel."""
+def _windows(pooling: Pooling) -> tuple[Sequence[int], ...]:
+    """Return kernel, strides and padding; Unsupported where the same lists mean else to torch."""
     begin, end = pooling.pads_begin, pooling.pads_end
-    if begin == end:
-        for k, pad in zip(pooling.kernel, begin, strict=True):
-            if 2 * pad > k > 0:
-                raise Unsupported(f"pad {pad} on kernel {k}: torch pads by half of the kernel")
-        return begin
-    if min(*begin, *end) < 0:
-        raise ValueError("a negative pad")
-    raise Unsupported(f"pads {list(begin)} and {list(end)}: torch pads both ends alike")
+    if begin != end:
+        raise Unsupported(f"pads {list(begin)} and {list(end)}: torch pads both ends alike")
+    lists = (pooling.kernel, pooling.strides, begin)
+    if any(len(values) == 1 for values in lists) and len(pooling.params.sizes) > 1:
+        raise Unsupported("one number in a list: torch takes it for every axis")
+    if not pooling.strides:
+        raise Unsupported("no strides: torch takes those of the kernel")
+    return lists

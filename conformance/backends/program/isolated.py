@@ -17,6 +17,7 @@ from conformance.backends.runner import Answers, Runner, Stopped, largest_looked
 from conformance.batch import Batch
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
+from conformance.executors import check_jobs
 
 _TICK = 0.1
 _STARTS = 10
@@ -42,8 +43,7 @@ class Isolated(Runner):
         memory: int | None = None,
         idle: float | None = None,
     ) -> None:
-        if jobs < 1:
-            raise UsageError(f"jobs is {jobs}: at least 1")
+        check_jobs(jobs)
         if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
             raise UsageError(f"timeout is {timeout} s: above 0, or None for no limit")
         if memory is not None and memory < 1:

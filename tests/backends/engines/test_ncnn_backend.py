@@ -56,6 +56,7 @@ def test_packed_channels():
             pooling([3, 4], [3, 6], auto_pad="same_upper"),
             r"pads of \[1, -2\]",
         ),
+        ("MaxPool-1", (1, 1, 4), pooling([2], pads_end=[-1]), "a negative pad"),
         ("AdaptiveAvgPool-8", (1, 4, 6, 6), {}, "4 channels"),
         ("AdaptiveAvgPool-8", (1, 1, 70001), {}, "40009"),
     ],
@@ -72,19 +73,34 @@ def test_what_ncnn_cannot_say():
     """Other element types, more axes and other operators are unsupported."""
     with pytest.raises(Unsupported, match="float16"):
         backend("MaxPool-1", [ROW.astype(np.float16)], pooling([2]))
-    with pytest.raises(Unsupported, match="4 spatial axes"):
-        backend("nGraph-AvgPool", [np.ones((1,) * 6)], {"window_shape": [1] * 4})
+    for axes in (0, 4):
+        with pytest.raises(Unsupported, match=f"{axes} spatial axes"):
+            backend("nGraph-AvgPool", [np.ones((1, 1) + (1,) * axes)], {"window_shape": [1] * axes})
     with pytest.raises(Unsupported, match="AvgPool-14"):
         backend("AvgPool-14", [ROW], {})
 
 
-@pytest.mark.parametrize(
-    "change", [{"strides": [0]}, {"kernel": [0]}, {"kernel": [2, 2]}, {"pads_end": [-1]}], ids=str
-)
+def test_what_ncnn_would_take_for_something_else():
+    """A number too few is its default, one too many is ignored, and -233 is the input's size."""
+    for change in ({"kernel": [2, 2]}, {"strides": []}):
+        with pytest.raises(Unsupported, match="a parameter for each axis"):
+            backend("MaxPool-1", [ROW], pooling([2]) | change)
+    for size in ([2, 2], [2.0], [-233]):
+        with pytest.raises(Unsupported, match=r"output_size|-233"):
+            backend("AdaptiveAvgPool-8", [ROW, np.array(size)], {})
+
+
+@pytest.mark.parametrize("change", [{"strides": [0]}, {"kernel": [0]}, {"kernel": [-2]}], ids=str)
 def test_invalid_attributes_raise(change):
-    """ncnn, or the translation, refuses what the document does not allow."""
-    with pytest.raises(ValueError, match=r"ncnn|axis"):
+    """Ncnn refuses what the document does not allow."""
+    with pytest.raises(ValueError, match="ncnn refuses"):
         backend("MaxPool-1", [ROW], pooling([2]) | change)
+
+
+def test_a_negative_output_size_is_refused():
+    """By ncnn itself."""
+    with pytest.raises(ValueError, match="ncnn refuses"):
+        backend("AdaptiveAvgPool-8", [ROW, np.array([-1])], {})
 
 
 def test_networks_are_made_once():

@@ -53,17 +53,31 @@ def test_what_paddle_cannot_say():
         ("MaxPool-1", ROW, same_lower, "same_lower"),
         ("MaxPool-1", ROW.astype(np.int32), pooling([2]), "int32"),
         ("nGraph-AvgPool", np.ones((1,) * 6), {"window_shape": [1] * 4}, "4 spatial axes"),
+        ("MaxPool-1", np.ones((1, 1)), pooling([]), "0 spatial axes"),
+        ("MaxPool-1", ROW, pooling([2], pads_begin=[0, 0]), "no pairs"),
+        ("MaxPool-1", ROW, pooling([2], auto_pad="same"), "auto_pad='same'"),
         ("AvgPool-14", ROW, {}, "AvgPool-14"),
     ):
         with pytest.raises(Unsupported, match=reason):
             backend(operator, [data], given)
 
 
-@pytest.mark.parametrize(
-    "change", [{"strides": [0]}, {"kernel": [2, 2]}, {"auto_pad": "same"}], ids=str
-)
+@pytest.mark.parametrize("change", [{"strides": [0]}, {"kernel": [2, 2]}, {"strides": []}], ids=str)
 def test_invalid_attributes_raise(change):
-    """Paddle, or the translation, refuses what the document does not allow."""
-    with pytest.raises((ValueError, RuntimeError)) as caught:
+    """Paddle refuses what the document does not allow."""
+    with pytest.raises(ValueError, match=r"stride|length must be 1"):
         backend("MaxPool-1", [ROW], pooling([2]) | change)
+
+
+@pytest.mark.parametrize("size", [[1], [1, 1, 1], [1.0, 1.0], [-1, 1]], ids=str)
+def test_invalid_output_sizes_raise(size):
+    """Paddle gets them as they are, and refuses."""
+    with pytest.raises((IndexError, ValueError, TypeError, RuntimeError)) as caught:
+        backend("AdaptiveAvgPool-8", [np.ones((1, 1, 2, 2), np.float32), np.array(size)], {})
     assert not isinstance(caught.value, NotImplementedError)
+
+
+def test_what_paddle_answers_is_not_refused():
+    """A negative pad crops: that paddle takes it is for the checker to say."""
+    got = backend("MaxPool-1", [ROW], pooling([2]) | {"pads_end": [-1]})
+    assert got.tolist() == [[[3, 5]]]

@@ -27,6 +27,7 @@ from conformance.backends.engines.torch_backend import backend
 
 pytestmark = pytest.mark.needs_engine("torch")
 
+NOT_TOLD = {"strides-empty", "pad-negative", "rounding", "auto-pad", "exclude-pad"}
 READINGS = {"ceil-window-past-input": "dropped"}
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 
@@ -100,22 +101,29 @@ backend("nGraph-AvgPool", [data], {"window_shape": [2]})
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("change", INVALID.values(), ids=INVALID)
+@pytest.mark.parametrize("name", INVALID)
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_invalid_attributes_raise(change, axes):
-    """Torch, or the translation, refuses what the document does not allow."""
+def test_invalid_attributes_raise(name, axes):
+    """Torch refuses what it is told, and what it cannot be told is unsupported."""
     given = pooling([2] * axes, exclude_pad=True)
-    change = {name: v * axes if isinstance(v, list) else v for name, v in change.items()}
-    with pytest.raises((ValueError, TypeError, RuntimeError)) as caught:
+    change = {key: v * axes if isinstance(v, list) else v for key, v in INVALID[name].items()}
+    with pytest.raises((TypeError, RuntimeError)) as caught:
         backend("AvgPool-1", [np.ones((1, 1, *[4] * axes), np.float32)], given | change)
-    assert not isinstance(caught.value, NotImplementedError)
+    assert isinstance(caught.value, Unsupported) == (name in NOT_TOLD)
+
+
+@pytest.mark.parametrize("given", [{"kernel": [2]}, {"strides": [1]}], ids=str)
+def test_one_number_is_not_taken_for_every_axis(given):
+    """As torch would: it is a list that is too short."""
+    with pytest.raises(Unsupported, match="every axis"):
+        backend("MaxPool-1", [np.ones((1, 1, 4, 4), np.float32)], pooling([2, 2]) | given)
 
 
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
         (pooling([2], pads_end=[1]), "both ends alike"),
-        (pooling([3], pads_begin=[2], pads_end=[2]), "half of the kernel"),
+        (pooling([3], pads_begin=[2], pads_end=[2]), "at most half of"),
         (pooling([2], auto_pad="same_upper"), r"pads \[0\] and \[1\]"),
         (pooling([2], auto_pad="same_lower"), r"pads \[1\] and \[0\]"),
     ],
@@ -128,11 +136,12 @@ def test_what_torch_cannot_say(given, reason):
 
 
 def test_unsupported_operators():
-    """Unknown operators, and more axes than torch has functions for."""
+    """Unknown operators, and numbers of axes that torch has no functions for."""
     with pytest.raises(Unsupported):
         backend("AvgPool-14", [ROW], {})
-    with pytest.raises(Unsupported):
-        backend("nGraph-AvgPool", [np.ones((1,) * 6)], {"window_shape": [1] * 4})
+    for axes in (0, 4):
+        with pytest.raises(Unsupported, match=f"{axes} spatial axes"):
+            backend("nGraph-AvgPool", [np.ones((1, 1) + (1,) * axes)], {"window_shape": [1] * axes})
 
 
 def test_even_same_padding_is_supported():

@@ -183,7 +183,8 @@ class TestDoesNotWork:
     @pytest.mark.parametrize(
         ("limits", "message"),
         [
-            ({"jobs": 0}, "jobs is 0: at least 1"),
+            ({"jobs": 0}, "jobs is 0: from 1 to 256"),
+            ({"jobs": 1000}, "jobs is 1000: from 1 to 256"),
             ({"timeout": 0}, "timeout is 0 s: above 0, or None for no limit"),
             ({"timeout": float("nan")}, "timeout is nan s: above 0, or None for no limit"),
             ({"memory": 0}, "memory is 0 bytes: at least 1, or None for no limit"),
