@@ -115,7 +115,9 @@ class Condition:
         if self.relation == "is":
             return 2.0 if self.value == 0 else 5.0
         if self.relation == "modulo":
-            return 2.0 if self.modulus == 2 else 4.0 + (self.modulus & (self.modulus - 1) > 0)
+            # Faults go by powers of two, or by small numbers such as those of colours.
+            odd = self.modulus & (self.modulus - 1) > 0
+            return 2.0 if self.modulus == 2 else 4.0 + odd + 2.0 * (odd and self.modulus > 12)
         return 7.0 if self.modulus else 4.0
 
     @property
