@@ -16,6 +16,7 @@ from conformance.backends.choose_runner import runner_of
 from conformance.backends.named_backend import parse_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
+from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.check.distributed import Distributed
 from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.check.floors import Floored
@@ -92,6 +93,10 @@ def check(
         opened(vectors) as sources,
     ):
         runner.ready()  # an engine's start is not the time of its vectors
+        start = None
+        if diagnosing == "proven" and not isinstance(runner, StoredResults | Distributed):
+            # Now: what is called in this process may be another after the run.
+            start = fresh_starts_of(backend, workers.timeout, workers.memory)
         report = run(
             runner,
             sources,
@@ -107,16 +112,12 @@ def check(
         )
         if report.ok or diagnosing == "none":
             return report
-        from conformance.diagnosis.fresh_starts import fresh_starts_of  # noqa: PLC0415
         from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
 
         try:
             told = from_counts(progress)
             if diagnosing == "seen":
                 return explained(report, sources, progress=told)
-            start = None
-            if isinstance(runner, Runner) and not isinstance(runner, StoredResults):
-                start = fresh_starts_of(backend, workers.timeout, workers.memory)
             return explained(
                 report, sources, runner=runner, start=start, workers=workers.jobs, progress=told
             )

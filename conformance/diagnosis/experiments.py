@@ -50,6 +50,8 @@ _QUIET = 12
 """Fresh cases at least on which it does not show."""
 _RULES = 2
 """Rules that are tried of those that fit what is known."""
+_FEW_STRAYS = 10
+"""One in so many cases on which a fault does not show may fail without any known cause."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -209,6 +211,11 @@ class Experiments:
             missing = (
                 f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
             )
+        elif isinstance(trial.hypothesis, FaultHypothesis):
+            strays = sum(not self._is_explained(s) for s in trial.strays)
+            others = trial.quiet + len(trial.strays)
+            if _FEW_STRAYS * strays > others:
+                missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
         return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
 
     def smallest(self, trial: Trial) -> str:

@@ -139,7 +139,8 @@ class Laboratory:
         base = near(valid[int(self.rng.integers(len(valid)))], self.rng) if valid else None
         if base is None:
             return None
-        ways = [*broken(operator_named(case.operator), base.attributes, base.inputs)]
+        with np.errstate(invalid="ignore"):  # data of another type may be too small for a NaN
+            ways = [*broken(operator_named(case.operator), base.attributes, base.inputs)]
         same = [way for way in ways if f"{way.what}: {way.how}" in case.tags]
         if same and self.rng.random() < 2 / 3:
             ways = same
