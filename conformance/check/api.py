@@ -13,10 +13,10 @@ from typing import Any, Literal, Unpack, get_args
 
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
+from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.named_backend import parse_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
-from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.check.distributed import Distributed
 from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.check.floors import Floored

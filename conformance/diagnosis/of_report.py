@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from conformance.backends.fresh_starts import Start
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.check.distributed import Distributed
@@ -14,7 +15,6 @@ from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
 from conformance.check.votes import separators
 from conformance.diagnosis import statements
-from conformance.diagnosis.fresh_starts import Start
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions

@@ -13,13 +13,13 @@ from operator import eq
 from random import Random
 
 from conformance.backends.answer import NOT_RUN, Answer, arrays_of
+from conformance.backends.fresh_starts import Copy, FreshStarts, Start, TimeIsUp
 from conformance.backends.runner import Answers, Stopped
 from conformance.batch import Batch, batch_of
 from conformance.check.judge import judge
 from conformance.check.report import VERDICTS, Report
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
 from conformance.diagnosis.features import spread
-from conformance.diagnosis.fresh_starts import Copy, FreshStarts, Start, TimeIsUp
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls

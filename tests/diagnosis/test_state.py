@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from support.fakes import check, pool, ramp, right, vector
 
+from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.runner import InProcess
-from conformance.diagnosis.fresh_starts import fresh_starts_of
 from conformance.diagnosis.state import of_state
 from conformance.errors import UsageError
 from conformance.vectorfile.sources import opened

@@ -10,9 +10,9 @@ import pytest
 from support.fakes import right, vector
 
 from conformance.backends.answer import arrays_of
+from conformance.backends.fresh_starts import FreshStarts, TimeIsUp, fresh_starts_of
 from conformance.backends.runner import InProcess
 from conformance.batch import batch_of
-from conformance.diagnosis.fresh_starts import FreshStarts, TimeIsUp, fresh_starts_of
 
 ONE = batch_of([vector()])
 TWO = batch_of([vector(), vector(id="other")])
