@@ -87,10 +87,13 @@ class FaultHypothesis:
     def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool | None:
         """Say whether it predicts what the backend did, where one of other faults is there too.
 
-        None where such a fault does so alone: it hides this one.
+        None where such a fault does so alone: it hides this one. Of exceptions, two faults at once
+        may raise many: they are no evidence.
         """
         reproduces = self.planting.reproduces
         others = [other for other in others if other not in self.faults]
         if any(reproduces((other,), sample) for other in others):
             return None
-        return any(reproduces((*self.faults, other), sample) for other in others)
+        return sample.outputs is not None and any(
+            reproduces((*self.faults, other), sample) for other in others
+        )
