@@ -142,6 +142,11 @@ class Experiments:
         self._fresh: list[Sample] = []
         self._confirmed: list[Trial] = []
 
+    @property
+    def confirmed(self) -> Sequence[Trial]:
+        """The causes that are confirmed so far."""
+        return self._confirmed
+
     def on_faults(self, suspects: Sequence[Sequence[Together]]) -> list[Trial | None]:
         """Return for each suspect, given by its faults and alternatives to them, what it came to.
 
