@@ -8,9 +8,19 @@ from support.fakes import right
 from support.fault_probes import light_probes
 
 from conformance.check import api
+from conformance.diagnosis import experiments, of_report
 from conformance.diagnosis.experiments import CONFIRMING
+from conformance.diagnosis.laboratory import Laboratory
 from conformance.faults import fault_named, faulty
 from conformance.operators import evaluate
+
+
+@pytest.fixture(autouse=True)
+def _plenty_of_time(monkeypatch):
+    """Have no test wait for a machine that is busy with others."""
+    monkeypatch.setattr(experiments, "_SECONDS", 600)
+    monkeypatch.setitem(Laboratory.__init__.__kwdefaults__, "seconds", 600)
+    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
 
 
 def diagnosed(backend, *operators, every=3):

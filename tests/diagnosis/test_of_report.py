@@ -10,7 +10,7 @@ from support.stored_outputs import answered, as_folder
 
 from conformance import check, load_backend
 from conformance.backends.results.stored_results import StoredResults
-from conformance.diagnosis import likely_causes
+from conformance.diagnosis import likely_causes, of_report
 from conformance.errors import UsageError
 from conformance.faults import fault_named, faulty
 
@@ -120,8 +120,9 @@ def test_stored_results_cannot_be_asked(tmp_path):
     assert str(cause.proof) == "not confirmed: stored results cannot be asked about fresh cases"
 
 
-def test_what_depends_on_earlier_calls_is_no_arithmetic():
+def test_what_depends_on_earlier_calls_is_no_arithmetic(monkeypatch):
     """A cache that ignores pads is told as state, with the calls that show it."""
+    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
     kept = {}
 
     def backend(operator, inputs, attributes):
