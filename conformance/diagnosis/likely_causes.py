@@ -17,7 +17,7 @@ from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
-from conformance.vector import Combination, Vector
+from conformance.vector import Case, Combination, Vector
 
 Readings = Mapping[str, str] | Callable[[Vector], Mapping[str, str]]
 
@@ -25,6 +25,8 @@ CONFORMING = 240
 """Conforming vectors that causes are held against, at most."""
 _FAILING = 240
 """Failures that experiments start from, at most."""
+_LARGEST = 1 << 16
+"""The largest number of a case that experiments start from; faults are planted up to it, too."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
 _MOST_HELD_AGAINST = 10_000_000
@@ -98,19 +100,21 @@ def _proven(
     laboratory: Laboratory,
 ) -> tuple[list[Diagnosis], list[int]]:
     """Return the causes that experiments leave standing, and the failures that are left over."""
-    chosen = {id(vector) for vector in spread([v for v, _ in failures.pairs], _FAILING)}
+    small = [_is_small(vector.case) for vector, _ in failures.pairs]
+    vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
+    chosen = {id(vector) for vector in spread(vectors, _FAILING)}
     experiments = Experiments(
         laboratory,
         planting,
         judged([pair for pair in failures.pairs if id(pair[0]) in chosen]),
-        [as_expected(vector) for vector in spread(conforming, CONFORMING)],
+        [as_expected(v) for v in spread(conforming, CONFORMING) if _is_small(v.case)],
     )
     faults = experiments.on_faults(
         [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
     )
     rules = experiments.on_rules()
     samples = judged(failures.pairs) if rules else []
-    ruled = [[i for i, s in enumerate(samples) if rule.explains(s)] for rule in rules]
+    ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
     for cause, trial in zip(causes, faults, strict=True):
@@ -134,9 +138,15 @@ def _proven(
     left = [
         i
         for i, (vector, _) in enumerate(failures.pairs)
-        if i not in explained and not experiments.meet_in(vector)
+        if i not in explained and not (small[i] and experiments.meet_in(vector))
     ]
     return sorted(diagnoses, key=lambda diagnosis: -diagnosis.explained), left
+
+
+def _is_small(case: Case) -> bool:
+    """Say whether a case can be computed: a vector file of others may hold any number."""
+    lists = (value for value in case.attributes.values() if isinstance(value, list))
+    return all(not isinstance(n, int) or n <= _LARGEST for numbers in lists for n in numbers)
 
 
 def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Search) -> Cause:
