@@ -20,7 +20,8 @@ A *fault* is a wrong behaviour: one step of an operator, sometimes two, replaced
 document forbids. The catalogue has two uses:
 
 - the *strength* of vectors is the share of these faults that at least one vector catches;
-- a *diagnosis* names the fault that reproduces what a backend returned.
+- a *diagnosis* names the fault that reproduces what a backend returned, also
+  [for fresh cases](reports.md#likely-causes).
 
 Every fault differs from a right backend, whichever readings that backend follows, and any two
 faults differ from each other. Tests show both by example.

@@ -9,7 +9,7 @@ from conformance.backends.answer import Backend
 from conformance.backends.named_backend import engine_version, parse_backend
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
-from conformance.backends.program.launch import python_worker
+from conformance.backends.program.launch import Launch, python_worker
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess, Runner
 from conformance.errors import UsageError
@@ -29,13 +29,8 @@ def runner_of(
     named = parse_backend(backend) if isinstance(backend, str) else None
     if named is not None and (named.kind in {"exec", "results"} or not apart):
         backend = named.load()
-    launch = None
-    if isinstance(backend, External):
-        launch = backend.launch
-    elif apart and not isinstance(backend, StoredResults):
-        launch = python_worker(backend)
-    if launch is not None:
-        with Isolated(launch, timeout=timeout, memory=memory, jobs=jobs) as workers:
+    if isinstance(backend, External) or (apart and not isinstance(backend, StoredResults)):
+        with Isolated(launch_of(backend), timeout=timeout, memory=memory, jobs=jobs) as workers:
             yield workers
     elif isinstance(backend, StoredResults):
         with nullcontext() if named is None else backend:
@@ -44,3 +39,16 @@ def runner_of(
         yield InProcess(backend, engine_version(named.text) if named is not None else "")
     else:
         raise UsageError(f"the backend is {type(backend).__name__}, not callable")
+
+
+def launch_of(backend: Backend | str) -> Launch:
+    """Return how to start a backend in a process of its own.
+
+    Raises UsageError for what is no backend, for stored results and for a callable that cannot be
+    sent to another process.
+    """
+    if isinstance(backend, str):
+        return parse_backend(backend).launch
+    if isinstance(backend, StoredResults):
+        raise UsageError("stored results are looked up, and no process computes them")
+    return backend.launch if isinstance(backend, External) else python_worker(backend)

@@ -7,7 +7,7 @@ import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -75,6 +75,11 @@ class Runner(Closable):
     def engine(self) -> str:
         """The version of the engine, known when it is ready; "" if the backend gives none."""
         return ""
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        """Wait no longer than so many seconds for an answer, where waiting can be ended at all."""
+        del seconds
+        return nullcontext()
 
     def close(self) -> None:
         """End what was started or opened to run vectors."""

@@ -9,10 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from time import perf_counter
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
+from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.named_backend import parse_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
@@ -28,6 +29,9 @@ from conformance.errors import UsageError
 from conformance.progress import Counts, from_counts
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
 from conformance.vectorfile.suite import joint_digest
+
+Diagnosing = Literal["none", "seen", "proven"]
+DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -48,7 +52,7 @@ def check(
     require: Mapping[str, str] | None = None,
     profile: str | None = None,
     allow_extensions: bool = False,
-    diagnose: bool = True,
+    diagnose: bool | Diagnosing = True,
     max_failures: int | None = None,
     expected_failures: str | os.PathLike[str] | None = None,
     progress: Counts | None = None,
@@ -70,8 +74,10 @@ def check(
     `selection=Selection(tier="smoke")`.
 
     `max_failures` stops the run early, which is then incomplete. `expected_failures` is a file of
-    the failures that are known. `diagnose` searches the catalogue of faults for what reproduces
-    the failures, which takes seconds where there are any. `progress(done, total)` is called now
+    the failures that are known. `diagnose` says what is done about the causes of failures, which
+    takes seconds where there are any: "none" does nothing, "seen" searches the catalogue of faults
+    for what reproduces the failures, and "proven" then asks the backend about fresh cases, which
+    confirm or refute it; True is "proven" and False "none". `progress(done, total)` is called now
     and then. `name` is what the report calls the backend.
 
     Raises UsageError for an argument that is wrong or matches nothing, VectorFileError for
@@ -80,12 +86,17 @@ def check(
     """
     selection, workers, floors = grouped(selection, workers, floors, keywords)
     floored = Floored.parse(floors, shard=selection.shard)
+    diagnosing = _diagnosing(diagnose)
     expected = None if expected_failures is None else ExpectedFailures.read(expected_failures)
     with (
         _calling(backend, workers, max_failures) as runner,
         opened(vectors) as sources,
     ):
         runner.ready()  # an engine's start is not the time of its vectors
+        start = None
+        if diagnosing == "proven" and not isinstance(runner, StoredResults | Distributed):
+            # Now: what is called in this process may be another after the run.
+            start = fresh_starts_of(backend, workers.timeout, workers.memory)
         report = run(
             runner,
             sources,
@@ -99,15 +110,28 @@ def check(
             floored=floored,
             progress=progress,
         )
-        if report.ok or not diagnose:
+        if report.ok or diagnosing == "none":
             return report
         from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
 
         try:
-            return explained(report, sources, progress=from_counts(progress))
+            told = from_counts(progress)
+            if diagnosing == "seen":
+                return explained(report, sources, progress=told)
+            return explained(
+                report, sources, runner=runner, start=start, workers=workers.jobs, progress=told
+            )
         except KeyboardInterrupt:
             note = "the search for likely causes was interrupted"
             raise Interrupted(replace(report, notes=(*report.notes, note))) from None
+
+
+def _diagnosing(diagnose: bool | Diagnosing) -> Diagnosing:  # noqa: FBT001 - the public argument
+    if isinstance(diagnose, bool):
+        return "proven" if diagnose else "none"
+    if diagnose not in DIAGNOSING:
+        raise UsageError(f"diagnose={diagnose!r}: one of {', '.join(DIAGNOSING)}")
+    return diagnose
 
 
 def run(

@@ -240,7 +240,7 @@ def _reasons_incomplete(
 def _diagnoses(parts: Sequence[Report]) -> tuple[Diagnosis, ...]:
     if not any(part.diagnoses for part in parts):
         return ()
-    from conformance.diagnosis.likely_causes import united  # noqa: PLC0415 - the whole catalogue
+    from conformance.diagnosis.statements import united  # noqa: PLC0415 - the whole catalogue
 
     return tuple(united([part.diagnoses for part in parts]))
 

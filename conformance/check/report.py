@@ -369,17 +369,40 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """What the backend made of fresh cases on which a cause shows, drawn with a `seed`.
+
+    It did what the cause predicts in `predicted` of those `asked`. State is shown again in fresh
+    processes instead: there is no seed then. Where that is no proof, or nothing was asked,
+    `missing` says why.
+    """
+
+    predicted: Count = 0
+    asked: Count = 0
+    seed: int | None = 0
+    missing: str = ""
+
+    def __str__(self) -> str:
+        if self.missing:
+            return f"not confirmed: {self.missing}"
+        said = f"confirmed on {self.predicted:,} of {self.asked:,} fresh"
+        return f"{said} processes" if self.seed is None else f"{said} cases, seed {self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A likely cause of mismatches.
 
-    `summary` is one sentence. The faults named, planted together, reproduce `explained` of
-    `total` mismatches, `exact` of them bit for bit; `contradicted` of `conforming` vectors
-    conform although the faults would break them. `condition` says what the mismatches explained
-    have in common that those vectors lack, "" if nothing is needed or known. `alternatives` name
-    single faults that explain the same. Where these mismatches are a sample, `sample_of` is how
-    many failures there are, else 0. `threads` are addresses of public reports of the same
-    kind, `vectors` the ids explained. Where `faults` is empty the cause is unknown, and
-    `explained` and `vectors` are those left over.
+    `summary` is one sentence. `kind` says what it is: a "fault" of the catalogue, a "rule" that was
+    learned, "state" that outlives a call, or "unknown" ("" in a report of an earlier version).
+    `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
+    The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
+    bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
+    them. `condition` says what the mismatches explained have in common that those vectors lack,
+    "" if nothing is needed or known. `alternatives` name single faults that explain the same. Where
+    these mismatches are a sample, `sample_of` is how many failures there are, else 0. `threads` are
+    addresses of public reports of the same kind, `vectors` the ids explained. Where the cause is
+    unknown, `explained` and `vectors` are those left over.
     """
 
     summary: str
@@ -394,6 +417,14 @@ class Diagnosis:
     threads: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     sample_of: Count = 0
+    kind: Literal["", "fault", "rule", "state", "unknown"] = ""
+    proof: Proof | None = None
+    smallest: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it says what is wrong."""
+        return bool(self.faults) or self.kind in {"rule", "state"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

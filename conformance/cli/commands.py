@@ -18,6 +18,7 @@ from conformance import __version__, interrupts
 from conformance.cli.group import OneLineErrors
 from conformance.cli.options import (
     COUNT,
+    DIAGNOSING,
     PATH,
     SECONDS,
     executor_option,
@@ -125,6 +126,13 @@ def generate() -> None:
 @readings_option("--require", "require", "Accept only this reading of a clause; repeatable.")
 @click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
 @extensions_option
+@click.option(
+    "--diagnose",
+    type=click.Choice(DIAGNOSING),
+    default="proven",
+    show_default=True,
+    help="Causes of failures: not searched, those that fit, or those that fresh cases confirm.",
+)
 @worker_options("vector", 60.0)
 @executor_option
 @click.option(

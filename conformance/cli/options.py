@@ -22,6 +22,8 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 
 TIERS = ("smoke", "standard", "exhaustive")
 """As in conformance.vector, which imports numpy."""
+DIAGNOSING = ("none", "seen", "proven")
+"""As in conformance.check.api."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 vectors_argument = click.argument("vectors", required=False, type=PATH)

@@ -1,30 +1,34 @@
-"""The likely causes of mismatches: faults of the catalogue that reproduce what was returned."""
+"""The likely causes of mismatches: what reproduces them, and what experiments say of that."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate, chain
+from dataclasses import replace
+from itertools import accumulate
 
-from conformance.check.report import Diagnosis
-from conformance.diagnosis.features import LIGHT, condition, spread, weight
-from conformance.diagnosis.places import places
-from conformance.diagnosis.reproduce import Match, Observation
+from conformance.check.report import Diagnosis, Proof
+from conformance.diagnosis.experiments import Experiments, Trial
+from conformance.diagnosis.features import LIGHT, spread, weight
+from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
+from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Cause, Search
-from conformance.diagnosis.traits import traits
+from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
-from conformance.vector import Outputs, Vector
+from conformance.vector import Case, Combination, Vector
 
-Mismatch = tuple[Vector, Outputs | None]
 Readings = Mapping[str, str] | Callable[[Vector], Mapping[str, str]]
 
 CONFORMING = 240
 """Conforming vectors that causes are held against, at most."""
+_FAILING = 240
+"""Failures that experiments start from, at most."""
+_LARGEST = 1 << 16
+"""The largest number of a case that experiments start from; faults are planted up to it, too."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
-_ALTERNATIVES = 4
-_UNKNOWN = "of unknown cause"
 _MOST_HELD_AGAINST = 10_000_000
 """Weight of the mismatches that causes are held against when they are found, at most."""
 
@@ -36,6 +40,9 @@ def diagnose(
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
     failures: int = 0,
+    told: int = 0,
+    laboratory: Laboratory | None = None,
+    unasked: str = "the backend was not asked",
     progress: Progress | None = None,
 ) -> list[Diagnosis]:
     """Find what reproduces mismatches, the cause that explains most of them first.
@@ -44,11 +51,13 @@ def diagnose(
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
-    mismatches are some. The last diagnosis names no fault where mismatches are left over. A cause
+    mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
+    are confirmed or refuted, and rules are learned for what no fault explains; without one,
+    `unasked` says why. The last diagnosis names nothing where mismatches are left over. A cause
     that explains only what others do is left out.
     """
 
-    def of(vector: Vector) -> Mapping[str, str]:
+    def of(vector: Vector) -> Combination:
         return readings(vector) if callable(readings) else readings
 
     pairs, others = _not_too_many(mismatches)
@@ -61,12 +70,14 @@ def diagnose(
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
     pairs += others
-    failures = max(failures, len(mismatches))
-    sample_of = failures if failures > len(pairs) else 0
-    diagnoses = [
-        _diagnosis(cause, pairs, len(search.others), sample_of) for cause in _folded(causes)
-    ]
-    return [*diagnoses, _unknown(left, pairs, search, sample_of)] if left else diagnoses
+    sample_of = failures if failures > len(pairs) + told else 0
+    known = Failures(pairs, search.features, search.others, sample_of, told)
+    causes = _folded(causes)
+    if laboratory is None:
+        diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
+    else:
+        diagnoses, left = _proven(known, search, causes, conforming, Planting(of), laboratory)
+    return [*diagnoses, known.unknown(left)] if left else diagnoses
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:
@@ -80,50 +91,84 @@ def _folded(causes: Sequence[Cause]) -> list[Cause]:
     return kept
 
 
-def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
-    """Join the diagnoses of the parts of one run, each made of its own mismatches.
+def _proven(
+    failures: Failures,
+    search: Search,
+    causes: Sequence[Cause],
+    conforming: Sequence[Vector],
+    planting: Planting,
+    laboratory: Laboratory,
+) -> tuple[list[Diagnosis], list[int]]:
+    """Return the causes that experiments leave standing, and the failures that are left over."""
+    small = [_is_small(vector.case) for vector, _ in failures.pairs]
+    vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
+    chosen = {id(vector) for vector in spread(vectors, _FAILING)}
+    experiments = Experiments(
+        laboratory,
+        planting,
+        judged([pair for pair in failures.pairs if id(pair[0]) in chosen]),
+        [as_expected(v) for v in spread(conforming, CONFORMING) if _is_small(v.case)],
+    )
+    faults = experiments.on_faults(
+        [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
+    )
+    rules = experiments.on_rules()
+    samples = judged(failures.pairs) if rules else []
+    ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
+    diagnoses: list[Diagnosis] = []
+    explained: set[int] = set()
+    for cause, trial in zip(causes, faults, strict=True):
+        if trial is None:
+            continue
+        stood = _as_tried(cause, trial, failures.pairs, search)
+        # What a rule explains besides all else that it does needs no name of its own.
+        if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
+            continue
+        diagnoses.append(
+            failures.fault(stood, experiments.proof(trial), experiments.smallest(trial))
+        )
+        explained |= stood.explained.keys()
+    for rule, numbers in zip(rules, ruled, strict=True):
+        words = rule.hypothesis.words
+        diagnoses.append(
+            failures.rule(words, numbers, experiments.proof(rule), experiments.smallest(rule))
+        )
+        explained |= {*numbers}
+    # Where several causes meet, none of them alone returns what was returned.
+    left = [
+        i
+        for i, (vector, _) in enumerate(failures.pairs)
+        if i not in explained and not (small[i] and experiments.meet_in(vector))
+    ]
+    return sorted(diagnoses, key=lambda diagnosis: -diagnosis.explained), left
 
-    Those that name the same faults are one, with counts added up. A condition or an alternative
-    is kept where every part has it.
-    """
-    firsts = [part[0] for part in parts if part]
-    total = sum(first.total for first in firsts)
-    failures = sum(first.sample_of or first.total for first in firsts)
-    sample_of = failures if failures > total else 0
-    same: dict[tuple[str, ...], list[Diagnosis]] = {}
-    for diagnosis in chain(*parts):
-        same.setdefault(diagnosis.faults, []).append(diagnosis)
-    joined = [_united(alike, total, sample_of) for alike in same.values()]
-    return sorted(joined, key=lambda diagnosis: (not diagnosis.faults, -diagnosis.explained))
+
+def _is_small(case: Case) -> bool:
+    """Say whether a case can be computed: a vector file of others may hold any number."""
+    lists = (value for value in case.attributes.values() if isinstance(value, list))
+    return all(not isinstance(n, int) or n <= _LARGEST for numbers in lists for n in numbers)
 
 
-def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:
-    first = alike[0]
-    explained, exact = sum(d.explained for d in alike), sum(d.exact for d in alike)
-    condition = first.condition if len({d.condition for d in alike}) == 1 else ""
-    if first.faults:
-        _, _, behaviour = first.summary.partition(" by: ")
-        behaviour = behaviour.removesuffix(_where(first.condition))
-        raised = all(" reproduced by: " in d.summary for d in alike)
-        summary = _reproduced(explained, exact, behaviour, condition, raised=raised)
-    else:
-        said = {d.summary.partition(_UNKNOWN)[2] for d in alike}
-        summary = _UNKNOWN + (said.pop() if len(said) == 1 else "")
-    return Diagnosis(
-        summary=f"{_counted(explained, total, sample_of)} {summary}",
-        faults=first.faults,
+def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Search) -> Cause:
+    """Return a cause with the faults and the condition that stood, and what these explain."""
+    hypothesis = trial.hypothesis
+    assert isinstance(hypothesis, FaultHypothesis)
+    if hypothesis.faults == cause.faults and hypothesis.condition is None:
+        return cause
+    explained = {
+        i: match
+        for i, match in search.explained(hypothesis.faults).items()
+        if hypothesis.condition is None or hypothesis.condition.fails(pairs[i][0])
+    }
+    alternatives = [f for f in cause.alternatives if f not in hypothesis.faults]
+    return replace(
+        cause,
+        faults=hypothesis.faults,
         explained=explained,
-        exact=exact,
-        total=total,
-        contradicted=sum(d.contradicted for d in alike),
-        conforming=sum(d.conforming for d in alike),
-        condition=condition,
-        alternatives=tuple(
-            name for name in first.alternatives if all(name in d.alternatives for d in alike)
-        ),
-        threads=tuple(dict.fromkeys(chain(*(d.threads for d in alike)))),
-        vectors=tuple(chain(*(d.vectors for d in alike))),
-        sample_of=sample_of,
+        contradicted=frozenset(),
+        condition=hypothesis.where,
+        set_apart=0,
+        alternatives=alternatives,
     )
 
 
@@ -141,77 +186,3 @@ def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[
     others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: weight(p[0]))
     weights = accumulate(weight(vector) for vector, _ in others)
     return searched, others[: sum(total <= _MOST_HELD_AGAINST for total in weights)]
-
-
-def _diagnosis(
-    cause: Cause, pairs: Sequence[Mismatch], conforming: int, sample_of: int
-) -> Diagnosis:
-    explained = len(cause.explained)
-    exact = sum(match is Match.EXACT for match in cause.explained.values())
-    raised = all(pairs[i][1] is None for i in cause.explained)
-    behaviour = ", together with: ".join(fault.summary for fault in cause.faults)
-    summary = _reproduced(explained, exact, behaviour, cause.condition, raised=raised)
-    return Diagnosis(
-        summary=f"{_counted(explained, len(pairs), sample_of)} {summary}",
-        faults=tuple(fault.name for fault in cause.faults),
-        explained=explained,
-        exact=exact,
-        total=len(pairs),
-        contradicted=len(cause.contradicted),
-        conforming=conforming,
-        condition=cause.condition,
-        alternatives=tuple(fault.name for fault in cause.alternatives[:_ALTERNATIVES]),
-        threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
-        vectors=tuple(pairs[i][0].case.id for i in cause.explained),
-        sample_of=sample_of,
-    )
-
-
-def _unknown(
-    left: Sequence[int], pairs: Sequence[Mismatch], search: Search, sample_of: int
-) -> Diagnosis:
-    words, _ = condition([search.features[i] for i in left], search.others)
-    summary = f"{_counted(len(left), len(pairs), sample_of)} {_of_unknown_cause(words)}"
-    if not words and search.others:
-        summary += "; no attribute sets them apart"
-    odd = sorted(frozenset.intersection(*(traits(*pairs[i]) for i in left)))
-    summary += f"; in all {' and '.join(odd)}" if odd else ""
-    where = places([pairs[i] for i in left])
-    summary += f"; {where}" if where else ""
-    return Diagnosis(
-        summary=summary,
-        faults=(),
-        explained=len(left),
-        exact=0,
-        total=len(pairs),
-        conforming=len(search.others),
-        condition=words,
-        vectors=tuple(pairs[i][0].case.id for i in left),
-        sample_of=sample_of,
-    )
-
-
-def _counted(some: int, total: int, sample_of: int) -> str:
-    if total == 1 and not sample_of:
-        return "the one failure is"
-    of = "a sample of " if sample_of else ""
-    return f"{some:,} of {of}{total:,} failures {'is' if some == 1 else 'are'}"
-
-
-def _reproduced(explained: int, exact: int, behaviour: str, condition: str, *, raised: bool) -> str:
-    how = " but for rounding"
-    if raised:
-        how = ""
-    elif exact == explained:
-        how = " bit for bit"
-    elif exact:
-        how = f" ({exact} bit for bit, the others but for rounding)"
-    return f"reproduced{how} by: {behaviour}{_where(condition)}"
-
-
-def _where(condition: str) -> str:
-    return f", where all have {condition}" if condition else ""
-
-
-def _of_unknown_cause(condition: str) -> str:
-    return _UNKNOWN + (f"; all have {condition}" if condition else "")

@@ -7,29 +7,48 @@ from dataclasses import replace
 
 import numpy as np
 
+from conformance.backends.fresh_starts import Start
+from conformance.backends.results.stored_results import StoredResults
+from conformance.backends.runner import Runner
+from conformance.check.distributed import Distributed
 from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
 from conformance.check.votes import separators
-from conformance.diagnosis.likely_causes import Mismatch, diagnose
+from conformance.diagnosis import statements
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.state import StateReport, of_state
+from conformance.diagnosis.statements import Mismatch
 from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
+_SECONDS_FOR_STATE = 8.0
 _CONFORMING = 1200
 """Conforming vectors that are read to choose from; more would only take longer."""
 
 
 def explained(
-    report: Report, vectors: Vectors = None, *, progress: Progress | None = None
+    report: Report,
+    vectors: Vectors = None,
+    *,
+    runner: Runner | Distributed | None = None,
+    start: Start | None = None,
+    workers: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Report:
     """Return a report with `diagnoses`; the same report where nothing failed.
 
-    `vectors` are those of the run. Outputs that the report did not keep, and answers that were
-    no arrays, are not diagnosed; nor are failures that were expected, and operators of which no
-    call returned: a backend that cannot be called has no cause in what it was asked for.
+    `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
+    cases, drawn with a `seed`, which confirm or refute what seems to be the cause; `start` starts
+    fresh copies of it, which tell state from arithmetic; so many `workers` had the run.
+    Outputs that the report did not keep, and answers that were no arrays, are not diagnosed; nor
+    are failures that were expected, and operators of which no call returned: a backend that
+    cannot be called has no cause in what it was asked for.
     """
     failing, right, silent = _sorted(report)
     if silent:
@@ -39,9 +58,23 @@ def explained(
         return report
     mismatches: list[Mismatch] = []
     conforming: list[Vector] = []
+    state = StateReport()
     with opened(vectors) as sources:
+        if start is not None:
+            state = of_state(
+                report,
+                sources,
+                start,
+                workers=workers,
+                seconds=_SECONDS_FOR_STATE,
+                progress=progress,
+            )
         for source in sources:
-            failed = failing.get(source.operator, {})
+            failed = {
+                name: result
+                for name, result in failing.get(source.operator, {}).items()
+                if name not in state.vectors
+            }
             if failed:
                 mismatches += _rejected(
                     [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
@@ -50,9 +83,28 @@ def explained(
                 step = -(-len(ids) * len(failing) // _CONFORMING) or 1
                 conforming += _read(source, ids[::step])
     readings = _readings(report.readings)
-    failures = len(mismatches) + _not_kept(report)
-    diagnoses = diagnose(mismatches, conforming, readings, failures=failures, progress=progress)
-    notes = report.notes
+    told = len(state.vectors)
+    failures = told + len(mismatches) + _not_kept(report)
+    laboratory, unasked = None, _unasked(runner)
+    if isinstance(runner, Runner) and not unasked:
+        laboratory = Laboratory(
+            runner, readings, failing=report.failing, seed=seed, progress=progress
+        )
+    diagnoses = diagnose(
+        mismatches,
+        conforming,
+        readings,
+        failures=failures,
+        told=told,
+        laboratory=laboratory,
+        unasked=unasked,
+        progress=progress,
+    )
+    total, sample_of = told + len(mismatches), 0
+    if diagnoses:
+        total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
+    diagnoses[:0] = [statements.of_state(found, total, sample_of) for found in state.findings]
+    notes = (*report.notes, state.note) if state.note else report.notes
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}, of all kinds",)
@@ -88,6 +140,17 @@ def reproduced(
     return found
 
 
+def _unasked(runner: Runner | Distributed | None) -> str:
+    """Return why a backend cannot be asked about fresh cases; "" if it can."""
+    if runner is None:
+        return "the backend was not asked about fresh cases"
+    if isinstance(runner, StoredResults):
+        return "stored results cannot be asked about fresh cases"
+    if isinstance(runner, Distributed):
+        return "other machines are not asked about fresh cases"
+    return ""
+
+
 def _sorted(
     report: Report,
 ) -> tuple[dict[str, dict[str, Result]], dict[str, list[str]], list[str]]:
@@ -106,7 +169,7 @@ def _sorted(
             and result.output is not None
         ):
             failing.setdefault(result.operator, {})[result.id] = result
-        elif result.verdict == "conforms":
+        elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
             right.setdefault(result.operator, []).append(result.id)
     silent = sorted(failing.keys() - returned)
     return {name: failing[name] for name in failing.keys() & returned}, right, silent

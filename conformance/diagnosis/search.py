@@ -107,6 +107,10 @@ class Search:
             cause.explained |= self._explained(cause.faults, numbers)
         return self._in_doubt(causes, numbers)
 
+    def explained(self, faults: Together) -> dict[int, Match]:
+        """Return the mismatches that faults explain, and how well."""
+        return self._explained(faults, range(len(self._mismatches)))
+
     def _held_against_all(
         self, before: Sequence[Cause], causes: Sequence[Cause], left: Sequence[int]
     ) -> list[int]:

@@ -43,6 +43,11 @@ class Called(Closable):
                 raise UsageError(f"{self.name}: stored results answer no new cases; give a backend")
             self._stack = stack.pop_all()
 
+    @property
+    def runner(self) -> Runner:
+        """What calls the backend with all the patience that was asked for."""
+        return self._patient
+
     def close(self) -> None:
         """End the workers."""
         self._stack.close()

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from conformance.backends.runner import Runner
 from conformance.check.report import RETURNED, Diagnosis
+from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.faults import CATALOGUE, Fault, fault_named
@@ -16,6 +18,8 @@ from conformance.operators import operator_named
 from conformance.vector import Case, Outputs, Vector, outputs_of
 
 _OTHERS = 24
+_SECONDS = 6.0
+"""Seconds for the experiments on one cause, at most."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,10 +41,15 @@ class Cause:
 
 
 class Causes:
-    """The causes of a search: adds them, and tells what they explain."""
+    """The causes of a search: adds them, and tells what they explain.
 
-    def __init__(self) -> None:
+    The `runner` asks the backend about fresh cases, drawn with a `seed`, which confirm causes.
+    """
+
+    def __init__(self, runner: Runner, seed: int = 0) -> None:
         self.found: list[Cause] = []
+        self._runner = runner
+        self._seed = seed
         self._reproductions = Reproductions()
 
     def explain(self, failure: Failure, readings: Mapping[str, str]) -> bool:
@@ -78,13 +87,13 @@ class Causes:
         """
         # Those that a known cause explains would only join it to this one.
         fresh = [other for other in others if not self.explain(other, readings)]
-        diagnosis = _diagnosed(failure, fresh, conforming, readings)
+        diagnosis = self._diagnosed(failure, fresh, conforming, readings)
         for name in diagnosis.faults if diagnosis and len(diagnosis.faults) > 1 else ():
             # A known cause shows in the others too: on the smallest failure, one fault is enough.
             alone = (fault_named(name),)
             if self._match(alone, failure, readings):
                 fresh = [other for other in fresh if self._match(alone, other, readings)]
-                diagnosis = _diagnosed(failure, fresh, conforming, readings)
+                diagnosis = self._diagnosed(failure, fresh, conforming, readings)
                 break
         faults = tuple(map(fault_named, diagnosis.faults)) if diagnosis else ()
         signature = Signature.of(failure.vector.case)
@@ -127,6 +136,34 @@ class Causes:
         observation = Observation(failure.vector, _outputs(failure), readings)
         return self._reproductions.reproduce(faults, observation)
 
+    def _diagnosed(
+        self,
+        failure: Failure,
+        others: Sequence[Failure],
+        conforming: Sequence[Vector],
+        readings: Mapping[str, str],
+    ) -> Diagnosis | None:
+        if not _is_diagnosable(failure):
+            return None
+        operator = operator_named(failure.vector.case.operator)
+        step = -(-len(others) // _OTHERS) or 1
+        pairs = {
+            other.vector.case.id: (other.vector, _outputs(other))
+            for other in (failure, *others[::step])
+            if _is_diagnosable(other)
+        }
+        name = failure.vector.case.id
+        diagnoses = diagnose(
+            list(pairs.values()),
+            conforming,
+            readings,
+            catalogue=[fault for fault in CATALOGUE if fault.concerns(operator)],
+            laboratory=Laboratory(
+                self._runner, lambda _: readings, seconds=_SECONDS, seed=self._seed
+            ),
+        )
+        return next((d for d in diagnoses if d.is_known and name in d.vectors), None)
+
 
 def _is_diagnosable(failure: Failure) -> bool:
     verdict = failure.result.verdict
@@ -135,24 +172,3 @@ def _is_diagnosable(failure: Failure) -> bool:
 
 def _outputs(failure: Failure) -> Outputs | None:
     return None if failure.output is None else outputs_of(failure.output)
-
-
-def _diagnosed(
-    failure: Failure,
-    others: Sequence[Failure],
-    conforming: Sequence[Vector],
-    readings: Mapping[str, str],
-) -> Diagnosis | None:
-    if not _is_diagnosable(failure):
-        return None
-    operator = operator_named(failure.vector.case.operator)
-    step = -(-len(others) // _OTHERS) or 1
-    pairs = {
-        other.vector.case.id: (other.vector, _outputs(other))
-        for other in (failure, *others[::step])
-        if _is_diagnosable(other)
-    }
-    name = failure.vector.case.id
-    catalogue = [fault for fault in CATALOGUE if fault.concerns(operator)]
-    diagnoses = diagnose(list(pairs.values()), conforming, readings, catalogue=catalogue)
-    return next((d for d in diagnoses if d.faults and name in d.vectors), None)

@@ -136,7 +136,7 @@ class _Search:
         progress: Progress | None,
     ) -> None:
         self._examiner = examiner
-        self._causes = Causes()
+        self._causes = Causes(examiner.called.runner, seed)
         self._seconds = seconds
         self._max_examples = max_examples
         self._seed = seed

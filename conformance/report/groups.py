@@ -78,7 +78,7 @@ def failure_groups(report: Report) -> list[FailureGroup]:
     first, then the largest groups.
     """
     causes = causes_by_id(report.diagnoses)
-    named = {number for number, found in enumerate(report.diagnoses, 1) if found.faults}
+    named = {number for number, found in enumerate(report.diagnoses, 1) if found.is_known}
     bugs: dict[tuple[str | int, ...], list[_Failure]] = defaultdict(list)
     others: dict[tuple[str, str], list[_Failure]] = defaultdict(list)
     run: dict[str, list[frozenset[str]]] = defaultdict(list)

@@ -156,7 +156,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield f"accuracy.{measured.dtype}.worst-ulp", f"{measured.worst_ulp:.6g}"
         yield f"accuracy.{measured.dtype}.worst-of-bound", f"{measured.worst_of_bound:.6g}"
     for number, cause in enumerate(report.diagnoses, 1):
-        yield f"cause.{number}", cause.summary
+        proof = f" ({cause.proof})" if cause.proof is not None else ""
+        yield f"cause.{number}", cause.summary + proof
 
 
 def _test(suite: Element, classname: str, name: str) -> Element:

@@ -66,7 +66,7 @@ def failure(result: Result, script: str = "") -> tuple[doc.Block, ...]:
 def cause(
     diagnosis: Diagnosis, *, example: str = "", name: str = "", jumps: doc.Text = ""
 ) -> doc.Item:
-    """Return a likely cause: its faults, alternatives, counterexamples and public reports.
+    """Return a likely cause: its faults, proof, alternatives and public reports.
 
     `example` is the id of a failure that it explains. `name` is its place in a page, `jumps` lead
     to other places there.
@@ -74,8 +74,12 @@ def cause(
     asides: list[doc.Item] = []
     if diagnosis.faults:
         asides.append(_aside("fault ", *codes(diagnosis.faults, " + ")))
+    if diagnosis.proof is not None:
+        asides.append(_aside(str(diagnosis.proof)))
     if example:
         asides.append(replace(_aside("example ", doc.code(example)), copied=True))
+    if diagnosis.smallest:
+        asides.append(replace(_aside("for example ", doc.code(diagnosis.smallest)), copied=True))
     if diagnosis.alternatives:
         asides.append(_aside("reproduced as well by ", *codes(diagnosis.alternatives, ", ")))
     if diagnosis.contradicted:
@@ -88,7 +92,7 @@ def cause(
     if jumps:
         asides.append(doc.Item(jumps, page_only=True))
     return doc.Item(
-        doc.Span(f"{diagnosis.summary}.", "" if diagnosis.faults else "warn"),
+        doc.Span(f"{diagnosis.summary}.", "" if diagnosis.is_known else "warn"),
         tuple(asides),
         diagnosis.explained,
         diagnosis.total,

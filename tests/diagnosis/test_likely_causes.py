@@ -8,12 +8,13 @@ from support.effort import one_in
 from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
-from conformance.check.report import Diagnosis
+from conformance.check.report import Diagnosis, Proof
 from conformance.diagnosis import likely_causes
 from conformance.diagnosis.features import condition, features, spread
-from conformance.diagnosis.likely_causes import diagnose, united
+from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import explained
 from conformance.diagnosis.search import Cause
+from conformance.diagnosis.statements import united
 from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate
@@ -233,3 +234,16 @@ def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     assert all(one - set().union(*explained[:n]) for n, one in enumerate(explained))
     large, small = (Cause((), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,)))
     assert likely_causes._folded([small, large]) == [large]
+
+
+def test_parts_of_a_run_that_learned_the_same_rule_are_one():
+    """Their proofs add up; one that was not tried to the end says why."""
+    words = "failures are of one kind: wrong values in channels from 17 on"
+    parts = [
+        [Diagnosis(f"{n} of 4 {words}", (), n, 0, 4, kind="rule", proof=proof)]
+        for n, proof in ((2, Proof(40, 40, 0)), (3, Proof(8, 8, 0, "time was up")))
+    ]
+    (joined,) = united(parts)
+    assert joined.summary == f"5 of 8 {words}"
+    assert joined.kind == "rule"
+    assert joined.proof == Proof(48, 48, 0, "time was up")

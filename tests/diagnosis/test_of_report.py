@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.fakes import pool, ramp, right, vector
+from support.fault_probes import light_probes
+from support.stored_outputs import answered, as_folder
 
 from conformance import check, load_backend
-from conformance.diagnosis import likely_causes
+from conformance.backends.results.stored_results import StoredResults
+from conformance.diagnosis import likely_causes, of_report
+from conformance.errors import UsageError
+from conformance.faults import fault_named, faulty
 
 
 def raises(operator, inputs, attributes):
@@ -73,3 +79,60 @@ def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch)
     (cause,) = report.diagnoses
     assert cause.explained == cause.total == report.counts["mismatch"] > 1
     assert "sample" not in cause.summary
+
+
+def upper(operator, inputs, attributes):
+    """Take same_lower for same_upper."""
+    if attributes.get("auto_pad") == "same_lower":
+        attributes = attributes | {"auto_pad": "same_upper"}
+    return load_backend("numpy")(operator, inputs, attributes)
+
+
+@pytest.mark.parametrize(
+    ("diagnose", "proofs"),
+    [
+        ("none", []),
+        (False, []),
+        ("seen", ["not confirmed: the backend was not asked about fresh cases"]),
+    ],
+)
+def test_causes_are_left_out_or_not_asked_about_if_told_so(diagnose, proofs):
+    """`diagnose` says how much is done about failures."""
+    report = check(
+        upper, tier="smoke", operators=["MaxPool-1"], select="same_lower", diagnose=diagnose
+    )
+    assert [str(cause.proof) for cause in report.diagnoses] == proofs
+
+
+def test_diagnose_is_one_of_three_words():
+    """Any other is an error of one line."""
+    with pytest.raises(UsageError, match="diagnose='proved': one of none, seen, proven"):
+        check(upper, tier="smoke", diagnose="proved")
+
+
+def test_stored_results_cannot_be_asked(tmp_path):
+    """Their causes are those that fit, and the report says that they are not confirmed."""
+    some = light_probes("MaxPool-1")[::9]
+    wrong = faulty(fault_named("maximum-from-zero"))
+    report = check(StoredResults(as_folder(tmp_path / "results", answered(wrong, some))), some)
+    (cause, *_) = report.diagnoses
+    assert cause.faults == ("maximum-from-zero",)
+    assert str(cause.proof) == "not confirmed: stored results cannot be asked about fresh cases"
+
+
+def test_what_depends_on_earlier_calls_is_no_arithmetic(monkeypatch):
+    """A cache that ignores pads is told as state, with the calls that show it."""
+    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
+    kept = {}
+
+    def backend(operator, inputs, attributes):
+        key = (operator, inputs[0].tobytes(), inputs[0].shape, str(attributes.get("kernel")))
+        return kept.setdefault(key, right(operator, inputs, attributes)).copy()
+
+    some = [
+        vector(ramp(1, 1, 6), pool(kernel=[3], strides=[1], pads_begin=[n]), id=f"{n}")
+        for n in (0, 1)
+    ]
+    report = check(backend, some)
+    assert [cause.kind for cause in report.diagnoses] == ["state"]
+    assert str(report.diagnoses[0].proof) == "confirmed on 3 of 3 fresh processes"

@@ -16,6 +16,7 @@ from conformance.check.report import (
     Diagnosis,
     Expectations,
     Floor,
+    Proof,
     Repeatability,
     Support,
     UndefinedReport,
@@ -308,6 +309,24 @@ class TestIds:
         lines = text_of(made(wrong, diagnoses=(diagnosis,)), width=40)
         assert f"    example {self.id}" in lines
         assert "  Likely cause: f" in lines
+
+    def test_beside_the_proof_of_its_cause_and_a_small_call(self):
+        """A cause says on how many fresh cases it was confirmed, or why it was not."""
+        call = "backend('MaxPool-1', [np.array([[[1, 2]]], np.float32)], {})"
+        for proof, said in (
+            (Proof(40, 41, 3), "confirmed on 40 of 41 fresh cases, seed 3"),
+            (Proof(3, 3, None), "confirmed on 3 of 3 fresh processes"),
+            (Proof(missing="time was up"), "not confirmed: time was up"),
+        ):
+            words = "1 of 1 failures is of one kind: an exception"
+            diagnosis = Diagnosis(
+                words, (), 1, 0, 1, vectors=(self.id,), kind="rule", proof=proof, smallest=call
+            )
+            wrong = result(self.id, "error", detail="ValueError")
+            lines = text_of(made(wrong, diagnoses=(diagnosis,)))
+            assert f"    {said}" in lines
+            assert f"    for example {call}" in lines
+            assert "  Likely cause: rule" in lines
 
     def test_among_answers_that_are_not_repeatable(self):
         """Each stands on a line of its own."""

@@ -19,6 +19,7 @@ from conformance.check.report import (
     Diagnosis,
     Expectations,
     Floor,
+    Proof,
     Repeatability,
     Report,
     Result,
@@ -132,6 +133,9 @@ def _diagnoses(draw):
         alternatives=draw(_tuples),
         threads=draw(_tuples),
         vectors=draw(_tuples),
+        kind=draw(st.sampled_from(["", "fault", "rule", "state", "unknown"])),
+        proof=draw(st.none() | st.builds(Proof, _counts, _counts, st.none() | _counts, texts)),
+        smallest=draw(texts),
     )
 
 

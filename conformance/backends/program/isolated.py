@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 
 from conformance.backends.answer import CRASHED, TIMED_OUT, UNSUPPORTED, Answer
@@ -77,6 +78,16 @@ class Isolated(Runner):
                     thread.interrupt()
         if calls.error is not None:
             raise calls.error
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Wait no longer than so many seconds for an answer."""
+        timeout = self.timeout
+        self.timeout = seconds if timeout is None else min(seconds, timeout)
+        try:
+            yield
+        finally:
+            self.timeout = timeout
 
     def ready(self) -> None:
         """Wait until the programs are started; UsageError if one cannot be."""

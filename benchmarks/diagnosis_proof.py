@@ -1,0 +1,144 @@
+"""How often causes that are confirmed by experiment are right: planted alone, in pairs, unseen.
+
+    python benchmarks/diagnosis_proof.py [VECTORS] [--tier smoke] [--faults 40] [--seed 0]
+
+Faults of the catalogue are planted in a right backend, which is asked about fresh cases. A result
+is right if the confirmed causes predict at least 95 of 100 other fresh cases on which one of them
+shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, and partly
+right if only the second does not. For unseen faults, the catalogue is without what reproduces half
+of the failures or more: the fault itself and its like.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from conformance.backends.runner import InProcess
+from conformance.diagnosis.experiments import Experiments
+from conformance.diagnosis.features import spread
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.planting import Planting
+from conformance.diagnosis.reproduce import Observation
+from conformance.diagnosis.search import Search
+from conformance.diagnosis.wrong_elements import Elements
+from conformance.faults import CATALOGUE, Fault, faulty
+from conformance.vector import Vector
+from conformance.vectorfile.sources import chosen, opened, vectors_in
+
+Mode = Literal["alone", "pairs", "unseen"]
+_FRESH = 100
+_OTHER_SEED = 1
+_MOST_WRONG = 5
+_LOOKED_AT = 24
+
+
+def experiments(faults: Sequence[Fault], vectors: Sequence[Vector], mode: Mode) -> Experiments:
+    """Return the experiments on a backend with faults, when they are over."""
+    runner, planting = InProcess(faulty(faults)), Planting(lambda _: {})
+    run = Laboratory(runner, lambda _: {}, seconds=600).ask(vectors)
+    failing = [sample for sample in run if sample.failed]
+    conforming = [sample for sample in run if not sample.failed]
+    chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
+    failing = [sample for sample in failing if id(sample.vector) in chosen_ones]
+    catalogue = [fault for fault in CATALOGUE if not fault.remembers]
+    if mode == "unseen":
+        some = failing[:: -(-len(failing) // _LOOKED_AT) or 1]
+        catalogue = [
+            fault
+            for fault in catalogue
+            if 2 * sum(planting.reproduces((fault,), sample) for sample in some) < len(some)
+        ]
+    step = -(-len(conforming) // 240) or 1
+    search = Search(
+        [Observation(s.vector, s.outputs, {}) for s in failing],
+        [Observation(s.vector, None, {}) for s in conforming[::step]],
+        catalogue,
+        None,
+    )
+    causes, _ = search.run()
+    done = Experiments(Laboratory(runner, lambda _: {}), planting, failing, conforming[::step])
+    done.on_faults([(cause.faults, *((f,) for f in cause.alternatives)) for cause in causes])
+    done.on_rules()
+    return done
+
+
+def judged(
+    done: Experiments, faults: Sequence[Fault], vectors: Sequence[Vector]
+) -> tuple[str, Counter[str]]:
+    """Say how good the confirmed causes are, and count what they made of other fresh cases."""
+    counts: Counter[str] = Counter()
+    if not done.confirmed:
+        return "unknown", counts
+    laboratory = Laboratory(InProcess(faulty(faults)), lambda _: {}, seed=_OTHER_SEED)
+    bases = [sample.vector for trial in done.confirmed for sample in trial.predicted]
+    for vector in laboratory.near(bases, vectors):
+        if counts["as predicted"] + counts["otherwise"] >= _FRESH:
+            break
+        for sample in laboratory.ask([vector] if vector is not None else []):
+            counts[_outcome(done, sample)] += 1
+    shown, others = counts["as predicted"] + counts["otherwise"], counts["right"] + counts["fails"]
+    if counts["otherwise"] * 100 > _MOST_WRONG * shown:
+        return "wrong", counts
+    return ("partly" if counts["fails"] * 100 > _MOST_WRONG * others else "right"), counts
+
+
+def _outcome(done: Experiments, sample: Sample) -> str:
+    hypotheses = [trial.hypothesis for trial in done.confirmed]
+    showing = [each for each in hypotheses if each.fails(sample.vector)]
+    if not showing:
+        return "fails" if sample.failed else "right"
+    hidden = any(isinstance(each, Elements) and not each.is_whole for each in showing)
+    if not sample.failed and (hidden or sample.outputs is None):
+        return "says nothing"
+    predicted = len(showing) > 1 or showing[0].predicts(sample)
+    return "as predicted" if predicted else "otherwise"
+
+
+def main() -> None:
+    """Measure and print the rates."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("vectors", nargs="?", type=Path)
+    parser.add_argument("--tier", default="smoke")
+    parser.add_argument("--faults", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with opened(None if options.vectors is None else str(options.vectors)) as sources:
+        selections = chosen(sources, None, None, options.tier)
+        vectors = [
+            vector
+            for selection in selections
+            for vector in vectors_in(selection.source, selection.numbers)
+        ]
+    rng = random.Random(options.seed)
+    alone = [fault for fault in CATALOGUE if not fault.remembers and fault.operators]
+    modes: tuple[Mode, ...] = ("alone", "pairs", "unseen")
+    for mode in modes:
+        rates: Counter[str] = Counter()
+        seconds: list[float] = []
+        for fault in islice(iter(lambda: rng.choice(alone), None), options.faults):
+            faults = [fault]
+            if mode == "pairs":
+                faults.append(rng.choice([f for f in alone if f.step != fault.step]))
+            started = time.perf_counter()
+            done = experiments(faults, vectors, mode)
+            seconds.append(time.perf_counter() - started)
+            rate, counts = judged(done, faults, vectors)
+            rates[rate] += 1
+            names = " + ".join(fault.name for fault in faults)
+            said = "; ".join(trial.hypothesis.words for trial in done.confirmed)
+            print(f"{mode}: {names}: {rate}, {dict(counts)}: {said}")
+        told = ", ".join(f"{rate} {count}" for rate, count in rates.most_common())
+        print(f"{mode}, of {options.faults}: {told}; {statistics.median(seconds):.1f} s typical")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Two calls of which the second goes wrong after the first: how they differ, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.cases.sweep.sweep_model import case_of
+from conformance.check.judge import accepted
+from conformance.diagnosis.run_history import aspects
+from conformance.dtypes import dtype_of, name_of
+from conformance.operators import operator_named, vector_of
+from conformance.text import listed
+from conformance.vector import Array, Case, Outputs, Values, Vector
+
+_OF_DATA = ("element type", "shape", "data")
+
+
+def differences(earlier: Case, later: Case) -> list[str]:
+    """Return the aspects in which two calls differ: attributes, "shape", "data" and the like."""
+    one, other = (aspects(c.operator, c.inputs, c.attributes) for c in (earlier, later))
+    found = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+    same = _equal(earlier.inputs[:1], later.inputs[:1])
+    return found if same else [*found, "data"]
+
+
+def mixed(earlier: Case, later: Case, kept: Collection[str]) -> Vector | None:
+    """Return the later call, with some aspects of the earlier one; None if that is not defined.
+
+    Where the shape is that of the one and the data are of the other, they are cut or repeated.
+    """
+
+    def of(key: str) -> Case:
+        return earlier if key in kept else later
+
+    attributes = {
+        key: of(key).attributes[key]
+        for key in (earlier.attributes | later.attributes)  # type: ignore[operator]
+        if key in of(key).attributes
+    }
+    data = np.resize(of("data").inputs[0], of("shape").inputs[0].shape)
+    names = operator_named(later.operator).input_names
+    rest = [of(name).inputs[number] for number, name in enumerate(names[1:], 1)]
+    return _defined(later, attributes, (data, *rest), name_of(of("element type").inputs[0].dtype))
+
+
+def with_other_data(case: Case) -> Vector | None:
+    """Return a case with data that differ from its own; None if that is not defined."""
+    data = case.inputs[0]
+    ramps = (np.resize(np.arange(count, 0, -1), data.shape) for count in (97, 89))
+    other = next(ramp for ramp in ramps if not np.array_equal(ramp, data))
+    return _defined(case, case.attributes, (other, *case.inputs[1:]), name_of(data.dtype))
+
+
+def instead(
+    later: Vector, earlier: Vector, kept: Collection[str], outputs: tuple[Outputs | None, ...]
+) -> str:
+    """Say what comes back in place of what is right, "" where that is not simple.
+
+    `outputs` are those of the earlier call, of the later one after it, and of that one alone.
+    """
+    before, got, alone = outputs
+    if got is None:
+        return ""
+    of_windows = [key for key in kept if key not in {*_OF_DATA, "operator"}]
+    meant = mixed(earlier.case, later.case, of_windows) if of_windows else None
+    if meant is not None and accepted([meant], [got]) == [True]:
+        return f"it is what is right with the {listed(of_windows)} of the call before"
+    if before is not None and _equal(got, before):
+        return "it is the output of the call before"
+    # What the call before left in memory may not be what it returned.
+    right = tuple(output.values for output in earlier.values[0].outputs) if earlier.values else None
+    of = {"of the output of": before, "that are right for": right}
+    return "" if alone is None else _left_over(got[0], alone[0], of)
+
+
+def _left_over(got: Array, alone: Array, of: Mapping[str, Outputs | None]) -> str:
+    """Say how an output comes from what was left in memory, in place of what is right alone."""
+    if got.shape != alone.shape or got.dtype != alone.dtype:
+        return ""
+    for words, outputs in of.items():
+        if outputs is not None and outputs[0].dtype == got.dtype:
+            old = outputs[0]
+            if _differs_by(got, alone, old):
+                return f"its wrong elements are those {words} the call before"
+            with np.errstate(all="ignore"):
+                if old.shape == got.shape and _same(got, alone + old).all():
+                    return "it is added to the output of the call before"
+    return ""
+
+
+def _differs_by(got: Array, alone: Array, left: Array) -> bool:
+    """Say whether an output has, in place of what is right, what was left in memory before."""
+    places = np.flatnonzero(~_same(got, alone).ravel())
+    if not places.size or places[-1] >= left.size:
+        return False
+    return bool(_same(got.ravel()[places], left.ravel()[places]).all())
+
+
+def _defined(
+    case: Case, attributes: Mapping[str, Any], inputs: Outputs, dtype: str
+) -> Vector | None:
+    with np.errstate(all="ignore"):
+        data = inputs[0].astype(dtype_of(dtype))
+    vector = vector_of(case_of(case.operator, attributes, (data, *inputs[1:]), pattern="mixed"))
+    return vector if isinstance(vector.outcomes[0], Values) else None
+
+
+def _equal(one: Outputs, other: Outputs) -> bool:
+    return len(one) == len(other) and all(
+        a.shape == b.shape and a.dtype == b.dtype and bool(_same(a, b).all())
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _same(one: Array, other: Array) -> npt.NDArray[np.bool_]:
+    """Mark equal elements; NaN equals NaN."""
+    same: npt.NDArray[np.bool_] = (one == other) | ((one != one) & (other != other))  # noqa: PLR0124
+    return same

@@ -1,0 +1,779 @@
+"""Features of the elements of an output, and of whole cases, in columns and in words.
+
+A feature is named by what it is and, where it is of one spatial axis, by the place of that axis
+from the last, which is 1: so it has one name whatever the number of axes. Everything follows from
+roles and traits of an operator and the plan that a right one makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from math import prod
+from operator import gt
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.cases.near import Feature
+from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.errors import InvalidCase
+from conformance.operators import operator_named, under
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Plan
+from conformance.reference.rounding import narrow, widen
+from conformance.vector import UNDEFINED, Array, Vector
+
+Bools = npt.NDArray[np.bool_]
+Doubles = npt.NDArray[np.float64]
+Style = Literal["index", "count", "number", "flag", "word"]
+
+GROUPS = (2, 4, 8, 16, 32)
+"""Sizes of the groups in which elements may be computed together."""
+_MOST_GATHERED = 1 << 19
+_AXES = ("the last axis", "the last axis but one", "the last axis but two")
+
+
+Of = Callable[["Layout", int], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a feature is worked out and said.
+
+    `of(layout, axis)` returns a number, a flag or a word; where the feature is `of_elements`, an
+    array of as many dimensions as the output, of length 1 where it does not vary; and None where
+    there is no such feature.
+    `words` are for the style: the noun of an "index", a "number" or a "word", a phrase with {} for
+    a number of a "count", and what is said of true and of false, with a bar between, of a "flag".
+    `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
+    go by the remainder of a division.
+    """
+
+    of: Of
+    style: Style
+    words: str
+    surprise: float = 3.0
+    cycles: bool = False
+    of_elements: bool = False
+
+    @property
+    def per_axis(self) -> bool:
+        """Whether it is of one spatial axis."""
+        return "{axis}" in self.words
+
+
+class Layout:
+    """The elements of the first output of a vector, and its features; each is worked out once."""
+
+    def __init__(self, vector: Vector, readings: Mapping[str, str]) -> None:
+        self.vector = vector
+        case = vector.case
+        self.operator = operator_named(case.operator)
+        self.data = case.inputs[0]
+        self.params: Params | None = None
+        self.plan: Plan | None = None
+        self._values: dict[Feature, Any] = {}
+        try:
+            self.params = self.operator.validate(case.inputs, case.attributes)
+            if 0 not in self.data.shape:
+                self.plan = under(self.operator, readings).plan(self.params)
+        except (InvalidCase, IndexError):
+            pass
+        extent = () if self.plan is None else self.plan.extent
+        self.shape: tuple[int, ...] = (*self.data.shape[:2], *extent) if extent else ()
+
+    @property
+    def axes(self) -> int:
+        """How many spatial axes there are."""
+        return max(0, self.data.ndim - 2)
+
+    def value(self, feature: Feature) -> Any:
+        """Return a feature: an array that broadcasts to `shape`, or a value; None if there is none.
+
+        Numbers of elements are doubles.
+        """
+        if feature not in self._values:
+            kind = KINDS[feature.name]
+            known = feature.axis <= self.axes and (bool(self.shape) or not kind.of_elements)
+            self._values[feature] = kind.of(self, feature.axis) if known else None
+        return self._values[feature]
+
+    @cached_property
+    def defined(self) -> Bools:
+        """The elements that a document defines, in `shape`; none where there is no output."""
+        expected = self.expected
+        if expected is None:
+            return np.zeros(self.shape, np.bool_)
+        return np.asarray(expected.addends != UNDEFINED).reshape(self.shape)
+
+    @cached_property
+    def expected(self) -> Any:
+        """The right first output of this shape; None if no document expects one."""
+        outputs = (outcome.outputs[0] for outcome in self.vector.values)
+        return next((o for o in outputs if self.shape and o.values.shape == self.shape), None)
+
+    @cached_property
+    def wide_data(self) -> Doubles:
+        """The data as doubles."""
+        return self.data.astype(np.float64) if self.data.dtype.kind in "iu" else widen(self.data)
+
+    @cached_property
+    def tells(self) -> bool:
+        """Whether the right values differ at all: if not, few faults show."""
+        if self.expected is None:
+            return False
+        values = self.expected.values.ravel()
+        return bool((values[self.defined.ravel()] != values[:1]).any()) or values.size == 1
+
+    def along(self, axis: int, numbers: Any) -> Doubles:
+        """Return one number per place along a spatial axis, to be broadcast to `shape`."""
+        return self._placed(-axis, numbers)
+
+    def _placed(self, dimension: int, numbers: Any) -> Doubles:
+        shape = [1] * len(self.shape)
+        shape[dimension] = -1
+        return np.asarray(numbers, np.float64).reshape(shape)
+
+    def index(self, dimension: int) -> Doubles:
+        """Return the index along a dimension of the output."""
+        return self._placed(dimension, np.arange(self.shape[dimension]))
+
+    def flat(self, first: int) -> Doubles:
+        """Return the position among the dimensions from `first` on."""
+        shape = [1] * first + list(self.shape[first:])
+        return np.arange(prod(shape), dtype=np.float64).reshape(shape)
+
+    def counts(self, marked: Bools) -> Doubles:
+        """Return how many marked cells of the data each window holds."""
+        assert self.plan is not None
+        totals: Array = marked.astype(np.int64)
+        sizes = self.plan.params.sizes
+        windows = self.plan.windows
+        ends = zip(windows.clipped_starts(sizes), windows.clipped_stops(sizes), strict=True)
+        for axis, (lo, hi) in enumerate(ends, 2):
+            before = np.zeros_like(totals.take([0], axis))
+            sums = np.concatenate([before, totals.cumsum(axis)], axis)
+            totals = sums.take(np.maximum(lo, hi), axis) - sums.take(lo, axis)
+        return totals.astype(np.float64)
+
+    @cached_property
+    def largest_at(self) -> tuple[Doubles, ...] | None:
+        """The offset of the largest cell from the start of its window, per axis; None if many."""
+        assert self.plan is not None
+        windows, sizes = self.plan.windows, self.plan.params.sizes
+        lengths = [int((b - a).max()) for a, b in zip(windows.start, windows.stop, strict=True)]
+        if prod(self.shape) * prod(lengths) > _MOST_GATHERED or 0 in lengths:
+            return None
+        cells, inside = self.wide_data, np.ones((), np.bool_)
+        parts = []
+        for start, stop, k in zip(windows.start, windows.stop, lengths, strict=True):
+            parts.append((start[:, None] + np.arange(k), stop))
+        for axis, ((at, stop), d) in enumerate(zip(parts, sizes, strict=True)):
+            ok = (at >= 0) & (at < d) & (at < stop[:, None])
+            # Each axis becomes two: windows, and cells of a window.
+            cells = cells.take(np.clip(at, 0, d - 1), axis=2 + 2 * axis)
+            shape = [1] * (2 * len(sizes))
+            shape[2 * axis : 2 * axis + 2] = ok.shape
+            inside = inside & ok.reshape(shape)
+        cells = np.where(inside, cells, -np.inf)
+        order = [0, 1, *range(2, cells.ndim, 2), *range(3, cells.ndim, 2)]
+        flat = cells.transpose(order).reshape(*self.shape, -1)
+        return tuple(
+            np.asarray(at, np.float64) for at in np.unravel_index(flat.argmax(-1), lengths)
+        )
+
+
+@lru_cache(maxsize=1024)
+def _layout(vector: Vector, readings: tuple[tuple[str, str], ...]) -> Layout:
+    return Layout(vector, dict(readings))
+
+
+def layout_of(vector: Vector, readings: Mapping[str, str]) -> Layout:
+    """Return the layout of a vector under readings; those of the last vectors are remembered."""
+    return _layout(vector, tuple(sorted(readings.items())))
+
+
+def axis_words(axis: int) -> str:
+    """Return the name of a spatial axis, counted from the last."""
+    return _AXES[axis - 1] if axis <= len(_AXES) else f"the spatial axis {axis} from the end"
+
+
+# Features of elements.
+
+
+def _window(layout: Layout, axis: int) -> tuple[Any, Any, int, int, int]:
+    """Return start and stop of the windows, size, begin pad and end pad of an axis."""
+    plan = layout.plan
+    assert plan is not None
+    place = layout.axes - axis
+    begin, end = plan.pads[place]
+    return (
+        plan.windows.start[place],
+        plan.windows.stop[place],
+        plan.params.sizes[place],
+        begin,
+        end,
+    )
+
+
+def _begin_pad(layout: Layout, axis: int) -> Doubles:
+    start, stop, *_ = _window(layout, axis)
+    return layout.along(axis, np.maximum(0, np.minimum(stop, 0) - start))
+
+
+def _end_pad(layout: Layout, axis: int) -> Doubles:
+    start, stop, size, _, end = _window(layout, axis)
+    return layout.along(axis, np.maximum(0, np.minimum(stop, size + end) - np.maximum(start, size)))
+
+
+def _overhang(layout: Layout, axis: int) -> Doubles:
+    start, stop, size, _, end = _window(layout, axis)
+    return layout.along(axis, np.maximum(0, stop - np.maximum(start, size + end)))
+
+
+def _cells_on(layout: Layout, axis: int) -> Doubles:
+    start, stop, size, *_ = _window(layout, axis)
+    return layout.along(axis, np.maximum(0, np.minimum(stop, size) - np.maximum(start, 0)))
+
+
+def _first_cell(layout: Layout, axis: int) -> Doubles:
+    start, *_ = _window(layout, axis)
+    return layout.along(axis, np.maximum(start, 0))
+
+
+def _last_cell(layout: Layout, axis: int) -> Doubles:
+    _, stop, size, *_ = _window(layout, axis)
+    return layout.along(axis, np.minimum(stop, size) - 1)
+
+
+def _inside(layout: Layout, _axis: int) -> Doubles:
+    return _product(_cells_on(layout, axis) for axis in range(1, layout.axes + 1))
+
+
+def _product(factors: Any) -> Doubles:
+    result = np.ones((), np.float64)
+    for factor in factors:
+        result = result * factor
+    return result
+
+
+def _some_place(*tests: Of) -> Of:
+    """Return the feature: some of the tests, of one axis each, is true on some axis."""
+
+    def of(layout: Layout, _axis: int) -> Bools:
+        marked = np.zeros((1,) * len(layout.shape), np.bool_)
+        for axis in range(1, layout.axes + 1):
+            for test in tests:
+                marked = marked | (test(layout, axis) > 0)
+        return marked
+
+    return of
+
+
+def _divisor(layout: Layout, _axis: int) -> Doubles | None:
+    assert layout.plan is not None
+    if not layout.operator.reduction.divides:
+        return None
+    return layout.plan.divisor.astype(np.float64).reshape(1, 1, *layout.shape[2:])
+
+
+def _marked(mark: Callable[[Doubles], Bools]) -> Of:
+    """Return the feature: how many cells of the window are marked; None if none of the data is."""
+
+    def of(layout: Layout, _axis: int) -> Doubles:
+        with np.errstate(invalid="ignore"):
+            marked = mark(layout.wide_data)
+        return layout.counts(marked) if marked.any() else np.zeros((1,) * len(layout.shape))
+
+    return of
+
+
+def _subnormal(layout: Layout, _axis: int) -> Doubles | None:
+    name = name_of(layout.data.dtype)
+    if name not in FLOATS:
+        return None
+    least = float_format(name).smallest_normal
+    found: Doubles = _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, 0)
+    return found
+
+
+def _negative_only(layout: Layout, _axis: int) -> Bools:
+    return np.asarray(_marked(lambda data: ~(data < 0))(layout, 0) == 0)
+
+
+def _largest(layout: Layout, axis: int, *, from_end: bool) -> Doubles | None:
+    if layout.operator.reduction.sums or layout.largest_at is None:
+        return None
+    offset = layout.largest_at[layout.axes - axis]
+    if not from_end:
+        return offset
+    start, stop, *_ = _window(layout, axis)
+    return layout.along(axis, stop - start - 1) - offset
+
+
+def _value(layout: Layout, _axis: int) -> Doubles | None:
+    if layout.expected is None:
+        return None
+    values: Array = layout.expected.values
+    wide: Doubles = values.astype(np.float64) if values.dtype.kind in "iu" else widen(values)
+    return wide
+
+
+def _exact_in(name: str) -> Of:
+    """Return the feature: a floating-point type holds the right value."""
+
+    def of(layout: Layout, _axis: int) -> Bools | None:
+        values = _value(layout, 0)
+        if values is None or layout.data.dtype.kind in "iu":
+            return None
+        return np.asarray((widen(narrow(values, name)) == values) | np.isnan(values))
+
+    return of
+
+
+def _tail(index: Of, group: int) -> Of:
+    """Return the feature: an index lies beyond the last whole group."""
+
+    def of(layout: Layout, axis: int) -> Bools:
+        numbers: Doubles = index(layout, axis)
+        count = int(numbers.flat[-1]) + 1
+        return numbers >= count // group * group
+
+    return of
+
+
+def _position(layout: Layout, axis: int) -> Doubles:
+    return layout.index(-axis)
+
+
+def _position_end(layout: Layout, axis: int) -> Doubles:
+    return layout.shape[-axis] - 1 - layout.index(-axis)
+
+
+def _nearer_end(layout: Layout, axis: int) -> Doubles:
+    return np.minimum(_position(layout, axis), _position_end(layout, axis))
+
+
+def _channel(layout: Layout, _axis: int) -> Doubles:
+    return layout.index(1)
+
+
+def _batch_index(layout: Layout, _axis: int) -> Doubles:
+    return layout.index(0)
+
+
+def _plane(layout: Layout, _axis: int) -> Doubles:
+    return layout.index(0) * layout.shape[1] + layout.index(1)
+
+
+def _element(layout: Layout, _axis: int) -> Doubles:
+    return layout.flat(2)
+
+
+def _element_of_all(layout: Layout, _axis: int) -> Doubles:
+    return layout.flat(0)
+
+
+def _from_end(index: Of) -> Of:
+    def of(layout: Layout, axis: int) -> Doubles:
+        numbers: Doubles = index(layout, axis)
+        return numbers.flat[-1] - numbers
+
+    return of
+
+
+def _row_of_all(layout: Layout, _axis: int) -> Doubles:
+    rows = np.arange(prod(layout.shape[:-1]), dtype=np.float64)
+    return rows.reshape(*layout.shape[:-1], 1)
+
+
+def _index(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
+    return Kind(of, "index", words, surprise, cycles=cycles, of_elements=True)
+
+
+def _count(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
+    return Kind(of, "count", words, surprise, cycles=cycles, of_elements=True)
+
+
+def _windows(of: Of, words: str, surprise: float = 3.0) -> Kind:
+    return Kind(of, "flag", words, surprise, of_elements=True)
+
+
+_OF_ELEMENTS: Mapping[str, Kind] = {
+    "position": _index(_position, "position|along {axis}", cycles=True),
+    "position_end": _index(_position_end, "position from the end|along {axis}"),
+    "nearer_end": _index(_nearer_end, "position from the nearer end|along {axis}", 5.0),
+    "channel": _index(_channel, "channel|", cycles=True),
+    "channel_end": _index(_from_end(_channel), "channel from the end|"),
+    "batch_index": _index(_batch_index, "batch|", cycles=True),
+    "batch_end": _index(_from_end(_batch_index), "batch from the end|"),
+    "plane": _index(_plane, "plane|of all batches and channels", 4.0),
+    "row_of_all": _index(_row_of_all, "row|of all planes", 5.0),
+    "element": _index(_element, "element|of each plane", 4.0, cycles=True),
+    "element_of_all": _index(_element_of_all, "element|of the whole output", 4.0, cycles=True),
+    "element_of_all_end": _index(
+        _from_end(_element_of_all), "element from the end|of the whole output", 4.0
+    ),
+    "begin_pad": _count(_begin_pad, "windows with {} cells in the begin padding of {axis}"),
+    "end_pad": _count(_end_pad, "windows with {} cells in the end padding of {axis}"),
+    "overhang": _count(_overhang, "windows that overhang {axis} by {} cells"),
+    "cells_on": _count(_cells_on, "windows with {} cells inside on {axis}"),
+    "first_cell": _count(_first_cell, "windows whose first cell on {axis} is {}", 4.0, cycles=True),
+    "last_cell": _count(_last_cell, "windows whose last cell on {axis} is {}", 4.0),
+    "inside": _count(_inside, "windows with {} cells inside"),
+    "divisor": _count(_divisor, "windows with a divisor of {}", 4.0),
+    "nan": _count(_marked(np.isnan), "windows with {} NaN"),
+    "plus_infinity": _count(_marked(np.isposinf), "windows with {} infinities above zero"),
+    "minus_infinity": _count(_marked(np.isneginf), "windows with {} infinities below zero"),
+    "zero": _count(_marked(lambda data: data == 0), "windows with {} zeros", 5.0),
+    "negative": _count(_marked(lambda data: data < 0), "windows with {} cells below zero", 5.0),
+    "subnormal": _count(_subnormal, "windows with {} subnormal numbers", 4.0),
+    "largest_at": _count(
+        partial(_largest, from_end=False),
+        "windows whose largest cell is {} from their begin on {axis}",
+        4.0,
+    ),
+    "largest_at_end": _count(
+        partial(_largest, from_end=True),
+        "windows whose largest cell is {} from their end on {axis}",
+        4.0,
+    ),
+    "value": _count(_value, "elements whose right value is {}", 6.0),
+    "negative_only": _windows(
+        _negative_only, "windows of cells below zero alone|windows with a cell not below zero"
+    ),
+    "in_padding": _windows(
+        _some_place(_begin_pad, _end_pad, _overhang),
+        "windows that reach into the padding|windows within the input",
+        2.0,
+    ),
+    "in_begin_pad": _windows(
+        _some_place(_begin_pad),
+        "windows that reach into the begin padding|windows that miss the begin padding",
+    ),
+    "in_end_pad": _windows(
+        _some_place(_end_pad),
+        "windows that reach into the end padding|windows that miss the end padding",
+    ),
+    "in_overhang": _windows(
+        _some_place(_overhang),
+        "windows that overhang the padded input|windows that do not overhang the padded input",
+    ),
+    "at_begin": _windows(
+        _some_place(lambda layout, axis: _position(layout, axis) == 0),
+        "first positions along some axis|positions that are first along no axis",
+        4.0,
+    ),
+    "at_end": _windows(
+        _some_place(lambda layout, axis: _position_end(layout, axis) == 0),
+        "last positions along some axis|positions that are last along no axis",
+        4.0,
+    ),
+    "holds_first_cell": _windows(
+        _some_place(lambda layout, axis: _first_cell(layout, axis) == 0),
+        "windows that hold the first cell of some axis|windows that hold no first cell of an axis",
+    ),
+    "holds_last_cell": _windows(
+        _some_place(lambda layout, axis: _last_cell(layout, axis) == layout.data.shape[-axis] - 1),
+        "windows that hold the last cell of some axis|windows that hold no last cell of an axis",
+    ),
+    "whole": _windows(
+        lambda layout, _: None if (v := _value(layout, 0)) is None else v == np.rint(v),
+        "elements whose right value is an integer|elements whose right value is no integer",
+        4.0,
+    ),
+    **{
+        f"exact_in_{name}": _windows(
+            _exact_in(name),
+            f"elements whose right value {name} holds|elements whose right value {name} rounds",
+            4.0,
+        )
+        for name in ("float16", "bfloat16", "float32")
+    },
+    **{
+        f"{name}_tail_{group}": _windows(
+            _tail(of, group),
+            f"{words} beyond the last whole group of {group}|{words} before it",
+            5.0,
+        )
+        for group in GROUPS
+        for name, of, words in (
+            ("position", _position, "positions along {axis}"),
+            ("channel", _channel, "channels"),
+            ("element", _element, "elements of each plane"),
+            ("element_of_all", _element_of_all, "elements of the whole output"),
+        )
+    },
+}
+
+
+# Features of cases.
+
+
+def _listed(role: str) -> Of:
+    """Return the feature: the entry of a list for an axis."""
+
+    def of(layout: Layout, axis: int) -> Any:
+        numbers = getattr(layout.params, role) if layout.params is not None else ()
+        return float(numbers[-axis]) if numbers else None
+
+    return of
+
+
+def _pad(end: int) -> Of:
+    def of(layout: Layout, axis: int) -> Any:
+        if layout.plan is None or not layout.operator.has_windows:
+            return None
+        return float(layout.plan.pads[-axis][end])
+
+    return of
+
+
+def _extreme_of(extreme: Callable[[Iterable[int]], int], role: str) -> Of:
+    def of(layout: Layout, _axis: int) -> Any:
+        numbers = getattr(layout.params, role) if layout.params is not None else ()
+        return float(extreme(numbers)) if numbers else None
+
+    return of
+
+
+def _meaning(role: str) -> Of:
+    """Return the feature: what a word means, its default where a document has no such attribute."""
+
+    def of(layout: Layout, _axis: int) -> Any:
+        known = layout.params is not None and layout.operator.has_windows
+        return getattr(layout.params, role) if known else None
+
+    return of
+
+
+def _holds(test: Callable[[Params], bool]) -> Of:
+    """Return the feature: whether something holds of the parameters of an operator with windows."""
+
+    def of(layout: Layout, _axis: int) -> Any:
+        params = layout.params
+        return test(params) if params is not None and params.kernel else None
+
+    return of
+
+
+def _pads_hold(test: Callable[[Any], bool]) -> Of:
+    def of(layout: Layout, _axis: int) -> Any:
+        known = layout.plan is not None and layout.operator.has_windows
+        return test(layout.plan.pads) if known and layout.plan is not None else None
+
+    return of
+
+
+def _left_over(layout: Layout, axis: int) -> Any:
+    if layout.plan is None or not layout.plan.params.strides:
+        return None
+    params, (begin, end) = layout.plan.params, layout.plan.pads[-axis]
+    slack = params.sizes[-axis] + begin + end - params.kernel[-axis]
+    return float(slack % params.strides[-axis])
+
+
+def _of_data(test: Callable[[Doubles], Any]) -> Of:
+    def of(layout: Layout, _axis: int) -> Any:
+        with np.errstate(invalid="ignore"):
+            return bool(test(layout.wide_data))
+
+    return of
+
+
+def _absent(role: str) -> Of:
+    def of(layout: Layout, _axis: int) -> Any:
+        attribute = next((a for a in layout.operator.attributes if a.role == role), None)
+        if attribute is None or attribute.required:
+            return None
+        return attribute.key not in layout.vector.case.attributes
+
+    return of
+
+
+def _some(test: Callable[[int, int], bool], one: str, other: str) -> Of:
+    """Return the flag: something holds of two numbers of some axis."""
+    return _holds(lambda p: any(map(test, getattr(p, one), getattr(p, other))))
+
+
+def _differ(role: str) -> Of:
+    return _holds(lambda p: len(set(getattr(p, role))) > 1)
+
+
+def _length(dimension: int) -> Of:
+    return lambda layout, _: float(layout.data.shape[dimension])
+
+
+def _output(layout: Layout, axis: int) -> Any:
+    return float(layout.shape[-axis]) if layout.shape else None
+
+
+def _count_of_outputs(first: int) -> Of:
+    return lambda layout, _: float(prod(layout.shape[first:])) if layout.shape else None
+
+
+def _window_cells(layout: Layout, _axis: int) -> Any:
+    known = layout.params is not None and layout.params.kernel
+    return float(prod(known)) if known else None
+
+
+def _word(of: Of, words: str, surprise: float = 3.0) -> Kind:
+    return Kind(of, "word", words, surprise)
+
+
+def _number(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
+    return Kind(of, "number", words, surprise, cycles=cycles)
+
+
+def _flag(of: Of, words: str, surprise: float = 3.0) -> Kind:
+    return Kind(of, "flag", words, surprise)
+
+
+_OF_CASES: Mapping[str, Kind] = {
+    "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
+    "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
+    "dtype": _word(lambda layout, _: name_of(layout.data.dtype), "the type"),
+    "auto_pad": _word(_meaning("auto_pad"), "the padding mode"),
+    "rounding": _word(_meaning("rounding"), "the rounding", 2.0),
+    "include_pad": _flag(_meaning("include_pad"), "padding counts|padding does not count", 2.0),
+    "adaptive": _flag(
+        lambda layout, _: layout.operator.is_adaptive,
+        "the output size is given|the output size follows",
+        2.0,
+    ),
+    "rank": _number(lambda layout, _: float(layout.axes), "the number of spatial axes", 2.0),
+    "batch": _number(_length(0), "the number of batches", cycles=True),
+    "channels": _number(_length(1), "the number of channels", cycles=True),
+    "size": _number(_listed("sizes"), "the size of {axis}", cycles=True),
+    "kernel": _number(_listed("kernel"), "the kernel of {axis}", cycles=True),
+    "strides": _number(_listed("strides"), "the stride of {axis}", cycles=True),
+    "pads_begin": _number(_pad(0), "the begin padding of {axis}"),
+    "pads_end": _number(_pad(1), "the end padding of {axis}"),
+    "output": _number(_output, "the output size of {axis}", cycles=True),
+    "left_over": _number(_left_over, "what the stride leaves over of {axis}"),
+    "largest_sizes": _number(_extreme_of(max, "sizes"), "the largest input size", 4.0),
+    "largest_kernel": _number(_extreme_of(max, "kernel"), "the largest kernel size", 4.0),
+    "largest_strides": _number(_extreme_of(max, "strides"), "the largest stride", 4.0),
+    "cells": _number(_window_cells, "the number of cells of a window", cycles=True),
+    "outputs": _number(_count_of_outputs(2), "the outputs of a plane", 4.0, cycles=True),
+    "all_outputs": _number(_count_of_outputs(0), "the number of all outputs", 4.0, cycles=True),
+    "planes": _number(
+        lambda layout, _: float(prod(layout.data.shape[:2])), "the number of all planes", 4.0
+    ),
+    "inputs": _number(
+        lambda layout, _: float(prod(layout.data.shape[2:])),
+        "the number of cells of a plane",
+        4.0,
+        cycles=True,
+    ),
+    "all_inputs": _number(
+        lambda layout, _: float(layout.data.size), "the number of all cells", 5.0
+    ),
+    "smallest_sizes": _number(_extreme_of(min, "sizes"), "the smallest input size", 4.0),
+    "smallest_kernel": _number(_extreme_of(min, "kernel"), "the smallest kernel size", 4.0),
+    "smallest_output": _number(
+        lambda layout, _: float(min(layout.shape[2:])) if layout.shape else None,
+        "the smallest output size",
+        4.0,
+    ),
+    "output_above_size": _flag(
+        lambda layout, _: any(map(gt, layout.shape[2:], layout.data.shape[2:])),
+        "an output size is above its input size|no output size is above its input size",
+    ),
+    "uneven_division": _flag(
+        lambda layout, _: any(
+            d % o for d, o in zip(layout.data.shape[2:], layout.shape[2:], strict=False)
+        ),
+        "an output size does not divide its input size|all output sizes divide their input sizes",
+        4.0,
+    ),
+    "strided": _flag(
+        _holds(lambda p: any(s > 1 for s in p.strides)),
+        "a stride is above 1|no stride is above 1",
+    ),
+    "global": _flag(
+        _holds(lambda p: p.kernel == p.sizes),
+        "the kernel is the input's size|the kernel is not the input's size",
+    ),
+    "tiled": _flag(
+        _holds(lambda p: p.kernel == p.strides),
+        "strides are the kernel|strides are not the kernel",
+    ),
+    "stride_above_kernel": _flag(
+        _some(gt, "strides", "kernel"), "a stride is above its kernel|no stride is above its kernel"
+    ),
+    "kernel_above_size": _flag(
+        _some(gt, "kernel", "sizes"),
+        "a kernel is above its input size|no kernel is above its input size",
+    ),
+    "kernels_differ": _flag(
+        _differ("kernel"), "kernels differ between axes|kernels are the same on all axes"
+    ),
+    "strides_differ": _flag(
+        _differ("strides"), "strides differ between axes|strides are the same on all axes"
+    ),
+    "sizes_differ": _flag(
+        _differ("sizes"), "input sizes differ between axes|input sizes are the same on all axes"
+    ),
+    "padded": _flag(_pads_hold(lambda pads: any(map(any, pads))), "there are pads|no pads", 2.0),
+    "begin_padded": _flag(
+        _pads_hold(lambda pads: any(a for a, _ in pads)), "there are begin pads|no begin pads"
+    ),
+    "end_padded": _flag(
+        _pads_hold(lambda pads: any(b for _, b in pads)), "there are end pads|no end pads"
+    ),
+    "uneven_pads": _flag(
+        _pads_hold(lambda pads: any(a != b for a, b in pads)),
+        "begin and end pads differ|begin and end pads are the same",
+    ),
+    "pads_differ": _flag(
+        _pads_hold(lambda pads: len(set(pads)) > 1),
+        "pads differ between axes|pads are the same on all axes",
+    ),
+    "nan_in_data": _flag(
+        _of_data(lambda data: np.isnan(data).any()), "the data hold a NaN|no NaN in the data", 4.0
+    ),
+    "infinity_in_data": _flag(
+        _of_data(lambda data: np.isinf(data).any()),
+        "the data hold an infinity|no infinity in the data",
+        4.0,
+    ),
+    "all_negative": _flag(
+        _of_data(lambda data: (data < 0).all()),
+        "all data are below zero|not all data are below zero",
+        4.0,
+    ),
+    "any_negative": _flag(
+        _of_data(lambda data: (data < 0).any()),
+        "some data are below zero|no data are below zero",
+        4.0,
+    ),
+    **{
+        f"no_{role}": _flag(_absent(role), f"{words} left out|{words} given", 4.0)
+        for role, words in (
+            ("strides", "the strides are"),
+            ("pads_begin", "the begin pads are"),
+            ("pads_end", "the end pads are"),
+            ("pads", "the pads are"),
+            ("auto_pad", "the padding mode is"),
+            ("rounding", "the rounding is"),
+            ("include_pad", "whether padding counts is"),
+        )
+    },
+}
+
+KINDS: Mapping[str, Kind] = {**_OF_ELEMENTS, **_OF_CASES}
+"""Every feature by name."""
+
+
+def features_of(axes: int, *, of_elements: bool) -> list[Feature]:
+    """Return the features that data of so many spatial axes may have."""
+    return [
+        Feature(name, axis)
+        for name, kind in KINDS.items()
+        if kind.of_elements == of_elements
+        for axis in (range(1, axes + 1) if kind.per_axis else (0,))
+    ]

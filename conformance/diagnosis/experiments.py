@@ -1,0 +1,420 @@
+"""Supposed causes held against the live backend: fresh cases confirm or refute them.
+
+A hypothesis is held against fresh cases near those that failed and near those that conform, drawn
+after it was made: the cases that it says the backend fails have to fail just as it says, and all
+others have to be right. Catalogued faults come first, those that reproduce some failures. Where
+the backend has a fault in some such cases and is right in others, the rule that tells them apart is
+learned, and held against fresh cases in turn. For failures left over rules of their own are
+learned, again and again with the samples that refuted those before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from time import perf_counter
+
+from conformance.cases.minimize import polished
+from conformance.check.report import Proof
+from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
+from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
+from conformance.diagnosis.smallest import as_python
+from conformance.diagnosis.wrong_elements import Elements, of_elements
+from conformance.faults.fault import Fault
+from conformance.vector import Case, Vector
+
+CONFIRMING = 40
+"""Fresh cases on which a cause has to show, all as predicted."""
+_AT_ONCE = 8
+_BASES = 60
+"""Samples that fresh cases are drawn near, at most."""
+_KNOWN = 100
+"""Failures of the run, vectors that conform and fresh cases each that rules are learned from."""
+_ROUNDS = 6
+_MOST_CAUSES = 3
+_DRAWS = 150
+"""Times that fresh cases are drawn for one cause, at most."""
+_SECONDS = 5.0
+"""For one supposed cause, at most."""
+_SHARE = 3
+"""A condition is learned for a fault that explains one in so many of the failures left."""
+_POLISHING = 2.0
+"""Seconds for a small case that shows a cause, at most."""
+_FOR_UNCLEAR = 20
+"""Fresh cases as predicted for each that is unclear, at least."""
+_QUIET = 12
+"""Fresh cases at least on which it does not show."""
+_RULES = 2
+"""Rules that are tried of those that fit what is known."""
+_FEW_STRAYS = 10
+"""One in so many cases on which a fault does not show may fail without any known cause."""
+_FEW = 6
+"""Cases on which a fault has to show before a condition is learned for it."""
+
+
+@dataclass(slots=True, eq=False)
+class Trial:
+    """A hypothesis and the fresh cases that it was held against.
+
+    Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
+    which the backend is right, and `other` those on which it fails in another way; where it is
+    right and elements were to be wrong, equal values may hide that: it is `unclear`. Of the cases
+    on which it does not show, the backend is right in `quiet` and fails in `strays`.
+    """
+
+    hypothesis: Hypothesis
+    predicted: list[Sample] = field(default_factory=list)
+    absent: list[Sample] = field(default_factory=list)
+    other: list[Sample] = field(default_factory=list)
+    unclear: list[Sample] = field(default_factory=list)
+    quiet: int = 0
+    strays: list[Sample] = field(default_factory=list)
+
+    @property
+    def asked(self) -> int:
+        """How many fresh cases there were on which it shows."""
+        return sum(map(len, (self.predicted, self.absent, self.other, self.unclear)))
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether it predicted something else than what the backend did."""
+        too_many = _FOR_UNCLEAR * (len(self.unclear) - 1) > len(self.predicted)
+        return bool(self.absent or self.other) or too_many
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether enough fresh cases went as predicted, and none otherwise."""
+        enough = max(CONFIRMING, _FOR_UNCLEAR * len(self.unclear))
+        return not self.is_refuted and len(self.predicted) >= enough
+
+    def see(self, sample: Sample, rivals: Sequence[Fault]) -> None:
+        """Hold it against a fresh case; `rivals` are faults that may be there besides."""
+        hypothesis = self.hypothesis
+        if sample.outputs is None and sample.vector.values and not sample.failed:
+            return  # some element is undefined, so an exception is no failure: it tells nothing
+        if not hypothesis.fails(sample.vector):
+            if sample.failed:
+                self.strays.append(sample)
+            else:
+                self.quiet += 1
+        elif hypothesis.predicts(sample):
+            # Right where it shows, and as predicted: what comes instead is equal there.
+            if sample.failed:
+                self.predicted.append(sample)
+            else:
+                self.quiet += 1
+        elif not sample.failed:
+            (self.unclear if isinstance(hypothesis, Elements) else self.absent).append(sample)
+        elif isinstance(hypothesis, FaultHypothesis):
+            together = hypothesis.predicts_with(rivals, sample)
+            if together is not None:
+                (self.predicted if together else self.other).append(sample)
+        else:
+            self.other.append(sample)
+
+    def explains(self, sample: Sample) -> bool:
+        """Say whether a sample fails, and as it predicts or in a part of the place it names."""
+        if not sample.failed:
+            return False
+        if isinstance(self.hypothesis, Elements):
+            return self.hypothesis.holds(sample)
+        return self.hypothesis.predicts(sample)
+
+
+class Experiments:
+    """The experiments on one backend; `failing` and `conforming` are samples of its run."""
+
+    def __init__(
+        self,
+        laboratory: Laboratory,
+        planting: Planting,
+        failing: Sequence[Sample],
+        conforming: Sequence[Sample],
+    ) -> None:
+        self._laboratory = laboratory
+        self._planting = planting
+        self._failing = failing
+        self._conforming = conforming
+        self._fresh: list[Sample] = []
+        self._confirmed: list[Trial] = []
+
+    @property
+    def confirmed(self) -> Sequence[Trial]:
+        """The causes that are confirmed so far."""
+        return self._confirmed
+
+    def on_faults(self, suspects: Sequence[Sequence[Together]]) -> list[Trial | None]:
+        """Return for each suspect, given by its faults and alternatives to them, what it came to.
+
+        The first alternative that is confirmed is taken, else the first that is not refuted; None
+        where all are.
+        """
+        rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
+        trials: list[Trial | None] = [None] * len(suspects)
+        # Two faults at once need no name of their own where each has been confirmed alone.
+        for number in sorted(range(len(suspects)), key=lambda number: len(suspects[number][0])):
+            known = {f for trial in self._confirmed for f in _faults_of(trial)}
+            if not known.issuperset(suspects[number][0]):
+                trials[number] = self._on_suspect(suspects[number], rivals)
+        for number, (faults, *_) in enumerate(suspects):
+            if trials[number] is None and len(faults) == 1 and not self._is_enough:
+                trials[number] = self._under_condition(faults, rivals)
+        return trials
+
+    def on_rules(self) -> list[Trial]:
+        """Return rules for the failures that no confirmed cause explains.
+
+        A rule that explains all that a confirmed fault does takes its place.
+        """
+        hopeless: set[str | None] = set()
+        while not self._is_enough:
+            left = [s for s in self._failing if not self._is_explained(s)]
+            manners = Counter(m for s in left if (m := manner_of(s)) not in hopeless)
+            if not manners:
+                break
+            manner = max(manners, key=lambda manner: manners[manner])
+            if not self._on_manner(manner, left):
+                hopeless.add(manner)
+        return [t for t in self._confirmed if not isinstance(t.hypothesis, FaultHypothesis)]
+
+    def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
+        """Say whether a rule is confirmed for failures of one manner, first for all of them."""
+        faults = [
+            trial
+            for trial in self._confirmed
+            if any(manner_of(s) == manner for s in trial.strays if not self._is_explained(s))
+        ]
+        if faults:
+            others = [trial for trial in self._confirmed if trial not in faults]
+            before, self._confirmed = self._confirmed, others
+            failing = [s for s in self._failing if not self._is_explained(s)]
+            trial = self._on_rule([s for s in failing if manner_of(s) == manner])
+            if trial is not None and all(
+                trial.explains(s) for fault in faults for s in fault.predicted
+            ):
+                self._confirmed.append(trial)
+                return True
+            self._confirmed = before
+        trial = self._on_rule([s for s in left if manner_of(s) == manner])
+        if trial is not None:
+            self._confirmed.append(trial)
+        return trial is not None
+
+    def meet_in(self, vector: Vector) -> bool:
+        """Say whether several confirmed causes show on a vector."""
+        return sum(trial.hypothesis.fails(vector) for trial in self._confirmed) > 1
+
+    def proof(self, trial: Trial) -> Proof:
+        """Return what fresh cases said of a cause."""
+        missing = ""
+        if not trial.is_confirmed:
+            over = "time was up" if self._laboratory.is_over else "few such cases can be drawn"
+            missing = (
+                f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
+            )
+        elif isinstance(trial.hypothesis, FaultHypothesis):
+            strays = sum(not self._is_explained(s) for s in trial.strays)
+            others = trial.quiet + len(trial.strays)
+            if _FEW_STRAYS * strays > others:
+                missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
+        return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
+
+    def smallest(self, trial: Trial) -> str:
+        """Return a small call on which a cause shows, as Python; "" if there is none to write."""
+        until = perf_counter() + _POLISHING
+        shown = trial.predicted or [s for s in self._failing if trial.explains(s)]
+
+        def fails(case: Case) -> bool:
+            if perf_counter() > until or self._laboratory.is_over:
+                return False
+            return any(
+                trial.hypothesis.fails(sample.vector) and trial.explains(sample)
+                for sample in self._asked(case)
+            )
+
+        first = min(shown, key=lambda sample: sample.vector.case.inputs[0].size, default=None)
+        return "" if first is None else as_python(polished(first.vector.case, fails))
+
+    @property
+    def _is_enough(self) -> bool:
+        """Whether no more causes are to be looked for."""
+        return len(self._confirmed) >= _MOST_CAUSES or self._laboratory.is_over
+
+    def _on_suspect(
+        self, alternatives: Sequence[Together], rivals: Sequence[Fault]
+    ) -> Trial | None:
+        """Hold faults, or alternatives to them, against fresh cases; None if these refute all."""
+        standing: Trial | None = None
+        until = perf_counter() + _SECONDS
+        for faults in alternatives:
+            if self._is_enough or perf_counter() > until:
+                break
+            hypothesis = FaultHypothesis(faults, self._planting)
+            hypothesis.prepare([s.vector for s in self._conforming])
+            if any(hypothesis.fails(s.vector) for s in self._conforming):
+                continue
+            trial = self._tried(hypothesis, self._shown(hypothesis, _BASES), rivals, until)
+            if trial.is_confirmed:
+                self._confirmed.append(trial)
+                return trial
+            if not trial.is_refuted and (trial.asked or self._laboratory.is_over):
+                standing = standing or trial
+        return standing
+
+    def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+        """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
+        hypothesis = FaultHypothesis(faults, self._planting)
+        hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
+        shown = self._shown(hypothesis, len(self._failing))
+        absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
+        left = sum(not self._is_explained(s) for s in self._failing)
+        # Exceptions are all alike: which of them a fault explains, a rule says as well.
+        if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
+            return None
+        until = perf_counter() + _SECONDS
+        trial = self._tried(hypothesis, shown, rivals, until)
+        while trial.absent and not trial.other and perf_counter() < until:
+            shown += trial.predicted
+            absent += trial.absent
+            conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
+            if not conditions:
+                break
+            hypothesis = FaultHypothesis(faults, self._planting, conditions[0])
+            trial = self._tried(hypothesis, shown, rivals, until)
+        if not trial.is_confirmed:
+            return None
+        self._confirmed.append(trial)
+        return trial
+
+    def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
+        return list(islice(filter(hypothesis.predicts, self._failing), most))
+
+    def _conditions(
+        self, shown: Iterable[Sample], absent: Iterable[Sample]
+    ) -> Sequence[Hypothesis]:
+        """Return what tells cases in which a fault is there from those in which it is not."""
+        cases = [Sample(s.vector, None, failed=True) for s in shown]
+        return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
+
+    def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
+        """Learn a rule for failures, hold it against fresh cases, and learn again with these.
+
+        The failures left are of one manner.
+        """
+        manner = manner_of(left[0])
+        known = [*_spread(left, _KNOWN), *_spread(self._conforming, _KNOWN)]
+        known += self._fresh[-_KNOWN:]
+        known = [s for s in known if not self._is_explained_otherwise(s.vector)]
+        best: Trial | None = None
+        for _ in range(_ROUNDS):
+            if self._laboratory.is_over:
+                break
+            until = perf_counter() + _SECONDS
+            # How else the backend fails elsewhere tells nothing of this.
+            known = [s for s in known if not s.failed or manner_of(s) == manner]
+            rules = self._learned(known)
+            edges = self._bisected(rules, left)
+            if edges:
+                known += edges
+                rules = self._learned(known)
+            for rule in [of_elements(rule, known) for rule in rules]:
+                trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
+                known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+                if trial.is_confirmed:
+                    best = trial
+                    if not any(manner_of(s) == manner for s in trial.strays):
+                        return best
+            if not rules:
+                break
+        return best
+
+    def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
+        readings = self._laboratory.readings(samples[0].vector)
+        return learned(samples, self._laboratory.seed, readings=readings)[:_RULES]
+
+    def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
+        """Return samples that narrow down where the thresholds of rules lie."""
+        samples: list[Sample] = []
+        for rule in rules:
+            shown = [s.vector.case for s in left if rule.predicts(s)]
+            if shown:
+                base = min(shown, key=lambda case: case.inputs[0].size)
+                for edge in rule.edges:
+                    samples += self._along(edge, base)
+        return samples
+
+    def _along(self, edge: Edge, base: Case) -> Iterator[Sample]:
+        """Yield samples between what is right and what is wrong, nearer to each other each time."""
+        if edge.right is None:  # nor is it known on which side that lies
+            yield from self._asked(replace(edge, right=8 * edge.wrong + 8).case(base))
+        while (middle := edge.between) is not None:
+            answered = self._asked(edge.case(base))
+            if not answered:
+                return
+            (sample,) = answered
+            yield sample
+            edge = replace(edge, wrong=middle) if sample.failed else replace(edge, right=middle)
+
+    def _asked(self, case: Case | None) -> list[Sample]:
+        vector = self._laboratory.vector(case)
+        return self._laboratory.ask([vector]) if vector is not None else []
+
+    def _tried(
+        self,
+        hypothesis: Hypothesis,
+        shown: Sequence[Sample],
+        rivals: Sequence[Fault],
+        until: float,
+    ) -> Trial:
+        """Hold a hypothesis against fresh cases until it is confirmed or refuted.
+
+        `shown` are failures that it explains.
+        """
+        trial = Trial(hypothesis)
+        bases = [s.vector for s in _spread(shown, _BASES)]
+        others = [s.vector for s in _spread([*self._failing, *self._conforming], _BASES)]
+        fresh = self._laboratory.near(bases, others)
+        for _ in range(_DRAWS):
+            drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
+            self._prepare(hypothesis, drawn)
+            drawn = [v for v in drawn if not self._is_explained_otherwise(v)]
+            if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
+                drawn = [v for v in drawn if hypothesis.is_telling(v)]
+            if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
+                drawn = [v for v in drawn if hypothesis.fails(v)]
+            samples = self._laboratory.ask(drawn)
+            self._fresh += samples
+            for sample in samples:
+                trial.see(sample, rivals)
+            if trial.is_refuted and trial.asked >= _AT_ONCE:
+                break
+            if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
+                break
+            if self._laboratory.is_over or perf_counter() > until:
+                break
+        return trial
+
+    def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
+        for each in (hypothesis, *(trial.hypothesis for trial in self._confirmed)):
+            if isinstance(each, FaultHypothesis):
+                each.prepare(vectors)
+
+    def _is_explained(self, sample: Sample) -> bool:
+        return any(trial.explains(sample) for trial in self._confirmed)
+
+    def _is_explained_otherwise(self, vector: Vector) -> bool:
+        """Say whether a cause that is confirmed shows on a case, which then tells less."""
+        return any(trial.hypothesis.fails(vector) for trial in self._confirmed)
+
+
+def _faults_of(trial: Trial) -> Together:
+    return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:
+    step = -(-len(samples) // most) or 1
+    return list(samples[::step])

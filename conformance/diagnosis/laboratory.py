@@ -1,0 +1,229 @@
+"""The live backend under experiment: fresh cases, and what it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from conformance.backends.answer import (
+    CRASHED,
+    NOT_RUN,
+    TIMED_OUT,
+    UNSUPPORTED,
+    arrays_of,
+)
+from conformance.backends.runner import Answers, Runner, Stopped
+from conformance.batch import VALUES, Batch, batch_of
+from conformance.cases.near import near
+from conformance.cases.sweep.rules import broken
+from conformance.cases.sweep.sweep_model import case_of
+from conformance.check.closeness import Comparison, compare
+from conformance.check.explanations import elements, nearest_outcome
+from conformance.check.judge import answers_of, judge
+from conformance.check.report import FAILURES, VERDICTS, Verdict
+from conformance.diagnosis.hypothesis import Sample
+from conformance.errors import UsageError
+from conformance.operators import disputed_of, operator_named, vector_of
+from conformance.operators.outcomes import is_judgeable
+from conformance.progress import Progress
+from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
+
+SECONDS = 16.0
+_PATIENCE = 5.0
+"""Seconds that one answer may take."""
+_MOST_CRASHES = 3
+
+
+class Laboratory:
+    """Asks a backend about cases that were made up, until `seconds` have passed.
+
+    `readings` gives those of disputed clauses that the backend follows in a vector. A hang, or
+    several crashes, end the experiments as time does: each costs a start.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        readings: Callable[[Vector], Combination],
+        *,
+        failing: tuple[Verdict, ...] = FAILURES,
+        seconds: float = SECONDS,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.readings = readings
+        self.seed = seed
+        self.rng = np.random.default_rng(seed)
+        self.asked = 0
+        """How many cases the backend was asked."""
+        self._runner = runner
+        self._failing = failing
+        self._began = perf_counter()
+        self._seconds = seconds
+        self._crashes = 0
+        self._progress = progress
+        self._known: set[str] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the backend is not to be asked any more."""
+        return self._crashes >= _MOST_CRASHES or self.seconds_left <= 0
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds that are left."""
+        return self._began + self._seconds - perf_counter()
+
+    def vector(self, case: Case | None) -> Vector | None:
+        """Return a case with its outcomes; None if an answer to it would tell nothing.
+
+        That is where the bound tells nothing, or where a disputed clause applies of which it is not
+        known which reading the backend follows; nor is a case asked twice.
+        """
+        if case is None or case.id in self._known:
+            return None
+        operator, vector = operator_named(case.operator), vector_of(case)
+        if not is_judgeable(operator, vector):
+            return None
+        readings = self.readings(vector)
+        open_clauses = (
+            clause.name in vector.clauses and clause.name not in readings
+            for clause in disputed_of(operator)
+            if any(reading.replaces for reading in clause.readings)
+        )
+        return None if any(open_clauses) else vector
+
+    def near(self, bases: Sequence[Vector], others: Sequence[Vector]) -> Iterator[Vector | None]:
+        """Yield vectors near `bases` and near `others` in turn, until the time is over.
+
+        None stands for a draw of which nothing came, so that draws can be counted. The lighter a
+        vector is, the more often it is drawn near.
+        """
+        groups = [_lightest_first(group) for group in (bases, others) if group]
+        while groups and not self.is_over:
+            for group in groups:
+                base = group[int(len(group) * self.rng.random() ** 2)]
+                yield self.vector(self._near(base.case, (*others, *bases)))
+
+    def ask(self, vectors: Sequence[Vector]) -> list[Sample]:
+        """Return what the backend makes of vectors; those that it does not support are left out."""
+        self._known.update(vector.case.id for vector in vectors)
+        samples: list[Sample] = []
+        for alike in _by_operator(vectors):
+            if self.is_over:
+                break
+            batch, answers = batch_of(alike), Answers.none_yet(len(alike))
+            try:
+                with self._runner.within(min(_PATIENCE, max(0.1, self.seconds_left))):
+                    self._runner.run(batch, answers, lambda _: None)
+            except (Stopped, UsageError):  # it cannot be started again
+                self._crashes = _MOST_CRASHES
+            self._crashes += answers.kind.count(CRASHED)
+            self._crashes += _MOST_CRASHES * answers.kind.count(TIMED_OUT)
+            samples += samples_of(alike, batch, answers, self._failing)
+        self.asked += len(samples)
+        if self._progress is not None:
+            spent = min(self._seconds, self._seconds - self.seconds_left)
+            self._progress("seconds of experiments", int(spent), int(self._seconds))
+        return samples
+
+    def _near(self, case: Case, others: Sequence[Vector]) -> Case | None:
+        if "invalid" not in case.tags:
+            return near(case, self.rng)
+        # What breaks a rule is made of what is valid: the same rule, or another one.
+        valid = [
+            other.case for other in others if other.values and other.case.operator == case.operator
+        ]
+        base = near(valid[int(self.rng.integers(len(valid)))], self.rng) if valid else None
+        if base is None:
+            return None
+        with np.errstate(invalid="ignore"):  # data of another type may be too small for a NaN
+            ways = [*broken(operator_named(case.operator), base.attributes, base.inputs)]
+        same = [way for way in ways if f"{way.what}: {way.how}" in case.tags]
+        if same and self.rng.random() < 2 / 3:
+            ways = same
+        way = ways[int(self.rng.integers(len(ways)))]
+        tags = ("invalid", f"{way.what}: {way.how}")
+        return case_of(case.operator, way.attributes, way.inputs, pattern="invalid", tags=tags)
+
+
+def samples_of(
+    vectors: Sequence[Vector],
+    batch: Batch,
+    answers: Answers,
+    failing: tuple[Verdict, ...] = FAILURES,
+) -> list[Sample]:
+    """Judge the answers to the vectors of a batch, whatever readings were required."""
+    verdicts, compared = judge(batch, answers, {}), compare(batch, answers)
+    return [
+        _sample(vector, batch, answers, compared, number, VERDICTS[code] in failing)
+        for number, (vector, code) in enumerate(
+            zip(vectors, verdicts.verdict.tolist(), strict=True)
+        )
+        if answers.kind[number] not in {NOT_RUN, UNSUPPORTED}
+    ]
+
+
+def judged(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:
+    """Return as samples what a backend returned for vectors; None stands for an exception."""
+    samples: dict[int, Sample] = {}
+    returned = {id(vector): outputs for vector, outputs in pairs}
+    for alike in _by_operator(vector for vector, _ in pairs):
+        batch = batch_of(alike)
+        answers = answers_of(batch, [returned[id(vector)] for vector in alike])
+        samples |= {id(sample.vector): sample for sample in samples_of(alike, batch, answers)}
+    return [samples[id(vector)] for vector, _ in pairs]
+
+
+def as_expected(vector: Vector) -> Sample:
+    """Return a vector that conforms as a sample, with the outputs that are expected."""
+    if not vector.values:
+        return Sample(vector, None, failed=False)
+    outputs = vector.values[0].outputs
+    shape = outputs[0].values.shape
+    return Sample(
+        vector,
+        tuple(output.values for output in outputs),
+        failed=False,
+        wrong=np.zeros(shape, np.bool_),
+        defined=(outputs[0].addends != UNDEFINED).reshape(shape),
+    )
+
+
+def _sample(
+    vector: Vector,
+    batch: Batch,
+    answers: Answers,
+    compared: Comparison,
+    number: int,
+    failed: bool,  # noqa: FBT001 - a value like the others
+) -> Sample:
+    returned = arrays_of(answers.outputs[number])
+    outputs = None if returned is None else outputs_of(returned)
+    start, stop = np.searchsorted(batch.outcome_vector, (number, number + 1)).tolist()
+    rows = [row for row in range(start, stop) if batch.outcome_kind[row] == VALUES]
+    if outputs is None or not rows or len(outputs) > batch.outputs:
+        return Sample(vector, outputs, failed)
+    nearest = nearest_outcome(batch, answers, compared, number, rows)
+    first = int(batch.outcome_expected[nearest])
+    if not compared.comparable[first]:
+        return Sample(vector, outputs, failed)
+    found = elements(batch, answers, number, nearest, 0)
+    if failed and not found.wrong.any():  # another output is wrong
+        return Sample(vector, outputs, failed)
+    shape = batch.expected_shape[first]
+    wrong = found.wrong & failed
+    return Sample(vector, outputs, failed, wrong.reshape(shape), found.defined.reshape(shape))
+
+
+def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:
+    groups: dict[str, list[Vector]] = {}
+    for vector in vectors:
+        groups.setdefault(vector.case.operator, []).append(vector)
+    return groups.values()
+
+
+def _lightest_first(vectors: Sequence[Vector]) -> list[Vector]:
+    return sorted(vectors, key=lambda vector: sum(array.size for array in vector.case.inputs))

@@ -1,0 +1,99 @@
+"""Faults of the catalogue as hypotheses: what the backend would answer if it had them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.faults.fault import Fault
+from conformance.vector import Combination, Vector
+
+Together = tuple[Fault, ...]
+
+
+class Planting:
+    """What planted faults make of vectors, under the readings that a backend follows."""
+
+    def __init__(self, readings: Callable[[Vector], Combination]) -> None:
+        self._readings = readings
+        self._reproductions = Reproductions()
+        self._observed: dict[int, tuple[Vector, Observation]] = {}
+        self._shown: dict[tuple[Together, int], bool] = {}
+        self._sampled: dict[int, tuple[Sample, Observation, Observation]] = {}
+
+    def shows(self, faults: Together, vectors: Sequence[Vector]) -> list[bool]:
+        """Say of each vector whether a backend that has faults, and no others, fails it."""
+        new = {id(v): v for v in vectors if (faults, id(v)) not in self._shown}
+        for number, vector in new.items():
+            if number not in self._observed:
+                observation = Observation(vector, None, self._readings(vector))
+                self._observed[number] = vector, observation
+        observations = [self._observed[number][1] for number in new]
+        for number, shown in zip(new, self._reproductions.shows(faults, observations), strict=True):
+            self._shown[faults, number] = shown
+        return [self._shown[faults, id(vector)] for vector in vectors]
+
+    def reproduces(self, faults: Together, sample: Sample) -> bool:
+        """Say whether a backend that has faults would answer as the backend did."""
+        known = self._sampled.get(id(sample))
+        if known is None:
+            readings = self._readings(sample.vector)
+            known = (
+                sample,
+                Observation(sample.vector, sample.outputs, readings),
+                # What a faulty backend seems to follow may be an effect of the fault.
+                Observation(sample.vector, sample.outputs, readings, in_doubt=True),
+            )
+            self._sampled[id(sample)] = known
+        return any(self._reproductions.match(faults, observation) for observation in known[1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FaultHypothesis:
+    """The backend has faults, all of them at once, perhaps under a condition alone."""
+
+    faults: Together
+    planting: Planting
+    condition: Hypothesis | None = None
+
+    @property
+    def words(self) -> str:
+        """What is wrong; see Hypothesis."""
+        where = f", where {self.where}" if self.where else ""
+        return ", together with: ".join(fault.summary for fault in self.faults) + where
+
+    @property
+    def where(self) -> str:
+        """The condition in words; "" without one."""
+        return "" if self.condition is None else self.condition.words.partition(" where ")[2]
+
+    def fails(self, vector: Vector) -> bool:
+        """See Hypothesis."""
+        met = self.condition is None or self.condition.fails(vector)
+        return met and self.planting.shows(self.faults, [vector])[0]
+
+    def prepare(self, vectors: Sequence[Vector]) -> None:
+        """Work out for several vectors at once, which is faster, whether they fail."""
+        self.planting.shows(self.faults, vectors)
+
+    def predicts(self, sample: Sample) -> bool:
+        """See Hypothesis."""
+        if not self.fails(sample.vector):
+            return not sample.failed
+        return sample.failed and self.planting.reproduces(self.faults, sample)
+
+    def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool | None:
+        """Say whether it predicts what the backend did, where one of other faults is there too.
+
+        None where such a fault does so alone: it hides this one. Of exceptions, two faults at once
+        may raise many: they are no evidence.
+        """
+        reproduces = self.planting.reproduces
+        others = [other for other in others if other not in self.faults]
+        if any(reproduces((other,), sample) for other in others):
+            return None
+        return sample.outputs is not None and any(
+            reproduces((*self.faults, other), sample) for other in others
+        )

@@ -1,0 +1,767 @@
+"""Rules that say where a backend is wrong, learned from what it got wrong and right.
+
+A rule is a conjunction of a few conditions on elements and cases ("channels from 16 on, where the
+size of the last axis is odd"), or two of them. Every condition holds for everything wrong that its
+conjunction is for, so there are few to choose from: the least and the largest value that is wrong,
+a remainder that all that is wrong has, a word. Of these the fewest are chosen that leave out what
+is right, by the length in bits of the rule and of its exceptions together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.cases.near import Feature, at
+from conformance.diagnosis.elements import (
+    GROUPS,
+    KINDS,
+    Layout,
+    axis_words,
+    features_of,
+    layout_of,
+)
+from conformance.diagnosis.hypothesis import Bools, Sample
+from conformance.diagnosis.instead import Instead, instead_of
+from conformance.vector import Case, Vector
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
+Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
+
+_ROWS = 9_000
+_ROUGH = 800
+_FEWEST_ROWS, _MOST_ROWS = 24, 600
+_WEIGHT = 600.0
+"""What the wrong elements of all samples weigh together at most, and the right ones.
+
+Each sample has its share, but at least _LEAST_WEIGHT.
+"""
+_LEAST_WEIGHT = 2.0
+_BEAM = (28, 10)
+_WIDEST = 40
+_ALIKE = 6.0
+"""Bits by which a rule may be longer than the shortest one."""
+_RULES = 10
+_SPLITS = 8
+_ROUNDS = 2
+_NEARLY_ALL = 0.9
+_UNION = 6.0
+_NOTHING = 1e-9
+_BY_CHANCE = 0.05
+_LONG = 20.0
+_PAIRED = 3
+_TRIED = 2
+_FURTHER_AXIS = 1.5
+_LARGEST_CYCLE = 64
+_WORDS = 2
+"""Words that a condition names at most."""
+_PER_SAMPLE = 3.0
+"""Bits that a sample costs that a rule does not predict."""
+
+
+_SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
+"""How many elements of its place are wrong at least, of sums and of what chooses a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on one feature of an element or a case."""
+
+    feature: Feature
+    relation: Relation
+    value: Any
+    modulus: int = 0
+
+    def holds(self, column: Any) -> Bools:
+        """Say where it holds; nowhere if there is no such feature (None, NaN)."""
+        if column is None:
+            return np.zeros((), np.bool_)
+        column = np.asarray(column)
+        if isinstance(self.value, frozenset):
+            found = np.isin(column.astype(str), sorted(self.value))
+            return np.asarray(found if self.relation == "is" else ~found & (column != ""))
+        numbers = column % self.modulus if self.modulus else column
+        if self.relation.endswith("from"):
+            return np.asarray(numbers >= self.value)
+        if self.relation.endswith("to"):
+            return np.asarray(numbers <= self.value)
+        return np.asarray(numbers == self.value)
+
+    @property
+    def is_of_elements(self) -> bool:
+        """Whether it tells the elements of one output apart."""
+        return KINDS[self.feature.name].of_elements
+
+    @property
+    def bits(self) -> float:
+        """How much it takes to say, and how unlikely faults go by it."""
+        further = _FURTHER_AXIS * max(0, self.feature.axis - 1)
+        return KINDS[self.feature.name].surprise + further + self._bits
+
+    @property
+    def _bits(self) -> float:
+        if isinstance(self.value, bool):
+            return 1.0
+        if isinstance(self.value, frozenset):
+            return 2.0 * len(self.value)
+        if self.relation == "is":
+            return 2.0 if self.value == 0 else 5.0
+        if self.relation == "modulo":
+            # Faults go by powers of two, or by small numbers such as those of colours.
+            odd = self.modulus & (self.modulus - 1) > 0
+            return 2.0 if self.modulus == 2 else 4.0 + odd + 2.0 * (odd and self.modulus > 12)
+        return 7.0 if self.modulus else 4.0
+
+    @property
+    def words(self) -> str:
+        """The condition in words: a noun phrase for elements, a sentence for cases."""
+        kind = KINDS[self.feature.name]
+        words = kind.words.replace("{axis}", axis_words(self.feature.axis or 1))
+        if kind.style == "flag":
+            return words.split("|")[not self.value]
+        if kind.style == "word":
+            return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
+        if kind.style == "count":
+            return re.sub(r"\b1 (cell|zero|number)s", r"1 \1", words.format(self._amount))
+        if kind.style == "number":
+            return f"{words} is {self._amount}"
+        noun, _, rest = words.partition("|")
+        return " ".join(filter(None, (self._numbered(noun), rest)))
+
+    @property
+    def _amount(self) -> str:
+        number = _shown(self.value)
+        if self.modulus == 2:
+            return ("even", "odd")[int(self.value)]
+        if self.relation == "modulo":
+            return f"{number} modulo {self.modulus}"
+        ends = {"is": "", "from": "at least ", "to": "at most "}
+        return f"{ends.get(self.relation, self.relation)}{number}"
+
+    def _numbered(self, noun: str) -> str:
+        first, _, rest = noun.partition(" from ")
+        plural = " from ".join(filter(None, (_plural(first), rest)))
+        number = _shown(self.value)
+        if self.relation == "is":
+            ends = {"end": "last", "nearer end": "first and last"}
+            if self.value == 0:
+                which = next((ends[e] for e in ends if rest == f"the {e}"), "first")
+                return f"the {which} {first}"
+            return f"{noun} {number}"
+        if self.relation == "modulo":
+            if self.modulus == 2:
+                return f"{('even', 'odd')[int(self.value)]} {plural}"
+            return f"{plural} that are {number} modulo {self.modulus}"
+        if self.modulus:
+            end = "at least" if self.relation == "modulo from" else "at most"
+            return f"{plural} that are {end} {number} modulo {self.modulus}"
+        return f"{plural} from {number} on" if self.relation == "from" else f"{plural} to {number}"
+
+
+def _shown(value: Any) -> str:
+    return str(int(value)) if np.isfinite(value) and value == int(value) else f"{value:g}"
+
+
+def _plural(noun: str) -> str:
+    return noun + ("es" if noun.endswith("ch") else "s")
+
+
+Conjunction = tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a threshold lies: `wrong` is the value seen wrong nearest to the right ones.
+
+    `right` is the value seen right nearest to it, where the other conditions hold; None if none
+    was seen.
+    """
+
+    feature: Feature
+    right: int | None
+    wrong: int
+
+    @property
+    def between(self) -> int | None:
+        """A value in the middle; None where there is none."""
+        right = 0 if self.right is None else self.right
+        middle = (right + self.wrong) // 2
+        return middle if middle not in {right, self.wrong} else None
+
+    def case(self, case: Case) -> Case | None:
+        """Return a case of which elements have the value in the middle, and no larger one."""
+        middle = self.between
+        name, more = _SHOWN_BY.get(self.feature.name, (self.feature.name, 0))
+        if middle is None:
+            return None
+        return at(case, Feature(name, self.feature.axis or _AXIS.get(name, 0)), middle + more)
+
+
+_SHOWN_BY: Mapping[str, tuple[str, int]] = {
+    "position": ("output", 1),
+    "channel": ("channels", 1),
+    "plane": ("channels", 1),
+    "batch_index": ("batch", 1),
+    "element": ("outputs", 1),
+    "element_of_all": ("all_outputs", 1),
+    "first_cell": ("size", 1),
+    "last_cell": ("size", 1),
+    "cells_on": ("kernel", 0),
+    "inside": ("cells", 0),
+    "divisor": ("cells", 0),
+    "begin_pad": ("pads_begin", 0),
+    "end_pad": ("pads_end", 0),
+    "planes": ("channels", 0),
+    "inputs": ("size", 0),
+    "largest_sizes": ("size", 0),
+    "largest_kernel": ("kernel", 0),
+    "largest_strides": ("strides", 0),
+    "smallest_sizes": ("size", 0),
+    "smallest_kernel": ("kernel", 0),
+    "smallest_output": ("output", 0),
+}
+"""The feature of cases that lets a value of another feature occur, and how much more it must be."""
+_AXIS: Mapping[str, int] = dict.fromkeys(("output", "size", "kernel", "strides"), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A learned hypothesis: where a backend is wrong, or which cases it does not answer rightly.
+
+    `places` are one or two conjunctions; what is in one of them is wrong. `manner` says how:
+    values, or the case as a whole. `readings` are those that the backend follows. `instead` is what
+    comes in place of right values, if that is known; of what is in a place, `some` may be right.
+    """
+
+    places: tuple[Conjunction, ...]
+    manner: Manner = "values"
+    readings: tuple[tuple[str, str], ...] = ()
+    edges: tuple[Edge, ...] = ()
+    bits: float = 0.0
+    instead: Instead | None = None
+    some: bool = False
+
+    @property
+    def words(self) -> str:
+        """What is wrong, in words."""
+        some = "some " if self.some else ""
+        return f"{some}{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
+
+    def wrong(self, vector: Vector) -> Bools | None:
+        """Mark the defined elements of the first output that may be wrong; None if it has none."""
+        layout = self._layout(vector)
+        if self.manner != "values" or layout.expected is None:
+            return None
+        marked = np.zeros(layout.shape, np.bool_)
+        for place in self.places:
+            marked |= _holds(place, layout)
+        return marked & layout.defined
+
+    def fails(self, vector: Vector) -> bool:
+        """Say whether the backend fails a vector."""
+        if self.manner == "values":
+            wrong = self.wrong(vector)
+            return wrong is not None and bool(wrong.any())
+        layout = self._layout(vector)
+        return any(bool(_holds(place, layout).all()) for place in self.places)
+
+    def predicts(self, sample: Sample) -> bool:
+        """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
+        if self.manner != "values":
+            return self.fails(sample.vector) == (manner_of(sample) == self.manner)
+        wrong = self.wrong(sample.vector)
+        if wrong is None or sample.wrong is None or wrong.shape != sample.wrong.shape:
+            return not sample.failed and (wrong is None or not wrong.any())
+        if sample.failed and not sample.wrong.any():
+            return False
+        if (sample.wrong & ~wrong).any():
+            return False
+        layout = self._layout(sample.vector)
+        if self.instead is not None:
+            alike, told = self.instead.matches(sample, layout)
+            differs = self.instead.shows(sample.vector, dict(self.readings))
+            if alike < told:
+                return False
+            if differs is not None:
+                wrong &= differs
+        # A fault that misses a cell shows in a maximum where that cell is the largest.
+        share = _SHARE[layout.operator.reduction.sums]
+        return not layout.tells or int(sample.wrong.sum()) >= share * int(wrong.sum())
+
+    def _layout(self, vector: Vector) -> Layout:
+        return layout_of(vector, dict(self.readings))
+
+
+_MANNERS: Mapping[Manner, str] = {
+    "values": "wrong values",
+    "exception": "an exception",
+    "accepted": "a result of an invalid case",
+    "shape": "an output of another shape",
+    "type": "an output of another type",
+    "outputs": "wrong values of a further output",
+}
+
+
+def _place(place: Conjunction) -> str:
+    inside = " and in ".join(c.words for c in place if c.is_of_elements)
+    where = " and ".join(c.words for c in place if not c.is_of_elements)
+    if not place:
+        return "everywhere"
+    return ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+
+
+def _holds(place: Conjunction, layout: Layout) -> Bools:
+    marked = np.ones((), np.bool_)
+    for condition in place:
+        marked = marked & condition.holds(layout.value(condition.feature))
+    return marked
+
+
+def manner_of(sample: Sample) -> Manner | None:
+    """Return how a sample failed; None if it did not."""
+    if not sample.failed:
+        return None
+    if sample.outputs is None:
+        return "exception"
+    if not sample.vector.values:
+        return "accepted"
+    if sample.wrong is None:
+        expected = [outcome.outputs[0].values for outcome in sample.vector.values]
+        same = sample.outputs and any(sample.outputs[0].shape == e.shape for e in expected)
+        return "type" if same else "shape"
+    return "values" if sample.wrong.any() else "outputs"
+
+
+def learned(
+    samples: Sequence[Sample], seed: int = 0, *, readings: Mapping[str, str] | None = None
+) -> list[Rule]:
+    """Return the rules that fit samples, the shortest first; several where they fit alike.
+
+    There are rules for each manner in which the backend failed. A rule that most of what is in
+    its place contradicts is none.
+    """
+    rng = np.random.default_rng(seed)
+    followed = tuple(sorted((readings or {}).items()))
+    layouts = [layout_of(sample.vector, readings or {}) for sample in samples]
+    manners = list(dict.fromkeys(m for s in samples if (m := manner_of(s)) is not None))
+    rules: list[Rule] = []
+    for manner in manners:
+        if manner == "values":
+            rules += _rules_of_elements(samples, layouts, followed, rng)
+        else:
+            table = _Table.of_cases(layouts, [manner_of(sample) == manner for sample in samples])
+            rules += [
+                Rule(places, manner, followed, _edges(table, places), bits)
+                for bits, places in _fitting(table)
+            ]
+    return [rule for rule in rules if _is_mostly_right(rule, samples)]
+
+
+def _is_mostly_right(rule: Rule, samples: Sequence[Sample]) -> bool:
+    """Say whether what a rule predicts to fail fails in that manner, as a rule."""
+    fails = [sample for sample in samples if rule.fails(sample.vector)]
+    hits = sum(manner_of(sample) == rule.manner for sample in fails)
+    return 2 * hits >= len(fails)
+
+
+def _rules_of_elements(
+    samples: Sequence[Sample],
+    layouts: Sequence[Layout],
+    followed: tuple[tuple[str, str], ...],
+    rng: np.random.Generator,
+) -> list[Rule]:
+    """Return the rules for wrong values.
+
+    They are learned from some elements; those that they get wrong are added, and they are learned
+    again.
+    """
+    comparable = [
+        (sample, layout)
+        for sample, layout in zip(samples, layouts, strict=True)
+        if sample.wrong is not None
+        and sample.wrong.shape == layout.shape
+        and (sample.wrong.any() or (not sample.failed and layout.tells))
+    ]
+    if not any(sample.failed for sample, _ in comparable):
+        return []
+    most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
+    chosen = [_chosen(sample, most, rng) for sample, _ in comparable]
+    rules: list[Rule] = []
+    for _ in range(_ROUNDS):
+        table = _Table.of_elements(comparable, chosen)
+        rules = [
+            Rule(places, "values", followed, _edges(table, places), bits)
+            for bits, places in _fitting(table)
+        ]
+        missed = [_missed(sample, rules) for sample, _ in comparable]
+        if not any(part.size for part in missed):
+            break
+        chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
+    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
+    judged = []
+    for found in rules:
+        rule = replace(found, instead=instead, some=_some(found, comparable))
+        refuted = sum(not rule.predicts(sample) for sample, _ in comparable)
+        judged.append(replace(rule, bits=rule.bits + _PER_SAMPLE * refuted))
+    judged.sort(key=lambda rule: rule.bits)
+    return [rule for rule in judged if rule.bits <= judged[0].bits + _ALIKE]
+
+
+def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
+    """Say whether a share of what may be wrong is right in samples that failed."""
+    hits = total = 0
+    for sample, _ in comparable:
+        marked = rule.wrong(sample.vector) if sample.failed else None
+        if marked is not None and sample.wrong is not None:
+            hits += int((sample.wrong & marked).sum())
+            total += int(marked.sum())
+    return hits < _NEARLY_ALL * total
+
+
+def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
+    """Return some elements of a sample by flat index: at edges between wrong and right, and any."""
+    assert sample.wrong is not None
+    wrong = sample.wrong.ravel()
+    defined = np.ones(wrong.shape, np.bool_) if sample.defined is None else sample.defined.ravel()
+    places = np.flatnonzero(defined)
+    if places.size <= most:
+        return places
+    steps = np.flatnonzero(np.diff(wrong[places]))
+    ends = [places[[0, -1]]]
+    for kind in (np.union1d(steps, steps + 1), np.flatnonzero(wrong[places])):
+        if kind.size:
+            ends += [places[kind[[0, -1]]], places[rng.choice(kind, min(kind.size, most // 3))]]
+    return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
+
+
+def _missed(sample: Sample, rules: Sequence[Rule]) -> Ints:
+    """Return a few wrong elements that rules leave out, and right ones where all but some are."""
+    assert sample.wrong is not None
+    missed: list[Ints] = []
+    for rule in rules:
+        marked = rule.wrong(sample.vector)
+        if marked is not None:
+            missed.append(np.flatnonzero(sample.wrong & ~marked)[:2])
+            if not sample.failed and marked.any():
+                missed.append(np.flatnonzero(marked)[:2])
+    return np.unique(np.concatenate(missed)) if missed else np.zeros(0, np.int64)
+
+
+class _Table:
+    """Rows of elements or cases with their features in columns; `wrong` marks those wrong."""
+
+    def __init__(
+        self, layouts: Sequence[Layout], owner: Ints, wrong: Bools, index: Sequence[Any] | None
+    ) -> None:
+        self._layouts = layouts
+        self._owner = owner
+        self._index = index
+        self._columns: dict[Feature, Any] = {}
+        self._held: dict[Condition, Bools] = {}
+        self.wrong = wrong
+        self.weights = np.ones(len(wrong))
+        if index is not None:
+            most = max(_LEAST_WEIGHT, _WEIGHT / len(layouts))
+            for kind in (wrong, ~wrong):
+                counts = np.bincount(owner[kind], minlength=len(layouts))
+                self.weights[kind] = np.minimum(1.0, most / np.maximum(1, counts[owner[kind]]))
+
+    @staticmethod
+    def of_elements(comparable: Sequence[tuple[Sample, Layout]], chosen: Sequence[Ints]) -> _Table:
+        """Return a row for each chosen element."""
+        layouts = [layout for _, layout in comparable]
+        owner = np.repeat(np.arange(len(chosen)), [part.size for part in chosen])
+        wrong = np.concatenate(
+            [s.wrong.ravel()[part] for (s, _), part in zip(comparable, chosen, strict=True)]  # type: ignore[union-attr]
+        )
+        index = [
+            np.unravel_index(part, layout.shape)
+            for part, layout in zip(chosen, layouts, strict=True)
+        ]
+        return _Table(layouts, owner, wrong, index)
+
+    @staticmethod
+    def of_cases(layouts: Sequence[Layout], failed: Sequence[bool]) -> _Table:
+        """Return a row for each case."""
+        return _Table(layouts, np.arange(len(layouts)), np.array(failed, np.bool_), None)
+
+    def seen(self, feature: Feature, rows: Bools) -> Any:
+        """Return the values that a feature has in some rows: of cases, one per case."""
+        column = self._column(feature)
+        if not KINDS[feature.name].of_elements:
+            return column[np.unique(self._owner[rows])]
+        return column[rows]
+
+    def rows(self, feature: Feature) -> Doubles:
+        """Return a number per row; NaN where there is none."""
+        column: Doubles = self._column(feature)
+        return column if KINDS[feature.name].of_elements else column[self._owner]
+
+    def weigh(self, rows: Bools) -> tuple[float, float]:
+        """Return the weight of the wrong and of the right ones of some rows."""
+        wrong = float(self.weights[rows & self.wrong].sum())
+        return wrong, float(self.weights[rows].sum()) - wrong
+
+    def holds(self, condition: Condition) -> Bools:
+        """Say of each row whether a condition holds."""
+        if condition not in self._held:
+            held = condition.holds(self._column(condition.feature))
+            self._held[condition] = held if condition.is_of_elements else held[self._owner]
+        return self._held[condition]
+
+    def within(self, place: Conjunction) -> Bools:
+        """Say of each row whether all conditions hold."""
+        held = np.ones(len(self.wrong), np.bool_)
+        for condition in place:
+            held &= self.holds(condition)
+        return held
+
+    def _column(self, feature: Feature) -> Any:
+        """Return a feature of all elements, or all cases; NaN where there is none."""
+        if feature not in self._columns:
+            values = [layout.value(feature) for layout in self._layouts]
+            kind = KINDS[feature.name]
+            if kind.of_elements:
+                self._columns[feature] = self._of_elements(values)
+            elif kind.style == "word":
+                self._columns[feature] = np.array(["" if v is None else v for v in values])
+            else:
+                self._columns[feature] = np.array(
+                    [np.nan if v is None else float(v) for v in values]
+                )
+        return self._columns[feature]
+
+    def _of_elements(self, values: Sequence[Any]) -> Doubles:
+        assert self._index is not None
+        rows = np.full(len(self.wrong), np.nan)
+        stop = 0
+        for value, index in zip(values, self._index, strict=True):
+            start, stop = stop, stop + len(index[0])
+            if value is not None:
+                # Faster than np.broadcast_to(value, shape)[index].
+                at = tuple(i if n > 1 else 0 for i, n in zip(index, value.shape, strict=True))
+                rows[start:stop] = value[at]
+        return rows
+
+    def features(self, rows: Bools) -> list[Feature]:
+        """Return the features that all of some rows may have."""
+        axes = min(self._layouts[i].axes for i in np.unique(self._owner[rows]).tolist())
+        of_cases = features_of(axes, of_elements=False)
+        return of_cases if self._index is None else features_of(axes, of_elements=True) + of_cases
+
+
+def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
+    """Return the rules that fit a table, the shortest first, each with its length in bits."""
+    single = _conjunctions(table, table.wrong)
+    found: list[tuple[float, tuple[Conjunction, ...]]] = [(bits, (one,)) for bits, one in single]
+    if found[0][0] > _LONG:
+        found += _unions(table, found[0][0])
+    found.sort(key=lambda rule: rule[0])
+    return [rule for rule in found if rule[0] <= found[0][0] + _ALIKE][:_RULES]
+
+
+def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...]]]:
+    """Yield rules of two conjunctions, shorter than `most` bits."""
+    total = float(table.weights[table.wrong].sum())
+
+    def bits_of(places: tuple[Conjunction, ...]) -> float:
+        marked = np.any([table.within(place) for place in places], axis=0)
+        left = float(table.weights[marked & ~table.wrong].sum())
+        said = sum(condition.bits for place in places for condition in place)
+        return said + _UNION + float(_exceptions(total, left))
+
+    def pairs(part: Bools, *, rough: bool) -> list[tuple[float, tuple[Conjunction, ...]]]:
+        parts = (part, table.wrong & ~part)
+        both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
+        places = [
+            tuple(sorted((one, other), key=_place)) for _, one in both[0] for _, other in both[1]
+        ]
+        return sorted(((bits_of(p), p) for p in places), key=lambda pair: pair[0])
+
+    splits = _splits(table)
+    rough = [(pairs(part, rough=True)[0][0], number) for number, part in enumerate(splits)]
+    for bits, number in sorted(rough)[:_TRIED]:
+        if bits < most:
+            yield from (pair for pair in pairs(splits[number], rough=False) if pair[0] < most)
+
+
+def _splits(table: _Table) -> list[Bools]:
+    """Return parts of what is wrong that may be wrong for another cause than the rest.
+
+    What has one of some words, or a flag; and what lies beyond nearly everything right. Those that
+    tell wrong from right best come first.
+    """
+    parts: dict[bytes, tuple[float, Bools]] = {}
+    for feature in table.features(table.wrong):
+        kind = KINDS[feature.name]
+        seen = table.seen(feature, table.wrong)
+        conditions = []
+        if kind.style == "word":
+            words = np.unique(seen).tolist()
+            conditions = [Condition(feature, "is", frozenset(words[:1]))] if len(words) < 4 else []
+        elif kind.style == "flag":
+            conditions = [Condition(feature, "is", value=True)]
+        else:
+            conditions = list(_tails(table, feature))
+        for condition in conditions:
+            held = table.holds(condition)
+            part = held & table.wrong
+            if part.any() and not (part == table.wrong).all():
+                left = sum(_exceptions(*table.weigh(rows)) for rows in (held, ~held))
+                parts.setdefault(part.tobytes(), (left, part))
+    return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
+
+
+def _tails(table: _Table, feature: Feature) -> Iterator[Condition]:
+    """Yield from where on, and to where, nearly all values of a feature are wrong."""
+    values = table.rows(feature)
+    known = ~np.isnan(values)
+    values, weights, wrong = values[known], table.weights[known], table.wrong[known]
+    relations: tuple[tuple[Relation, int], ...] = (("from", -1), ("to", 1))
+    for relation, sign in relations:
+        order = np.argsort(sign * values)
+        ranked = values[order]
+        totals = np.cumsum((weights * wrong)[order])
+        rights = np.cumsum((weights * ~wrong)[order])
+        ends = np.append(ranked[1:] != ranked[:-1], np.ones(1, np.bool_))
+        pure = np.flatnonzero(ends & (totals > 0) & (rights <= _BY_CHANCE * totals))
+        if pure.size:
+            yield Condition(feature, relation, float(ranked[pure[-1]]))
+
+
+def _conjunctions(
+    table: _Table, wrong: Bools, *, rough: bool = False
+) -> list[tuple[float, Conjunction]]:
+    """Return conjunctions that hold for all rows that are `wrong`, the shortest first.
+
+    Each with its length and that of its exceptions in bits. Of two of which one says more and
+    explains no more, the other is returned. A `rough` search looks at some of the right rows.
+    """
+    right = np.flatnonzero(~table.wrong)
+    step = max(1, right.size // _ROUGH) if rough else 1
+    right = right[::step]
+    conditions, matrix = _candidates(table, wrong, right)
+    weights = table.weights[right].astype(np.float32) * step
+    total, whole = float(table.weights[wrong].sum()), float(weights.sum())
+    bits = np.array([condition.bits for condition in conditions])
+    found: dict[tuple[int, ...], tuple[float, float]] = {(): (_exceptions(total, whole), whole)}
+    for size, width in enumerate((1, _BEAM[0] // 4) if rough else (1, *_BEAM)):
+        ranked = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
+        keys = [key for key in ranked[:width] if found[key][1] > 0]
+        if not keys or not conditions:
+            break
+        inside = np.array([matrix[list(key)].all(axis=0) * weights for key in keys])
+        for key, left in zip(keys, inside @ matrix.T, strict=True):
+            lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
+            best = np.argsort(lengths)[:_WIDEST]
+            for i in best[lengths[best] < found[key][0]].tolist():
+                found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
+    shortest: list[tuple[int, ...]] = []
+    for key in sorted(found, key=lambda key: (found[key][0], len(key))):
+        if len(shortest) < 2 * _RULES and not any(set(other) < set(key) for other in shortest):
+            shortest.append(key)
+    return [(found[key][0], tuple(conditions[i] for i in key)) for key in shortest]
+
+
+def _candidates(
+    table: _Table, wrong: Bools, right: Ints
+) -> tuple[list[Condition], npt.NDArray[np.float32]]:
+    """Return the conditions that all `wrong` rows meet, and which `right` rows meet them too.
+
+    The matrix has a row per condition and a column per right row.
+    """
+    conditions: list[Condition] = []
+    masks: list[Bools] = []
+    for feature in table.features(wrong):
+        seen = table.seen(feature, wrong)
+        if seen.dtype == np.float64 and np.isnan(seen).any():
+            continue
+        others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
+        for condition in _conditions(feature, seen, others):
+            mask = table.holds(condition)[right]
+            if not mask.all():
+                conditions.append(condition)
+                masks.append(mask)
+    return conditions, np.array(masks, np.float32).reshape(len(masks), right.size)
+
+
+def _exceptions(wrong: float, right: Any) -> Any:
+    """Return the bits that it takes to say which of some rows are wrong, and which right."""
+    share = right / np.maximum(wrong + right, _NOTHING)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+    return (wrong + right) * np.nan_to_num(entropy)
+
+
+def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Condition]:
+    """Yield the narrowest conditions on a feature that hold for some values.
+
+    Of words, the `others` may be said instead.
+    """
+    kind = KINDS[feature.name]
+    if kind.style == "word":
+        words = frozenset(values.tolist())
+        rest = frozenset(others.tolist()) - words - {""}
+        if "" in words:
+            return
+        if len(words) <= _WORDS:
+            yield Condition(feature, "is", words)
+        if len(words) > 1 and 0 < len(rest) <= _WORDS:
+            yield Condition(feature, "is not", rest)
+        return
+    low, high = float(values.min()), float(values.max())
+    if kind.style == "flag":
+        if low == high:
+            yield Condition(feature, "is", bool(low))
+        return
+    if low == high:
+        yield Condition(feature, "is", low)
+    yield Condition(feature, "from", low)
+    yield Condition(feature, "to", high)
+    if kind.cycles:
+        yield from _cycles(feature, values.astype(np.int64), kind.style == "index")
+
+
+def _cycles(feature: Feature, values: Ints, is_index: bool) -> Iterator[Condition]:  # noqa: FBT001
+    first = int(values[0])
+    apart = int(np.gcd.reduce(values - first))
+    for modulus in (2, *GROUPS[1:]) if apart == 0 else range(2, _LARGEST_CYCLE + 1):
+        if gcd(apart, modulus) == modulus or apart == 0:
+            yield Condition(feature, "modulo", float(first % modulus), modulus)
+    for modulus in GROUPS[1:] if is_index else ():
+        remainders = values % modulus
+        low, high = int(remainders.min()), int(remainders.max())
+        if 0 < low < high:
+            yield Condition(feature, "modulo from", float(low), modulus)
+        if low < high < modulus - 1:
+            yield Condition(feature, "modulo to", float(high), modulus)
+
+
+def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
+    """Return the edge of each threshold of a rule."""
+    edges = []
+    for place in places:
+        for condition in place:
+            if condition.relation not in {"from", "to"} or condition.feature.name == "value":
+                continue
+            others = tuple(other for other in place if other is not condition)
+            beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
+            seen = table.seen(condition.feature, beyond)
+            seen = seen[~np.isnan(seen)]
+            nearest = seen.max if condition.relation == "from" else seen.min
+            edges.append(
+                Edge(
+                    condition.feature,
+                    int(nearest()) if seen.size else None,
+                    int(condition.value),
+                )
+            )
+    return tuple(edges)

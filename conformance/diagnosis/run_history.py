@@ -1,0 +1,178 @@
+"""The calls of a run in their order, and which of them failed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, chain, groupby, islice, zip_longest
+
+import numpy as np
+
+from conformance.batch import Batch, vector_at
+from conformance.check.report import Report, Result
+from conformance.dtypes import name_of
+from conformance.operators import operator_named
+from conformance.vector import Array, Vector
+from conformance.vectorfile.sources import Source
+
+_MOST = 20_000
+"""Calls that are looked at, up to the last that failed where there are more."""
+
+Aspects = Mapping[str, object]
+Part = tuple[Batch, list[int]]
+"""A batch, and those of its rows that are called, in their order."""
+
+
+def aspects(operator: str, inputs: Sequence[Array], attributes: Mapping[str, object]) -> Aspects:
+    """Return what a cache may be keyed by, in the words of a report, but for the data."""
+    names = operator_named(operator).input_names
+    return {
+        "operator": operator,
+        "element type": name_of(inputs[0].dtype) if inputs else "",
+        "shape": list(inputs[0].shape) if inputs else [],
+        **{name: array.tolist() for name, array in zip(names[1:], inputs[1:], strict=False)},
+        **attributes,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class RunHistory:
+    """The calls of a run, by their positions in it: `batches`, one after the other.
+
+    `failed` are the positions of failures, ascending. Those in `again` conformed at first and
+    failed when they were called again after all others. `ended` are calls that ended the process:
+    the next call was the first of another one. `whole` says that these are all calls of the run up
+    to its last failure, and that one process after the other had them.
+    """
+
+    batches: Sequence[Batch]
+    failed: Sequence[int]
+    again: Collection[int] = ()
+    ended: Sequence[int] = ()
+    whole: bool = True
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate(map(len, self.batches), initial=0))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def place(self, position: int) -> tuple[Batch, int]:
+        """Return the batch of a call, and its row there."""
+        number = bisect_right(self._starts, position) - 1
+        return self.batches[number], position - self._starts[number]
+
+    def vector(self, position: int) -> Vector:
+        """Return the vector of a call."""
+        return vector_at(*self.place(position))
+
+    def operator(self, position: int) -> str:
+        """Return the name of the operator of a call."""
+        return self.place(position)[0].operator
+
+    def id(self, position: int) -> str:
+        """Return the id of the vector of a call."""
+        batch, row = self.place(position)
+        return batch.ids[row]
+
+    def position(self, batch: Batch, row: int) -> int:
+        """Return the position of the call of a vector of one of the batches."""
+        number = next(n for n, each in enumerate(self.batches) if each is batch)
+        return self._starts[number] + row
+
+    def parts(self, positions: Iterable[int], *, most: int = _MOST) -> Iterator[Part]:
+        """Yield calls in their order, at most so many at a time."""
+        for _, group in groupby(map(self.place, positions), lambda place: id(place[0])):
+            while places := list(islice(group, most)):
+                yield places[0][0], [row for _, row in places]
+
+    def other(self, position: int, *, like: bool) -> Vector | None:
+        """Return another vector of the same operator, or of any other; one that passed if any."""
+        operator, avoided = self.operator(position), {position, *self.ended}
+        others = [
+            place
+            for place in range(len(self))
+            if place not in avoided and (self.operator(place) == operator) == like
+        ]
+        failed = set(self.failed)
+        best = min(others, key=lambda place: place in failed, default=None)
+        return None if best is None else self.vector(best)
+
+    def before(self, position: int) -> range:
+        """Return the calls that a failure came after, in the process that it came in."""
+        end = len(self) if position in self.again else position
+        start = max((ended + 1 for ended in self.ended if ended < end), default=0)
+        return range(start, end)
+
+    def likely(self, position: int) -> list[int]:
+        """Return the calls that a failure came after, those first that it may depend on.
+
+        That are those which are most like it, and in turn the last ones.
+        """
+        target = self._aspects(position)
+        # The calls that are alike lie near each other: the nearest first where they are equal.
+        last = list(reversed(self.before(position)))
+        alike = sorted(last, key=lambda other: -_likeness(self._aspects(other), target))
+        in_turn = chain.from_iterable(zip_longest(alike, last))
+        return [call for call in dict.fromkeys(in_turn) if call is not None]
+
+    def _aspects(self, position: int) -> Aspects:
+        batch, row = self.place(position)
+        return aspects(batch.operator, batch.inputs[row], batch.attributes[row])
+
+
+def history_of(report: Report, sources: Sequence[Source], *, workers: int = 1) -> RunHistory:
+    """Return the calls of a run that so many workers had, some of them where it was long.
+
+    Failures that were expected are left out, hangs too, and exceptions that only the readings
+    followed rule out: alone they conform.
+    """
+    again = set(report.repeated.failing) if report.repeated is not None else set()
+    results = {(result.operator, result.id): _facts(result, report) for result in report.results}
+    run = [
+        (source, number, results[source.operator, name])
+        for source in sources
+        for number, name in enumerate(source.ids)
+        if (source.operator, name) in results
+    ]
+    failed = [place for place, (_, _, (fails, _)) in enumerate(run) if fails]
+    if not failed:
+        return RunHistory((), ())
+    first = max(0, (len(run) if again else failed[-1] + 1) - _MOST)
+    run = run[first : first + _MOST]
+    batches: list[Batch] = []
+    for source, group in groupby(run, lambda call: call[0]):
+        batches += source.batches(np.array([number for _, number, _ in group], np.int64))
+    history = RunHistory(
+        batches,
+        [place - first for place in failed if first <= place < first + len(run)],
+        ended=[place for place, (_, _, (_, ends)) in enumerate(run) if ends],
+        whole=not first and workers == 1,
+    )
+    return replace(history, again={p for p in history.failed if history.id(p) in again})
+
+
+def _facts(result: Result, report: Report) -> tuple[bool, bool]:
+    """Return whether a result is a failure that is looked at, and whether it ended the process."""
+    ends = result.verdict in {"crashed", "timed-out"}
+    fails = result.verdict in report.failing and not (result.expected or result.excused)
+    return fails and result.verdict != "timed-out", ends
+
+
+def _likeness(one: Aspects, other: Aspects) -> int:
+    """Return how much two calls have in common; numbers in another order count a little less."""
+    return sum(
+        2 if one[key] == other[key] else _is_permuted(one[key], other[key])
+        for key in one.keys() & other.keys()
+    )
+
+
+def _is_permuted(one: object, other: object) -> bool:
+    return isinstance(one, list) and isinstance(other, list) and _sortable(one) == _sortable(other)
+
+
+def _sortable(numbers: list[object]) -> list[str]:
+    return sorted(map(repr, numbers))

@@ -1,0 +1,459 @@
+"""State told from arithmetic: failures that depend on earlier calls, and the fewest that show it.
+
+Some failing vectors are called alone, each in a fresh process. What is right there and wrong after
+the calls of the run depends on state that outlives a call: no arithmetic explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from operator import eq
+from random import Random
+
+from conformance.backends.answer import NOT_RUN, Answer, arrays_of
+from conformance.backends.fresh_starts import Copy, FreshStarts, Start, TimeIsUp
+from conformance.backends.runner import Answers, Stopped
+from conformance.batch import Batch, batch_of
+from conformance.check.judge import judge
+from conformance.check.report import VERDICTS, Report
+from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
+from conformance.diagnosis.features import spread
+from conformance.diagnosis.run_history import Part, RunHistory, history_of
+from conformance.diagnosis.shrinking import shrinking
+from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
+from conformance.errors import UsageError
+from conformance.progress import Progress
+from conformance.vector import Outputs, Vector, outputs_of
+from conformance.vectorfile.sources import Source
+
+SECONDS = 15.0
+_FINDINGS = 3
+"""Failures that are right in another order and are looked into."""
+_STEADY = 3
+"""Failures that are wrong in any order and are called alone."""
+_REPEATS = 3
+"""Fresh processes in which what was found is shown again."""
+_FEW = 16
+"""Calls of one vector in a process: the first ones may be wrong, and those after them right."""
+_LEAST, _MOST = 64, 4096
+"""Calls of one vector that show by their numbers which are wrong."""
+_ENOUGH = 3
+"""Wrong calls that show it."""
+_CHUNK = 256
+"""Vectors that are called before the clock is looked at."""
+_COMPARED = 256
+"""Failing vectors of which different ones are chosen, at most."""
+_SEED = 23
+_SAME = " of the same vector"
+_GROWTH = 4
+"""How many times as many earlier calls are tried where some do not show it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateFinding:
+    """A way in which outputs depend on earlier calls, or vary without any cause that was found.
+
+    `words` complete "the failures are caused by: ...". `example` describes the shortest calls that
+    show it: `sequence`, called in a fresh process, of which the last is wrong. It was wrong in
+    `shown` of `repeats` such processes. Where there is no such sequence, or it is not always wrong,
+    the answers vary. `vectors` are the ids of failures that are right when they are called alone
+    or in another order. `instead` says what comes in place of what is right, "" where that is not
+    known; `words` say it too.
+    """
+
+    words: str
+    example: str
+    sequence: tuple[Vector, ...] = ()
+    vectors: tuple[str, ...] = ()
+    shown: int = 0
+    repeats: int = 0
+    instead: str = ""
+
+    @property
+    def varies(self) -> bool:
+        """Whether the same calls are wrong at one time and right at another."""
+        return not 0 < self.shown == self.repeats
+
+
+@dataclass(frozen=True, slots=True)
+class StateReport:
+    """What was found out about state: the `findings`, and why not all was, "" if it was.
+
+    `starts` is how many fresh copies of the backend were called.
+    """
+
+    findings: tuple[StateFinding, ...] = ()
+    note: str = ""
+    starts: int = 0
+
+    @property
+    def vectors(self) -> frozenset[str]:
+        """The ids of failures that are right at another time, which no arithmetic explains."""
+        return frozenset(name for finding in self.findings for name in finding.vectors)
+
+
+def of_state(
+    report: Report,
+    sources: Sequence[Source],
+    start: Start,
+    *,
+    workers: int = 1,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> StateReport:
+    """Find out which failures of a run depend on earlier calls, and on which.
+
+    `sources` are the vectors of the run, which so many `workers` shared. `start` starts fresh
+    copies of the backend, see `fresh_starts_of`.
+    """
+    history = history_of(report, sources, workers=workers)
+    if not history.failed:
+        return StateReport()
+    note = ""
+    with FreshStarts(start, seconds, progress) as starts:
+        search = _Search(history, starts, report)
+        try:
+            search.run()
+        except TimeIsUp:
+            note = f"state was told from arithmetic only as far as {seconds:g} seconds allow"
+        except (UsageError, Stopped) as error:
+            note = f"state was not told from arithmetic: no fresh start of the backend: {error}"
+    return StateReport(search.findings(), note, starts.called)
+
+
+@dataclass(slots=True, eq=False)
+class _Target:
+    """A failing vector, what is right for it alone, and verdicts on answers by their hashes."""
+
+    position: int
+    vector: Vector
+    batch: Batch
+    alone: Outputs | None = None
+    verdicts: dict[int, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A finding, the failure that it was found for, and by what another one is known to be of it.
+
+    `wrong` says which calls of the vector alone are. Else it is wrong after an `earlier` call
+    because this has other aspects, those `kept`.
+    """
+
+    position: int
+    finding: StateFinding
+    wrong: Sequence[bool] = ()
+    earlier: Vector | None = None
+    kept: Sequence[str] = ()
+
+
+class _Search:
+    """The search for state in one run."""
+
+    def __init__(self, history: RunHistory, starts: FreshStarts, report: Report) -> None:
+        self._history, self._starts, self._pins = history, starts, report.required
+        self._failing = [VERDICTS.index(verdict) for verdict in report.failing]
+        self._share = starts.seconds_left / 5
+        self._found: dict[str, _Found] = {}
+        self._right_elsewhere: set[int] = set()
+        self._random = Random(_SEED)  # noqa: S311 - no secret: the same orders each time
+
+    def run(self) -> None:
+        """Find what there is; raises TimeIsUp, and UsageError or Stopped if no copy starts."""
+        self._call_reordered()
+        for target in self._varied(sorted(self._right_elsewhere), _FINDINGS):
+            self._examine(target)
+        # The first call of a process may be wrong, whatever the order of calls.
+        wrong = [p for p in self._history.failed if p not in self._right_elsewhere]
+        for target in self._varied(wrong[:1], 1) + self._varied(wrong[1:], _STEADY - 1):
+            if not all(self._calls(target, _FEW)):
+                self._right_elsewhere.add(target.position)
+                self._examine(target)
+        known = 0
+        with suppress(TimeIsUp):  # what is left is to know more failures of the same kinds
+            while known < len(self._right_elsewhere):
+                known = len(self._right_elsewhere)
+                self._call_reordered()
+
+    def _examine(self, target: _Target) -> None:
+        """Find out on what a failing vector depends that is right alone or in another order."""
+        try:
+            found = self._by_number(target) or self._after_others(target)
+        except TimeIsUp:
+            if self._found:
+                raise
+            found = _open(target)
+            self._found[found.finding.words] = found
+            raise
+        if len(self._found) < _FINDINGS:
+            self._found.setdefault(found.finding.words, found)
+
+    def findings(self) -> tuple[StateFinding, ...]:
+        """Return the findings, each with the failures of its operator that it may explain."""
+        found = list(self._found.values())
+        operators = [self._history.operator(each.position) for each in found]
+        vectors: list[list[str]] = [[] for _ in found]
+        for position in sorted(self._right_elsewhere) if found else ():
+            operator = self._history.operator(position)
+            of = operators.index(operator) if operator in operators else 0
+            vectors[of].append(self._history.id(position))
+        return tuple(
+            replace(each.finding, vectors=tuple(ids))
+            for each, ids in zip(found, vectors, strict=True)
+        )
+
+    # Which failures depend on other calls ----------------------------------------------------
+
+    def _call_reordered(self) -> None:
+        """Call the failing vectors alone in another order than before; some may be right now."""
+        self._right_elsewhere.update(self._history.again)
+        calls = sorted({*self._history.failed}.difference(self._history.ended))
+        if len(calls) <= _FINDINGS:
+            return
+        order = self._random.sample(calls, len(calls))
+        with self._starts.copy() as copy:
+            least = self._starts.seconds_left - self._share
+            # The first ones of a process may all be wrong, and later right.
+            for part in self._history.parts([*order, *calls], most=_CHUNK):
+                self._right_elsewhere.update(self._right_in(part, copy))
+                if self._starts.seconds_left < least:
+                    break
+
+    def _right_in(self, part: Part, copy: Copy) -> list[int]:
+        """Call some failing vectors; return the positions of those that are right now."""
+        batch, rows = part
+        verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
+        right = [row for row in rows if int(verdicts[row]) not in self._failing]
+        return [self._history.position(batch, row) for row in right]
+
+    def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
+        """Return some failures of different kinds."""
+        step = -(-len(positions) // _COMPARED) or 1
+        vectors = [self._history.vector(position) for position in positions[::step]]
+        position_of = dict(zip(map(id, vectors), positions[::step], strict=True))
+        return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
+
+    def _calls(self, target: _Target, most: int) -> list[bool]:
+        """Return which of several calls of a vector in a fresh process are wrong."""
+        wrong: list[bool] = []
+
+        def hear(answer: Answer) -> None:
+            wrong.append(self._is_wrong(answer, target))
+            if not wrong[-1] and target.alone is None:
+                target.alone = _outputs(answer)
+
+        with self._starts.copy() as copy:
+            least = self._starts.seconds_left - self._share / 2
+            while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
+                # Few at first: a call may take long.
+                copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
+                if self._starts.seconds_left < least:
+                    break
+        return wrong
+
+    # On which calls they depend --------------------------------------------------------------
+
+    def _by_number(self, target: _Target) -> _Found | None:
+        """Return a finding if some calls of the vector alone are wrong; None if all are right."""
+        with self._starts.reserving(self._share):
+            wrong = self._calls(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
+            if not any(wrong):
+                return None
+            for known in self._found.values():
+                if known.wrong and all(map(eq, wrong, known.wrong)):
+                    return known
+            again = self._calls(target, len(wrong))
+            if not all(map(eq, wrong, again)):
+                return _varying(target, "in one process and right in another")
+            if all(wrong):
+                words = "the output is right only after other calls"
+                return self._finding([], target, words, wrong=wrong)
+            of = self._counted(wrong, target)
+        other = with_other_data(target.vector.case) if wrong[0] and of == _SAME else None
+        if other is not None:
+            # What other calls leave behind may be wrong, and what the same one leaves right.
+            found = self._finding([other], target)
+            if found.finding.instead:
+                return replace(found, wrong=wrong)
+        earlier = [target.vector] * wrong.index(True)
+        return self._finding(earlier, target, by_number(wrong, of), wrong=wrong)
+
+    def _counted(self, wrong: Sequence[bool], target: _Target) -> str:
+        """Return in words which calls are counted if only some calls of a vector are wrong."""
+        operator = target.vector.case.operator
+        change = wrong.index(not wrong[0])
+        for other, of in (
+            (self._history.other(target.position, like=False), ""),
+            (self._history.other(target.position, like=True), f" of {operator}"),
+            (with_other_data(target.vector.case), " of the same shape and attributes"),
+        ):
+            if other is not None:
+                others = batch_of([other]), [0] * change
+                if self._is_wrong_after([others], target) == wrong[change]:
+                    return of
+        return _SAME
+
+    def _after_others(self, target: _Target) -> _Found:
+        """Return the fewest earlier calls of the run after which the vector is wrong."""
+
+        def shows(positions: Sequence[int]) -> bool:
+            return self._is_wrong_after(self._history.parts(positions), target)
+
+        with self._starts.reserving(self._share):
+            for known in self._found.values():
+                if self._is_of(known, target):
+                    return known
+            likely = self._history.likely(target.position)
+            shown = next(filter(shows, _growing(likely)), None)
+            if shown is None:
+                if not self._history.whole or target.position in self._history.again:
+                    return _open(target)
+                same = "alone and after the same calls"
+                return _varying(target, f"in the run, and right in a fresh process, {same}")
+            kept, is_shortest = list[str](), False
+            with suppress(TimeIsUp):
+                for smaller in shrinking(shown, shows):
+                    shown = smaller
+                is_shortest = True
+            earlier = [self._history.vector(position) for position in shown]
+            if len(earlier) == 1:
+                with suppress(TimeIsUp):
+                    earlier[0], kept = self._most_alike(earlier[0], target)
+        words = (
+            "" if is_shortest else f"the output depends on some of {len(earlier):,} earlier calls"
+        )
+        return self._finding(earlier, target, words, kept=kept)
+
+    def _is_of(self, known: _Found, target: _Target) -> bool:
+        """Say whether a vector is wrong after a call that differs in what is known to matter."""
+        if known.earlier is None or known.earlier.case.operator != target.vector.case.operator:
+            return False
+        earlier = mixed(known.earlier.case, target.vector.case, [*known.kept, "data"])
+        return self._shows(earlier, target)
+
+    def _most_alike(self, earlier: Vector, target: _Target) -> tuple[Vector, list[str]]:
+        """Return an earlier call that differs in as little as can be, and in what it has to."""
+        case = target.vector.case
+        if earlier.case.operator != case.operator:
+            return earlier, ["operator"]
+
+        def shows(keys: Sequence[str]) -> bool:
+            return self._shows(mixed(earlier.case, case, keys), target)
+
+        kept = differences(earlier.case, case)
+        for fewer in shrinking(kept, shows):
+            kept = fewer
+        alike = mixed(earlier.case, case, kept) or earlier
+        # Other data tell an output that was kept from a plan that was.
+        other = None if "data" in kept else with_other_data(alike.case)
+        return (other if other is not None and self._shows(other, target) else alike), kept
+
+    def _shows(self, earlier: Vector | None, target: _Target) -> bool:
+        """Say whether there is an earlier call, and the vector is wrong after it."""
+        return earlier is not None and self._is_wrong_after([(batch_of([earlier]), [0])], target)
+
+    # What the calls found give ---------------------------------------------------------------
+
+    def _finding(
+        self,
+        earlier: Sequence[Vector],
+        target: _Target,
+        words: str = "",
+        *,
+        kept: Sequence[str] = (),
+        wrong: Sequence[bool] = (),
+    ) -> _Found:
+        """Return what the calls found show, in several fresh processes."""
+        runs = [self._last_two(earlier, target)]
+        with suppress(TimeIsUp):
+            runs += [self._last_two(earlier, target) for _ in range(1, _REPEATS)]
+        shown = [run for run in runs if self._is_wrong(run[1], target)]
+        cases = [vector.case for vector in (*earlier, target.vector)]
+        if len(shown) < len(runs):
+            found = _varying(target, f"in {len(shown)} of {len(runs)} processes")
+        else:
+            what = ""
+            if len(earlier) == 1:
+                what = self._instead(earlier[0], target, kept, shown[0])
+            words = (words or depends_on(len(earlier), kept)) + (f": {what}" if what else "")
+            finding = StateFinding(words, described_calls(cases), instead=what)
+            before_it = earlier[0] if kept else None
+            found = _Found(target.position, finding, wrong, before_it, kept)
+        finding = replace(
+            found.finding,
+            sequence=(*earlier, target.vector),
+            shown=len(shown),
+            repeats=len(runs),
+        )
+        return replace(found, finding=finding)
+
+    def _instead(
+        self, earlier: Vector, target: _Target, kept: Sequence[str], run: tuple[Answer, Answer]
+    ) -> str:
+        """Say what comes back after an earlier call, if the same is true with its data changed."""
+        words = instead(target.vector, earlier, kept, (*map(_outputs, run), target.alone))
+        other = with_other_data(earlier.case) if words else None
+        with suppress(TimeIsUp):
+            if other is not None:
+                run = self._last_two([other], target)
+                if self._is_wrong(run[1], target):
+                    outputs = (*map(_outputs, run), target.alone)
+                    return words if instead(target.vector, other, kept, outputs) == words else ""
+        return words
+
+    def _last_two(self, earlier: Sequence[Vector], target: _Target) -> tuple[Answer, Answer]:
+        """Return the answers to the last of some calls, and to a vector after them."""
+        before = Answer(NOT_RUN)
+        with self._starts.copy() as copy:
+            for vector in earlier:
+                before = copy.answer(batch_of([vector]))
+            return before, copy.answer(target.batch)
+
+    def _is_wrong_after(self, earlier: Iterable[Part], target: _Target) -> bool:
+        """Say whether a vector fails in a fresh process after other calls."""
+        with self._starts.copy() as copy:
+            for batch, rows in earlier:
+                copy.call(batch, rows)
+            return self._is_wrong(copy.answer(target.batch), target)
+
+    def _is_wrong(self, answer: Answer, target: _Target) -> bool:
+        """Say whether the judge calls an answer to a vector a failure."""
+        known = hash(answer)
+        if known not in target.verdicts:
+            answers = Answers.none_yet(1)
+            answers.put(0, answer)
+            verdict = judge(target.batch, answers, self._pins).verdict[0]
+            target.verdicts[known] = int(verdict) in self._failing
+        return target.verdicts[known]
+
+    def _target(self, position: int) -> _Target:
+        vector = self._history.vector(position)
+        return _Target(position, vector, batch_of([vector]))
+
+
+def _growing(likely: Sequence[int]) -> Iterator[list[int]]:
+    """Yield more and more of some calls, in the order of the run; the last time all of them."""
+    count = 1
+    while likely:
+        yield sorted(likely[:count])
+        if count >= len(likely):
+            return
+        count *= _GROWTH
+
+
+def _varying(target: _Target, when: str) -> _Found:
+    example = f"{described(target.vector.case)}, wrong {when}"
+    return _Found(target.position, StateFinding("answers that vary", example))
+
+
+def _open(target: _Target) -> _Found:
+    words = "answers that vary, or depend on earlier calls that were not found"
+    example = f"{described(target.vector.case)}, wrong in the run, and right in a fresh process"
+    return _Found(target.position, StateFinding(words, example))
+
+
+def _outputs(answer: Answer) -> Outputs | None:
+    arrays = arrays_of(answer.outputs)
+    return None if arrays is None else outputs_of(arrays)

@@ -1,0 +1,127 @@
+"""Cases near a given one, and cases with one feature set."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+from support.fakes import pool, ramp, vector
+
+from conformance.cases.near import Feature, at, near
+from conformance.operators import OPERATORS, operator_named, vector_of
+from conformance.vector import Case, Values
+
+PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [0, 1]}
+AVERAGE = vector(ramp(2, 3, 6, 7), pool(**PLANE)).case
+MAXIMUM = vector(ramp(1, 2, 5, 5), pool("MaxPool-1", **PLANE), operator="MaxPool-1").case
+ADAPTIVE = Case("case", "AdaptiveAvgPool-8", {}, (ramp(1, 2, 5, 6), np.array([2, 3])))
+CASES = pytest.mark.parametrize("case", [AVERAGE, MAXIMUM, ADAPTIVE], ids=lambda c: c.operator)
+
+
+def drawn(case, count=200):
+    rng = np.random.default_rng(0)
+    return [made for _ in range(count) if (made := near(case, rng)) is not None]
+
+
+@CASES
+def test_cases_near_one_are_valid_and_nearly_always_found(case):
+    """They break no rule of the document, and most have values that are right."""
+    cases = drawn(case)
+    assert len(cases) > 190
+    vectors = [vector_of(made) for made in cases]
+    assert sum(isinstance(v.outcomes[0], Values) for v in vectors) > 180
+
+
+@CASES
+def test_cases_near_one_differ_in_every_number_that_it_has(case):
+    """Sizes, numbers of axes, attributes and types all vary."""
+    cases = drawn(case)
+    assert len({made.inputs[0].ndim for made in cases}) > 1
+    assert len({made.inputs[0].dtype for made in cases}) > 2
+    for axis in (0, 1, -1):
+        assert len({made.inputs[0].shape[axis] for made in cases}) > 4
+    for key in case.attributes:
+        assert len({str(made.attributes.get(key)) for made in cases}) > 1
+
+
+@CASES
+def test_the_same_generator_gives_the_same_cases(case):
+    """So that a report can be made again."""
+    assert [made.id for made in drawn(case)] == [made.id for made in drawn(case)]
+
+
+def test_an_invalid_case_has_no_cases_near_it():
+    """Nothing is known of what its numbers mean."""
+    broken = vector(ramp(1, 1, 6), pool(kernel=[0])).case
+    assert near(broken, np.random.default_rng(0)) is None
+    assert at(broken, Feature("channels"), 4) is None
+
+
+@pytest.mark.parametrize(
+    ("feature", "read"),
+    [
+        (Feature("batch"), lambda case: case.inputs[0].shape[0]),
+        (Feature("channels"), lambda case: case.inputs[0].shape[1]),
+        (Feature("size", 1), lambda case: case.inputs[0].shape[-1]),
+        (Feature("size", 2), lambda case: case.inputs[0].shape[-2]),
+        (Feature("kernel", 1), lambda case: case.attributes["kernel"][-1]),
+        (Feature("strides", 2), lambda case: case.attributes["strides"][-2]),
+        (Feature("output", 1), lambda case: output_of(case).shape[-1]),
+        (Feature("output", 2), lambda case: output_of(case).shape[-2]),
+        (Feature("outputs"), lambda case: output_of(case)[0, 0].size),
+        (Feature("all_outputs"), lambda case: output_of(case).size),
+    ],
+    ids=lambda value: "-".join(map(str, value)) if isinstance(value, Feature) else "",
+)
+def test_a_feature_is_set_to_a_value(feature, read):
+    """Products over axes come as near as a whole number of rows allows."""
+    case = at(AVERAGE, feature, 21)
+    assert case is not None
+    assert 21 <= read(case) <= (21 if feature.axis or feature.name in {"batch", "channels"} else 66)
+
+
+def output_of(case):
+    return vector_of(case).values[0].outputs[0].values
+
+
+def test_words_types_and_the_number_of_axes_are_features_too():
+    """By role."""
+    assert at(AVERAGE, Feature("auto_pad"), "valid").attributes["auto_pad"] == "valid"
+    assert at(AVERAGE, Feature("include_pad"), value=True).attributes["exclude_pad"] is False
+    assert at(AVERAGE, Feature("dtype"), "float16").inputs[0].dtype == np.float16
+    assert at(AVERAGE, Feature("rank"), 3).inputs[0].ndim == 5
+    assert at(AVERAGE, Feature("rank"), 1).attributes["kernel"] == [3]
+
+
+def test_what_an_operator_does_not_have_cannot_be_set():
+    """Nor can a value that a document does not allow."""
+    assert at(MAXIMUM, Feature("include_pad"), value=True) is None
+    assert at(ADAPTIVE, Feature("kernel", 1), 3) is None
+    assert at(AVERAGE, Feature("rank"), 9) is None
+    assert at(AVERAGE, Feature("kernel", 3), 2) is None
+    assert at(AVERAGE, Feature("channels"), 0) is None
+
+
+def test_data_name_their_cell():
+    """No two cells of all planes hold the same value, so that any other cell read shows."""
+    data = at(AVERAGE, Feature("channels"), 40).inputs[0]
+    assert len(np.unique(data)) == data.size
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_a_case_takes_less_than_a_millisecond(name):
+    """Hundreds are drawn while somebody waits (about 0.2 ms on a machine of its own)."""
+    data = ramp(1, 2, 6, 6)
+    operator = operator_named(name)
+    inputs = (data, np.array([2, 3])) if operator.is_adaptive else (data,)
+    case = Case("case", name, operator.tiled((2, 2)) if operator.has_windows else {}, inputs)
+    assert drawn(case, 50)
+    best = min(timed(case) for _ in range(5))
+    assert best < 1e-3
+
+
+def timed(case):
+    start = perf_counter()
+    drawn(case, 50)
+    return (perf_counter() - start) / 50

@@ -1,0 +1,119 @@
+"""Features of elements and cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.fakes import pool, ramp, vector
+
+from conformance.cases.near import Feature
+from conformance.diagnosis.elements import KINDS, axis_words, features_of, layout_of
+from conformance.operators import OPERATORS, operator_named, vector_of
+from conformance.vector import Case
+
+ROW = pool(kernel=[3], strides=[2], pads_begin=[1], pads_end=[1], rounding_type="ceil")
+DATA = np.array([[[1, -2, np.nan, 4, -5, -6]]], np.float32)
+LAYOUT = layout_of(vector(DATA, ROW), {})  # windows -1..1, 1..3, 3..5, 5..7
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("position", [0, 1, 2, 3]),
+        ("position_end", [3, 2, 1, 0]),
+        ("begin_pad", [1, 0, 0, 0]),
+        ("end_pad", [0, 0, 0, 1]),
+        ("overhang", [0, 0, 0, 1]),
+        ("cells_on", [2, 3, 3, 1]),
+        ("first_cell", [0, 1, 3, 5]),
+        ("last_cell", [1, 3, 5, 5]),
+    ],
+)
+def test_features_of_windows_on_an_axis(name, values):
+    """In cells, counted from the first."""
+    assert LAYOUT.value(Feature(name, 1)).ravel().tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("inside", [2, 3, 3, 1]),
+        ("divisor", [2, 3, 3, 1]),
+        ("nan", [0, 1, 0, 0]),
+        ("negative", [1, 1, 2, 1]),
+        ("negative_only", [False, False, False, True]),
+        ("in_padding", [True, False, False, True]),
+        ("in_overhang", [False, False, False, True]),
+        ("holds_first_cell", [True, False, False, False]),
+        ("holds_last_cell", [False, False, True, True]),
+        ("element_of_all", [0, 1, 2, 3]),
+    ],
+)
+def test_features_of_windows(name, values):
+    """Of all axes together."""
+    assert LAYOUT.value(Feature(name)).ravel().tolist() == values
+
+
+def test_the_place_of_the_largest_cell_is_a_feature_of_what_chooses_a_cell():
+    """From the begin and from the end of the window, padding counted."""
+    attributes = pool("MaxPool-1", kernel=[3], strides=[1], pads_begin=[1])
+    case = vector(np.array([[[1, 5, 2, 0]]], np.float32), attributes, operator="MaxPool-1")
+    layout = layout_of(case, {})
+    assert layout.value(Feature("largest_at", 1)).ravel().tolist() == [2, 1, 0]
+    assert layout.value(Feature("largest_at_end", 1)).ravel().tolist() == [0, 1, 2]
+    assert LAYOUT.value(Feature("largest_at", 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (Feature("channels"), 1.0),
+        (Feature("size", 1), 6.0),
+        (Feature("kernel", 1), 3.0),
+        (Feature("output", 1), 4.0),
+        (Feature("left_over", 1), 1.0),
+        (Feature("dtype"), "float32"),
+        (Feature("rounding"), "ceil"),
+        (Feature("include_pad"), False),
+        (Feature("nan_in_data"), True),
+        (Feature("no_auto_pad"), True),
+        (Feature("kernel", 2), None),
+    ],
+)
+def test_features_of_cases(name, value):
+    """Those of an axis that is not there are None."""
+    assert LAYOUT.value(name) == value
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_feature_can_be_asked_of_every_operator(name):
+    """What an operator does not have is None; elements have one value each."""
+    operator = operator_named(name)
+    inputs = (ramp(2, 3, 5, 4), np.array([2, 3]))[: 1 + operator.is_adaptive]
+    attributes = operator.tiled((2, 2)) if operator.has_windows else {}
+    layout = layout_of(vector_of(Case("case", name, attributes, inputs)), {})
+    for of_elements in (True, False):
+        for feature in features_of(2, of_elements=of_elements):
+            value = layout.value(feature)
+            if of_elements and value is not None:
+                assert np.broadcast_to(value, layout.shape).ndim == value.ndim
+            elif not of_elements:
+                assert value is None or isinstance(value, str | float | bool)
+
+
+def test_an_invalid_case_has_no_elements():
+    """But numbers of its data."""
+    layout = layout_of(vector(ramp(1, 2, 6), pool(kernel=[0])), {})
+    assert layout.shape == ()
+    assert layout.value(Feature("channel")) is None
+    assert layout.value(Feature("channels")) == 2.0
+
+
+def test_axes_are_named_from_the_last():
+    """So that a place has one name whatever the number of axes."""
+    assert [axis_words(axis) for axis in (1, 2, 3)] == [
+        "the last axis",
+        "the last axis but one",
+        "the last axis but two",
+    ]
+    assert "{axis}" not in "".join(k.words.replace("{axis}", axis_words(4)) for k in KINDS.values())

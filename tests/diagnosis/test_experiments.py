@@ -1,0 +1,123 @@
+"""Causes held against a live backend: what is true is confirmed, what fits by chance is refuted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.fakes import right
+from support.fault_probes import light_probes
+
+from conformance.check import api
+from conformance.diagnosis import experiments, of_report
+from conformance.diagnosis.experiments import CONFIRMING
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.faults import fault_named, faulty
+from conformance.operators import evaluate
+
+
+@pytest.fixture(autouse=True)
+def _plenty_of_time(monkeypatch):
+    """Have no test wait for a machine that is busy with others."""
+    monkeypatch.setattr(experiments, "_SECONDS", 600)
+    monkeypatch.setitem(Laboratory.__init__.__kwdefaults__, "seconds", 600)
+    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
+
+
+def diagnosed(backend, *operators, every=3):
+    """Return the diagnoses of a backend that was asked about fresh cases."""
+    return api.check(backend, light_probes(*operators)[::every]).diagnoses
+
+
+def altered(change, *, when):
+    """Return a backend that changes its outputs in place for some calls."""
+
+    def backend(operator, inputs, attributes):
+        output = np.array(evaluate(operator, inputs, attributes))
+        if output.ndim > 2 and when(inputs[0], attributes):
+            change(output)
+        return output
+
+    return backend
+
+
+@pytest.mark.parametrize("name", ["not-divided", "same-lower-as-upper", "maximum-from-zero"])
+def test_a_fault_that_is_there_is_confirmed(name):
+    """On as many fresh cases as are needed, all as predicted; a small call shows it."""
+    fault = fault_named(name)
+    first = diagnosed(faulty(fault), *fault.operators[:1])[0]
+    assert first.faults == (name,)
+    assert first.kind == "fault"
+    assert first.proof.predicted == first.proof.asked >= CONFIRMING
+    assert str(first.proof).startswith(f"confirmed on {first.proof.asked} of")
+    assert first.smallest.startswith(f"backend('{fault.operators[0]}', [")
+
+
+def test_a_fault_that_fits_by_chance_is_not_named():
+    """One failure of a maximum of a single cell looks like many faults, and is none of them."""
+
+    def change(output):
+        output[:, 16:] = 0
+
+    backend = altered(change, when=lambda data, _: data.shape[1] > 16)
+    found = diagnosed(backend, "MaxPool-1")
+    assert found
+    assert not [cause.faults for cause in found if cause.faults]
+
+
+def test_a_threshold_is_learned_and_sharpened():
+    """Where it lies exactly, no vector of the run needs to show."""
+
+    def change(output):
+        output[:, 19:] = 7
+
+    backend = altered(change, when=lambda data, _: True)
+    first = diagnosed(backend, "MaxPool-1", every=1)[0]
+    assert first.kind == "rule"
+    assert "wrong values in channels from 19 on" in first.summary
+    assert first.proof.predicted >= CONFIRMING
+    assert not first.proof.missing
+
+
+def test_a_fault_under_a_condition_is_confirmed_on_both_sides():
+    """It shows where the condition holds and nowhere else."""
+    wrong = faulty(fault_named("strides-ignored"))
+
+    def backend(operator, inputs, attributes):
+        chosen = wrong if inputs[0].dtype == np.float64 else evaluate
+        return chosen(operator, inputs, attributes)
+
+    first = diagnosed(backend, "AvgPool-1", every=1)[0]
+    assert first.faults == ("strides-ignored",)
+    assert first.condition == "the type is float64"
+    assert first.summary.endswith(", where the type is float64")
+    assert not first.proof.missing
+
+
+def test_two_faults_at_once_are_both_confirmed():
+    """Cases in which both show are explained by both together."""
+    names = {"same-lower-as-upper", "maximum-from-zero"}
+    found = diagnosed(faulty(list(map(fault_named, sorted(names)))), "MaxPool-1", every=1)
+    assert {name for cause in found if not cause.proof.missing for name in cause.faults} == names
+
+
+def test_exceptions_are_told_by_a_rule():
+    """They have no elements: the rule is about cases."""
+
+    def backend(operator, inputs, attributes):
+        if inputs[0].dtype == np.float16 and attributes.get("auto_pad") == "same_upper":
+            raise RuntimeError("no kernel")
+        return right(operator, inputs, attributes)
+
+    first = diagnosed(backend, "AvgPool-1")[0]
+    assert "an exception where the type is float16 and the padding mode is same_upper" in (
+        first.summary
+    )
+    assert not first.proof.missing
+
+
+def test_the_same_seed_gives_the_same_proof():
+    """Fresh cases are drawn from a seed, which the report names."""
+    backend = faulty(fault_named("maximum-from-zero"))
+    one, other = (diagnosed(backend, "MaxPool-1")[0] for _ in range(2))
+    assert one.proof == other.proof
+    assert "seed 0" in str(one.proof)

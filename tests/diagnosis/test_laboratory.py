@@ -1,0 +1,132 @@
+"""The live backend under experiment: fresh cases, and what it makes of them."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+from support.fakes import altered, pool, ramp, right, vector
+
+from conformance.backends.answer import CRASHED, TIMED_OUT, Answer
+from conformance.backends.runner import InProcess, OneByOne
+from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
+from conformance.errors import Unsupported
+from conformance.vector import Case
+
+
+class Ending(OneByOne):
+    """Ends in one way whenever it is called."""
+
+    def __init__(self, kind):
+        self.kind, self.calls = kind, 0
+
+    def answer(self, batch, index, limit):
+        """See OneByOne."""
+        self.calls += 1
+        return Answer(self.kind)
+
+
+def laboratory(backend=right, readings=None, **options):
+    return Laboratory(InProcess(backend), lambda _: readings or {}, **options)
+
+
+def some(count=8):
+    return [vector(ramp(1, 1 + i, 6), id=f"{i}") for i in range(count)]
+
+
+def test_fresh_cases_differ_from_each_other_and_from_the_bases():
+    """So each of them tells something new."""
+    lab = laboratory()
+    fresh = [v for v in islice(lab.near(some(), []), 60) if v is not None]
+    samples = lab.ask(fresh)
+    again = [v for v in islice(laboratory().near(some(), []), 60) if v is not None]
+    assert len(samples) == len(fresh) > 20
+    assert [v.case.id for v in again] == [v.case.id for v in fresh]
+    known = {v.case.id for v in fresh}
+    assert not known & {v.case.id for v in islice(lab.near(some(), []), 20) if v is not None}
+
+
+def test_a_case_that_breaks_a_rule_is_made_of_valid_ones():
+    """Fresh cases near an invalid call are invalid calls, of the same rule and of others."""
+    broken = Case(
+        "broken",
+        "AvgPool-1",
+        pool(strides=[0]),
+        (ramp(1, 1, 6),),
+        tags=("invalid", "strides: 0 is too small"),
+    )
+    lab = laboratory()
+    fresh = islice(lab.near([lab.vector(broken)], some()), 0, 40, 2)
+    tags = {v.case.tags[1] for v in fresh if v is not None}
+    assert "strides: 0 is too small" in tags
+    assert len(tags) > 1
+
+
+def test_what_an_open_clause_applies_to_is_left_out():
+    """There, an answer may be another reading as well as a fault."""
+    attributes = pool(kernel=[2], strides=[2], rounding_type="ceil", auto_pad="valid")
+    case = vector(ramp(1, 1, 5), attributes).case
+    assert laboratory().vector(case) is None
+    assert laboratory(readings={"valid-rounds": "applied"}).vector(case) is not None
+
+
+def test_a_sample_marks_the_elements_that_are_wrong():
+    """Of the first output, in its shape."""
+
+    def last_is_zero(output):
+        output = np.array(output)
+        output[..., -1] = 0
+        return output
+
+    (sample,) = laboratory(altered(last_is_zero)).ask([vector()])
+    assert sample.failed
+    assert sample.wrong.tolist() == [[[False, False, True]]]
+    (fine,) = laboratory().ask([vector()])
+    assert not fine.failed
+    assert not fine.wrong.any()
+    assert fine.defined.all()
+
+
+def test_an_exception_has_no_outputs_and_what_is_unsupported_no_sample():
+    """The one is a failure, the other says nothing."""
+
+    def raises(*_):
+        raise TypeError
+
+    def refuses(*_):
+        raise Unsupported("pooling")
+
+    (sample,) = laboratory(raises).ask([vector()])
+    assert (sample.failed, sample.outputs, sample.wrong) == (True, None, None)
+    assert laboratory(refuses).ask([vector()]) == []
+
+
+def test_a_hang_or_three_crashes_end_the_experiments():
+    """Each costs a start of the backend."""
+    for kind, asked in ((TIMED_OUT, 1), (CRASHED, 3)):
+        runner = Ending(kind)
+        lab = Laboratory(runner, lambda _: {})
+        for each in some():
+            lab.ask([each])
+        assert lab.is_over
+        assert runner.calls == asked
+
+
+def test_nothing_is_asked_when_the_time_is_over():
+    """The time limit holds for all experiments together."""
+    lab = laboratory(seconds=0)
+    assert lab.is_over
+    assert lab.ask(some()) == []
+    assert list(lab.near(some(), [])) == []
+
+
+def test_stored_outputs_and_conforming_vectors_are_samples_too():
+    """What a run knows is not asked again."""
+    one = vector()
+    wrong, raised = judged([(one, (np.zeros((1, 1, 3), np.float32),)), (vector(id="b"), None)])
+    assert wrong.wrong.all()
+    assert raised.outputs is None
+    assert raised.failed
+    conforming = as_expected(one)
+    assert not conforming.failed
+    assert conforming.outputs[0].tolist() == [[[1.5, 3.5, 5.5]]]

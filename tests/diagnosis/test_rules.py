@@ -1,0 +1,278 @@
+"""Rules are learned from what small backends with one stated fault each make of cases."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.fakes import pool, ramp, vector
+from support.samples import around, sample, samples
+
+from conformance.cases.near import Feature
+from conformance.diagnosis.elements import layout_of
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.rules import Condition, Edge, Rule, learned, manner_of
+from conformance.operators import vector_of
+
+PLANE = {"kernel": [3, 3], "strides": [1, 1], "pads_begin": [1, 0], "pads_end": [0, 1]}
+AVERAGE = vector(ramp(1, 4, 6, 7), pool(**PLANE)).case
+MAXIMUM = vector(ramp(1, 4, 6, 7), pool("MaxPool-1", **PLANE), operator="MaxPool-1").case
+VOLUME = {"kernel": [2] * 3, "strides": [1] * 3, "pads_begin": [0] * 3, "pads_end": [1] * 3}
+BASES = (
+    AVERAGE,
+    MAXIMUM,
+    vector(ramp(1, 20, 4, 5), pool(**PLANE)).case,
+    vector(ramp(2, 3, 12, 20), pool(**PLANE)).case,
+    vector(ramp(1, 2, 4, 3, 3, dtype="float16"), pool(**VOLUME)).case,
+)
+
+
+@cache
+def cases(seed=0, count=150):
+    """Return cases near some that have what faults go by: channels, a wide plane, a volume."""
+    return [*BASES, *around(BASES, count, seed)]
+
+
+def from_channel_16(_vector, output):
+    output[:, 16:] = 77
+
+
+def from_channel_16_where_odd(vector, output):
+    if vector.case.inputs[0].shape[-1] % 2:
+        output[:, 16:] = 77
+
+
+def every_eighth_position(_vector, output):
+    output[..., 7::8] = 77
+
+
+def last_position(_vector, output):
+    output[..., -1] = 77
+
+
+def from_row_8(_vector, output):
+    if output.ndim > 3:
+        output[..., 8:, :] = 77
+
+
+def at_end_padding(vector, output):
+    ends = layout_of(vector, {}).value(Feature("in_end_pad"))
+    output[np.broadcast_to(ends, output.shape)] = 77
+
+
+def first_channel_of_later_batches(_vector, output):
+    output[1:, 0] = 77
+
+
+def all_of_float16(vector, output):
+    if output.dtype == np.float16:
+        output[...] = 77
+
+
+def two_places(_vector, output):
+    output[:, 16:] = 77
+    output[..., 9:] = 77
+
+
+def refuses_float16_volumes(_vector, output):
+    if output.dtype == np.float16 and output.ndim == 5:
+        raise ValueError("not supported")
+
+
+def shorter(_vector, output):
+    return output[..., :-1] if output.shape[-1] > 4 else output
+
+
+FAULTS = {
+    from_channel_16: "wrong values in channels from 16 on",
+    from_channel_16_where_odd: "wrong values in channels from 16 on, "
+    "where the size of the last axis is odd",
+    every_eighth_position: "wrong values in positions that are 7 modulo 8 along the last axis",
+    last_position: "wrong values in the last position along the last axis",
+    from_row_8: "wrong values in positions from 8 on along the last axis but one",
+    at_end_padding: "wrong values in windows that reach into the end padding",
+    first_channel_of_later_batches: "wrong values in the first channel and in batches from 1 on",
+    all_of_float16: "wrong values where the type is float16",
+    two_places: "wrong values in channels from 16 on; "
+    "also in positions from 9 on along the last axis",
+    refuses_float16_volumes: "an exception where the type is float16 and "
+    "the number of spatial axes is at least 3",
+    shorter: "an output of another shape where the output size of the last axis is at least 5",
+}
+ALL = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+
+
+@cache
+def rules_of(fault):
+    return learned(samples(cases(), fault))
+
+
+@ALL
+def test_the_shortest_rule_is_the_fault(fault):
+    """In plain words."""
+    assert rules_of(fault)[0].words == FAULTS[fault]
+
+
+@ALL
+def test_a_rule_predicts_cases_that_it_has_not_seen(fault):
+    """Those that fail and those that do not."""
+    rule = rules_of(fault)[0]
+    fresh = samples(cases(seed=7), fault)
+    assert any(s.failed for s in fresh)
+    assert all(rule.predicts(s) for s in fresh)
+    assert [rule.fails(s.vector) for s in fresh] == [s.failed for s in fresh]
+
+
+@ALL
+def test_a_right_backend_refutes_every_rule(fault):
+    """Where a rule says that it fails, it does not."""
+    rule = rules_of(fault)[0]
+    sound = samples(cases(seed=7), lambda _vector, output: output)
+    refuted = [s for s in sound if not rule.predicts(s)]
+    assert refuted
+    assert all(rule.fails(s.vector) for s in refuted)
+
+
+@pytest.mark.parametrize("fault", [from_channel_16, from_row_8, two_places, at_end_padding])
+def test_another_fault_refutes_a_rule(fault):
+    """Wrong elements outside of its place, or right ones inside."""
+    fresh = samples(cases(seed=7), last_position)
+    assert not all(rule.predicts(s) for rule in rules_of(fault) for s in fresh)
+
+
+def test_nothing_is_learned_where_nothing_fails():
+    """A rule needs a failure."""
+    assert learned(samples(cases(), lambda _vector, output: output)) == []
+    assert learned([]) == []
+
+
+def test_the_same_samples_and_seed_give_the_same_rules():
+    """So that a report can be made again."""
+    made = samples(cases(), from_channel_16)
+    assert [r.words for r in learned(made, 3)] == [r.words for r in learned(made, 3)]
+
+
+def test_rules_that_the_data_cannot_tell_apart_are_all_returned():
+    """The channel, the plane and the place in the output, where one batch fails."""
+    failing = vector(ramp(1, 20, 3), pool(kernel=[1], strides=[1])).case
+    fine = vector(ramp(1, 4, 3), pool(kernel=[1], strides=[1])).case
+    rules = learned(samples([failing, fine], from_channel_16))
+    features = {c.feature.name for rule in rules for place in rule.places for c in place}
+    assert {"channel", "plane", "element_of_all"} <= features
+
+
+def test_elements_that_are_right_by_chance_do_not_refute_a_rule():
+    """Most of its place must be wrong; the words say that not all is."""
+
+    def three_quarters(_vector, output):
+        wrong = np.random.default_rng(output.size).random(output.shape) < 0.75
+        wrong[:, :8] = False
+        output[wrong] = 77
+
+    rule = learned(samples(cases(), three_quarters))[0]
+    assert rule.words == "some wrong values in channels from 8 on"
+    assert all(rule.predicts(s) for s in samples(cases(seed=7), three_quarters))
+
+
+def test_an_edge_is_where_a_case_is_drawn():
+    """Between the largest right and the smallest wrong value: bisection finds it."""
+
+    def from_kernel_12(vector, output):
+        if vector.case.attributes["kernel"][-1] >= 12:
+            output[...] = 77
+
+    made = [
+        vector(ramp(1, 1, 60), pool(kernel=[kernel], strides=[1])).case for kernel in (2, 3, 5, 40)
+    ]
+    for _ in range(8):
+        rules = learned(samples(made, from_kernel_12))
+        edges = [edge for rule in rules for edge in rule.edges if edge.feature.name == "kernel"]
+        drawn = [case for edge in edges if (case := edge.case(made[-1])) is not None]
+        if not drawn:
+            break
+        made += drawn[:1]
+    assert Edge(Feature("kernel", 1), 11, 12) in edges
+
+
+def test_an_edge_between_neighbours_has_no_case():
+    """Nothing lies between."""
+    assert Edge(Feature("channel"), 15, 16).case(AVERAGE) is None
+    case = Edge(Feature("channel"), 8, 16).case(AVERAGE)
+    assert case is not None
+    assert case.inputs[0].shape[1] == 13
+
+
+def test_readings_that_a_backend_follows_decide_what_its_windows_are():
+    """Where a reading drops a window, elements of the other shape are compared."""
+    attributes = pool(kernel=[2], strides=[3], pads_end=[1], rounding_type="ceil")
+    case = vector(ramp(1, 1, 9), attributes)
+    readings = {"ceil-window-past-input": "dropped"}
+    shapes = {layout_of(case, {}).shape, layout_of(case, readings).shape}
+    assert shapes == {(1, 1, 4), (1, 1, 3)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (Condition(Feature("channel"), "is", 0.0), "the first channel"),
+        (Condition(Feature("channel_end"), "is", 0.0), "the last channel"),
+        (Condition(Feature("batch_index"), "to", 3.0), "batches to 3"),
+        (
+            Condition(Feature("position", 2), "modulo", 1.0, 2),
+            "odd positions along the last axis but one",
+        ),
+        (
+            Condition(Feature("channel"), "modulo from", 4.0, 8),
+            "channels that are at least 4 modulo 8",
+        ),
+        (
+            Condition(Feature("overhang", 1), "from", 1.0),
+            "windows that overhang the last axis by at least 1 cell",
+        ),
+        (
+            Condition(Feature("kernel", 3), "modulo", 0.0, 2),
+            "the kernel of the last axis but two is even",
+        ),
+        (Condition(Feature("padded"), "is", value=False), "no pads"),
+        (Condition(Feature("dtype"), "is not", frozenset({"int8"})), "the type is not int8"),
+        (Condition(Feature("value"), "from", 0.5), "elements whose right value is at least 0.5"),
+    ],
+)
+def test_conditions_are_said_in_plain_words(condition, words):
+    """A noun phrase for elements, a sentence for cases."""
+    assert condition.words == words
+
+
+def test_failures_are_told_apart_by_manner():
+    """Values, an exception, a result of an invalid case, another shape, another type."""
+    right, broken = vector_of(AVERAGE), vector(ramp(1, 1, 6), pool(kernel=[0]))
+    (output,) = right.values[0].outputs
+    assert manner_of(sample(right, lambda _vector, output: output)) is None
+    assert manner_of(sample(right, lambda _vector, output: output + 1)) == "values"
+    assert manner_of(sample(right, shorter)) == "shape"
+    assert manner_of(sample(right, lambda _vector, output: output.astype("float64"))) == "type"
+    assert manner_of(Sample(right, None, failed=True)) == "exception"
+    assert manner_of(Sample(broken, (output.values,), failed=True)) == "accepted"
+
+
+def test_data_that_are_not_finite_do_no_harm():
+    """Infinities and NaN are values as any other."""
+    data = ramp(1, 3, 8)
+    data[:, 1] = np.inf
+    data[:, 2, 3] = np.nan
+    wrong = samples([vector(data, pool()).case, *cases(count=20)], first_infinity)
+    assert [rule.words for rule in learned(wrong)]
+
+
+def first_infinity(_vector, output):
+    output[np.isinf(output)] = 0
+
+
+def test_a_rule_without_conditions_holds_everywhere():
+    """Every element of every case."""
+    rule = Rule(((),))
+    made = vector_of(AVERAGE)
+    assert rule.words == "wrong values everywhere"
+    assert rule.wrong(made).all()
+    assert rule.predicts(sample(made, lambda _vector, output: output - 1))

@@ -1,0 +1,93 @@
+"""The calls of a run in their order: which failed, which came before, which are alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.fakes import check, pool, ramp, right, vector
+
+from conformance.diagnosis import run_history
+from conformance.diagnosis.run_history import history_of
+from conformance.vectorfile.sources import opened
+
+
+def vectors(count):
+    """Return vectors that differ in data, every second in kernel."""
+    return [
+        vector(ramp(1, 1, 6) * np.float32(i + 1), pool(kernel=[2 + i % 2]), id=f"{i}")
+        for i in range(count)
+    ]
+
+
+def history(some, wrong, **options):
+    """Return the history of a run in which vectors with some first cells are wrong."""
+
+    def backend(operator, inputs, attributes):
+        return right(operator, inputs, attributes) + (inputs[0].flat[0] in wrong)
+
+    report = check(backend, some, **options)
+    with opened(some) as sources:
+        return history_of(report, sources)
+
+
+def test_failures_and_the_calls_before_them():
+    """By their positions in the run."""
+    made = history(vectors(8), {3, 6})
+    assert made.failed == [2, 5]
+    assert [made.id(position) for position in made.before(5)] == ["0", "1", "2", "3", "4"]
+    assert made.whole
+
+
+def test_a_run_without_failures_has_no_calls():
+    """Nothing is read."""
+    assert history(vectors(3), {}).failed == ()
+
+
+def test_calls_after_one_that_ended_the_process_come_first():
+    """The process that had the calls before it is gone."""
+    made = history(vectors(8), {6})
+    crashed = run_history.RunHistory(made.batches, made.failed, ended=[2, 6])
+    assert list(crashed.before(5)) == [3, 4]
+
+
+def test_what_failed_when_called_again_came_after_all():
+    """Its own first call is one of them."""
+    made = history(vectors(4), {2})
+    again = run_history.RunHistory(made.batches, made.failed, again={1})
+    assert list(again.before(1)) == [0, 1, 2, 3]
+
+
+def test_the_likeliest_calls_come_first():
+    """In turn the next of those most alike and the next before, the latest first."""
+    made = history(vectors(8), {8})
+    assert made.likely(7) == [5, 6, 3, 1, 4, 2, 0]
+
+
+def test_parts_keep_the_order_of_calls():
+    """Over several batches, also backwards, with a limit to each part."""
+    some = [*vectors(4), *(vector(operator="MaxPool-1", id=f"m{i}") for i in range(3))]
+    made = history(some, {3})
+    order = [5, 4, 1, 0, 6]
+    for most in (1, 2, 10):
+        parts = list(made.parts(order, most=most))
+        assert max(len(rows) for _, rows in parts) <= most
+        assert [made.position(batch, row) for batch, rows in parts for row in rows] == order
+
+
+def test_a_long_run_is_cut_before_its_last_failure(monkeypatch):
+    """And is not whole then."""
+    monkeypatch.setattr(run_history, "_MOST", 5)
+    made = history(vectors(20), {3, 10, 12})
+    assert [made.id(position) for position in made.failed] == ["9", "11"]
+    assert len(made) == 5
+    assert not made.whole
+
+
+@pytest.mark.parametrize(("like", "name"), [(True, "AvgPool-1"), (False, "MaxPool-1")])
+def test_another_vector_that_passed(like, name):
+    """Of the same operator or of another one."""
+    some = [*vectors(3), vector(operator="MaxPool-1", id="maximum")]
+    made = history(some, {1})
+    found = made.other(0, like=like)
+    assert (found.case.operator, found.case.id != "0") == (name, True)
+    assert history(vectors(1), {1}).other(0, like=like) is None
