@@ -61,6 +61,7 @@ _PAIRED = 3
 _TRIED = 2
 _FURTHER_AXIS = 1.5
 _LARGEST_CYCLE = 64
+_LONG_NUMBER = 1e7
 _WORDS = 2
 """Words that a condition names at most."""
 _PER_SAMPLE = 3.0
@@ -143,6 +144,8 @@ class Condition:
             return ("even", "odd")[int(self.value)]
         if self.relation == "modulo":
             return f"{number} modulo {self.modulus}"
+        if np.isinf(self.value):
+            return number
         ends = {"is": "", "from": "at least ", "to": "at most "}
         return f"{ends.get(self.relation, self.relation)}{number}"
 
@@ -167,7 +170,7 @@ class Condition:
 
 
 def _shown(value: Any) -> str:
-    return str(int(value)) if np.isfinite(value) and value == int(value) else f"{value:g}"
+    return str(int(value)) if abs(value) < _LONG_NUMBER and value == int(value) else f"{value:g}"
 
 
 def _plural(noun: str) -> str:
