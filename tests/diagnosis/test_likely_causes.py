@@ -137,7 +137,7 @@ def test_an_unknown_cause_is_said_to_be_unknown():
     assert only.condition == "auto_pad=same_lower"
     assert only.summary == (
         f"{only.total} of {only.total} failures are of unknown cause; all have auto_pad=same_lower"
-        "; about 94% of the elements are wrong, in no place common to all"
+        "; about 97% of the elements are wrong, in no place common to all"
     )
 
 

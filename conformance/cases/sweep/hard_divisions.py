@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import prod
 
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.lines import Line, by_role, sizes
@@ -36,13 +37,14 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
         return
     modes = [words.get("auto_pad") for words in suited.word_choices(operator, "auto_pad")]
     roundings = list(suited.word_choices(operator, "rounding"))
-    types = suited.types(operator)
     pairs = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
     places = [(axes, axis) for axes in suited.axes(operator) for axis in range(axes)]
     for (turn, pair), (axes, axis), words in product(enumerate(pairs), places, roundings):
         mode = modes[(turn + axis) % len(modes)]
         lines = [Line(2, 2)] * axes
         lines[axis] = _line(operator, pair, mode or "explicit", turn % 2)
+        cells = prod(line.cells(operator) for line in lines)
+        types = suited.with_bounds(operator, suited.types(operator), cells, axes)
         spec = case_spec(
             operator,
             (1, 1, *sizes(lines)),

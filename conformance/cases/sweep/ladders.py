@@ -13,9 +13,8 @@ from typing import NamedTuple
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
-from conformance.dtypes import FLOATS, dtype_of
+from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
-from conformance.reference.bound import is_meaningful
 from conformance.vector import Case
 
 RUNGS = (*(2**bits + 1 for bits in range(4, 13)), 2**16 + 1)
@@ -153,6 +152,4 @@ def _sides(number: int, dimensions: int) -> tuple[int, ...]:
 def _types(operator: Operator, cells: int, axes: int) -> Sequence[str]:
     """Return the element types for windows of so many cells: those whose bounds say something."""
     types = suited.types(operator) if cells <= _DENSE else suited.floats(operator)
-    if not operator.reduction.sums:
-        return types
-    return [name for name in types if name not in FLOATS or is_meaningful(cells, axes, name)]
+    return suited.with_bounds(operator, types, cells, axes)

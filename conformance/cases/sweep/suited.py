@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,7 @@ from conformance.dtypes import FLOATS
 from conformance.operators.attributes import MEANINGS, WORDS, Attribute, Role
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
+from conformance.reference.bound import is_meaningful
 
 Factors = dict[str, tuple[Level, ...]]
 
@@ -148,3 +149,12 @@ def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
     for chosen in product(*(attributes[role].meanings for role in free)):
         given = {**fixed, **dict(zip(free, chosen, strict=True))}
         yield {role: given[role] for role in MEANINGS if role in given}
+
+
+def with_bounds(operator: Operator, types: Sequence[str], cells: int, axes: int) -> list[str]:
+    """Return the element types whose bounds say something of windows of so many cells."""
+    return [
+        name
+        for name in types
+        if not operator.reduction.sums or name not in FLOATS or is_meaningful(cells, axes, name)
+    ]
