@@ -212,7 +212,7 @@ class Experiments:
         """Return what fresh cases said of a cause."""
         missing = ""
         if not trial.is_confirmed:
-            over = "time was up" if self._laboratory.is_over else "few such cases can be drawn"
+            over = self._laboratory.ended or "few such cases can be drawn"
             missing = (
                 f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
             )

@@ -396,7 +396,12 @@ def _rules_of_elements(
     if not any(sample.failed for sample, _ in comparable):
         return []
     most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
-    chosen = [_chosen(sample, most, rng) for sample, _ in comparable]
+    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
+    telling = [_telling(sample, instead, dict(followed)) for sample, _ in comparable]
+    chosen = [
+        _chosen(sample, tells, most, rng)
+        for (sample, _), tells in zip(comparable, telling, strict=True)
+    ]
     rules: list[Rule] = []
     for _ in range(_ROUNDS):
         table = _Table.of_elements(comparable, chosen)
@@ -404,11 +409,13 @@ def _rules_of_elements(
             Rule(places, "values", followed, _edges(table, places), bits)
             for bits, places in _fitting(table)
         ]
-        missed = [_missed(sample, rules) for sample, _ in comparable]
+        missed = [
+            _missed(sample, tells, rules)
+            for (sample, _), tells in zip(comparable, telling, strict=True)
+        ]
         if not any(part.size for part in missed):
             break
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
-    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
     judged = []
     for found in rules:
         rule = replace(found, instead=instead, some=_some(found, comparable))
@@ -429,12 +436,19 @@ def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
     return hits < _NEARLY_ALL * total
 
 
-def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
-    """Return some elements of a sample by flat index: at edges between wrong and right, and any."""
+def _telling(sample: Sample, instead: Instead | None, readings: Mapping[str, str]) -> Bools:
+    """Mark the defined elements of a sample that are wrong, or that would show what is."""
+    assert sample.wrong is not None
+    marked = np.ones_like(sample.wrong) if sample.defined is None else sample.defined
+    differs = None if instead is None else instead.shows(sample.vector, readings)
+    return marked if differs is None else marked & (sample.wrong | differs)
+
+
+def _chosen(sample: Sample, tells: Bools, most: int, rng: np.random.Generator) -> Ints:
+    """Return some elements by flat index that tell: at edges between wrong and right, and any."""
     assert sample.wrong is not None
     wrong = sample.wrong.ravel()
-    defined = np.ones(wrong.shape, np.bool_) if sample.defined is None else sample.defined.ravel()
-    places = np.flatnonzero(defined)
+    places = np.flatnonzero(tells)
     if places.size <= most:
         return places
     steps = np.flatnonzero(np.diff(wrong[places]))
@@ -445,7 +459,7 @@ def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
     return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
 
 
-def _missed(sample: Sample, rules: Sequence[Rule]) -> Ints:
+def _missed(sample: Sample, tells: Bools, rules: Sequence[Rule]) -> Ints:
     """Return a few wrong elements that rules leave out, and right ones where all but some are."""
     assert sample.wrong is not None
     missed: list[Ints] = []
@@ -453,8 +467,8 @@ def _missed(sample: Sample, rules: Sequence[Rule]) -> Ints:
         marked = rule.wrong(sample.vector)
         if marked is not None:
             missed.append(np.flatnonzero(sample.wrong & ~marked)[:2])
-            if not sample.failed and marked.any():
-                missed.append(np.flatnonzero(marked)[:2])
+            if not sample.failed:
+                missed.append(np.flatnonzero(marked & tells)[:2])
     return np.unique(np.concatenate(missed)) if missed else np.zeros(0, np.int64)
 
 
