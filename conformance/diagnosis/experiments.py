@@ -325,7 +325,8 @@ class Experiments:
                 trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
-                    best = trial
+                    if best is None or len(trial.strays) < len(best.strays):
+                        best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
                         return best
             if not rules:

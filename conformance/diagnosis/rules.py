@@ -23,9 +23,9 @@ from conformance.diagnosis.elements import (
     GROUPS,
     KINDS,
     Layout,
-    axis_words,
     features_of,
     layout_of,
+    on_axis,
 )
 from conformance.diagnosis.hypothesis import Bools, Sample
 from conformance.diagnosis.instead import Instead, instead_of
@@ -125,13 +125,13 @@ class Condition:
     def words(self) -> str:
         """The condition in words: a noun phrase for elements, a sentence for cases."""
         kind = KINDS[self.feature.name]
-        words = kind.words.replace("{axis}", axis_words(self.feature.axis or 1))
+        words = on_axis(kind.words, self.feature.axis or 1)
         if kind.style == "flag":
             return words.split("|")[not self.value]
         if kind.style == "word":
             return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
-            return re.sub(r"\b1 (cell|zero|number)s", r"1 \1", words.format(self._amount))
+            return re.sub(r"\b1 (subnormal )?cells", r"1 \1cell", words.format(self._amount))
         if kind.style == "number":
             return f"{words} is {self._amount}"
         noun, _, rest = words.partition("|")
@@ -157,7 +157,7 @@ class Condition:
             ends = {"end": "last", "nearer end": "first and last"}
             if self.value == 0:
                 which = next((ends[e] for e in ends if rest == f"the {e}"), "first")
-                return f"the {which} {first}"
+                return f"the {which} {first}" + "s" * (" and " in which)
             return f"{noun} {number}"
         if self.relation == "modulo":
             if self.modulus == 2:
@@ -255,8 +255,10 @@ class Rule:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        some = "some " if self.some else ""
-        return f"{some}{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
+        what = "some values are wrong" if self.some else _MANNERS[self.manner]
+        if self.some and self.places == ((),):
+            return what
+        return f"{what} {'; also '.join(map(_place, self.places))}"
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
@@ -306,7 +308,7 @@ class Rule:
 _MANNERS: Mapping[Manner, str] = {
     "values": "wrong values",
     "exception": "an exception",
-    "accepted": "a result of an invalid case",
+    "accepted": "a result for an invalid case",
     "shape": "an output of another shape",
     "type": "an output of another type",
     "outputs": "wrong values of a further output",
