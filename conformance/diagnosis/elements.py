@@ -34,6 +34,7 @@ GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
 _MOST_GATHERED = 1 << 19
 _AXES = ("the last axis", "the last axis but one", "the last axis but two")
+_PLACES = ("column", "row", "slice")
 
 
 Of = Callable[["Layout", int], Any]
@@ -62,7 +63,7 @@ class Kind:
     @property
     def per_axis(self) -> bool:
         """Whether it is of one spatial axis."""
-        return "{axis}" in self.words
+        return "{axis}" in self.words or "{place}" in self.words
 
 
 class Layout:
@@ -199,6 +200,13 @@ def layout_of(vector: Vector, readings: Mapping[str, str]) -> Layout:
 def axis_words(axis: int) -> str:
     """Return the name of a spatial axis, counted from the last."""
     return _AXES[axis - 1] if axis <= len(_AXES) else f"the spatial axis {axis} from the end"
+
+
+def on_axis(words: str, axis: int) -> str:
+    """Fill in the name of a spatial axis, and of an output's place along it."""
+    known = axis <= len(_PLACES)
+    place = _PLACES[axis - 1] if known else f"index {axis} axes from the last"
+    return words.replace("{axis}", axis_words(axis)).replace("{place}", place)
 
 
 # Features of elements.
@@ -403,9 +411,9 @@ def _windows(of: Of, words: str, surprise: float = 3.0) -> Kind:
 
 
 _OF_ELEMENTS: Mapping[str, Kind] = {
-    "position": _index(_position, "position|along {axis}", cycles=True),
-    "position_end": _index(_position_end, "position from the end|along {axis}"),
-    "nearer_end": _index(_nearer_end, "position from the nearer end|along {axis}", 5.0),
+    "position": _index(_position, "{place}|", cycles=True),
+    "position_end": _index(_position_end, "{place} from the end|"),
+    "nearer_end": _index(_nearer_end, "{place} from the nearer end|", 5.0),
     "channel": _index(_channel, "channel|", cycles=True),
     "channel_end": _index(_from_end(_channel), "channel from the end|"),
     "batch_index": _index(_batch_index, "batch|", cycles=True),
@@ -420,30 +428,31 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "begin_pad": _count(_begin_pad, "windows with {} cells in the begin padding of {axis}"),
     "end_pad": _count(_end_pad, "windows with {} cells in the end padding of {axis}"),
     "overhang": _count(_overhang, "windows that overhang {axis} by {} cells"),
-    "cells_on": _count(_cells_on, "windows with {} cells inside on {axis}"),
+    "cells_on": _count(_cells_on, "windows with {} cells of the input along {axis}"),
     "first_cell": _count(_first_cell, "windows whose first cell on {axis} is {}", 4.0, cycles=True),
     "last_cell": _count(_last_cell, "windows whose last cell on {axis} is {}", 4.0),
-    "inside": _count(_inside, "windows with {} cells inside"),
+    "inside": _count(_inside, "windows with {} cells of the input"),
     "divisor": _count(_divisor, "windows with a divisor of {}", 4.0),
-    "nan": _count(_marked(np.isnan), "windows with {} NaN"),
-    "plus_infinity": _count(_marked(np.isposinf), "windows with {} infinities above zero"),
-    "minus_infinity": _count(_marked(np.isneginf), "windows with {} infinities below zero"),
-    "zero": _count(_marked(lambda data: data == 0), "windows with {} zeros", 5.0),
+    "nan": _count(_marked(np.isnan), "windows with {} cells of NaN"),
+    "plus_infinity": _count(_marked(np.isposinf), "windows with {} cells of infinity"),
+    "minus_infinity": _count(_marked(np.isneginf), "windows with {} cells of minus infinity"),
+    "zero": _count(_marked(lambda data: data == 0), "windows with {} cells of zero", 5.0),
     "negative": _count(_marked(lambda data: data < 0), "windows with {} cells below zero", 5.0),
-    "subnormal": _count(_subnormal, "windows with {} subnormal numbers", 4.0),
+    "subnormal": _count(_subnormal, "windows with {} subnormal cells", 4.0),
     "largest_at": _count(
         partial(_largest, from_end=False),
-        "windows whose largest cell is {} from their begin on {axis}",
+        "windows whose largest cell is {} from their first along {axis}",
         4.0,
     ),
     "largest_at_end": _count(
         partial(_largest, from_end=True),
-        "windows whose largest cell is {} from their end on {axis}",
+        "windows whose largest cell is {} from their last along {axis}",
         4.0,
     ),
     "value": _count(_value, "elements whose right value is {}", 6.0),
     "negative_only": _windows(
-        _negative_only, "windows of cells below zero alone|windows with a cell not below zero"
+        _negative_only,
+        "windows that hold cells below zero only|windows with a cell that is not below zero",
     ),
     "in_padding": _windows(
         _some_place(_begin_pad, _end_pad, _overhang),
@@ -464,12 +473,12 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     ),
     "at_begin": _windows(
         _some_place(lambda layout, axis: _position(layout, axis) == 0),
-        "first positions along some axis|positions that are first along no axis",
+        "elements that are first along some axis|elements that are first along no axis",
         4.0,
     ),
     "at_end": _windows(
         _some_place(lambda layout, axis: _position_end(layout, axis) == 0),
-        "last positions along some axis|positions that are last along no axis",
+        "elements that are last along some axis|elements that are last along no axis",
         4.0,
     ),
     "holds_first_cell": _windows(
@@ -480,6 +489,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         _some_place(lambda layout, axis: _last_cell(layout, axis) == layout.data.shape[-axis] - 1),
         "windows that hold the last cell of some axis|windows that hold no last cell of an axis",
     ),
+    "below_zero": _windows(
+        lambda layout, _: None if (v := _value(layout, 0)) is None else v < 0,
+        "elements whose right value is below zero|elements whose right value is not below zero",
+    ),
     "whole": _windows(
         lambda layout, _: None if (v := _value(layout, 0)) is None else v == np.rint(v),
         "elements whose right value is an integer|elements whose right value is no integer",
@@ -488,7 +501,8 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     **{
         f"exact_in_{name}": _windows(
             _exact_in(name),
-            f"elements whose right value {name} holds|elements whose right value {name} rounds",
+            f"elements whose right value is exact in {name}|"
+            f"elements whose right value is not exact in {name}",
             4.0,
         )
         for name in ("float16", "bfloat16", "float32")
@@ -501,7 +515,7 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         )
         for group in GROUPS
         for name, of, words in (
-            ("position", _position, "positions along {axis}"),
+            ("position", _position, "{place}s"),
             ("channel", _channel, "channels"),
             ("element", _element, "elements of each plane"),
             ("element_of_all", _element_of_all, "elements of the whole output"),
@@ -641,36 +655,36 @@ _OF_CASES: Mapping[str, Kind] = {
     "include_pad": _flag(_meaning("include_pad"), "padding counts|padding does not count", 2.0),
     "adaptive": _flag(
         lambda layout, _: layout.operator.is_adaptive,
-        "the output size is given|the output size follows",
+        "the output size is given|the output size is computed",
         2.0,
     ),
     "rank": _number(lambda layout, _: float(layout.axes), "the number of spatial axes", 2.0),
     "batch": _number(_length(0), "the number of batches", cycles=True),
     "channels": _number(_length(1), "the number of channels", cycles=True),
     "size": _number(_listed("sizes"), "the size of {axis}", cycles=True),
-    "kernel": _number(_listed("kernel"), "the kernel of {axis}", cycles=True),
-    "strides": _number(_listed("strides"), "the stride of {axis}", cycles=True),
-    "pads_begin": _number(_pad(0), "the begin padding of {axis}"),
-    "pads_end": _number(_pad(1), "the end padding of {axis}"),
+    "kernel": _number(_listed("kernel"), "the kernel on {axis}", cycles=True),
+    "strides": _number(_listed("strides"), "the stride on {axis}", cycles=True),
+    "pads_begin": _number(_pad(0), "the begin padding on {axis}"),
+    "pads_end": _number(_pad(1), "the end padding on {axis}"),
     "output": _number(_output, "the output size of {axis}", cycles=True),
-    "left_over": _number(_left_over, "what the stride leaves over of {axis}"),
+    "left_over": _number(_left_over, "the number of cells that the stride leaves over on {axis}"),
     "largest_sizes": _number(_extreme_of(max, "sizes"), "the largest input size", 4.0),
     "largest_kernel": _number(_extreme_of(max, "kernel"), "the largest kernel size", 4.0),
     "largest_strides": _number(_extreme_of(max, "strides"), "the largest stride", 4.0),
     "cells": _number(_window_cells, "the number of cells of a window", cycles=True),
-    "outputs": _number(_count_of_outputs(2), "the outputs of a plane", 4.0, cycles=True),
+    "outputs": _number(_count_of_outputs(2), "the number of outputs of a plane", 4.0, cycles=True),
     "all_outputs": _number(_count_of_outputs(0), "the number of all outputs", 4.0, cycles=True),
     "planes": _number(
-        lambda layout, _: float(prod(layout.data.shape[:2])), "the number of all planes", 4.0
+        lambda layout, _: float(prod(layout.data.shape[:2])), "the number of planes", 4.0
     ),
     "inputs": _number(
         lambda layout, _: float(prod(layout.data.shape[2:])),
-        "the number of cells of a plane",
+        "the number of input cells of a plane",
         4.0,
         cycles=True,
     ),
     "all_inputs": _number(
-        lambda layout, _: float(layout.data.size), "the number of all cells", 5.0
+        lambda layout, _: float(layout.data.size), "the number of input cells", 5.0
     ),
     "smallest_sizes": _number(_extreme_of(min, "sizes"), "the smallest input size", 4.0),
     "smallest_kernel": _number(_extreme_of(min, "kernel"), "the smallest kernel size", 4.0),
@@ -696,11 +710,11 @@ _OF_CASES: Mapping[str, Kind] = {
     ),
     "global": _flag(
         _holds(lambda p: p.kernel == p.sizes),
-        "the kernel is the input's size|the kernel is not the input's size",
+        "the kernel equals the input size|the kernel does not equal the input size",
     ),
     "tiled": _flag(
         _holds(lambda p: p.kernel == p.strides),
-        "strides are the kernel|strides are not the kernel",
+        "strides equal the kernel|strides do not equal the kernel",
     ),
     "stride_above_kernel": _flag(
         _some(gt, "strides", "kernel"), "a stride is above its kernel|no stride is above its kernel"

@@ -212,7 +212,7 @@ class Experiments:
         """Return what fresh cases said of a cause."""
         missing = ""
         if not trial.is_confirmed:
-            over = "time was up" if self._laboratory.is_over else "few such cases can be drawn"
+            over = self._laboratory.ended or "few such cases can be drawn"
             missing = (
                 f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
             )
@@ -325,7 +325,8 @@ class Experiments:
                 trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
-                    best = trial
+                    if best is None or len(trial.strays) < len(best.strays):
+                        best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
                         return best
             if not rules:

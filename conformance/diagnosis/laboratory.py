@@ -63,13 +63,23 @@ class Laboratory:
         self._began = perf_counter()
         self._seconds = seconds
         self._crashes = 0
+        self._ended = ""
         self._progress = progress
         self._known: set[str] = set()
 
     @property
     def is_over(self) -> bool:
         """Whether the backend is not to be asked any more."""
-        return self._crashes >= _MOST_CRASHES or self.seconds_left <= 0
+        return bool(self.ended)
+
+    @property
+    def ended(self) -> str:
+        """Why the backend is not to be asked any more; "" if it can be."""
+        return self._ended or ("time was up" if self.seconds_left <= 0 else "")
+
+    def begin(self) -> None:
+        """Let the time begin now."""
+        self._began = perf_counter()
 
     @property
     def seconds_left(self) -> float:
@@ -118,10 +128,13 @@ class Laboratory:
             try:
                 with self._runner.within(min(_PATIENCE, max(0.1, self.seconds_left))):
                     self._runner.run(batch, answers, lambda _: None)
-            except (Stopped, UsageError):  # it cannot be started again
-                self._crashes = _MOST_CRASHES
+            except (Stopped, UsageError):
+                self._ended = "the backend could not be started again"
             self._crashes += answers.kind.count(CRASHED)
-            self._crashes += _MOST_CRASHES * answers.kind.count(TIMED_OUT)
+            if self._crashes >= _MOST_CRASHES:
+                self._ended = f"the backend crashed {self._crashes} times"
+            if TIMED_OUT in answers.kind and self.seconds_left > 0:
+                self._ended = f"an answer took more than {_PATIENCE:g} seconds"
             samples += samples_of(alike, batch, answers, self._failing)
         self.asked += len(samples)
         if self._progress is not None:

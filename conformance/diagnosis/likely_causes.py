@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from math import inf
 
 from conformance.check.report import Diagnosis, Proof
 from conformance.diagnosis.experiments import Experiments, Trial
@@ -27,6 +28,8 @@ _FAILING = 240
 """Failures that experiments start from, at most."""
 _LARGEST = 1 << 16
 """The largest number of a case that experiments start from; faults are planted up to it, too."""
+_SECONDS = 6.0
+"""For a search that experiments follow: they find what it leaves."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
 _MOST_HELD_AGAINST = 10_000_000
@@ -66,6 +69,7 @@ def diagnose(
         [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
         [fault for fault in catalogue if not fault.remembers],
         progress,
+        inf if laboratory is None else _SECONDS,
     )
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
@@ -100,6 +104,7 @@ def _proven(
     laboratory: Laboratory,
 ) -> tuple[list[Diagnosis], list[int]]:
     """Return the causes that experiments leave standing, and the failures that are left over."""
+    laboratory.begin()
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
     chosen = {id(vector) for vector in spread(vectors, _FAILING)}

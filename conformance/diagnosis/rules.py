@@ -23,9 +23,9 @@ from conformance.diagnosis.elements import (
     GROUPS,
     KINDS,
     Layout,
-    axis_words,
     features_of,
     layout_of,
+    on_axis,
 )
 from conformance.diagnosis.hypothesis import Bools, Sample
 from conformance.diagnosis.instead import Instead, instead_of
@@ -125,13 +125,13 @@ class Condition:
     def words(self) -> str:
         """The condition in words: a noun phrase for elements, a sentence for cases."""
         kind = KINDS[self.feature.name]
-        words = kind.words.replace("{axis}", axis_words(self.feature.axis or 1))
+        words = on_axis(kind.words, self.feature.axis or 1)
         if kind.style == "flag":
             return words.split("|")[not self.value]
         if kind.style == "word":
             return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
-            return re.sub(r"\b1 (cell|zero|number)s", r"1 \1", words.format(self._amount))
+            return re.sub(r"\b1 (subnormal )?cells", r"1 \1cell", words.format(self._amount))
         if kind.style == "number":
             return f"{words} is {self._amount}"
         noun, _, rest = words.partition("|")
@@ -157,7 +157,7 @@ class Condition:
             ends = {"end": "last", "nearer end": "first and last"}
             if self.value == 0:
                 which = next((ends[e] for e in ends if rest == f"the {e}"), "first")
-                return f"the {which} {first}"
+                return f"the {which} {first}" + "s" * (" and " in which)
             return f"{noun} {number}"
         if self.relation == "modulo":
             if self.modulus == 2:
@@ -255,8 +255,10 @@ class Rule:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        some = "some " if self.some else ""
-        return f"{some}{_MANNERS[self.manner]} {'; also '.join(map(_place, self.places))}"
+        what = "some values are wrong" if self.some else _MANNERS[self.manner]
+        if self.some and self.places == ((),):
+            return what
+        return f"{what} {'; also '.join(map(_place, self.places))}"
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
@@ -306,7 +308,7 @@ class Rule:
 _MANNERS: Mapping[Manner, str] = {
     "values": "wrong values",
     "exception": "an exception",
-    "accepted": "a result of an invalid case",
+    "accepted": "a result for an invalid case",
     "shape": "an output of another shape",
     "type": "an output of another type",
     "outputs": "wrong values of a further output",
@@ -396,7 +398,12 @@ def _rules_of_elements(
     if not any(sample.failed for sample, _ in comparable):
         return []
     most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
-    chosen = [_chosen(sample, most, rng) for sample, _ in comparable]
+    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
+    telling = [_telling(sample, instead, dict(followed)) for sample, _ in comparable]
+    chosen = [
+        _chosen(sample, tells, most, rng)
+        for (sample, _), tells in zip(comparable, telling, strict=True)
+    ]
     rules: list[Rule] = []
     for _ in range(_ROUNDS):
         table = _Table.of_elements(comparable, chosen)
@@ -404,11 +411,13 @@ def _rules_of_elements(
             Rule(places, "values", followed, _edges(table, places), bits)
             for bits, places in _fitting(table)
         ]
-        missed = [_missed(sample, rules) for sample, _ in comparable]
+        missed = [
+            _missed(sample, tells, rules)
+            for (sample, _), tells in zip(comparable, telling, strict=True)
+        ]
         if not any(part.size for part in missed):
             break
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
-    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
     judged = []
     for found in rules:
         rule = replace(found, instead=instead, some=_some(found, comparable))
@@ -429,12 +438,19 @@ def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
     return hits < _NEARLY_ALL * total
 
 
-def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
-    """Return some elements of a sample by flat index: at edges between wrong and right, and any."""
+def _telling(sample: Sample, instead: Instead | None, readings: Mapping[str, str]) -> Bools:
+    """Mark the defined elements of a sample that are wrong, or that would show what is."""
+    assert sample.wrong is not None
+    marked = np.ones_like(sample.wrong) if sample.defined is None else sample.defined
+    differs = None if instead is None else instead.shows(sample.vector, readings)
+    return marked if differs is None else marked & (sample.wrong | differs)
+
+
+def _chosen(sample: Sample, tells: Bools, most: int, rng: np.random.Generator) -> Ints:
+    """Return some elements by flat index that tell: at edges between wrong and right, and any."""
     assert sample.wrong is not None
     wrong = sample.wrong.ravel()
-    defined = np.ones(wrong.shape, np.bool_) if sample.defined is None else sample.defined.ravel()
-    places = np.flatnonzero(defined)
+    places = np.flatnonzero(tells)
     if places.size <= most:
         return places
     steps = np.flatnonzero(np.diff(wrong[places]))
@@ -445,7 +461,7 @@ def _chosen(sample: Sample, most: int, rng: np.random.Generator) -> Ints:
     return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
 
 
-def _missed(sample: Sample, rules: Sequence[Rule]) -> Ints:
+def _missed(sample: Sample, tells: Bools, rules: Sequence[Rule]) -> Ints:
     """Return a few wrong elements that rules leave out, and right ones where all but some are."""
     assert sample.wrong is not None
     missed: list[Ints] = []
@@ -453,8 +469,8 @@ def _missed(sample: Sample, rules: Sequence[Rule]) -> Ints:
         marked = rule.wrong(sample.vector)
         if marked is not None:
             missed.append(np.flatnonzero(sample.wrong & ~marked)[:2])
-            if not sample.failed and marked.any():
-                missed.append(np.flatnonzero(marked)[:2])
+            if not sample.failed:
+                missed.append(np.flatnonzero(marked & tells)[:2])
     return np.unique(np.concatenate(missed)) if missed else np.zeros(0, np.int64)
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from math import inf
+from time import perf_counter
 
 from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
@@ -59,7 +61,7 @@ class Cause:
 
 
 class Search:
-    """One search; `run` it once."""
+    """One search; `run` it once. After some `seconds` no more causes are looked for."""
 
     def __init__(
         self,
@@ -67,6 +69,7 @@ class Search:
         conforming: Sequence[Observation],
         catalogue: Sequence[Fault],
         progress: Progress | None,
+        seconds: float = inf,
     ) -> None:
         self.features = [features(observation.vector) for observation in mismatches]
         self.others = [features(observation.vector) for observation in conforming]
@@ -79,6 +82,7 @@ class Search:
         self._broken: dict[Together, list[bool]] = {}
         self._sample: list[int] = []
         self._pair_searches = _PAIR_SEARCHES
+        self._end = perf_counter() + seconds
 
     def run(self) -> tuple[list[Cause], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
@@ -126,13 +130,14 @@ class Search:
         for i in left:
             self._mismatches[i] = replace(self._mismatches[i], in_doubt=True)
         for cause in causes:
-            cause.explained |= self._explained(cause.faults, left)
+            if not self._is_over:
+                cause.explained |= self._explained(cause.faults, left)
         return [i for i in left if not _is_explained(i, causes)]
 
     def _singly(self, causes: Sequence[Cause], fresh: Sequence[int]) -> list[Cause]:
         """Look for single faults where causes leave mismatches over; return all causes."""
         causes, fruitless, left = list(causes), 0, list(fresh)
-        while left and len(causes) < _CAUSES and fruitless < _FRUITLESS:
+        while left and len(causes) < _CAUSES and fruitless < _FRUITLESS and not self._is_over:
             cause = self._best(((fault,) for fault in self._catalogue), left[0])
             if cause is None:
                 fruitless += 1
@@ -148,7 +153,7 @@ class Search:
         """Look for two faults where single ones leave mismatches over; return all causes."""
         light = [i for i in left if weight(self._mismatches[i].vector) <= LIGHT]
         for i in light:
-            if not self._pair_searches or _is_explained(i, causes):
+            if not self._pair_searches or self._is_over or _is_explained(i, causes):
                 continue
             self._pair_searches -= 1
             # What would explain it alone was found wanting.
@@ -238,6 +243,10 @@ class Search:
             cause.contradicted = frozenset()
             return True
         return 4 * len(cause.contradicted) <= len(cause.explained)
+
+    @property
+    def _is_over(self) -> bool:
+        return perf_counter() > self._end
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:

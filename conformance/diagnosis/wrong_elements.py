@@ -29,7 +29,7 @@ class Elements:
     def words(self) -> str:
         """What is wrong; see Hypothesis."""
         instead = self.rule.instead
-        return self.rule.words + ("" if instead is None else f": {instead.words}")
+        return self.rule.words + ("" if instead is None else f": they are {instead.words}")
 
     @property
     def is_whole(self) -> bool:

@@ -88,14 +88,13 @@ FAULTS = {
     from_channel_16: "wrong values in channels from 16 on",
     from_channel_16_where_odd: "wrong values in channels from 16 on, "
     "where the size of the last axis is odd",
-    every_eighth_position: "wrong values in positions that are 7 modulo 8 along the last axis",
-    last_position: "wrong values in the last position along the last axis",
-    from_row_8: "wrong values in positions from 8 on along the last axis but one",
+    every_eighth_position: "wrong values in columns that are 7 modulo 8",
+    last_position: "wrong values in the last column",
+    from_row_8: "wrong values in rows from 8 on",
     at_end_padding: "wrong values in windows that reach into the end padding",
     first_channel_of_later_batches: "wrong values in the first channel and in batches from 1 on",
     all_of_float16: "wrong values where the type is float16",
-    two_places: "wrong values in channels from 16 on; "
-    "also in positions from 9 on along the last axis",
+    two_places: "wrong values in channels from 16 on; also in columns from 9 on",
     refuses_float16_volumes: "an exception where the type is float16 and "
     "the number of spatial axes is at least 3",
     shorter: "an output of another shape where the output size of the last axis is at least 5",
@@ -171,7 +170,7 @@ def test_elements_that_are_right_by_chance_do_not_refute_a_rule():
         output[wrong] = 77
 
     rule = learned(samples(cases(), three_quarters))[0]
-    assert rule.words == "some wrong values in channels from 8 on"
+    assert rule.words == "some values are wrong in channels from 8 on"
     assert all(rule.predicts(s) for s in samples(cases(seed=7), three_quarters))
 
 
@@ -220,7 +219,7 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
         (Condition(Feature("batch_index"), "to", 3.0), "batches to 3"),
         (
             Condition(Feature("position", 2), "modulo", 1.0, 2),
-            "odd positions along the last axis but one",
+            "odd rows",
         ),
         (
             Condition(Feature("channel"), "modulo from", 4.0, 8),
@@ -232,7 +231,7 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
         ),
         (
             Condition(Feature("kernel", 3), "modulo", 0.0, 2),
-            "the kernel of the last axis but two is even",
+            "the kernel on the last axis but two is even",
         ),
         (Condition(Feature("padded"), "is", value=False), "no pads"),
         (Condition(Feature("dtype"), "is not", frozenset({"int8"})), "the type is not int8"),
