@@ -1,6 +1,7 @@
 """How often causes that are confirmed by experiment are right: planted alone, in pairs, unseen.
 
     python benchmarks/diagnosis_proof.py [VECTORS] [--tier smoke] [--faults 40] [--seed 0]
+        [--mode unseen]
 
 Faults of the catalogue are planted in a right backend, which is asked about fresh cases. A result
 is right if the confirmed causes predict at least 95 of 100 other fresh cases on which one of them
@@ -19,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from conformance.backends.runner import InProcess
 from conformance.diagnosis.experiments import Experiments
@@ -35,6 +36,7 @@ from conformance.vector import Vector
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 
 Mode = Literal["alone", "pairs", "unseen"]
+_MODES: tuple[Mode, ...] = get_args(Mode)
 _FRESH = 100
 _OTHER_SEED = 1
 _MOST_WRONG = 5
@@ -110,6 +112,7 @@ def main() -> None:
     parser.add_argument("--tier", default="smoke")
     parser.add_argument("--faults", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mode", choices=_MODES, action="append", help="all, if none is given")
     options = parser.parse_args()
     with opened(None if options.vectors is None else str(options.vectors)) as sources:
         selections = chosen(sources, None, None, options.tier)
@@ -120,8 +123,7 @@ def main() -> None:
         ]
     rng = random.Random(options.seed)
     alone = [fault for fault in CATALOGUE if not fault.remembers and fault.operators]
-    modes: tuple[Mode, ...] = ("alone", "pairs", "unseen")
-    for mode in modes:
+    for mode in options.mode or _MODES:
         rates: Counter[str] = Counter()
         seconds: list[float] = []
         for fault in islice(iter(lambda: rng.choice(alone), None), options.faults):
@@ -135,7 +137,7 @@ def main() -> None:
             rates[rate] += 1
             names = " + ".join(fault.name for fault in faults)
             said = "; ".join(trial.hypothesis.words for trial in done.confirmed)
-            print(f"{mode}: {names}: {rate}, {dict(counts)}: {said}")
+            print(f"{mode}: {names}: {rate}, {dict(counts)}: {said}", flush=True)
         told = ", ".join(f"{rate} {count}" for rate, count in rates.most_common())
         print(f"{mode}, of {options.faults}: {told}; {statistics.median(seconds):.1f} s typical")
 

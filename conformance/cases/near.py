@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from conformance.batch import MAX_RANK
 from conformance.cases.sweep.suited import types
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
@@ -233,7 +234,7 @@ def _change_rank(draft: _Draft, rng: np.random.Generator) -> None:
         axes.insert(place, {name: _ANOTHER[name] for name in axes[place]})
     else:
         axes = [axes[i] for i in rng.permutation(len(axes))]
-    if draft.operator.takes_axes(len(axes)):
+    if draft.operator.takes_axes(len(axes)) and len(axes) + 2 <= MAX_RANK:
         draft.axes = axes
 
 

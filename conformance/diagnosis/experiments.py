@@ -4,8 +4,9 @@ A hypothesis is held against fresh cases near those that failed and near those t
 after it was made: the cases that it says the backend fails have to fail just as it says, and all
 others have to be right. Catalogued faults come first, those that reproduce some failures. Where
 the backend has a fault in some such cases and is right in others, the rule that tells them apart is
-learned, and held against fresh cases in turn. For failures left over rules of their own are
-learned, again and again with the samples that refuted those before.
+learned, and held against fresh cases in turn. For failures left over slips are tried, which are
+faults that nobody listed, and rules of their own are learned, again and again with the samples that
+refuted those before.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
 from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
+from conformance.diagnosis.slips import likely_slips
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
@@ -42,6 +44,8 @@ _SECONDS = 5.0
 """For one supposed cause, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
+_SHARE_OF_SLIPS = 1.25
+"""The same for a slip: of so many, some fit some of the failures by chance."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
@@ -166,10 +170,12 @@ class Experiments:
         return trials
 
     def on_rules(self) -> list[Trial]:
-        """Return rules for the failures that no confirmed cause explains.
+        """Return slips, then rules, for the failures that no confirmed cause explains.
 
         A rule that explains all that a confirmed fault does takes its place.
         """
+        known = set(map(id, self._confirmed))
+        self._on_slips()
         hopeless: set[str | None] = set()
         while not self._is_enough:
             left = [s for s in self._failing if not self._is_explained(s)]
@@ -179,7 +185,20 @@ class Experiments:
             manner = max(manners, key=lambda manner: manners[manner])
             if not self._on_manner(manner, left):
                 hopeless.add(manner)
-        return [t for t in self._confirmed if not isinstance(t.hypothesis, FaultHypothesis)]
+        return [trial for trial in self._confirmed if id(trial) not in known]
+
+    def _on_slips(self) -> None:
+        """Look for slips as long as some are confirmed."""
+        while not self._is_enough:
+            left = [s for s in self._failing if not self._is_explained(s)]
+            alternatives = likely_slips(left, self._planting)
+            if not alternatives:
+                break
+            trial = self._on_suspect(alternatives, ())
+            if trial is None:
+                trial = self._under_condition(alternatives[0], (), _SHARE_OF_SLIPS)
+            if trial is None or not trial.is_confirmed:
+                break
 
     def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
         """Say whether a rule is confirmed for failures of one manner, first for all of them."""
@@ -265,7 +284,9 @@ class Experiments:
                 standing = standing or trial
         return standing
 
-    def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+    def _under_condition(
+        self, faults: Together, rivals: Sequence[Fault], share: float = _SHARE
+    ) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
         hypothesis = FaultHypothesis(faults, self._planting)
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
@@ -273,7 +294,7 @@ class Experiments:
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
         left = sum(not self._is_explained(s) for s in self._failing)
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
-        if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
+        if all(s.outputs is None for s in shown) or share * len(shown) < left:
             return None
         until = perf_counter() + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)

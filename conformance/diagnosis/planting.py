@@ -37,6 +37,14 @@ class Planting:
 
     def reproduces(self, faults: Together, sample: Sample) -> bool:
         """Say whether a backend that has faults would answer as the backend did."""
+        return any(self._reproductions.match(faults, each) for each in self._observations(sample))
+
+    def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
+        """Say so of several samples at once, under the readings that it follows alone."""
+        observations = [self._observations(sample)[0] for sample in samples]
+        return [bool(match) for match in self._reproductions.matches(faults, observations)]
+
+    def _observations(self, sample: Sample) -> tuple[Observation, Observation]:
         known = self._sampled.get(id(sample))
         if known is None:
             readings = self._readings(sample.vector)
@@ -47,7 +55,7 @@ class Planting:
                 Observation(sample.vector, sample.outputs, readings, in_doubt=True),
             )
             self._sampled[id(sample)] = known
-        return any(self._reproductions.match(faults, observation) for observation in known[1:])
+        return known[1:]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

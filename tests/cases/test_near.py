@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
+from conformance.batch import MAX_RANK
 from conformance.cases.near import Feature, at, near
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.vector import Case, Values
@@ -43,6 +44,14 @@ def test_cases_near_one_differ_in_every_number_that_it_has(case):
         assert len({made.inputs[0].shape[axis] for made in cases}) > 4
     for key in case.attributes:
         assert len({str(made.attributes.get(key)) for made in cases}) > 1
+
+
+def test_cases_near_one_have_no_more_axes_than_a_batch_holds():
+    """Where the document sets no limit either."""
+    shape = (1,) * MAX_RANK
+    attributes = {"window_shape": [1] * (MAX_RANK - 2)}
+    case = Case("case", "nGraph-AvgPool", attributes, (ramp(*shape),))
+    assert {made.inputs[0].ndim for made in drawn(case)} == {MAX_RANK - 1, MAX_RANK}
 
 
 @CASES

@@ -1,0 +1,383 @@
+"""Slips: a backend that answers as a right one would for other numbers, words or arrays.
+
+A grammar makes them from what operators have in common: a list with one number per spatial axis, or
+a word, is read as another one everywhere or in a single step of the geometry; or the data or the
+first output are laid out otherwise. A slip is planted and held against fresh cases as a fault of
+the catalogue is, but nobody thought of it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import permutations
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.planting import Planting, Together
+from conformance.dtypes import dtype_of
+from conformance.faults.fault import Fault
+from conformance.operators import windows as axis
+from conformance.operators.attributes import MEANINGS
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Pads, pads_for
+from conformance.vector import Array
+
+Numbers = tuple[int, ...]
+Lists = Mapping[str, Numbers]
+"""Lists of one number per spatial axis, by name: those that a step is given or returns."""
+Change = Callable[[Lists], Lists]
+Reading = Callable[[Lists, str], Numbers]
+"""From all lists and the name of one of them: what is read in its place."""
+
+_SEEDS = 4
+"""Failures that slips are looked for which reproduce them."""
+_HELD_AGAINST = 48
+"""Failures that these are held against, at most."""
+_LARGEST = 1 << 14
+"""Elements of an output that is looked at, at most."""
+_LEAST_SHARE = 4
+"""A slip reproduces one in so many of them at least."""
+_ALTERNATIVES = 16
+_ON_ONE_AXIS = 4
+"""How many of the changes of single numbers may concern one axis alone."""
+_T = TypeVar("_T")
+
+
+def likely_slips(left: Sequence[Sample], planting: Planting) -> list[Together]:
+    """Return the slips that reproduce most of the failures that are left, the likeliest first.
+
+    Of those that reproduce as many, the simplest is first. There are none where all reproduce few.
+    """
+    usable = [s for s in left if s.outputs and s.vector.values and s.outputs[0].size <= _LARGEST]
+    sample = _some(usable, _HELD_AGAINST)
+    counts: dict[Together, int] = {}
+    for seed in _some(sample, _SEEDS):
+        for slip in slips():
+            if (slip,) not in counts and planting.matched((slip,), [seed])[0]:
+                counts[slip,] = sum(planting.matched((slip,), sample))
+        if max(counts.values(), default=0) == len(sample):
+            break
+    likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
+    return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
+
+
+def _some(of: Sequence[_T], most: int) -> Sequence[_T]:
+    return of[:: -(-len(of) // most) or 1]
+
+
+@cache
+def slips() -> tuple[Fault, ...]:
+    """Return every slip, the simplest first."""
+    made = (*_of_words(), *_of_lists(), *_of_arrays())
+    return tuple(
+        Fault(f"slip-{number}", f"answers as if {words}", replaces={step: wrap})
+        for number, (words, step, wrap) in enumerate(made)
+    )
+
+
+Slip = tuple[str, str, StepWrap]
+"""Words that complete "as if ...", a step and what takes its place."""
+
+
+# Lists -------------------------------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    """A place where lists are read: words for it, a step, its replacement, and which lists."""
+
+    words: str
+    step: str
+    wrap: Callable[[Change], StepWrap]
+    lists: tuple[str, ...]
+
+
+_NOUNS = {
+    "kernel": "kernel size",
+    "strides": "stride",
+    "pads_begin": "begin pad",
+    "pads_end": "end pad",
+    "sizes": "input size",
+    "output": "output size asked for",
+    "extent": "output size",
+    "wanted": "number of windows that same_* pads for",
+    "total": "padding of same_*",
+}
+_LEAST = {"pads_begin": 0, "pads_end": 0, "total": 0}
+"""The least number of a list; 1 for others."""
+
+
+def _lists(params: Params, pads: Pads | None = None, *_others: Any) -> dict[str, Numbers]:
+    named = {name: getattr(params, name, ()) for name in _NOUNS}
+    if pads:
+        named |= {"pads_begin": _side(pads, 0), "pads_end": _side(pads, 1)}
+    return {name: numbers for name, numbers in named.items() if numbers}
+
+
+def _side(pads: Pads, end: int) -> Numbers:
+    return tuple(pad[end] for pad in pads)
+
+
+def _pads(lists: Lists) -> Pads:
+    return tuple(zip(lists["pads_begin"], lists["pads_end"], strict=True))
+
+
+def _with(params: Params, lists: Lists) -> Params:
+    fields: dict[str, Any] = dict(lists)
+    return replace(params, **fields)
+
+
+def _before(change: Change) -> StepWrap:
+    """Give a step other lists."""
+
+    def wrong(right: Callable[..., Any], params: Params, *others: Any) -> Any:
+        lists = change(_lists(params, *others))
+        others = (_pads(lists), *others[1:]) if others and others[0] else others
+        return right(_with(params, lists), *others)
+
+    return lambda right: lambda *given: wrong(right, *given)
+
+
+def _resolved(change: Change) -> StepWrap:
+    """Change the lists for every step."""
+
+    def wrong(right: Callable[[Params], Params], given: Params) -> Params:
+        params = right(given)
+        return _with(params, change(_lists(params)))
+
+    return lambda right: lambda given: wrong(right, given)
+
+
+def _padded(change: Change) -> StepWrap:
+    """Change the pads that are found, those of same_* too."""
+    return lambda right: lambda params: _pads(change(_lists(params, right(params))))
+
+
+def _counted(change: Change) -> StepWrap:
+    """Change the output size that is found."""
+
+    def wrong(right: Callable[..., Extent], params: Params, pads: Pads) -> Extent:
+        return change({**_lists(params, pads), "extent": right(params, pads)})["extent"]
+
+    return lambda right: lambda *given: wrong(right, *given)
+
+
+def _of_same(name: str) -> Callable[[Change], StepWrap]:
+    """Compute the padding of same_* from another number of windows, or another total."""
+
+    def wrong(right: Callable[[Params], Pads], params: Params, change: Change) -> Pads:
+        pads = right(params)
+        if not params.same:
+            return pads
+        wanted = tuple(map(axis.ceil_div, params.sizes, params.strides))
+        lists = {**_lists(params), "wanted": wanted, "total": tuple(map(sum, pads))}
+        changed = change(lists)[name]
+        if name == "wanted":
+            return pads_for(params, changed)
+        upper = params.auto_pad == "same_upper"
+        return tuple(axis.split(total, larger_at_end=upper) for total in changed)
+
+    return lambda change: lambda right: lambda params: wrong(right, params, change)
+
+
+_ATTRIBUTES = ("kernel", "strides", "pads_begin", "pads_end")
+_PADS = _ATTRIBUTES[2:]
+_PLACES = (
+    _Place("", "resolve", _resolved, (*_ATTRIBUTES, "sizes", "output")),
+    _Place(", for the padding of same_* alone", "pads", _before, ("kernel", "strides", "sizes")),
+    _Place("", "pads", _of_same("wanted"), ("wanted",)),
+    _Place("", "pads", _of_same("total"), ("total",)),
+    _Place(", that of same_* too", "pads", _padded, _PADS),
+    _Place(", for the output size alone", "extent", _before, (*_ATTRIBUTES, "sizes")),
+    _Place("", "extent", _counted, ("extent",)),
+    _Place(
+        ", for the place of windows alone", "windows", _before, ("kernel", "strides", "pads_begin")
+    ),
+    _Place(", for the divisor alone", "divide", _before, (*_PADS, "sizes")),
+)
+
+
+def _of_lists() -> Iterator[Slip]:
+    for place in _PLACES:
+        for said, change in _changes(place.lists):
+            yield f"{said}{place.words}", place.step, place.wrap(change)
+
+
+def _changes(names: tuple[str, ...]) -> Iterator[tuple[str, Change]]:
+    """Yield what may be read in place of one or several of some lists, in words."""
+    for name in names:
+        for words, reading in _readings(name):
+            yield f"every {_NOUNS[name]} were {words}", _reads({name: reading})
+    for several, noun, readings in (
+        (_PADS, "pad", (*_OF_AXES, *_OF_NUMBERS)),
+        (_ATTRIBUTES, "number of an attribute", _OF_AXES),
+    ):
+        if {*several} <= {*names}:
+            for words, reading in readings:
+                yield f"every {noun} were {words}", _reads(dict.fromkeys(several, reading))
+    for one, other in (_PADS, _ATTRIBUTES[:2]):
+        if {one, other} <= {*names}:
+            said = f"{_NOUNS[one]} and {_NOUNS[other]} were exchanged"
+            yield said, _reads({one: _other(other), other: _other(one)})
+
+
+def _reads(readings: Mapping[str, Reading]) -> Change:
+    def change(lists: Lists) -> Lists:
+        if not lists.keys() >= readings.keys():
+            return lists
+        changed = {
+            name: tuple(max(_LEAST.get(name, 1), n) for n in reading(lists, name))
+            for name, reading in readings.items()
+        }
+        return {**lists, **changed}
+
+    return change
+
+
+def _readings(name: str) -> Iterator[tuple[str, Reading]]:
+    yield from _OF_AXES
+    numbers = _OF_NUMBERS if name in _LEAST else _OF_NUMBERS[1:]  # without 0
+    yield from numbers
+    others = [other for other in ("sizes", *_ATTRIBUTES) if other != name]
+    for other in others:
+        yield f"the {_NOUNS[other]}", _other(other)
+        yield f"at most the {_NOUNS[other]}", _both(other, min)
+        yield f"at least the {_NOUNS[other]}", _both(other, max)
+    if name in {"wanted", "total", "extent"}:
+        yield from _FORMULAS
+    for words, reading in numbers[:_ON_ONE_AXIS]:
+        yield f"{words} on the first axis", _alone(reading, 0)
+        yield f"{words} on the last axis", _alone(reading, -1)
+
+
+def _other(other: str) -> Reading:
+    return lambda lists, name: lists.get(other, lists[name])
+
+
+def _both(other: str, of: Callable[[int, int], int]) -> Reading:
+    return lambda lists, name: tuple(map(of, lists[name], lists.get(other, lists[name])))
+
+
+def _alone(reading: Reading, place: int) -> Reading:
+    def of(lists: Lists, name: str) -> Numbers:
+        numbers = list(lists[name])
+        numbers[place] = reading(lists, name)[place]
+        return tuple(numbers)
+
+    return of
+
+
+def _each(of: Callable[[int], int]) -> Reading:
+    return lambda lists, name: tuple(map(of, lists[name]))
+
+
+def _whole(of: Callable[[Numbers], Numbers]) -> Reading:
+    return lambda lists, name: of(lists[name])
+
+
+_OF_AXES: tuple[tuple[str, Reading], ...] = (
+    ("that of the first axis", _whole(lambda v: v[:1] * len(v))),
+    ("that of the last axis", _whole(lambda v: v[-1:] * len(v))),
+    ("that of the axis in reverse order", _whole(lambda v: v[::-1])),
+    ("the largest", _whole(lambda v: (max(v),) * len(v))),
+    ("the smallest", _whole(lambda v: (min(v),) * len(v))),
+)
+_OF_NUMBERS: tuple[tuple[str, Reading], ...] = (
+    ("0", _each(lambda _: 0)),
+    ("1", _each(lambda _: 1)),
+    ("one more", _each(lambda n: n + 1)),
+    ("one less", _each(lambda n: n - 1)),
+    ("twice as large", _each(lambda n: 2 * n)),
+    ("half as large, rounded down", _each(lambda n: n // 2)),
+    ("half as large, rounded up", _each(lambda n: axis.ceil_div(n, 2))),
+    ("rounded down to an even number", _each(lambda n: n // 2 * 2)),
+    ("rounded up to an even number", _each(lambda n: axis.ceil_div(n, 2) * 2)),
+)
+
+
+def _formula(one: str, other: str, of: Callable[[int, int], int]) -> Reading:
+    def reading(lists: Lists, name: str) -> Numbers:
+        if not {one, other} <= lists.keys() | {""}:
+            return lists[name]
+        second = lists[other] if other else (1,) * len(lists[one])
+        return tuple(of(a, max(1, b)) for a, b in zip(lists[one], second, strict=True))
+
+    return reading
+
+
+_FORMULAS: tuple[tuple[str, Reading], ...] = tuple(
+    (f"the {_NOUNS[one]} {words} {f'the {_NOUNS[other]}' if other else 'one'}{rounded}", reading)
+    for one, other in (*permutations(("sizes", "kernel", "strides"), 2), ("kernel", ""))
+    for words, rounded, of in (
+        ("less", "", lambda a, b: a - b),
+        ("over", ", rounded down", lambda a, b: a // b),
+        ("over", ", rounded up", axis.ceil_div),
+        ("less its remainder by", "", lambda a, b: a - a % b),
+    )
+    if other or words == "less"
+    for reading in [_formula(one, other, of)]
+)
+
+
+# Words and arrays --------------------------------------------------------------------------------
+
+
+def _of_words() -> Iterator[Slip]:
+    for role, meanings in MEANINGS.items():
+        for place, step in (("", "resolve"), (", for the output size alone", "extent")):
+            for old, new in permutations(meanings, 2):
+
+                def change(p: Params, role: str = role, old: Any = old, new: Any = new) -> Params:
+                    return replace(p, **{role: new}) if getattr(p, role) == old else p
+
+                yield f"{_word(role, old)} were {_word(role, new)}{place}", step, _changed(change)
+
+
+def _word(role: str, meaning: Any) -> str:
+    return f"{role}={str(meaning).lower() if isinstance(meaning, bool) else meaning}"
+
+
+def _changed(change: Callable[[Params], Params]) -> StepWrap:
+    return lambda right: lambda params, *others: right(change(params), *others)
+
+
+def _of_arrays() -> Iterator[Slip]:
+    for words, other in _ORDERS:
+        yield f"{words} of the output were exchanged", "reduce", _returned(other)
+        yield (
+            f"{words} of the output were exchanged, and its shape were right",
+            "reduce",
+            _returned(lambda array, other=other: other(array).reshape(array.shape)),  # type: ignore[misc]
+        )
+        yield (
+            f"the data were laid out with {words} exchanged",
+            "gather",
+            _read(lambda array, other=other: other(array).reshape(array.shape)),  # type: ignore[misc]
+        )
+    for name in ("float32", "float64", "int32", "int64"):
+        for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
+            yield f"an output of {what} were {name}", "reduce", _returned(_cast(kinds, name))
+
+
+_ORDERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("the last two axes", lambda a: a.swapaxes(-1, -2) if a.ndim > 3 else a),
+    ("the first and the last axis", lambda a: a.swapaxes(2, -1) if a.ndim > 4 else a),
+    ("batches and channels", lambda a: a.swapaxes(0, 1)),
+    ("channels and the spatial axes", lambda a: np.moveaxis(a, 1, -1)),
+)
+
+
+def _returned(change: Callable[[Array], Array]) -> StepWrap:
+    return lambda right: lambda *given: np.ascontiguousarray(change(right(*given)))
+
+
+def _read(change: Callable[[Array], Array]) -> StepWrap:
+    return lambda right: lambda data, *others: right(np.ascontiguousarray(change(data)), *others)
+
+
+def _cast(kinds: str, name: str) -> Callable[[Array], Array]:
+    return lambda array: array.astype(dtype_of(name)) if array.dtype.kind in kinds else array

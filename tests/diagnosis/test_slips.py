@@ -1,0 +1,118 @@
+"""Slips: what a right backend would answer to another call is named without any catalogue."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.fault_probes import light_probes
+
+from conformance.check import api
+from conformance.diagnosis import experiments, likely_causes, of_report
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.slips import slips
+from conformance.operators import evaluate
+
+
+@pytest.fixture(autouse=True)
+def _without_catalogue(monkeypatch):
+    """Let no fault of the catalogue explain anything, and no test wait for a busy machine."""
+    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
+    monkeypatch.setattr(experiments, "_SECONDS", 600)
+    monkeypatch.setitem(Laboratory.__init__.__kwdefaults__, "seconds", 600)
+    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
+
+
+def first_cause(backend, operator):
+    return api.check(backend, light_probes(operator)[::2]).diagnoses[0]
+
+
+def called_with(change):
+    """Return a right backend that is called with other attributes."""
+
+    def backend(operator, inputs, attributes):
+        return evaluate(operator, inputs, change(dict(attributes)))
+
+    return backend
+
+
+def unit_strides(attributes):
+    return attributes | {"strides": [1] * len(attributes["strides"])}
+
+
+def first_kernel(attributes):
+    kernel = attributes["kernel"]
+    return attributes | {"kernel": kernel[:1] * len(kernel)}
+
+
+def exchanged_pads(attributes):
+    begin, end = attributes["pads_begin"], attributes["pads_end"]
+    return attributes | {"pads_begin": end, "pads_end": begin}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (unit_strides, "every stride were 1"),
+        (first_kernel, "every kernel size were that of the first axis"),
+        (exchanged_pads, "begin pad and end pad were exchanged"),
+    ],
+)
+def test_attributes_that_are_read_as_others_are_named(change, words):
+    """The cause says which numbers are read in place of which."""
+    cause = first_cause(called_with(change), "AvgPool-1")
+    assert cause.kind == "rule"
+    assert cause.summary.endswith(f"of one kind: answers as if {words}")
+    assert not cause.proof.missing
+
+
+def test_an_output_with_exchanged_axes_is_named():
+    """Its shape is wrong where the axes differ in size, else its values."""
+
+    def backend(operator, inputs, attributes):
+        output = np.asarray(evaluate(operator, inputs, attributes))
+        return output.swapaxes(-1, -2) if output.ndim > 3 else output
+
+    cause = first_cause(backend, "AvgPool-1")
+    assert cause.summary.endswith("as if the last two axes of the output were exchanged")
+
+
+def test_integers_that_come_as_another_type_are_named():
+    """Their values are right, so a rule could tell no more than where."""
+
+    def backend(operator, inputs, attributes):
+        outputs = evaluate(operator, inputs, attributes)
+        return outputs.astype(np.float32) if outputs.dtype.kind in "iu" else outputs
+
+    cause = first_cause(backend, "MaxPool-1")
+    assert cause.summary.endswith("as if an output of integers were float32")
+
+
+def test_a_slip_under_a_condition_is_named_with_it():
+    """It shows where the condition holds and nowhere else."""
+    wrong = called_with(unit_strides)
+
+    def backend(operator, inputs, attributes):
+        chosen = wrong if inputs[0].dtype == np.float64 else evaluate
+        return chosen(operator, inputs, attributes)
+
+    cause = first_cause(backend, "AvgPool-1")
+    assert cause.summary.endswith("as if every stride were 1, where the type is float64")
+
+
+def test_what_no_other_call_explains_is_no_slip():
+    """A rule about elements is learned for it instead."""
+
+    def backend(operator, inputs, attributes):
+        output = np.array(evaluate(operator, inputs, attributes))
+        output[:, 3:] = 7
+        return output
+
+    found = api.check(backend, light_probes("MaxPool-1")).diagnoses
+    assert "channels from 3 on" in found[0].summary
+    assert not [cause for cause in found if "as if" in cause.summary]
+
+
+def test_no_two_slips_read_alike():
+    """Each is said in words of its own."""
+    words = [slip.summary for slip in slips()]
+    assert len(set(words)) == len(words) > 500
