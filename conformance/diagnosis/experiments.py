@@ -145,6 +145,7 @@ class Experiments:
         self._conforming = conforming
         self._fresh: list[Sample] = []
         self._confirmed: list[Trial] = []
+        self._known = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
 
     @property
     def confirmed(self) -> Sequence[Trial]:
@@ -225,7 +226,7 @@ class Experiments:
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
-        return sum(trial.hypothesis.fails(vector) for trial in self._confirmed) > 1
+        return sum(trial.hypothesis.fails(vector) for trial in self._causes) > 1
 
     def proof(self, trial: Trial) -> Proof:
         """Return what fresh cases said of a cause."""
@@ -257,6 +258,10 @@ class Experiments:
 
         first = min(shown, key=lambda sample: sample.vector.case.inputs[0].size, default=None)
         return "" if first is None else as_python(polished(first.vector.case, fails))
+
+    @property
+    def _causes(self) -> list[Trial]:
+        return [*self._known, *self._confirmed]
 
     @property
     def _is_enough(self) -> bool:
@@ -421,16 +426,16 @@ class Experiments:
         return trial
 
     def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
-        for each in (hypothesis, *(trial.hypothesis for trial in self._confirmed)):
+        for each in (hypothesis, *(trial.hypothesis for trial in self._causes)):
             if isinstance(each, FaultHypothesis):
                 each.prepare(vectors)
 
     def _is_explained(self, sample: Sample) -> bool:
-        return any(trial.explains(sample) for trial in self._confirmed)
+        return any(trial.explains(sample) for trial in self._causes)
 
     def _is_explained_otherwise(self, vector: Vector) -> bool:
         """Say whether a cause that is confirmed shows on a case, which then tells less."""
-        return any(trial.hypothesis.fails(vector) for trial in self._confirmed)
+        return any(trial.hypothesis.fails(vector) for trial in self._causes)
 
 
 def _faults_of(trial: Trial) -> Together:

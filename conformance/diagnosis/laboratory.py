@@ -25,6 +25,7 @@ from conformance.check.judge import answers_of, judge
 from conformance.check.report import FAILURES, VERDICTS, Verdict
 from conformance.diagnosis.hypothesis import Sample
 from conformance.errors import UsageError
+from conformance.faults.fault import Fault
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Progress
@@ -51,9 +52,12 @@ class Laboratory:
         failing: tuple[Verdict, ...] = FAILURES,
         seconds: float = SECONDS,
         seed: int = 0,
+        known: Sequence[tuple[Fault, ...]] = (),
         progress: Progress | None = None,
     ) -> None:
         self.readings = readings
+        self.known = known
+        """Faults that the backend has, as is known already: where they show tells nothing new."""
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.asked = 0

@@ -159,7 +159,11 @@ class Causes:
             readings,
             catalogue=[fault for fault in CATALOGUE if fault.concerns(operator)],
             laboratory=Laboratory(
-                self._runner, lambda _: readings, seconds=_SECONDS, seed=self._seed
+                self._runner,
+                lambda _: readings,
+                seconds=_SECONDS,
+                seed=self._seed,
+                known=[cause.faults for cause in self.found if cause.faults],
             ),
         )
         return next((d for d in diagnoses if d.is_known and name in d.vectors), None)
