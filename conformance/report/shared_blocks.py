@@ -79,7 +79,7 @@ def cause(
     if example:
         asides.append(replace(_aside("example ", doc.code(example)), copied=True))
     if diagnosis.smallest:
-        asides.append(replace(_aside("for example ", doc.code(diagnosis.smallest)), copied=True))
+        asides.append(replace(_aside("small call ", doc.code(diagnosis.smallest)), copied=True))
     if diagnosis.alternatives:
         asides.append(_aside("reproduced as well by ", *codes(diagnosis.alternatives, ", ")))
     if diagnosis.contradicted:
