@@ -288,7 +288,7 @@ class TestCheck:
         got = run("check", backend, folder / "AvgPool-1.h5", "--in-process")
         assert "\x1b" not in got.stdout
         # Paths, ids and commands are to be copied, and never break.
-        copied = (backend, "AvgPool-1/")
+        copied = (backend, "AvgPool-1/", "small call ")
         lines = [line for line in got.stdout.splitlines() if not any(map(line.count, copied))]
         assert max(map(len, lines)) <= 80
 
