@@ -209,7 +209,7 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, output: in
     row = int(batch.outcome_expected[outcome]) + output
     shape, name = batch.expected_shape[row], batch.expected_dtype[row]
     of = elements(batch, answers, vector, outcome, output)
-    ulps = of.error / spacing(_doubles(of.expected), name)
+    ulps = of.error / spacing(widen(of.expected), name)
     # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
     ulps[~np.isfinite(ulps)] = np.inf
     worst, first = int(np.where(of.wrong, ulps, -1.0).argmax()), int(of.wrong.argmax())
@@ -230,10 +230,6 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, output: in
         number=output,
         dtype=name if batch.outputs > 1 else "",
     )
-
-
-def _doubles(values: Array) -> Doubles:
-    return values.astype(np.float64) if values.dtype.kind in "iu" else widen(values)
 
 
 def _number(value: np.generic) -> float | int:

@@ -119,7 +119,7 @@ class Layout:
     @cached_property
     def wide_data(self) -> Doubles:
         """The data as doubles."""
-        return self.data.astype(np.float64) if self.data.dtype.kind in "iu" else widen(self.data)
+        return widen(self.data)
 
     @cached_property
     def tells(self) -> bool:
@@ -325,9 +325,7 @@ def _largest(layout: Layout, axis: int, *, from_end: bool) -> Doubles | None:
 def _value(layout: Layout, _axis: int) -> Doubles | None:
     if layout.expected is None:
         return None
-    values: Array = layout.expected.values
-    wide: Doubles = values.astype(np.float64) if values.dtype.kind in "iu" else widen(values)
-    return wide
+    return widen(layout.expected.values)
 
 
 def _exact_in(name: str) -> Of:

@@ -46,7 +46,7 @@ class Instead:
         values = self.values(layout)
         if values is None:
             return 0, int(sample.wrong.sum())
-        got, right = _doubles(sample.outputs[0]), _doubles(layout.expected.values)
+        got, right = widen(sample.outputs[0]), widen(layout.expected.values)
         told = sample.wrong & (np.ones(got.shape, np.bool_) if self.constant else ~np.isnan(values))
         return int((told & _same(got, values, right, layout)).sum()), int(told.sum())
 
@@ -56,7 +56,7 @@ class Instead:
         values = None if layout.expected is None else self.values(layout)
         if values is None:
             return None
-        right = _doubles(layout.expected.values)
+        right = widen(layout.expected.values)
         return ~_same(values, right, right, layout)
 
 
@@ -110,13 +110,8 @@ def _same(got: Doubles, values: Doubles, right: Doubles, layout: Layout) -> Bool
         return np.asarray((got == values) | (np.isnan(got) & np.isnan(values)) | near)
 
 
-def _doubles(array: Array) -> Doubles:
-    wide: Doubles = array.astype(np.float64) if array.dtype.kind in "iu" else widen(array)
-    return wide
-
-
 def _right(layout: Layout) -> Doubles:
-    return _doubles(layout.expected.values)
+    return widen(layout.expected.values)
 
 
 def _constants(pairs: Sequence[tuple[Sample, Layout]]) -> Iterator[Instead]:
@@ -124,7 +119,7 @@ def _constants(pairs: Sequence[tuple[Sample, Layout]]) -> Iterator[Instead]:
     sample, _ = pairs[0]
     assert sample.outputs is not None
     assert sample.wrong is not None
-    value = float(_doubles(sample.outputs[0])[sample.wrong][0])
+    value = float(widen(sample.outputs[0])[sample.wrong][0])
     words = {0.0: "zero", np.inf: "infinity", -np.inf: "minus infinity"}
     said = "NaN" if np.isnan(value) else words.get(value, f"the constant {value:g}")
     yield Instead(said, lambda layout: np.full(layout.shape, value), constant=True)
@@ -226,13 +221,13 @@ def _pooled(*, smallest: bool = False, average: bool = False) -> Values:
         with np.errstate(all="ignore"):
             if average:
                 inside = np.maximum(_inside(layout)[0, 0], 1).astype(np.int64)
-                return _doubles(AVERAGE.reduce(gathered, inside))
+                return widen(AVERAGE.reduce(gathered, inside))
             if not smallest:
-                return _doubles(MAXIMUM.reduce(gathered, layout.plan.divisor))
+                return widen(MAXIMUM.reduce(gathered, layout.plan.divisor))
             if layout.data.dtype.kind == "u":
                 return None
             negative = type(gathered)(-gathered.data, gathered.lo, gathered.hi)
-            return -_doubles(MAXIMUM.reduce(negative, layout.plan.divisor))
+            return -widen(MAXIMUM.reduce(negative, layout.plan.divisor))
 
     return of
 
@@ -311,7 +306,7 @@ def _remembered(memory: Mapping[int, Outputs | None]) -> Iterator[Instead]:
         if not outputs:
             return None
         left = np.full(prod(layout.shape), np.nan)
-        flat = _doubles(outputs[0]).ravel()[: left.size]
+        flat = widen(outputs[0]).ravel()[: left.size]
         left[: flat.size] = flat
         return left.reshape(layout.shape)
 

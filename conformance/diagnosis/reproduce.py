@@ -288,18 +288,14 @@ def _share_of_output(answer: Array, got: Array) -> float:
 
 def _is_defined(answer: Doubles, case: Case) -> npt.NDArray[np.bool_]:
     """Mark what a fault leaves defined: elsewhere a backend returns what it likes."""
-    if not np.isfinite(_doubles(case.inputs[0])).all():
+    if not np.isfinite(widen(case.inputs[0])).all():
         return np.ones(answer.shape, np.bool_)
     return np.isfinite(answer)
 
 
-def _doubles(data: Array) -> Doubles:
-    return data.astype(np.float64) if data.dtype.kind in "iu" else widen(data)
-
-
 def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: Pooled) -> Doubles:
     """Return how far rounding may take a backend with the same fault from the answer predicted."""
-    data = _doubles(observation.vector.case.inputs[0])
+    data = widen(observation.vector.case.inputs[0])
     own = observation.readings.get("accumulator") == "element-type"
     wide = fmt if own else wider_format(fmt.name)
     windows = right.plan.windows

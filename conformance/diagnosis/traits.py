@@ -61,7 +61,7 @@ def _of_shape(got: Array, right: Array) -> Iterator[str]:
 
 def _of_values(values: Array) -> Iterator[str]:
     name = name_of(values.dtype)
-    wide = widen(values) if name in FLOATS else values.astype(np.float64)
+    wide = widen(values)
     finite = wide[np.isfinite(wide)]
     if np.isnan(wide).any():
         yield "the result holds NaN"

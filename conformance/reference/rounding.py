@@ -22,7 +22,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 def widen(values: Array) -> Doubles:
-    """Return float values of any element type as doubles, exactly."""
+    """Return values of any element type as doubles: exactly, but for integers beyond 2**53."""
     source = to_float32(values) if values.dtype == dtype_of("bfloat16") else values
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return source.astype(np.float64)
