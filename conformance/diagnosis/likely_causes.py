@@ -56,8 +56,9 @@ def diagnose(
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
     mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
     are confirmed or refuted, and rules are learned for what no fault explains; without one,
-    `unasked` says why. The last diagnosis names nothing where mismatches are left over. A cause
-    that explains only what others do is left out.
+    `unasked` says why. The last diagnoses name nothing where mismatches are left over: one for
+    exceptions, one for wrong values and so on. A cause that explains only what others do is left
+    out.
     """
 
     def of(vector: Vector) -> Combination:
@@ -81,7 +82,7 @@ def diagnose(
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
     else:
         diagnoses, left = _proven(known, search, causes, conforming, Planting(of), laboratory)
-    return [*diagnoses, known.unknown(left)] if left else diagnoses
+    return [*diagnoses, *known.unknown(left)]
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:
@@ -118,7 +119,8 @@ def _proven(
         [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
     )
     rules = experiments.on_rules()
-    samples = judged(failures.pairs) if rules else []
+    # All failed in the run, also exceptions that readings excuse which are not followed.
+    samples = [replace(s, failed=True) for s in judged(failures.pairs)] if rules else []
     ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()

@@ -64,8 +64,14 @@ class Failures:
         diagnosis = self._diagnosis(f"{_OF_ONE_KIND}{words}", explained)
         return replace(diagnosis, kind="rule", proof=proof, smallest=smallest)
 
-    def unknown(self, left: Sequence[int]) -> Diagnosis:
-        """Return what failures of unknown cause share."""
+    def unknown(self, left: Sequence[int]) -> list[Diagnosis]:
+        """Return what failures of unknown cause share, those that failed alike one by one."""
+        alike: dict[str, list[int]] = {}
+        for i in left:
+            alike.setdefault(_manner(*self.pairs[i]), []).append(i)
+        return [self._unknown(some) for some in sorted(alike.values(), key=len, reverse=True)]
+
+    def _unknown(self, left: Sequence[int]) -> Diagnosis:
         words, _ = condition([self.features[i] for i in left], self.others)
         summary = _of_unknown_cause(words)
         if not words and self.others:
@@ -88,6 +94,16 @@ class Failures:
             vectors=tuple(self.pairs[i][0].case.id for i in explained),
             sample_of=self.sample_of,
         )
+
+
+def _manner(vector: Vector, got: Outputs | None) -> str:
+    """Return how a vector failed: failures that look different are hardly of one cause."""
+    if got is None:
+        return "raised"
+    if not vector.values:
+        return "accepted"
+    shapes = {outcome.outputs[0].values.shape for outcome in vector.values}
+    return "values" if got and got[0].shape in shapes else "shape"
 
 
 def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:

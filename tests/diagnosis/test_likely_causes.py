@@ -20,6 +20,7 @@ from conformance.diagnosis.statements import united
 from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate
+from conformance.vector import Vector
 
 
 def causes_of(backend, vectors=None):
@@ -142,6 +143,20 @@ def test_an_unknown_cause_is_said_to_be_unknown():
         f"{only.total} of {only.total} failures are of unknown cause; all have auto_pad=same_lower"
         "; about 97% of the elements are wrong, in no place common to all"
     )
+
+
+def test_failures_that_look_different_are_unknown_apart():
+    """Exceptions and wrong values of unknown cause are two entries, each with what it shares."""
+    of: dict[str, list[Vector]] = {"same_lower": [], "same_upper": [], "valid": []}
+    for probe in light_probes("AvgPool-1"):
+        of.setdefault(probe.case.attributes.get("auto_pad", ""), []).append(probe)
+    wrong = [(v, tuple(o.values * 3 + 7 for o in v.values[0].outputs)) for v in of["same_lower"]]
+    raised = [(probe, None) for probe in of["same_upper"][:4]]
+    values, exceptions = diagnose(wrong + raised, of["valid"], {}, catalogue=())
+    assert "auto_pad=same_lower" in values.condition
+    assert "auto_pad=same_lower" not in exceptions.condition
+    assert "an exception was raised" in exceptions.summary
+    assert (values.explained, exceptions.explained) == (len(wrong), len(raised))
 
 
 def test_two_independent_faults_are_two_diagnoses():
