@@ -99,7 +99,7 @@ def explained(
     diagnoses[:0] = [statements.of_state(found, total, sample_of) for found in state.findings]
     notes = (*report.notes, state.note) if state.note else report.notes
     if laboratory is not None and laboratory.ended and not all(d.is_known for d in diagnoses):
-        notes += (f"experiments ended early: {laboratory.ended}",)
+        notes += (f"experiments on likely causes ended early: {laboratory.ended}",)
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}, of all kinds",)

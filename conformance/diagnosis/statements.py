@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from conformance.check.report import Diagnosis, Proof
+from conformance.check.report import OF_ONE_KIND, Diagnosis, Proof
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
@@ -19,7 +19,6 @@ Mismatch = tuple[Vector, Outputs | None]
 
 _ALTERNATIVES = 4
 _UNKNOWN = "of unknown cause"
-_OF_ONE_KIND = "of one kind: "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +60,7 @@ class Failures:
         self, words: str, explained: Sequence[int], proof: Proof, smallest: str = ""
     ) -> Diagnosis:
         """Return a rule, which says in words what is wrong, as a diagnosis."""
-        diagnosis = self._diagnosis(f"{_OF_ONE_KIND}{words}", explained)
+        diagnosis = self._diagnosis(f"{OF_ONE_KIND}{words}", explained)
         return replace(diagnosis, kind="rule", proof=proof, smallest=smallest)
 
     def unknown(self, left: Sequence[int]) -> list[Diagnosis]:
@@ -111,7 +110,7 @@ def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
     explained = len(finding.vectors)
     missing = "the same calls are not always wrong" if finding.varies else ""
     return Diagnosis(
-        summary=f"{_counted(explained, total, sample_of)} {_OF_ONE_KIND}{finding.words}",
+        summary=f"{_counted(explained, total, sample_of)} {OF_ONE_KIND}{finding.words}",
         faults=(),
         explained=explained,
         exact=0,
@@ -192,8 +191,8 @@ def _joined(proofs: Sequence[Proof | None]) -> Proof | None:
 
 def _said(diagnosis: Diagnosis) -> str:
     """Return what a summary says after the count of failures."""
-    before, _, words = diagnosis.summary.partition(_OF_ONE_KIND)
-    return f"{_OF_ONE_KIND}{words}" if words else before
+    before, _, words = diagnosis.summary.partition(OF_ONE_KIND)
+    return f"{OF_ONE_KIND}{words}" if words else before
 
 
 def _counted(some: int, total: int, sample_of: int) -> str:
