@@ -80,9 +80,8 @@ def diagnose(
     causes = _folded(causes)
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
-    else:
-        diagnoses, left = _proven(known, search, causes, conforming, Planting(of), laboratory)
-    return [*diagnoses, *known.unknown(left)]
+        return [*diagnoses, *known.unknown(left)]
+    return _proven(known, search, causes, conforming, Planting(of), laboratory)
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:
@@ -103,8 +102,8 @@ def _proven(
     conforming: Sequence[Vector],
     planting: Planting,
     laboratory: Laboratory,
-) -> tuple[list[Diagnosis], list[int]]:
-    """Return the causes that experiments leave standing, and the failures that are left over."""
+) -> list[Diagnosis]:
+    """Return the causes that experiments leave standing, and what is left over."""
     laboratory.begin()
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
@@ -147,7 +146,12 @@ def _proven(
         for i, (vector, _) in enumerate(failures.pairs)
         if i not in explained and not (small[i] and experiments.meet_in(vector))
     ]
-    return sorted(diagnoses, key=lambda diagnosis: -diagnosis.explained), left
+    standing = [trial.hypothesis for trial in (*faults, *rules) if trial is not None]
+    beside = {
+        i for i in left if small[i] and any(cause.fails(failures.pairs[i][0]) for cause in standing)
+    }
+    diagnoses.sort(key=lambda diagnosis: -diagnosis.explained)
+    return [*diagnoses, *failures.unknown(left, beside)]
 
 
 def _is_small(case: Case) -> bool:

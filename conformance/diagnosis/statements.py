@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -18,7 +19,10 @@ from conformance.vector import Outputs, Vector
 Mismatch = tuple[Vector, Outputs | None]
 
 _ALTERNATIVES = 4
+_RARER = 3
+"""How many times as common what sets failures apart is among them as elsewhere."""
 _UNKNOWN = "of unknown cause"
+_BESIDE = "another cause shows in them, too, but that alone gives other values"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,20 +67,45 @@ class Failures:
         diagnosis = self._diagnosis(f"{OF_ONE_KIND}{words}", explained)
         return replace(diagnosis, kind="rule", proof=proof, smallest=smallest)
 
-    def unknown(self, left: Sequence[int]) -> list[Diagnosis]:
-        """Return what failures of unknown cause share, those that failed alike one by one."""
-        alike: dict[str, list[int]] = {}
-        for i in left:
-            alike.setdefault(_manner(*self.pairs[i]), []).append(i)
-        return [self._unknown(some) for some in sorted(alike.values(), key=len, reverse=True)]
+    def unknown(
+        self, left: Sequence[int], beside: Collection[int] = frozenset()
+    ) -> list[Diagnosis]:
+        """Return what failures of unknown cause share, each time of those that look alike.
 
-    def _unknown(self, left: Sequence[int]) -> Diagnosis:
-        words, _ = condition([self.features[i] for i in left], self.others)
+        Those `beside` a known cause are in cases where that shows, but with other values.
+        """
+        alike: dict[tuple[str, bool], list[int]] = {}
+        for i in left:
+            alike.setdefault((_manner(*self.pairs[i]), i in beside), []).append(i)
+        parts = [part for some in alike.values() for part in self._apart(some)]
+        parts.sort(key=len, reverse=True)
+        return [self._unknown(part, beside=part[0] in beside) for part in parts]
+
+    def _apart(self, left: Sequence[int]) -> list[list[int]]:
+        """Return failures in two parts if something sets most of them apart, but not all."""
+        if self._shared(left):
+            return [[*left]]
+        counts = Counter(chain(*(self.features[i] for i in left)))
+        common = Counter(chain(*self.others))
+        best, most = "", _RARER / (len(self.others) or 1)
+        for feature, count in sorted(counts.items()):
+            often = count / len(left) / (common[feature] + 1)
+            if 2 * count >= len(left) and often > most:
+                best, most = feature, often
+        parts = [i for i in left if best in self.features[i]]
+        return [part for part in (parts, [i for i in left if i not in parts]) if part]
+
+    def _shared(self, left: Sequence[int]) -> str:
+        return condition([self.features[i] for i in left], self.others)[0]
+
+    def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
+        words = self._shared(left)
         summary = _of_unknown_cause(words)
         if not words and self.others:
             summary += "; no attribute sets them apart"
         odd = sorted(frozenset.intersection(*(traits(*self.pairs[i]) for i in left)))
         summary += f"; in all {' and '.join(odd)}" if odd else ""
+        summary += f"; {_BESIDE}" if beside else ""
         where = places([self.pairs[i] for i in left])
         summary += f"; {where}" if where else ""
         return replace(self._diagnosis(summary, left), condition=words, kind="unknown")
