@@ -27,9 +27,10 @@ from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
-_SECONDS_FOR_STATE = 8.0
+_SECONDS_FOR_STATE = 6.0
 _SECONDS_AGAIN = 2.0
 """For asking the backend about failures again, about."""
+_CALLED_AGAIN = 1000
 _AT_ONCE = 16
 _CONFORMING = 1200
 """Conforming vectors that are read to choose from; more would only take longer."""
@@ -107,23 +108,30 @@ def explained(
 
 
 def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[Vector]:
-    """Call failures again, the lightest first; return those that are right now.
+    """Call the lightest failures again; return those that are right now.
 
-    No arithmetic explains these, and fresh cases tell nothing of them.
+    No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
+    the others are called in another order: each may be wrong after some calls alone.
     """
     before = {id(vector): outputs for vector, outputs in mismatches}
-    vectors = sorted((vector for vector, _ in mismatches), key=weight)
+    left = sorted((vector for vector, _ in mismatches), key=weight)[:_CALLED_AGAIN]
     least = laboratory.seconds_left - _SECONDS_AGAIN
     right: list[Vector] = []
-    for start in range(0, len(vectors), _AT_ONCE):
-        if laboratory.is_over or laboratory.seconds_left < least:
-            break
-        right += [
-            sample.vector
-            for sample in laboratory.ask(vectors[start : start + _AT_ONCE])
-            # An exception that other readings excuse is as wrong now as it was.
-            if not sample.failed and not _same(sample.outputs, before[id(sample.vector)])
-        ]
+    known = -1
+    while known < len(right):
+        known = len(right)
+        for start in range(0, len(left), _AT_ONCE):
+            if laboratory.is_over or laboratory.seconds_left < least:
+                return right
+            right += [
+                sample.vector
+                for sample in laboratory.ask(left[start : start + _AT_ONCE])
+                # An exception that other readings excuse is as wrong now as it was.
+                if not sample.failed and not _same(sample.outputs, before[id(sample.vector)])
+            ]
+        found = {*map(id, right)}
+        left = [vector for vector in left if id(vector) not in found]
+        left = [left[i] for i in laboratory.rng.permutation(len(left))]
     return right
 
 
@@ -265,6 +273,8 @@ def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str
         case, followed = vector.case, {}
         for clause in clauses:
             reading = clause.followed
+            if clause.status == "inconsistent":  # a fault beside the reading that most show
+                reading = max(clause.counts, key=lambda name: clause.counts[name], default=None)
             if clause.by is not None and case.inputs:
                 data = case.inputs[0]
                 values = separators(
