@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -34,7 +32,6 @@ _SECONDS_AGAIN = 2.0
 """For asking the backend about failures again, about."""
 _CALLED_AGAIN = 1000
 _AT_ONCE = 16
-_NEARLY_ALL = 0.9
 _CONFORMING = 1200
 """Conforming vectors that are read to choose from; more would only take longer."""
 
@@ -77,7 +74,7 @@ def explained(
             )
         mismatches = _mismatches(sources, failing, state.vectors)
         conforming = _conforming(sources, right)
-    readings = _readings(report.readings, [vector for vector, _ in mismatches])
+    readings = _readings(report.readings)
     failures = len(state.vectors) + len(mismatches) + _not_kept(report)
     laboratory, unasked = None, _unasked(runner)
     if isinstance(runner, Runner) and not unasked:
@@ -269,27 +266,13 @@ def _outputs(result: Result) -> Outputs | None:
     return None if result.output is None else outputs_of(result.output)
 
 
-def _readings(
-    clauses: Sequence[ClauseReport], failing: Sequence[Vector] = ()
-) -> Callable[[Vector], Mapping[str, str]]:
-    """Return what gives the readings that a backend follows in a vector.
-
-    Of a clause of inconsistent readings it is the one that most vectors show, where nearly all that
-    is `failing` is about that clause.
-    """
-    touched = Counter(chain(*(vector.clauses for vector in failing)))
-    broken = {
-        clause.clause
-        for clause in clauses
-        if clause.status == "inconsistent" and touched[clause.clause] > _NEARLY_ALL * len(failing)
-    }
+def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str, str]]:
+    """Return what gives the readings that a backend follows in a vector."""
 
     def of(vector: Vector) -> dict[str, str]:
         case, followed = vector.case, {}
         for clause in clauses:
             reading = clause.followed
-            if clause.clause in broken:  # the fault looks like the other reading at times
-                reading = max(clause.counts, key=lambda name: clause.counts[name])
             if clause.by is not None and case.inputs:
                 data = case.inputs[0]
                 values = separators(

@@ -89,17 +89,28 @@ class RunHistory:
             while places := list(islice(group, most)):
                 yield places[0][0], [row for _, row in places]
 
-    def other(self, position: int, *, like: bool) -> Vector | None:
-        """Return another vector of the same operator, or of any other; one that passed if any."""
-        operator, avoided = self.operator(position), {position, *self.ended}
+    def other(self, position: int, *, operator: bool, dtype: bool) -> Vector | None:
+        """Return another vector, one that passed if any, None if there is none.
+
+        It is of the same operator or of another, and so is its element type.
+        """
+        own, avoided = self._kind(position), {position, *self.ended}
         others = [
             place
             for place in range(len(self))
-            if place not in avoided and (self.operator(place) == operator) == like
+            if place not in avoided
+            and tuple(a == b for a, b in zip(self._kind(place), own, strict=True))
+            == (operator, dtype)
         ]
         failed = set(self.failed)
         best = min(others, key=lambda place: place in failed, default=None)
         return None if best is None else self.vector(best)
+
+    def _kind(self, position: int) -> tuple[str, object]:
+        """Return the operator and the element type of a call."""
+        batch, row = self.place(position)
+        inputs = batch.inputs[row]
+        return batch.operator, inputs[0].dtype if inputs else None
 
     def before(self, position: int) -> range:
         """Return the calls that a failure came after, in the process that it came in."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import eq
 from random import Random
 
@@ -23,6 +24,7 @@ from conformance.diagnosis.features import spread
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
+from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.progress import Progress
 from conformance.vector import Case, Outputs, Vector, outputs_of
@@ -288,15 +290,19 @@ class _Search:
 
     def _counted(self, wrong: Sequence[bool], target: _Target) -> str:
         """Return in words which calls are counted if only some calls of a vector are wrong."""
-        operator = target.vector.case.operator
+        case, other = target.vector.case, partial(self._history.other, target.position)
         change = wrong.index(not wrong[0])
-        for other, of in (
-            (self._history.other(target.position, like=False), ""),
-            (self._history.other(target.position, like=True), f" of {operator}"),
-            (with_other_data(target.vector.case), " of the same shape and attributes"),
+        of_other_type = [other(operator=same, dtype=False) for same in (False, True)]
+        of_type = f" of {name_of(case.inputs[0].dtype)}" if any(of_other_type) else ""
+        for another, of in (
+            (of_other_type[0], ""),
+            (other(operator=False, dtype=True), of_type),
+            (of_other_type[1], f" of {case.operator}"),
+            (other(operator=True, dtype=True), f" of {case.operator}{of_type}"),
+            (with_other_data(case), " of the same shape and attributes"),
         ):
-            if other is not None:
-                others = batch_of([other]), [0] * change
+            if another is not None:
+                others = batch_of([another]), [0] * change
                 if self._is_wrong_after([others], target) == wrong[change]:
                     return of
         return _SAME

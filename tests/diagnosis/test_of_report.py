@@ -163,20 +163,3 @@ def test_failures_that_are_right_when_called_again_are_told():
     assert cause.proof is not None
     assert str(cause.proof).startswith("not confirmed")
     assert cause.smallest.endswith("wrong in the run, and right when it is called again")
-
-
-def test_a_fault_that_makes_a_clause_inconsistent_is_confirmed():
-    """Some answers fit one reading and some the other: the backend is asked of such cases, too."""
-    some = [
-        vector(np.array([[cells]], np.float32), pool("MaxPool-1"), operator="MaxPool-1", id=f"{i}")
-        for i, cells in enumerate(
-            ([np.nan, 1, 2, 3], [1, np.nan, 2, 3], [np.nan, 1, 2, np.nan], [1, 2, 3, 4])
-        )
-    ]
-    report = check(faulty(fault_named("nan-dropped-unless-first")), some, isolate=False)
-    assert [each.status for each in report.readings if each.clause == "nan-in-maximum"] == [
-        "inconsistent"
-    ]
-    (cause,) = report.diagnoses
-    assert cause.faults == ("nan-dropped-unless-first",)
-    assert str(cause.proof).startswith("confirmed on 4")

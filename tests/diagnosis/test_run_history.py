@@ -83,11 +83,21 @@ def test_a_long_run_is_cut_before_its_last_failure(monkeypatch):
     assert not made.whole
 
 
-@pytest.mark.parametrize(("like", "name"), [(True, "AvgPool-1"), (False, "MaxPool-1")])
-def test_another_vector_that_passed(like, name):
-    """Of the same operator or of another one."""
-    some = [*vectors(3), vector(operator="MaxPool-1", id="maximum")]
-    made = history(some, {1})
-    found = made.other(0, like=like)
-    assert (found.case.operator, found.case.id != "0") == (name, True)
-    assert history(vectors(1), {1}).other(0, like=like) is None
+@pytest.mark.parametrize(
+    ("operator", "dtype", "name"),
+    [(True, True, "1"), (True, False, "double"), (False, True, "maximum"), (False, False, None)],
+)
+def test_another_vector_of_the_same_kind_or_of_another(operator, dtype, name):
+    """Of the same operator or of another one, and so is the type; None if there is none."""
+    some = [
+        *vectors(3),
+        vector(operator="MaxPool-1", id="maximum"),
+        vector(ramp(1, 1, 6, dtype="float64"), id="double"),
+    ]
+    found = history(some, {1}).other(0, operator=operator, dtype=dtype)
+    assert (found and found.case.id) == name
+
+
+def test_another_vector_that_passed_is_preferred():
+    """Its answer disturbs nothing."""
+    assert history(vectors(3), {1, 2}).other(0, operator=True, dtype=True).case.id == "2"

@@ -231,6 +231,17 @@ class TestNumbers:
         finding = only(numbered(lambda n: n == 3), [*vectors(5), maximum])
         assert finding.words == "the 3rd call is wrong"
 
+    def test_calls_of_one_element_type_are_counted(self):
+        """A table that is made at the first call of a type is there for all shapes."""
+        doubles = [
+            vector(ramp(1, 1, 6 + n, dtype="float64"), pool(operator), operator=operator, id=f"{n}")
+            for n, operator in enumerate(("AvgPool-1", "MaxPool-1", "MaxPool-1", "AvgPool-1"))
+        ]
+        single = vector(operator="MaxPool-1", id="single")
+        key = lambda _, inputs, attributes: inputs[0].dtype  # noqa: E731
+        finding = only(numbered(lambda n: n == 3, key), [single, *doubles])
+        assert finding.words == "the 3rd call of float64 is wrong"
+
     def test_a_kernel_is_wrong_until_it_is_warm(self):
         """The first call of each shape and attributes is wrong, the others are right."""
         key = lambda _, inputs, attributes: (inputs[0].shape, attributes)  # noqa: E731
