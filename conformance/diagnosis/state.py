@@ -43,6 +43,8 @@ _LEAST, _MOST = 64, 4096
 """Calls of one vector that show by their numbers which are wrong."""
 _ENOUGH = 3
 """Wrong calls that show it."""
+_LIKELY = 16
+"""Earlier calls, those that a failure depends on most likely, that are tried at first."""
 _CHUNK = 256
 """Vectors that are called before the clock is looked at."""
 _COMPARED = 256
@@ -194,7 +196,14 @@ class _Search:
     def _examine(self, target: _Target) -> None:
         """Find out on what a failing vector depends that is right alone or in another order."""
         try:
-            found = self._by_number(target) or self._after_others(target)
+            # What shows after few calls is soon found; many calls of one vector take long.
+            found = (
+                self._by_number(target, _LEAST)
+                or self._after_others(target, _LIKELY)
+                or self._by_number(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
+                or self._after_others(target)
+                or self._not_shown(target)
+            )
         except TimeIsUp:
             if self._found:
                 raise
@@ -263,10 +272,10 @@ class _Search:
 
     # On which calls they depend --------------------------------------------------------------
 
-    def _by_number(self, target: _Target) -> _Found | None:
+    def _by_number(self, target: _Target, most: int) -> _Found | None:
         """Return a finding if some calls of the vector alone are wrong; None if all are right."""
         with self._starts.reserving(self._share):
-            wrong = self._calls(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
+            wrong = self._calls(target, most)
             if not any(wrong):
                 return None
             for known in self._found.values():
@@ -307,8 +316,8 @@ class _Search:
                     return of
         return _SAME
 
-    def _after_others(self, target: _Target) -> _Found:
-        """Return the fewest earlier calls of the run after which the vector is wrong."""
+    def _after_others(self, target: _Target, most: int | None = None) -> _Found | None:
+        """Return the fewest of the likeliest earlier calls after which a vector is wrong."""
 
         def shows(positions: Sequence[int]) -> bool:
             return self._is_wrong_after(self._history.parts(positions), target)
@@ -317,13 +326,10 @@ class _Search:
             for known in self._found.values():
                 if self._is_of(known, target):
                     return known
-            likely = self._history.likely(target.position)
+            likely = self._history.likely(target.position)[:most]
             shown = next(filter(shows, _growing(likely)), None)
             if shown is None:
-                if not self._history.whole or target.position in self._history.again:
-                    return _open(target)
-                same = "alone and after the same calls"
-                return _varying(target, f"in the run, and right in a fresh process, {same}")
+                return None
             kept, is_shortest = list[str](), False
             with suppress(TimeIsUp):
                 for smaller in shrinking(shown, shows):
@@ -337,6 +343,13 @@ class _Search:
             "" if is_shortest else f"the output depends on some of {len(earlier):,} earlier calls"
         )
         return self._finding(earlier, target, words, kept=kept)
+
+    def _not_shown(self, target: _Target) -> _Found:
+        """Return what is said of a vector that is right after all the calls of the run."""
+        if not self._history.whole or target.position in self._history.again:
+            return _open(target)
+        same = "alone and after the same calls"
+        return _varying(target, f"in the run, and right in a fresh process, {same}")
 
     def _is_of(self, known: _Found, target: _Target) -> bool:
         """Say whether a vector is wrong after a call that differs in what is known to matter."""
