@@ -1,30 +1,19 @@
-"""Slips: a backend that answers as a right one would for other numbers, words or arrays.
-
-A grammar makes them from what operators have in common: a list with one number per spatial axis, or
-a word, is read as another one everywhere or in a single step of the geometry; or the data or the
-first output are laid out otherwise. A slip is planted and held against fresh cases as a fault of
-the catalogue is, but nobody thought of it before.
-"""
+"""Slips in lists and words: a number or a word that is read as another one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from itertools import permutations
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from conformance.diagnosis.hypothesis import Sample
-from conformance.diagnosis.planting import Planting, Together
-from conformance.dtypes import dtype_of
-from conformance.faults.fault import Fault
+from conformance.diagnosis.slips.slip import Slip
+from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.attributes import MEANINGS
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, pads_for
+from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
 from conformance.vector import Array
 
 Numbers = tuple[int, ...]
@@ -33,56 +22,6 @@ Lists = Mapping[str, Numbers]
 Change = Callable[[Lists], Lists]
 Reading = Callable[[Lists, str], Numbers]
 """From all lists and the name of one of them: what is read in its place."""
-
-_SEEDS = 4
-"""Failures that slips are looked for which reproduce them."""
-_HELD_AGAINST = 48
-"""Failures that these are held against, at most."""
-_LARGEST = 1 << 14
-"""Elements of an output that is looked at, at most."""
-_LEAST_SHARE = 4
-"""A slip reproduces one in so many of them at least."""
-_ALTERNATIVES = 16
-_ON_ONE_AXIS = 4
-"""How many of the changes of single numbers may concern one axis alone."""
-_T = TypeVar("_T")
-
-
-def likely_slips(left: Sequence[Sample], planting: Planting) -> list[Together]:
-    """Return the slips that reproduce most of the failures that are left, the likeliest first.
-
-    Of those that reproduce as many, the simplest is first. There are none where all reproduce few.
-    """
-    usable = [s for s in left if s.outputs and s.vector.values and s.outputs[0].size <= _LARGEST]
-    sample = _some(usable, _HELD_AGAINST)
-    counts: dict[Together, int] = {}
-    for seed in _some(sample, _SEEDS):
-        for slip in slips():
-            if (slip,) not in counts and planting.matched((slip,), [seed])[0]:
-                counts[slip,] = sum(planting.matched((slip,), sample))
-        if max(counts.values(), default=0) == len(sample):
-            break
-    likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
-    return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
-
-
-def _some(of: Sequence[_T], most: int) -> Sequence[_T]:
-    return of[:: -(-len(of) // most) or 1]
-
-
-@cache
-def slips() -> tuple[Fault, ...]:
-    """Return every slip, the simplest first."""
-    made = (*_of_words(), *_of_lists(), *_of_arrays())
-    return tuple(
-        Fault(f"slip-{number}", f"answers as if {words}", replaces={step: wrap})
-        for number, (words, step, wrap) in enumerate(made)
-    )
-
-
-Slip = tuple[str, str, StepWrap]
-"""Words that complete "as if ...", a step and what takes its place."""
-
 
 # Lists -------------------------------------------------------------------------------------------
 
@@ -184,6 +123,29 @@ def _of_same(name: str) -> Callable[[Change], StepWrap]:
     return lambda change: lambda right: lambda params: wrong(right, params, change)
 
 
+def _clipped(change: Change) -> StepWrap:
+    """Clip windows to inputs of other sizes."""
+
+    def wrong(right: Callable[..., Gathered], data: Array, params: Params, w: Windows) -> Gathered:
+        sizes = map(min, change(_lists(params))["sizes"], data.shape[2:])
+        return right(data, replace(params, sizes=tuple(sizes)), w)
+
+    return lambda right: lambda *given: wrong(right, *given)
+
+
+def _laid_out(change: Change) -> StepWrap:
+    """Divide by the cells of windows that other lists make."""
+
+    def wrong(right: Callable[..., Divisor], params: Params, pads: Pads, w: Windows) -> Divisor:
+        if not params.kernel:
+            return right(params, pads, w)
+        lists = change(_lists(params, pads))
+        params, pads = _with(params, lists), _pads(lists)
+        return right(params, pads, steps.slide(params, pads, tuple(map(len, w.start))))
+
+    return lambda right: lambda *given: wrong(right, *given)
+
+
 _ATTRIBUTES = ("kernel", "strides", "pads_begin", "pads_end")
 _PADS = _ATTRIBUTES[2:]
 _PLACES = (
@@ -197,14 +159,17 @@ _PLACES = (
     _Place(
         ", for the place of windows alone", "windows", _before, ("kernel", "strides", "pads_begin")
     ),
-    _Place(", for the divisor alone", "divide", _before, (*_PADS, "sizes")),
+    _Place(", where windows are clipped", "gather", _clipped, ("sizes",)),
+    _Place(", for what counts in the divisor alone", "divide", _before, (*_PADS, "sizes")),
+    _Place(", for the divisor alone", "divide", _laid_out, _ATTRIBUTES),
 )
 
 
-def _of_lists() -> Iterator[Slip]:
+def of_lists() -> Iterator[Slip]:
+    """Yield slips in which a list holds other numbers, for every step or for one alone."""
     for place in _PLACES:
         for said, change in _changes(place.lists):
-            yield f"{said}{place.words}", place.step, place.wrap(change)
+            yield Slip(f"{said}{place.words}", place.step, place.wrap(change))
 
 
 def _changes(names: tuple[str, ...]) -> Iterator[tuple[str, Change]]:
@@ -249,7 +214,7 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
         yield f"at least the {_NOUNS[other]}", _both(other, max)
     if name in {"wanted", "total", "extent"}:
         yield from _FORMULAS
-    for words, reading in numbers[:_ON_ONE_AXIS]:
+    for words, reading in (*numbers, *_OF_AXES):
         yield f"{words} on the first axis", _alone(reading, 0)
         yield f"{words} on the last axis", _alone(reading, -1)
 
@@ -283,6 +248,8 @@ _OF_AXES: tuple[tuple[str, Reading], ...] = (
     ("that of the first axis", _whole(lambda v: v[:1] * len(v))),
     ("that of the last axis", _whole(lambda v: v[-1:] * len(v))),
     ("that of the axis in reverse order", _whole(lambda v: v[::-1])),
+    ("that of the next axis", _whole(lambda v: (*v[1:], v[-1]))),
+    ("that of the axis before", _whole(lambda v: (v[0], *v[:-1]))),
     ("the largest", _whole(lambda v: (max(v),) * len(v))),
     ("the smallest", _whole(lambda v: (min(v),) * len(v))),
 )
@@ -323,18 +290,27 @@ _FORMULAS: tuple[tuple[str, Reading], ...] = tuple(
 )
 
 
-# Words and arrays --------------------------------------------------------------------------------
+# Words -------------------------------------------------------------------------------------------
 
 
-def _of_words() -> Iterator[Slip]:
+def of_words() -> Iterator[Slip]:
+    """Yield slips in which a word means another one, for every step or for one alone."""
     for role, meanings in MEANINGS.items():
-        for place, step in (("", "resolve"), (", for the output size alone", "extent")):
-            for old, new in permutations(meanings, 2):
+        for old, new in permutations(meanings, 2):
 
-                def change(p: Params, role: str = role, old: Any = old, new: Any = new) -> Params:
-                    return replace(p, **{role: new}) if getattr(p, role) == old else p
+            def change(p: Params, role: str = role, old: Any = old, new: Any = new) -> Params:
+                return replace(p, **{role: new}) if getattr(p, role) == old else p
 
-                yield f"{_word(role, old)} were {_word(role, new)}{place}", step, _changed(change)
+            for place, step in _STEPS_OF_WORDS[role]:
+                words = f"{_word(role, old)} were {_word(role, new)}{place}"
+                yield Slip(words, step, _changed(change))
+
+
+_STEPS_OF_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "auto_pad": (("", "resolve"), (", for the output size alone", "extent")),
+    "rounding": (("", "resolve"),),
+    "include_pad": (("", "resolve"),),
+}
 
 
 def _word(role: str, meaning: Any) -> str:
@@ -343,41 +319,3 @@ def _word(role: str, meaning: Any) -> str:
 
 def _changed(change: Callable[[Params], Params]) -> StepWrap:
     return lambda right: lambda params, *others: right(change(params), *others)
-
-
-def _of_arrays() -> Iterator[Slip]:
-    for words, other in _ORDERS:
-        yield f"{words} of the output were exchanged", "reduce", _returned(other)
-        yield (
-            f"{words} of the output were exchanged, and its shape were right",
-            "reduce",
-            _returned(lambda array, other=other: other(array).reshape(array.shape)),  # type: ignore[misc]
-        )
-        yield (
-            f"the data were laid out with {words} exchanged",
-            "gather",
-            _read(lambda array, other=other: other(array).reshape(array.shape)),  # type: ignore[misc]
-        )
-    for name in ("float32", "float64", "int32", "int64"):
-        for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
-            yield f"an output of {what} were {name}", "reduce", _returned(_cast(kinds, name))
-
-
-_ORDERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("the last two axes", lambda a: a.swapaxes(-1, -2) if a.ndim > 3 else a),
-    ("the first and the last axis", lambda a: a.swapaxes(2, -1) if a.ndim > 4 else a),
-    ("batches and channels", lambda a: a.swapaxes(0, 1)),
-    ("channels and the spatial axes", lambda a: np.moveaxis(a, 1, -1)),
-)
-
-
-def _returned(change: Callable[[Array], Array]) -> StepWrap:
-    return lambda right: lambda *given: np.ascontiguousarray(change(right(*given)))
-
-
-def _read(change: Callable[[Array], Array]) -> StepWrap:
-    return lambda right: lambda data, *others: right(np.ascontiguousarray(change(data)), *others)
-
-
-def _cast(kinds: str, name: str) -> Callable[[Array], Array]:
-    return lambda array: array.astype(dtype_of(name)) if array.dtype.kind in kinds else array
