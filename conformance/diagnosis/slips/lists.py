@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 from conformance.diagnosis.slips.slip import Slip
@@ -46,6 +46,8 @@ _NOUNS = {
     "wanted": "number of windows that same_* pads for",
     "total": "padding of same_*",
 }
+_BOUNDS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024)
+"""Numbers that others may be limited to."""
 _LEAST = {"pads_begin": 0, "pads_end": 0, "total": 0}
 """The least number of a list; 1 for others."""
 
@@ -170,6 +172,9 @@ def of_lists() -> Iterator[Slip]:
     for place in _PLACES:
         for said, change in _changes(place.lists):
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change))
+    for name, (words, of) in product((*_ATTRIBUTES, "sizes", "output"), _LIMITS):
+        change = _reads({name: _each(of)})
+        yield Slip(f"every {_NOUNS[name]} were {words}", "resolve", _resolved(change))
 
 
 def _changes(names: tuple[str, ...]) -> Iterator[tuple[str, Change]]:
@@ -177,17 +182,17 @@ def _changes(names: tuple[str, ...]) -> Iterator[tuple[str, Change]]:
     for name in names:
         for words, reading in _readings(name):
             yield f"every {_NOUNS[name]} were {words}", _reads({name: reading})
-    for several, noun, readings in (
-        (_PADS, "pad", (*_OF_AXES, *_OF_NUMBERS)),
-        (_ATTRIBUTES, "number of an attribute", _OF_AXES),
-    ):
+    for several, what, readings in _OF_SEVERAL:
         if {*several} <= {*names}:
             for words, reading in readings:
-                yield f"every {noun} were {words}", _reads(dict.fromkeys(several, reading))
+                yield f"{what} were {words}", _reads(dict.fromkeys(several, reading))
     for one, other in (_PADS, _ATTRIBUTES[:2]):
         if {one, other} <= {*names}:
             said = f"{_NOUNS[one]} and {_NOUNS[other]} were exchanged"
             yield said, _reads({one: _other(other), other: _other(one)})
+    if {*_PADS} <= {*names}:
+        for words, order in _ORDERS_OF_PADS:
+            yield f"the list of pads were {words}", _reordered(order)
 
 
 def _reads(readings: Mapping[str, Reading]) -> Change:
@@ -212,8 +217,12 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
         yield f"the {_NOUNS[other]}", _other(other)
         yield f"at most the {_NOUNS[other]}", _both(other, min)
         yield f"at least the {_NOUNS[other]}", _both(other, max)
+        for words, of in _LESS:
+            yield f"at most {words} the {_NOUNS[other]}", _both(other, of)
     if name in {"wanted", "total", "extent"}:
         yield from _FORMULAS
+    if name == "extent":
+        yield from _COUNTS
     for words, reading in (*numbers, *_OF_AXES):
         yield f"{words} on the first axis", _alone(reading, 0)
         yield f"{words} on the last axis", _alone(reading, -1)
@@ -264,6 +273,113 @@ _OF_NUMBERS: tuple[tuple[str, Reading], ...] = (
     ("rounded down to an even number", _each(lambda n: n // 2 * 2)),
     ("rounded up to an even number", _each(lambda n: axis.ceil_div(n, 2) * 2)),
 )
+
+
+_LESS: tuple[tuple[str, Callable[[int, int], int]], ...] = (
+    ("half", lambda n, other: min(n, other // 2)),
+    ("one less than", lambda n, other: min(n, other - 1)),
+)
+_LIMITS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    *((f"at most {most}", lambda n, most=most: min(n, most)) for most in _BOUNDS),
+    *((f"kept in {bits} bits", lambda n, b=bits: n % (1 << b)) for bits in (4, 7, 8, 15, 16)),
+)
+
+
+# Pads of both ends -------------------------------------------------------------------------------
+
+
+def _of_both(of: Callable[[int, int], int]) -> Reading:
+    return lambda lists, _: tuple(map(of, lists["pads_begin"], lists["pads_end"]))
+
+
+_OF_BOTH_PADS: tuple[tuple[str, Reading], ...] = (
+    ("the larger one", _of_both(max)),
+    ("the smaller one", _of_both(min)),
+    ("their sum", _of_both(lambda begin, end: begin + end)),
+    ("half their sum, rounded down", _of_both(lambda begin, end: (begin + end) // 2)),
+    ("half their sum, rounded up", _of_both(lambda begin, end: (begin + end + 1) // 2)),
+)
+_ORDERS_OF_PADS: tuple[tuple[str, Callable[[Numbers], Numbers]], ...] = (
+    ("pairs of begin and end", lambda v: (*v[::2], *v[1::2])),
+    ("pairs of begin and end, from the last axis on", lambda v: (*v[-2::-2], *v[::-2])),
+    ("ends, then begins", lambda v: (*v[len(v) // 2 :], *v[: len(v) // 2])),
+    ("in reverse order", lambda v: v[::-1]),
+)
+
+
+def _reordered(order: Callable[[Numbers], Numbers]) -> Change:
+    """Read begins and ends, one after the other, in another order."""
+
+    def change(lists: Lists) -> Lists:
+        if not lists.keys() >= {*_PADS}:
+            return lists
+        numbers = order((*lists["pads_begin"], *lists["pads_end"]))
+        half = len(numbers) // 2
+        return {**lists, "pads_begin": numbers[:half], "pads_end": numbers[half:]}
+
+    return change
+
+
+_OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[tuple[str, Reading], ...]], ...] = (
+    (_PADS, "every pad", (*_OF_AXES, *_OF_NUMBERS)),
+    (_PADS, "both pads of an axis", _OF_BOTH_PADS),
+    (_ATTRIBUTES, "every number of an attribute", _OF_AXES),
+)
+
+
+# Numbers of windows ------------------------------------------------------------------------------
+
+
+def _slack_over_stride(more: int, rounded: Callable[[int, int], int], plus: int) -> Reading:
+    """Count windows by the formula of the documents with other terms."""
+
+    def of(lists: Lists, name: str) -> Numbers:
+        if "strides" not in lists:
+            return lists[name]
+        lengths = (lists[each] for each in ("sizes", *_PADS, "kernel", "strides"))
+        return tuple(
+            rounded(d + begin + end - k + more, s) + plus
+            for d, begin, end, k, s in zip(*lengths, strict=True)
+        )
+
+    return of
+
+
+def _begun(before: Callable[[int, int, int], int]) -> Reading:
+    """Count only windows that begin before a place, given by the input size, begin pad, kernel."""
+
+    def of(lists: Lists, name: str) -> Numbers:
+        if "strides" not in lists:
+            return lists[name]
+        lengths = (lists[each] for each in (name, "sizes", "pads_begin", "kernel", "strides"))
+        return tuple(
+            min(o, axis.ceil_div(before(d, begin, k), s))
+            for o, d, begin, k, s in zip(*lengths, strict=True)
+        )
+
+    return of
+
+
+_SIGNS = {-1: " less 1", 0: "", 1: " plus 1"}
+_COUNTS: tuple[tuple[str, Reading], ...] = (
+    *(
+        (
+            f"what a window can slide{_SIGNS[more]} over the stride, rounded {how}{_SIGNS[plus]}",
+            _slack_over_stride(more, rounded, plus),
+        )
+        for more, plus in product((-1, 0, 1), (0, 1))
+        for how, rounded in (
+            ("down", lambda a, b: a // b),
+            ("up", axis.ceil_div),
+            ("to nearest", lambda a, b: (2 * a + b) // (2 * b)),
+        )
+    ),
+    ("that of windows that begin before the input ends", _begun(lambda d, begin, _: d + begin)),
+    ("that of windows that end in the input", _begun(lambda d, begin, k: d + begin - k + 1)),
+)
+
+
+# Formulas ----------------------------------------------------------------------------------------
 
 
 def _formula(one: str, other: str, of: Callable[[int, int], int]) -> Reading:

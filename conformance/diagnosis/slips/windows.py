@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ def of_windows() -> Iterator[Slip]:
     for (moved, move), (along, chosen) in product(_moves(), _AXES):
         for place, step, wrap in _PLACES:
             yield Slip(f"windows {moved}{along}{place}", step, wrap(_on(chosen, move)))
+    for (moved, move), (which, chosen) in product(islice(_moves(), 4), _WHICH):
+        for place, step, wrap in _PLACES:
+            words = f"the {which} window of each axis {moved}{place}"
+            yield Slip(words, step, wrap(_on(slice(None), _only(chosen, move))))
     for (begin, start), (end, stop) in product(_BLOCK_STARTS, _BLOCK_STOPS):
         words = f"block i began at {begin} and ended at {end}"
         yield Slip(words, "windows", after(_blocks(start, stop)), ADAPTIVE)
@@ -56,11 +60,36 @@ def _moves() -> Iterator[tuple[str, Move]]:
         "that reach into the padding lay inside the input",
         lambda a, b, d: _into_begin(*_into_end(a, b, d), d),
     )
+    yield "began inside the input, at its nearest cell", lambda a, b, d: (np.clip(a, 0, d - 1), b)
+    yield (
+        "that begin after the input began at its last cell",
+        lambda a, b, d: (
+            np.minimum(a, d - 1),
+            b,
+        ),
+    )
+    yield "that begin in the padding began with the input", lambda a, b, _: (np.maximum(a, 0), b)
+    yield "that end in the padding ended with the input", lambda a, b, d: (a, np.minimum(b, d))
     for most in _MOST:
         yield f"had at most {most} cells", lambda a, b, _, n=most: (a, np.minimum(b, a + n))  # type: ignore[misc]
     for group in _GROUPS:
         words = f"of more than {group} cells ended with their last whole group of {group}"
         yield words, lambda a, b, _, n=group: (a, np.where(b - a > n, a + (b - a) // n * n, b))  # type: ignore[misc]
+
+
+def _only(chosen: slice, move: Move) -> Move:
+    """Move some windows alone."""
+
+    def moved(start: axis.Positions, stop: axis.Positions, size: int) -> Ends:
+        ends = start.copy(), stop.copy()
+        for end, other in zip(ends, move(start, stop, size), strict=True):
+            end[chosen] = other[chosen]
+        return ends
+
+    return moved
+
+
+_WHICH = (("first", slice(0, 1)), ("last", slice(-1, None)))
 
 
 def _into_begin(start: axis.Positions, stop: axis.Positions, _size: int) -> Ends:
