@@ -8,10 +8,18 @@ from itertools import permutations, product
 from typing import Any, NamedTuple
 
 from conformance.diagnosis.slips.slip import Slip
+from conformance.faults.catalogue.building_blocks import (
+    ADAPTIVE,
+    AUTO_PADDED,
+    AVERAGES,
+    EVERY,
+    WINDOWED,
+)
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.attributes import MEANINGS
 from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
 from conformance.vector import Array
@@ -170,29 +178,40 @@ _PLACES = (
 def of_lists() -> Iterator[Slip]:
     """Yield slips in which a list holds other numbers, for every step or for one alone."""
     for place in _PLACES:
-        for said, change in _changes(place.lists):
-            yield Slip(f"{said}{place.words}", place.step, place.wrap(change))
+        for names, said, change in _changes(place.lists):
+            needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
+            yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
     for name, (words, of) in product((*_ATTRIBUTES, "sizes", "output"), _LIMITS):
         change = _reads({name: _each(of)})
-        yield Slip(f"every {_NOUNS[name]} were {words}", "resolve", _resolved(change))
+        said = f"every {_NOUNS[name]} were {words}"
+        yield Slip(said, "resolve", _resolved(change), _having(name))
 
 
-def _changes(names: tuple[str, ...]) -> Iterator[tuple[str, Change]]:
-    """Yield what may be read in place of one or several of some lists, in words."""
+def _having(*names: str) -> Needs:
+    """Return what operators need that have these lists."""
+    if {"wanted", "total"} & {*names}:
+        return AUTO_PADDED
+    if "output" in names:
+        return ADAPTIVE
+    return WINDOWED if {*_ATTRIBUTES} & {*names} else EVERY
+
+
+def _changes(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Change]]:
+    """Yield lists of those given, and what may be read in place of them, in words."""
     for name in names:
         for words, reading in _readings(name):
-            yield f"every {_NOUNS[name]} were {words}", _reads({name: reading})
+            yield (name,), f"every {_NOUNS[name]} were {words}", _reads({name: reading})
     for several, what, readings in _OF_SEVERAL:
         if {*several} <= {*names}:
             for words, reading in readings:
-                yield f"{what} were {words}", _reads(dict.fromkeys(several, reading))
+                yield several, f"{what} were {words}", _reads(dict.fromkeys(several, reading))
     for one, other in (_PADS, _ATTRIBUTES[:2]):
         if {one, other} <= {*names}:
             said = f"{_NOUNS[one]} and {_NOUNS[other]} were exchanged"
-            yield said, _reads({one: _other(other), other: _other(one)})
+            yield (one, other), said, _reads({one: _other(other), other: _other(one)})
     if {*_PADS} <= {*names}:
         for words, order in _ORDERS_OF_PADS:
-            yield f"the list of pads were {words}", _reordered(order)
+            yield _PADS, f"the list of pads were {words}", _reordered(order)
 
 
 def _reads(readings: Mapping[str, Reading]) -> Change:
@@ -419,7 +438,7 @@ def of_words() -> Iterator[Slip]:
 
             for place, step in _STEPS_OF_WORDS[role]:
                 words = f"{_word(role, old)} were {_word(role, new)}{place}"
-                yield Slip(words, step, _changed(change))
+                yield Slip(words, step, _changed(change), Needs(roles=(role,)))
 
 
 _STEPS_OF_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, after, before
-from conformance.faults.catalogue.building_blocks import ADAPTIVE, AVERAGES
+from conformance.faults.catalogue.building_blocks import ADAPTIVE, AVERAGES, EVERY
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
@@ -36,12 +37,12 @@ _MOST = (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256)
 def of_windows() -> Iterator[Slip]:
     """Yield slips in the ends of windows, for every step or for one alone."""
     for (moved, move), (along, chosen) in product(_moves(), _AXES):
-        for place, step, wrap in _PLACES:
-            yield Slip(f"windows {moved}{along}{place}", step, wrap(_on(chosen, move)))
+        for place, step, wrap, needs in _PLACES:
+            yield Slip(f"windows {moved}{along}{place}", step, wrap(_on(chosen, move)), needs)
     for (moved, move), (which, chosen) in product(islice(_moves(), 4), _WHICH):
-        for place, step, wrap in _PLACES:
+        for place, step, wrap, needs in _PLACES:
             words = f"the {which} window of each axis {moved}{place}"
-            yield Slip(words, step, wrap(_on(slice(None), _only(chosen, move))))
+            yield Slip(words, step, wrap(_on(slice(None), _only(chosen, move))), needs)
     for (begin, start), (end, stop) in product(_BLOCK_STARTS, _BLOCK_STOPS):
         words = f"block i began at {begin} and ended at {end}"
         yield Slip(words, "windows", after(_blocks(start, stop)), ADAPTIVE)
@@ -136,10 +137,10 @@ def _divided(moved: Moved) -> StepWrap:
     return before(lambda params, pads, windows: (params, pads, moved(windows, params)))
 
 
-_PLACES: tuple[tuple[str, str, Callable[[Moved], StepWrap]], ...] = (
-    ("", "windows", _everywhere),
-    (", for the cells that are read alone", "gather", _read),
-    (", for the divisor alone", "divide", _divided),
+_PLACES: tuple[tuple[str, str, Callable[[Moved], StepWrap], Needs], ...] = (
+    ("", "windows", _everywhere, EVERY),
+    (", for the cells that are read alone", "gather", _read, EVERY),
+    (", for the divisor alone", "divide", _divided, AVERAGES),
 )
 
 
