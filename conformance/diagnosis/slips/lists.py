@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
 from conformance.diagnosis.slips.slip import Slip
@@ -231,13 +231,7 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
     yield from _OF_AXES
     numbers = _OF_NUMBERS if name in _LEAST else _OF_NUMBERS[1:]  # without 0
     yield from numbers
-    others = [other for other in ("sizes", *_ATTRIBUTES) if other != name]
-    for other in others:
-        yield f"the {_NOUNS[other]}", _other(other)
-        yield f"at most the {_NOUNS[other]}", _both(other, min)
-        yield f"at least the {_NOUNS[other]}", _both(other, max)
-        for words, of in _LESS:
-            yield f"at most {words} the {_NOUNS[other]}", _both(other, of)
+    yield from _of_others(other for other in ("sizes", *_ATTRIBUTES) if other != name)
     if name in {"wanted", "total", "extent"}:
         yield from _FORMULAS
     if name == "extent":
@@ -245,6 +239,16 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
     for words, reading in (*numbers, *_OF_AXES):
         yield f"{words} on the first axis", _alone(reading, 0)
         yield f"{words} on the last axis", _alone(reading, -1)
+
+
+def _of_others(others: Iterable[str]) -> Iterator[tuple[str, Reading]]:
+    """Yield what may be read in place of a list that other lists hold, or bound."""
+    for other in others:
+        yield f"the {_NOUNS[other]}", _other(other)
+        yield f"at most the {_NOUNS[other]}", _both(other, min)
+        yield f"at least the {_NOUNS[other]}", _both(other, max)
+        for words, of in _LESS:
+            yield f"at most {words} the {_NOUNS[other]}", _both(other, of)
 
 
 def _other(other: str) -> Reading:
@@ -340,7 +344,11 @@ def _reordered(order: Callable[[Numbers], Numbers]) -> Change:
 
 
 _OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[tuple[str, Reading], ...]], ...] = (
-    (_PADS, "every pad", (*_OF_AXES, *_OF_NUMBERS)),
+    (
+        _PADS,
+        "every pad",
+        (*_OF_AXES, *_OF_NUMBERS, *_of_others(("kernel", "strides", "sizes"))),
+    ),
     (_PADS, "both pads of an axis", _OF_BOTH_PADS),
     (_ATTRIBUTES, "every number of an attribute", _OF_AXES),
 )
@@ -431,14 +439,14 @@ _FORMULAS: tuple[tuple[str, Reading], ...] = tuple(
 def of_words() -> Iterator[Slip]:
     """Yield slips in which a word means another one, for every step or for one alone."""
     for role, meanings in MEANINGS.items():
-        for old, new in permutations(meanings, 2):
-
-            def change(p: Params, role: str = role, old: Any = old, new: Any = new) -> Params:
-                return replace(p, **{role: new}) if getattr(p, role) == old else p
-
+        for one, other in permutations(meanings, 2):
             for place, step in _STEPS_OF_WORDS[role]:
-                words = f"{_word(role, old)} were {_word(role, new)}{place}"
-                yield Slip(words, step, _changed(change), Needs(roles=(role,)))
+                words = f"{_word(role, one)} were {_word(role, other)}{place}"
+                yield Slip(words, step, _meaning(role, {one: other}), Needs(roles=(role,)))
+        for one, other in combinations(meanings, 2):
+            words = f"{_word(role, one)} and {_word(role, other)} were exchanged"
+            exchanged = _meaning(role, {one: other, other: one})
+            yield Slip(words, "resolve", exchanged, Needs(roles=(role,)))
 
 
 _STEPS_OF_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -452,5 +460,11 @@ def _word(role: str, meaning: Any) -> str:
     return f"{role}={str(meaning).lower() if isinstance(meaning, bool) else meaning}"
 
 
-def _changed(change: Callable[[Params], Params]) -> StepWrap:
-    return lambda right: lambda params, *others: right(change(params), *others)
+def _meaning(role: str, others: Mapping[Any, Any]) -> StepWrap:
+    """Give a step other words in place of some."""
+
+    def change(params: Params) -> Params:
+        word = getattr(params, role)
+        return replace(params, **{role: others[word]}) if word in others else params
+
+    return lambda right: lambda params, *given: right(change(params), *given)

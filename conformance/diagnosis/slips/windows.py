@@ -39,10 +39,11 @@ def of_windows() -> Iterator[Slip]:
     for (moved, move), (along, chosen) in product(_moves(), _AXES):
         for place, step, wrap, needs in _PLACES:
             yield Slip(f"windows {moved}{along}{place}", step, wrap(_on(chosen, move)), needs)
-    for (moved, move), (which, chosen) in product(islice(_moves(), 4), _WHICH):
+    ends = islice(_moves(), _OF_ENDS)
+    for (moved, move), (which, some), (along, chosen) in product(ends, _WHICH, _AXES):
         for place, step, wrap, needs in _PLACES:
-            words = f"the {which} window of each axis {moved}{place}"
-            yield Slip(words, step, wrap(_on(slice(None), _only(chosen, move))), needs)
+            words = f"the {which} window{along or ' along each axis'} {moved}{place}"
+            yield Slip(words, step, wrap(_on(chosen, _only(some, move))), needs)
     for (begin, start), (end, stop) in product(_BLOCK_STARTS, _BLOCK_STOPS):
         words = f"block i began at {begin} and ended at {end}"
         yield Slip(words, "windows", after(_blocks(start, stop)), ADAPTIVE)
@@ -90,6 +91,8 @@ def _only(chosen: slice, move: Move) -> Move:
     return moved
 
 
+_OF_ENDS = 4
+"""So many moves, the first ones, are of one cell at one end."""
 _WHICH = (("first", slice(0, 1)), ("last", slice(-1, None)))
 
 
