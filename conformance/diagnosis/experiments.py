@@ -44,8 +44,10 @@ _SECONDS = 5.0
 """For one supposed cause, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
-_SHARE_OF_SLIPS = 1.25
+_SHARE_OF_SLIPS = 2
 """The same for a slip: of so many, some fit some of the failures by chance."""
+_UNDER_CONDITION = 3
+"""Slips for which a condition is learned, at most, if none is confirmed without."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
@@ -196,8 +198,9 @@ class Experiments:
             if not alternatives:
                 break
             trial = self._on_suspect(alternatives, ())
-            if trial is None:
-                trial = self._under_condition(alternatives[0], (), _SHARE_OF_SLIPS)
+            for faults in alternatives[:_UNDER_CONDITION]:
+                if trial is None and not self._is_enough:
+                    trial = self._under_condition(faults, (), _SHARE_OF_SLIPS)
             if trial is None or not trial.is_confirmed:
                 break
 
