@@ -43,7 +43,7 @@ class Feature(NamedTuple):
 
     `name` is batch, channels, dtype, rank, an `AxisNumber`, the role of a word, or one of
     cells (of a window), outputs (of a plane), all_outputs. `axis` counts spatial axes from the
-    last, which is 1; 0 for what is of no single axis.
+    last, which is 1, or from the first, which is -1; 0 for what is of no single axis, or of all.
     """
 
     name: str
@@ -328,7 +328,13 @@ def _set(draft: _Draft, feature: Feature, value: Any) -> bool:
         if role == name:
             draft.words[role] = value
             return True
-    return 0 < place <= len(draft.axes) and _set_on_axis(draft, draft.axes[-place], name, value)
+    axes = draft.axes
+    if place:
+        if abs(place) > len(axes):
+            return False
+        axes = [axes[-place if place > 0 else -place - 1]]
+    done = [_set_on_axis(draft, axis, name, value) for axis in axes]
+    return all(done)
 
 
 def _set_on_axis(draft: _Draft, axis: Axis, name: str, value: int) -> bool:

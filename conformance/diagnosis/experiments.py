@@ -122,11 +122,7 @@ class Trial:
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
-        if not sample.failed:
-            return False
-        if isinstance(self.hypothesis, Elements):
-            return self.hypothesis.holds(sample)
-        return self.hypothesis.predicts(sample)
+        return sample.failed and self.hypothesis.explains(sample)
 
 
 class Experiments:
