@@ -641,7 +641,7 @@ _COMPARED: Sequence[
     ),
     (
         "divides",
-        lambda one, other: other % one == 0,
+        lambda one, other: one > 0 and other % one == 0,
         "divides",
         "does not divide",
         (("kernel", "size"), ("strides", "size"), ("strides", "kernel"), ("output", "size")),

@@ -109,7 +109,13 @@ def test_every_feature_can_be_asked_of_every_operator(name):
 
 def test_the_first_axis_and_all_axes_have_names_of_their_own():
     """They are others than those counted from the last where the number of axes varies."""
-    layout = layout_of(vector(ramp(1, 1, 6, 4), pool(kernel=[3, 2], strides=[1, 1])), {})
+    layout = layout_of(
+        vector(
+            ramp(1, 1, 6, 4),
+            pool(kernel=[3, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0]),
+        ),
+        {},
+    )
     assert layout.value(Feature("kernel", FIRST_AXIS)) == 3.0
     assert layout.value(Feature("kernel", ALL_AXES)) == [2.0, 3.0]
     names = {feature.axis for feature in features_of(1, alike=False, of_elements=False)}
