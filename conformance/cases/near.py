@@ -153,7 +153,13 @@ def at(case: Case, feature: Feature, value: Any) -> Case | None:
     if draft.size > max(_MOST_CELLS, case.inputs[0].size):
         return None
     rng = np.random.default_rng(prod(draft.shape))
-    return draft.case(lambda draft: named_cells(draft.shape, draft.dtype, rng, _span(draft)))
+    return draft.case(lambda draft: _named_cells(draft, rng))
+
+
+def named(case: Case, rng: np.random.Generator) -> Case | None:
+    """Return the case with data that name their cell, if it is valid."""
+    draft = _draft_of(case)
+    return None if draft is None else draft.case(lambda draft: _named_cells(draft, rng))
 
 
 def named_cells(shape: Sequence[int], dtype: str, rng: np.random.Generator, span: int) -> Array:
@@ -308,6 +314,10 @@ def _data(draft: _Draft, rng: np.random.Generator) -> Array:
             places = rng.integers(data.size, size=1 + data.size // (2 * draft.window_cells))
             data.reshape(-1)[places] = rng.choice(odd, places.size)
     return data
+
+
+def _named_cells(draft: _Draft, rng: np.random.Generator) -> Array:
+    return named_cells(draft.shape, draft.dtype, rng, _span(draft))
 
 
 def _span(draft: _Draft) -> int:

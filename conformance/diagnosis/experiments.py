@@ -18,6 +18,7 @@ from itertools import islice
 from time import perf_counter
 
 from conformance.cases.minimize import polished
+from conformance.cases.near import named
 from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
@@ -52,6 +53,10 @@ _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
+_CONTESTED = 64
+"""Times that cases are drawn of which rules may say different things."""
+_AGAIN = 3
+"""Times that a case is asked again where equal values may hide that elements are wrong."""
 _RULES = 2
 """Rules that are tried of those that fit what is known."""
 _FEW_STRAYS = 10
@@ -336,14 +341,14 @@ class Experiments:
             if self._laboratory.is_over:
                 break
             until = perf_counter() + _SECONDS
-            # How else the backend fails elsewhere tells nothing of this.
-            known = [s for s in known if not s.failed or manner_of(s) == manner]
+            known = _of_manner(known, manner)
             rules = self._learned(known)
-            edges = self._bisected(rules, left)
-            if edges:
-                known += edges
+            asked = [*self._bisected(rules, left), *self._contested(rules, left)]
+            asked = _of_manner(asked, manner)
+            known += asked
+            if any(not rules[0].predicts(sample) for sample in asked):
                 rules = self._learned(known)
-            for rule in [of_elements(rule, known) for rule in rules]:
+            for rule in [of_elements(rule, known) for rule in rules[:_RULES]]:
                 trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
                 known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
                 if trial.is_confirmed:
@@ -357,12 +362,24 @@ class Experiments:
 
     def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
-        return learned(samples, self._laboratory.seed, readings=readings)[:_RULES]
+        return learned(samples, self._laboratory.seed, readings=readings)
+
+    def _contested(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
+        """Return fresh samples of which rules that fit alike say different things."""
+        if len(rules) < 2:
+            return []
+        bases, others = ([s.vector for s in _spread(s, _BASES)] for s in (left, self._conforming))
+        drawn = islice(self._laboratory.near(bases, others), _CONTESTED)
+        vectors = (v for v in drawn if v is not None and not self._is_explained_otherwise(v))
+        told = (v for v in vectors if len({rule.prediction(v) for rule in rules}) > 1)
+        samples = self._laboratory.ask(list(islice(told, _AT_ONCE)))
+        self._fresh += samples
+        return samples
 
     def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
-        for rule in rules:
+        for rule in rules[:_RULES]:
             shown = [s.vector.case for s in left if rule.predicts(s)]
             if shown:
                 base = min(shown, key=lambda case: case.inputs[0].size)
@@ -413,6 +430,7 @@ class Experiments:
             self._fresh += samples
             for sample in samples:
                 trial.see(sample, rivals)
+            self._settle(trial)
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
@@ -420,6 +438,21 @@ class Experiments:
             if self._laboratory.is_over or perf_counter() > until:
                 break
         return trial
+
+    def _settle(self, trial: Trial) -> None:
+        """Ask again what is unclear, with data that name their cell: equal values hide less."""
+        unclear, trial.unclear = trial.unclear, []
+        for sample in unclear:
+            again = [
+                other
+                for _ in range(_AGAIN)
+                for other in self._asked(named(sample.vector.case, self._laboratory.rng))
+                if trial.hypothesis.fails(other.vector)
+            ]
+            if any(trial.explains(other) for other in again):
+                trial.quiet += 1
+            else:
+                (trial.absent if again else trial.unclear).append(sample)
 
     def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
         for each in (hypothesis, *(trial.hypothesis for trial in self._causes)):
@@ -436,6 +469,11 @@ class Experiments:
 
 def _faults_of(trial: Trial) -> Together:
     return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:
+    """Leave out samples that fail in another manner: they tell nothing of this one."""
+    return [sample for sample in samples if not sample.failed or manner_of(sample) == manner]
 
 
 def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:

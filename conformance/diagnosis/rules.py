@@ -295,6 +295,13 @@ class Rule:
         layout = self._layout(vector)
         return any(bool(_holds(place, layout).all()) for place in self.places)
 
+    def prediction(self, vector: Vector) -> bytes | bool:
+        """Return what it says of a vector, to be compared with what another rule says."""
+        if self.manner != "values":
+            return self.fails(vector)
+        wrong = self.wrong(vector)
+        return b"" if wrong is None or not wrong.any() else wrong.tobytes()
+
     def predicts(self, sample: Sample) -> bool:
         """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
         if self.manner != "values":
