@@ -114,6 +114,15 @@ class Condition:
             return np.asarray(numbers <= self.value)
         return np.asarray(numbers == self.value)
 
+    def beyond(self, case: Case) -> Iterator[Case | None]:
+        """Yield the case with numbers on the other side of a threshold, near to it and far."""
+        if self.relation == "to":
+            yield from (
+                _case_at(case, self.feature, n) for n in (self.value + 1, 2 * self.value + 2)
+            )
+        elif self.relation == "from":
+            yield from (_case_at(case, self.feature, n) for n in (self.value - 1, self.value // 2))
+
     @property
     def is_of_elements(self) -> bool:
         """Whether it tells the elements of one output apart."""
@@ -223,12 +232,14 @@ class Edge:
 
     def case(self, case: Case) -> Case | None:
         """Return a case of which elements have the value in the middle, and no larger one."""
-        middle = self.between
-        name, more = _SHOWN_BY.get(self.feature.name, (self.feature.name, 0))
-        if middle is None:
-            return None
-        axis = self.feature.axis if KINDS[self.feature.name].per_axis else _AXIS.get(name, 0)
-        return at(case, Feature(name, axis), middle + more)
+        return None if self.between is None else _case_at(case, self.feature, self.between)
+
+
+def _case_at(case: Case, feature: Feature, value: Any) -> Case | None:
+    """Return a case, or one of which elements, have a value of a feature, and no larger one."""
+    name, more = _SHOWN_BY.get(feature.name, (feature.name, 0))
+    axis = feature.axis if KINDS[feature.name].per_axis else _AXIS.get(name, 0)
+    return at(case, Feature(name, axis), int(value) + more)
 
 
 _SHOWN_BY: Mapping[str, tuple[str, int]] = {
@@ -294,6 +305,15 @@ class Rule:
             return wrong is not None and bool(wrong.any())
         layout = self._layout(vector)
         return any(bool(_holds(place, layout).all()) for place in self.places)
+
+    @property
+    def shorter(self) -> Iterator[tuple[Rule, Condition]]:
+        """The rules with one condition less, each with that condition."""
+        for number, place in enumerate(self.places):
+            for condition in place:
+                rest = tuple(other for other in place if other is not condition)
+                places = (*self.places[:number], rest, *self.places[number + 1 :])
+                yield replace(self, places=places), condition
 
     def prediction(self, vector: Vector) -> bytes | bool:
         """Return what it says of a vector, to be compared with what another rule says."""
