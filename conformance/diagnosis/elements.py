@@ -99,16 +99,20 @@ class Layout:
 
         Numbers of elements are doubles. Of all axes, there is a list of one for each.
         """
-        kind = KINDS[feature.name]
-        if kind.per_axis and feature.axis == ALL_AXES:
-            values = [self.value(Feature(feature.name, axis)) for axis in range(1, self.axes + 1)]
-            return None if any(value is None for value in values) else values
-        if feature.axis < 0:
-            feature = Feature(feature.name, self.axes + 1 + feature.axis)
         if feature not in self._values:
-            known = feature.axis <= self.axes and (bool(self.shape) or not kind.of_elements)
-            self._values[feature] = kind.of(self, feature.axis) if known else None
+            self._values[feature] = self._value(feature)
         return self._values[feature]
+
+    def _value(self, feature: Feature) -> Any:
+        name, axis = feature
+        kind = KINDS[name]
+        if axis == FIRST_AXIS:
+            return self.value(Feature(name, self.axes)) if self.axes else None
+        if kind.per_axis and axis == ALL_AXES:
+            values = [self.value(Feature(name, each)) for each in range(1, self.axes + 1)]
+            return None if any(value is None for value in values) else values
+        known = axis <= self.axes and (bool(self.shape) or not kind.of_elements)
+        return kind.of(self, axis) if known else None
 
     @cached_property
     def defined(self) -> Bools:
@@ -168,6 +172,17 @@ class Layout:
             totals = sums.take(np.maximum(lo, hi), axis) - sums.take(lo, axis)
         return totals.astype(np.float64)
 
+    def largest(self, numbers: Doubles) -> Doubles:
+        """Return the largest of each window's numbers, one per cell of the data; NaN of none."""
+        assert self.plan is not None
+        sizes = self.plan.params.sizes
+        windows = self.plan.windows
+        ends = zip(windows.clipped_starts(sizes), windows.clipped_stops(sizes), strict=True)
+        for axis, (lo, hi) in enumerate(ends, 2):
+            numbers = _largest_between(np.moveaxis(numbers, axis, -1), lo, hi)
+            numbers = np.moveaxis(numbers, -1, axis)
+        return numbers
+
     @cached_property
     def largest_at(self) -> tuple[Doubles, ...] | None:
         """The offset of the largest cell from the start of its window, per axis; None if many."""
@@ -193,6 +208,22 @@ class Layout:
         return tuple(
             np.asarray(at, np.float64) for at in np.unravel_index(flat.argmax(-1), lengths)
         )
+
+
+def _largest_between(numbers: Doubles, lo: Array, hi: Array) -> Doubles:
+    """Return the largest of the numbers from `lo` to before `hi` on the last axis; NaN of none.
+
+    Of each range, two overlapping parts are known whose length is a power of two.
+    """
+    length = np.maximum(hi - lo, 0)
+    result = np.full((*numbers.shape[:-1], lo.size), np.nan)
+    for power in range(int(length.max(initial=0)).bit_length()):
+        step = 1 << power
+        if power:
+            numbers = np.fmax(numbers[..., : -step // 2], numbers[..., step // 2 :])
+        now = (length >= step) & (length < 2 * step)
+        result[..., now] = np.fmax(numbers[..., lo[now]], numbers[..., hi[now] - step])
+    return result
 
 
 @lru_cache(maxsize=1024)
@@ -331,6 +362,26 @@ def _value(layout: Layout, _axis: int) -> Doubles | None:
     return widen(layout.expected.values)
 
 
+def _extreme(sign: int) -> Of:
+    """Return the feature: the largest cell of the window, or the smallest."""
+    return lambda layout, _: sign * layout.largest(sign * layout.wide_data)
+
+
+def _at_end(start: bool, mark: Callable[[Doubles], Bools]) -> Of:  # noqa: FBT001
+    """Return the feature: the first, or the last, cell of the window inside the input is marked."""
+
+    def of(layout: Layout, _axis: int) -> Bools:
+        cells = layout.wide_data
+        inside = np.ones((), np.bool_)
+        for axis in range(1, layout.axes + 1):
+            at = (_first_cell if start else _last_cell)(layout, axis).astype(np.int64)
+            cells = cells.take(np.clip(at.ravel(), 0, layout.data.shape[-axis] - 1), -axis)
+            inside = inside & (_cells_on(layout, axis) > 0)
+        return mark(cells) & inside
+
+    return of
+
+
 def _exact_in(name: str) -> Of:
     """Return the feature: a floating-point type holds the right value."""
 
@@ -455,6 +506,19 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         4.0,
     ),
     "value": _count(_value, "elements whose right value is {}", 6.0),
+    "largest_cell": _count(_extreme(1), "windows whose largest cell is {}", 6.0),
+    "smallest_cell": _count(_extreme(-1), "windows whose smallest cell is {}", 6.0),
+    "number": _count(
+        _marked(lambda data: ~np.isnan(data)), "windows with {} cells that are no NaN", 4.0
+    ),
+    **{
+        f"nan_{name}": _windows(
+            _at_end(start, np.isnan),
+            f"windows that {name} with a NaN|windows that do not {name} with a NaN",
+            4.0,
+        )
+        for name, start in (("begin", True), ("end", False))
+    },
     "negative_only": _windows(
         _negative_only,
         "windows that hold cells below zero only|windows with a cell that is not below zero",
@@ -494,6 +558,8 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
             ("channel", _channel, "channels"),
             ("element", _element, "elements of each plane"),
             ("element_of_all", _element_of_all, "elements of the whole output"),
+            ("row_of_all", _row_of_all, "rows of all planes"),
+            ("plane", _plane, "planes of all batches and channels"),
         )
     },
 }

@@ -533,6 +533,7 @@ class _Table:
         self._index = index
         self._columns: dict[Feature, Any] = {}
         self._held: dict[Condition, Bools] = {}
+        self._cases: dict[bytes, Ints] = {}
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
@@ -564,8 +565,15 @@ class _Table:
         """Return the values that a feature has in some rows: of cases, one per case."""
         column = self._column(feature)
         if not KINDS[feature.name].of_elements:
-            return column[..., np.unique(self._owner[rows])]
+            return column[..., self._owners(rows)]
         return column[..., rows]
+
+    def _owners(self, rows: Bools) -> Ints:
+        """Return the cases that some rows are of."""
+        key = rows.tobytes()
+        if key not in self._cases:
+            self._cases[key] = np.unique(self._owner[rows])
+        return self._cases[key]
 
     def rows(self, feature: Feature) -> Doubles:
         """Return a number per row; NaN where there is none."""
@@ -628,7 +636,7 @@ class _Table:
 
     def features(self, rows: Bools) -> list[Feature]:
         """Return the features that all of some rows may have."""
-        axes = {self._layouts[i].axes for i in np.unique(self._owner[rows]).tolist()}
+        axes = {self._layouts[i].axes for i in self._owners(rows).tolist()}
         alike = len(axes) == 1
         of_cases = features_of(min(axes), alike=alike, of_elements=False)
         if self._index is None:

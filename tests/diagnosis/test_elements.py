@@ -51,12 +51,17 @@ def test_features_of_windows_on_an_axis(name, values):
         ("nan", [0, 1, 0, 0]),
         ("negative", [1, 1, 2, 1]),
         ("negative_only", [False, False, False, True]),
+        ("largest_cell", [1, 4, 4, -6]),
+        ("smallest_cell", [-2, -2, -6, -6]),
+        ("number", [2, 2, 3, 1]),
+        ("nan_begin", [False, False, False, False]),
+        ("nan_end", [False, False, False, False]),
         ("element_of_all", [0, 1, 2, 3]),
     ],
 )
 def test_features_of_windows(name, values):
     """Of all axes together."""
-    assert LAYOUT.value(Feature(name)).ravel().tolist() == values
+    assert np.array_equal(LAYOUT.value(Feature(name)).ravel(), values, equal_nan=True)
 
 
 def test_the_place_of_the_largest_cell_is_a_feature_of_what_chooses_a_cell():
