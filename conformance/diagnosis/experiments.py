@@ -17,7 +17,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter
 
+import numpy as np
+
 from conformance.cases.minimize import polished
+from conformance.cases.near import named
 from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
@@ -44,14 +47,21 @@ _SECONDS = 5.0
 """For one supposed cause, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
-_SHARE_OF_SLIPS = 1.25
+_SHARE_OF_SLIPS = 2
 """The same for a slip: of so many, some fit some of the failures by chance."""
+_UNDER_CONDITION = 3
+"""Slips for which a condition is learned, at most, if none is confirmed without."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
+_CONTESTED = 64
+"""Times that cases are drawn of which rules may say different things."""
+_AGAIN = 3
+"""Times that a case is asked again where equal values may hide that elements are wrong."""
+_DISTINCT = 0.9
 _RULES = 2
 """Rules that are tried of those that fit what is known."""
 _FEW_STRAYS = 10
@@ -122,11 +132,7 @@ class Trial:
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
-        if not sample.failed:
-            return False
-        if isinstance(self.hypothesis, Elements):
-            return self.hypothesis.holds(sample)
-        return self.hypothesis.predicts(sample)
+        return sample.failed and self.hypothesis.explains(sample)
 
 
 class Experiments:
@@ -196,8 +202,9 @@ class Experiments:
             if not alternatives:
                 break
             trial = self._on_suspect(alternatives, ())
-            if trial is None:
-                trial = self._under_condition(alternatives[0], (), _SHARE_OF_SLIPS)
+            for faults in alternatives[:_UNDER_CONDITION]:
+                if trial is None and not self._is_enough:
+                    trial = self._under_condition(faults, (), _SHARE_OF_SLIPS)
             if trial is None or not trial.is_confirmed:
                 break
 
@@ -340,17 +347,20 @@ class Experiments:
             if self._laboratory.is_over:
                 break
             until = perf_counter() + _SECONDS
-            # How else the backend fails elsewhere tells nothing of this.
-            known = [s for s in known if not s.failed or manner_of(s) == manner]
+            known = _of_manner(known, manner)
             rules = self._learned(known)
-            edges = self._bisected(rules, left)
-            if edges:
-                known += edges
+            asked = [*self._bisected(rules, left), *self._contested(rules, known)]
+            asked = _of_manner(asked, manner)
+            known += asked
+            if any(not rules[0].predicts(sample) for sample in asked):
                 rules = self._learned(known)
-            for rule in [of_elements(rule, known) for rule in rules]:
-                trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
-                known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+            for rule in rules[:_RULES]:
+                trial = self._tried_rule(rule, known, left, until)
                 if trial.is_confirmed:
+                    general = self._general(rule, known)
+                    if general is not rule:
+                        wider = self._tried_rule(general, known, left, until)
+                        trial = wider if wider.is_confirmed else trial
                     if best is None or len(trial.strays) < len(best.strays):
                         best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
@@ -361,12 +371,67 @@ class Experiments:
 
     def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
-        return learned(samples, self._laboratory.seed, readings=readings)[:_RULES]
+        return learned(samples, self._laboratory.seed, readings=readings)
+
+    def _tried_rule(
+        self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
+    ) -> Trial:
+        """Hold a rule against fresh cases, which are then known."""
+        hypothesis = of_elements(rule, known)
+        trial = self._tried(hypothesis, [s for s in left if hypothesis.predicts(s)], (), until)
+        known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+        return trial
+
+    def _general(self, rule: Rule, known: list[Sample]) -> Rule:
+        """Return a rule without the conditions that fresh cases do not need."""
+        shown = sorted(
+            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
+        )
+        for shorter, condition in rule.shorter:
+            beyond = (case for base in shown[:_AT_ONCE] for case in condition.beyond(base))
+            told = self._contested([rule, shorter], known, beyond)
+            known += told
+            hypothesis = of_elements(shorter, known)
+            told = [s for s in told if s.failed or s.wrong is None or _tells_elements_apart(s)]
+            if told and all(map(hypothesis.predicts, told)):
+                return self._general(shorter, known)
+        return rule
+
+    def _contested(
+        self, rules: Sequence[Rule], known: Sequence[Sample], beyond: Iterable[Case | None] = ()
+    ) -> list[Sample]:
+        """Return fresh samples of which rules that fit alike say different things.
+
+        Some are `beyond` what was seen, and some are known cases with data that name their cell,
+        for equal values may have hidden what is wrong in them.
+        """
+        if len(rules) < 2:
+            return []
+
+        def is_contested(vector: Vector | None) -> bool:
+            if vector is None or self._is_explained_otherwise(vector):
+                return False
+            return len({rule.prediction(vector) for rule in rules}) > 1
+
+        laboratory = self._laboratory
+        again = (s.vector.case for s in known if not s.failed and is_contested(s.vector))
+        named_again = (laboratory.vector(named(case, laboratory.rng)) for case in again)
+        groups = [[s.vector for s in known if s.failed == failed] for failed in (True, False)]
+        fresh = laboratory.near(*groups)
+        drawn = (
+            map(laboratory.vector, beyond),
+            islice(named_again, _AT_ONCE),
+            islice(fresh, _CONTESTED),
+        )
+        told = [list(islice(filter(is_contested, vectors), _AT_ONCE)) for vectors in drawn]
+        samples = laboratory.ask([v for part in told for v in part if v is not None])
+        self._fresh += samples
+        return samples
 
     def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
-        for rule in rules:
+        for rule in rules[:_RULES]:
             shown = [s.vector.case for s in left if rule.predicts(s)]
             if shown:
                 base = min(shown, key=lambda case: case.inputs[0].size)
@@ -417,6 +482,7 @@ class Experiments:
             self._fresh += samples
             for sample in samples:
                 trial.see(sample, rivals)
+            self._settle(trial)
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
@@ -424,6 +490,23 @@ class Experiments:
             if self._laboratory.is_over or perf_counter() > until:
                 break
         return trial
+
+    def _settle(self, trial: Trial) -> None:
+        """Ask again what is unclear, with data that name their cell: equal values hide less."""
+        unclear, trial.unclear = trial.unclear, []
+        for sample in unclear:
+            again = [
+                other
+                for _ in range(_AGAIN)
+                for other in self._asked(named(sample.vector.case, self._laboratory.rng))
+                if trial.hypothesis.fails(other.vector)
+            ]
+            if not again:
+                trial.unclear.append(sample)
+            elif any(map(trial.explains, again)):
+                trial.quiet += 1
+            elif any(map(_tells_elements_apart, again)):
+                trial.absent.append(sample)
 
     def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
         for each in (hypothesis, *(trial.hypothesis for trial in self._causes)):
@@ -440,6 +523,17 @@ class Experiments:
 
 def _faults_of(trial: Trial) -> Together:
     return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _tells_elements_apart(sample: Sample) -> bool:
+    """Say whether nearly all right values differ, so that an element in place of another shows."""
+    values = sample.vector.values[0].outputs[0].values
+    return np.unique(values).size >= _DISTINCT * values.size
+
+
+def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:
+    """Leave out samples that fail in another manner: they tell nothing of this one."""
+    return [sample for sample in samples if not sample.failed or manner_of(sample) == manner]
 
 
 def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:

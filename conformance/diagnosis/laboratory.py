@@ -93,8 +93,8 @@ class Laboratory:
     def vector(self, case: Case | None) -> Vector | None:
         """Return a case with its outcomes; None if an answer to it would tell nothing.
 
-        That is where the bound tells nothing, or where a disputed clause applies of which it is not
-        known which reading the backend follows; nor is a case asked twice.
+        That is where the bound tells nothing, or where a disputed clause of the geometry applies of
+        which it is not known which reading the backend follows; nor is a case asked twice.
         """
         if case is None or case.id in self._known:
             return None
@@ -105,7 +105,7 @@ class Laboratory:
         open_clauses = (
             clause.name in vector.clauses and clause.name not in readings
             for clause in disputed_of(operator)
-            if any(reading.replaces for reading in clause.readings)
+            if clause.is_geometric
         )
         return None if any(open_clauses) else vector
 

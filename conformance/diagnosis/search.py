@@ -10,7 +10,7 @@ goes on with those left over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
 from time import perf_counter
@@ -128,7 +128,7 @@ class Search:
         """Hold causes against those that they do not explain, under other readings too."""
         left = [i for i in left if not _is_explained(i, causes)]
         for i in left:
-            self._mismatches[i] = replace(self._mismatches[i], in_doubt=True)
+            self._mismatches[i] = self._mismatches[i].doubted
         for cause in causes:
             if not self._is_over:
                 cause.explained |= self._explained(cause.faults, left)
