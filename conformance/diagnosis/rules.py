@@ -90,9 +90,9 @@ class Condition:
     def holds(self, column: Any) -> Bools:
         """Say where it holds; nowhere if there is no such feature (None, NaN).
 
-        Of a feature of all axes, there is one column for each of them.
+        Of a feature of all axes, there is one column for each of them, none where there are no axes.
         """
-        if column is None:
+        if column is None or (self.over and not len(column)):
             return np.zeros((), np.bool_)
         if self.over == "some":
             return np.asarray(reduce(np.logical_or, map(self._holds, column)))

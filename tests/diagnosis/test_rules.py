@@ -291,3 +291,10 @@ def test_a_rule_without_conditions_holds_everywhere():
     assert rule.words == "wrong values everywhere"
     assert rule.wrong(made).all()
     assert rule.predicts(sample(made, lambda _vector, output: output - 1))
+
+
+@pytest.mark.parametrize("over", ["some", "every"])
+def test_a_condition_on_axes_holds_nowhere_without_axes(over):
+    """An invalid case may have none."""
+    condition = Condition(Feature("kernel", ALL_AXES), "from", 2.0, over=over)
+    assert not condition.holds([])
