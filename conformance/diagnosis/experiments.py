@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from time import perf_counter
 
 import numpy as np
@@ -470,8 +470,13 @@ class Experiments:
         bases = [s.vector for s in _spread(shown, _BASES)]
         others = [s.vector for s in _spread([*self._failing, *self._conforming], _BASES)]
         fresh = self._laboratory.near(bases, others)
+        open_clauses = self._laboratory.open_clauses
+        touched = Counter(chain(*(open_clauses(s.vector) for s in shown)))
+        about = {clause for clause, count in touched.items() if 2 * count > len(shown)}
         for _ in range(_DRAWS):
             drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
+            # Another fault may be what leaves a clause open that this one is not about.
+            drawn = [v for v in drawn if open_clauses(v) <= about]
             self._prepare(hypothesis, drawn)
             drawn = [v for v in drawn if not self._is_explained_otherwise(v)]
             if isinstance(hypothesis, Elements) and not hypothesis.is_whole:

@@ -101,13 +101,14 @@ class Laboratory:
         operator, vector = operator_named(case.operator), vector_of(case)
         if not is_judgeable(operator, vector):
             return None
-        readings = self.readings(vector)
-        open_clauses = (
-            clause.name in vector.clauses and clause.name not in readings
-            for clause in disputed_of(operator)
-            if clause.is_geometric
-        )
-        return None if any(open_clauses) else vector
+        open_clauses = self.open_clauses(vector)
+        geometric = {clause.name for clause in disputed_of(operator) if clause.is_geometric}
+        return None if open_clauses & geometric else vector
+
+    def open_clauses(self, vector: Vector) -> set[str]:
+        """Return the disputed clauses of a vector of which it is not known what is followed."""
+        disputed = {clause.name for clause in disputed_of(operator_named(vector.case.operator))}
+        return disputed.intersection(vector.clauses) - self.readings(vector).keys()
 
     def near(self, bases: Sequence[Vector], others: Sequence[Vector]) -> Iterator[Vector | None]:
         """Yield vectors near `bases` and near `others` in turn, until the time is over.

@@ -90,7 +90,7 @@ class Condition:
     def holds(self, column: Any) -> Bools:
         """Say where it holds; nowhere if there is no such feature (None, NaN).
 
-        Of a feature of all axes, there is one column for each of them, none where there are no axes.
+        Of a feature of all axes, there is one column for each of them, if there are axes.
         """
         if column is None or (self.over and not len(column)):
             return np.zeros((), np.bool_)
