@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from time import perf_counter
 
 import numpy as np
 
@@ -252,11 +251,11 @@ class Experiments:
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
-        until = perf_counter() + _POLISHING
+        until = self._laboratory.clock + _POLISHING
         shown = trial.predicted or [s for s in self._failing if trial.explains(s)]
 
         def fails(case: Case) -> bool:
-            if perf_counter() > until or self._laboratory.is_over:
+            if self._laboratory.clock > until or self._laboratory.is_over:
                 return False
             return any(
                 trial.hypothesis.fails(sample.vector) and trial.explains(sample)
@@ -280,9 +279,9 @@ class Experiments:
     ) -> Trial | None:
         """Hold faults, or alternatives to them, against fresh cases; None if these refute all."""
         standing: Trial | None = None
-        until = perf_counter() + _SECONDS
+        until = self._laboratory.clock + _SECONDS
         for faults in alternatives:
-            if self._is_enough or perf_counter() > until:
+            if self._is_enough or self._laboratory.clock > until:
                 break
             hypothesis = FaultHypothesis(faults, self._planting)
             hypothesis.prepare([s.vector for s in self._conforming])
@@ -308,9 +307,9 @@ class Experiments:
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
         if all(s.outputs is None for s in shown) or share * len(shown) < left:
             return None
-        until = perf_counter() + _SECONDS
+        until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
-        while trial.absent and not trial.other and perf_counter() < until:
+        while trial.absent and not trial.other and self._laboratory.clock < until:
             shown += trial.predicted
             absent += trial.absent
             conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
@@ -346,7 +345,7 @@ class Experiments:
         for _ in range(_ROUNDS):
             if self._laboratory.is_over:
                 break
-            until = perf_counter() + _SECONDS
+            until = self._laboratory.clock + _SECONDS
             known = _of_manner(known, manner)
             rules = self._learned(known)
             asked = [*self._bisected(rules, left), *self._contested(rules, known)]
@@ -492,7 +491,7 @@ class Experiments:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 break
-            if self._laboratory.is_over or perf_counter() > until:
+            if self._laboratory.is_over or self._laboratory.clock > until:
                 break
         return trial
 

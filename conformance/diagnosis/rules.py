@@ -347,7 +347,7 @@ class Rule:
 
     def explains(self, sample: Sample) -> bool:
         """See Hypothesis."""
-        return self.predicts(sample)
+        return manner_of(sample) == self.manner and self.predicts(sample)
 
     def _layout(self, vector: Vector) -> Layout:
         return layout_of(vector, dict(self.readings))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, islice, zip_longest
-from time import perf_counter
+from time import thread_time
 from typing import TypeVar
 
 import numpy as np
@@ -44,10 +44,10 @@ def likely_slips(left: Sequence[Sample], planting: Planting) -> list[Together]:
     sample = _some(usable, _HELD_AGAINST)
     counts: dict[Together, int] = {}
     of_values = (*slips(), *_of_common_numbers(sample))
-    until = perf_counter() + _SECONDS
+    until = thread_time() + _SECONDS
     for seed in _lightest(sample):
         for slip in of_values if seed.wrong is not None else _of_shapes():
-            if perf_counter() > until:
+            if thread_time() > until:
                 break
             if (slip,) not in counts and planting.matched((slip,), [seed])[0]:
                 counts[slip,] = sum(planting.matched((slip,), sample))
