@@ -163,29 +163,3 @@ def test_failures_that_are_right_when_called_again_are_told():
     assert cause.proof is not None
     assert str(cause.proof).startswith("not confirmed")
     assert cause.smallest.endswith("wrong in the run, and right when it is called again")
-
-
-def test_a_clause_that_another_fault_leaves_open_tells_nothing():
-    """Lost NaN make the readings of a clause inconsistent; of infinities that refutes nothing."""
-    nan, inf = np.nan, np.inf
-    some = [
-        vector(np.array([[cells]], np.float32), pool("MaxPool-1"), operator="MaxPool-1", id=f"{i}")
-        for i, cells in enumerate(
-            (
-                [nan, 1, 2, 3],
-                [1, nan, 2, 3],
-                [nan, 1, 2, nan],
-                [-inf, -inf, 2, 3],
-                [1, 2, -inf, -inf],
-                [-inf, -inf, -inf, -inf],
-            )
-        )
-    ]
-    loses_nan = faulty(fault_named("nan-dropped-unless-first"))
-
-    def backend(operator, inputs, attributes):
-        return np.maximum(loses_nan(operator, inputs, attributes), np.finfo(np.float32).min)
-
-    report = check(backend, some, isolate=False)
-    proofs = {cause.name: str(cause.proof) for cause in report.diagnoses}
-    assert proofs["maximum-from-lowest-float32"].startswith("confirmed on 4")

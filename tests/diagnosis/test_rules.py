@@ -298,3 +298,12 @@ def test_a_condition_on_axes_holds_nowhere_without_axes(over):
     """An invalid case may have none."""
     condition = Condition(Feature("kernel", ALL_AXES), "from", 2.0, over=over)
     assert not condition.holds([])
+
+
+def test_a_rule_explains_failures_of_its_own_manner_alone():
+    """Wrong values are no exception, wherever exceptions come."""
+    rule = Rule(((Condition(Feature("kernel", 1), "from", 3.0),),), "exception")
+    made = sample(vector(ramp(1, 1, 6), pool(kernel=[2])), lambda _, got: got + 1)
+    raised = Sample(vector(ramp(1, 1, 6), pool(kernel=[3])), None, failed=True)
+    assert rule.explains(raised)
+    assert not rule.explains(made)
