@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from time import perf_counter
 
 import numpy as np
 
@@ -47,8 +46,10 @@ _SECONDS = 5.0
 """For one supposed cause, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
-_SHARE_OF_SLIPS = 1.25
+_SHARE_OF_SLIPS = 2
 """The same for a slip: of so many, some fit some of the failures by chance."""
+_UNDER_CONDITION = 3
+"""Slips for which a condition is learned, at most, if none is confirmed without."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
@@ -200,8 +201,9 @@ class Experiments:
             if not alternatives:
                 break
             trial = self._on_suspect(alternatives, ())
-            if trial is None:
-                trial = self._under_condition(alternatives[0], (), _SHARE_OF_SLIPS)
+            for faults in alternatives[:_UNDER_CONDITION]:
+                if trial is None and not self._is_enough:
+                    trial = self._under_condition(faults, (), _SHARE_OF_SLIPS)
             if trial is None or not trial.is_confirmed:
                 break
 
@@ -249,11 +251,11 @@ class Experiments:
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
-        until = perf_counter() + _POLISHING
+        until = self._laboratory.clock + _POLISHING
         shown = trial.predicted or [s for s in self._failing if trial.explains(s)]
 
         def fails(case: Case) -> bool:
-            if perf_counter() > until or self._laboratory.is_over:
+            if self._laboratory.clock > until or self._laboratory.is_over:
                 return False
             return any(
                 trial.hypothesis.fails(sample.vector) and trial.explains(sample)
@@ -277,9 +279,9 @@ class Experiments:
     ) -> Trial | None:
         """Hold faults, or alternatives to them, against fresh cases; None if these refute all."""
         standing: Trial | None = None
-        until = perf_counter() + _SECONDS
+        until = self._laboratory.clock + _SECONDS
         for faults in alternatives:
-            if self._is_enough or perf_counter() > until:
+            if self._is_enough or self._laboratory.clock > until:
                 break
             hypothesis = FaultHypothesis(faults, self._planting)
             hypothesis.prepare([s.vector for s in self._conforming])
@@ -305,9 +307,9 @@ class Experiments:
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
         if all(s.outputs is None for s in shown) or share * len(shown) < left:
             return None
-        until = perf_counter() + _SECONDS
+        until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
-        while trial.absent and not trial.other and perf_counter() < until:
+        while trial.absent and not trial.other and self._laboratory.clock < until:
             shown += trial.predicted
             absent += trial.absent
             conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
@@ -343,7 +345,7 @@ class Experiments:
         for _ in range(_ROUNDS):
             if self._laboratory.is_over:
                 break
-            until = perf_counter() + _SECONDS
+            until = self._laboratory.clock + _SECONDS
             known = _of_manner(known, manner)
             rules = self._learned(known)
             asked = [*self._bisected(rules, left), *self._contested(rules, known)]
@@ -484,7 +486,7 @@ class Experiments:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 break
-            if self._laboratory.is_over or perf_counter() > until:
+            if self._laboratory.is_over or self._laboratory.clock > until:
                 break
         return trial
 

@@ -21,7 +21,7 @@ class Planting:
         self._reproductions = Reproductions()
         self._observed: dict[int, tuple[Vector, Observation]] = {}
         self._shown: dict[tuple[Together, int], bool] = {}
-        self._sampled: dict[int, tuple[Sample, Observation, Observation]] = {}
+        self._sampled: dict[int, tuple[Sample, Observation]] = {}
 
     def shows(self, faults: Together, vectors: Sequence[Vector]) -> list[bool]:
         """Say of each vector whether a backend that has faults, and no others, fails it."""
@@ -37,25 +37,22 @@ class Planting:
 
     def reproduces(self, faults: Together, sample: Sample) -> bool:
         """Say whether a backend that has faults would answer as the backend did."""
-        return any(self._reproductions.match(faults, each) for each in self._observations(sample))
+        return self._reproductions.reproduce(faults, self._observation(sample))
 
     def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
         """Say so of several samples at once, under the readings that it follows alone."""
-        observations = [self._observations(sample)[0] for sample in samples]
+        observations = [self._observation(sample) for sample in samples]
         return [bool(match) for match in self._reproductions.matches(faults, observations)]
 
-    def _observations(self, sample: Sample) -> tuple[Observation, Observation]:
-        known = self._sampled.get(id(sample))
-        if known is None:
+    def _observation(self, sample: Sample) -> Observation:
+        if id(sample) not in self._sampled:
             readings = self._readings(sample.vector)
-            known = (
+            # The sample is kept, so that no other one gets its identity.
+            self._sampled[id(sample)] = (
                 sample,
                 Observation(sample.vector, sample.outputs, readings),
-                # What a faulty backend seems to follow may be an effect of the fault.
-                Observation(sample.vector, sample.outputs, readings, in_doubt=True),
             )
-            self._sampled[id(sample)] = known
-        return known[1:]
+        return self._sampled[id(sample)][1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

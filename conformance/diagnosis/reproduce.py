@@ -75,7 +75,7 @@ class Observation:
     @cached_property
     def doubted(self) -> Observation:
         """The same, in doubt of the readings."""
-        return replace(self, in_doubt=True)
+        return self if self.in_doubt else replace(self, in_doubt=True)
 
     def _possible(self) -> list[Combination]:
         left = [
@@ -91,8 +91,9 @@ class Observation:
             {**self.readings, clause.name: reading.name}
             for clause in self._structural()
             for reading in clause.readings
+            if reading.name != self.readings.get(clause.name, clause.default)
         )
-        return [self.readings, {}, *others]
+        return [self.readings, *([{}] if self.readings else []), *others]
 
     def _structural(self) -> list[Clause]:
         """Return the disputed clauses of the operator whose readings replace steps."""

@@ -10,10 +10,10 @@ goes on with those left over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
-from time import perf_counter
+from time import thread_time
 
 from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
@@ -82,7 +82,7 @@ class Search:
         self._broken: dict[Together, list[bool]] = {}
         self._sample: list[int] = []
         self._pair_searches = _PAIR_SEARCHES
-        self._end = perf_counter() + seconds
+        self._end = thread_time() + seconds
 
     def run(self) -> tuple[list[Cause], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
@@ -128,7 +128,7 @@ class Search:
         """Hold causes against those that they do not explain, under other readings too."""
         left = [i for i in left if not _is_explained(i, causes)]
         for i in left:
-            self._mismatches[i] = replace(self._mismatches[i], in_doubt=True)
+            self._mismatches[i] = self._mismatches[i].doubted
         for cause in causes:
             if not self._is_over:
                 cause.explained |= self._explained(cause.faults, left)
@@ -246,7 +246,7 @@ class Search:
 
     @property
     def _is_over(self) -> bool:
-        return perf_counter() > self._end
+        return thread_time() > self._end
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from math import prod
 from typing import Any
 
@@ -78,17 +78,18 @@ def _meets(operator: Operator, needs: Needs) -> bool:
     return needs.met_by(operator)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FaultyOperator:
-    """One operator with faults in some of its steps."""
+    """An operator, but for its steps: `pipeline` holds those after `validate`."""
 
-    operator: Operator
+    right: Operator
+    pipeline: Pipeline
     validate_call: Callable[[Call], Params] | None = None
 
-    @property
-    def pipeline(self) -> Pipeline:
-        """The steps after `validate`."""
-        return self.operator.pipeline
+    @cached_property
+    def operator(self) -> Operator:
+        """The operator with these steps; made when a call is to be validated."""
+        return replace(self.right, pipeline=self.pipeline)
 
     def __call__(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Outputs:
         """Compute every output as the document says, but for the faults."""
@@ -161,7 +162,7 @@ def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> 
                 validate = wrap(validate or Call.validated)
             else:
                 pipeline = pipeline.replace(**{step: wrap(getattr(pipeline, step))})
-    return FaultyOperator(replace(operator, pipeline=pipeline), validate)
+    return FaultyOperator(operator, pipeline, validate)
 
 
 def _from_right_first_output(right: Pipeline) -> Callable[..., Outputs]:

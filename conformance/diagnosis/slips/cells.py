@@ -1,0 +1,265 @@
+"""Slips in what cells are: what padding holds, which entry of an array is read or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conformance.diagnosis.slips.slip import Slip, before, instead, on_outputs
+from conformance.dtypes import dtype_of, float_format
+from conformance.faults.catalogue.building_blocks import WINDOWED, reading_other_cells
+from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Gathered, Windows
+from conformance.vector import Array
+
+_MOST_CELLS = 1 << 20
+"""Cells of padded data, at most: what reaches further beyond the input is left as it is."""
+
+
+# Padding -----------------------------------------------------------------------------------------
+
+
+def of_padding() -> Iterator[Slip]:
+    """Yield slips in what windows read beyond the input."""
+    for (words, fill), (place, reach) in product(_FILLS, _SIDES):
+        yield Slip(f"{place} held {words}", "gather", instead(_filled(fill, reach)))
+
+
+def padding_of(value: float, words: str) -> Iterator[Slip]:
+    """Yield slips in which windows read a given value beyond the input."""
+    for place, reach in _SIDES:
+        fill = _filled(_constant(value), reach)
+        yield Slip(f"{place} held {words}", "gather", instead(fill))
+
+
+Fill = Callable[[Array, list[tuple[int, int]]], Array]
+"""Data with so many cells more before and after each spatial axis."""
+Reach = Callable[[tuple[int, int]], tuple[int, int]]
+
+
+def _filled(fill: Fill, reach: Reach) -> Callable[..., Gathered]:
+    def gather(right: Any, data: Array, params: Params, windows: Windows) -> Gathered:
+        beyond = [
+            reach((max(0, -int(a.min(initial=0))), max(0, int(b.max(initial=0)) - d)))
+            for a, b, d in zip(windows.start, windows.stop, data.shape[2:], strict=True)
+        ]
+        sizes = [d + sum(more) for d, more in zip(data.shape[2:], beyond, strict=True)]
+        if not any(map(any, beyond)) or prod(data.shape[:2]) * prod(sizes) > _MOST_CELLS:
+            gathered: Gathered = right(data, params, windows)
+            return gathered
+        begins = [begin for begin, _ in beyond]
+        moved = Windows(
+            tuple(a + begin for a, begin in zip(windows.start, begins, strict=True)),
+            tuple(b + begin for b, begin in zip(windows.stop, begins, strict=True)),
+        )
+        padded = fill(data, beyond)
+        return Gathered(padded, moved.clipped_starts(sizes), moved.clipped_stops(sizes))
+
+    return gather
+
+
+def _padded(mode: Any) -> Fill:
+    return lambda data, beyond: np.pad(data, [(0, 0), (0, 0), *beyond], mode)
+
+
+def _constant(value: float) -> Fill:
+    """Fill with a number, or the one of the type that is nearest to it."""
+
+    def fill(data: Array, beyond: list[tuple[int, int]]) -> Array:
+        number = value
+        if data.dtype.kind in "iu":
+            info = np.iinfo(data.dtype)
+            number = 0 if np.isnan(value) else int(np.clip(value, info.min, info.max))
+        held = np.array(number).astype(data.dtype)
+        return np.pad(data, [(0, 0), (0, 0), *beyond], constant_values=held)
+
+    return fill
+
+
+def _in_memory(data: Array, beyond: list[tuple[int, int]]) -> Array:
+    """Compute addresses of cells beyond an axis as those of cells inside it."""
+    address: Array = np.arange(prod(data.shape[:2])).reshape(*data.shape[:2])
+    for size, (begin, end) in zip(data.shape[2:], beyond, strict=True):
+        address = address[..., np.newaxis] * size + np.arange(-begin, size + end)
+    lying: Array = data.reshape(-1)[address % data.size]
+    return lying
+
+
+_FILLS: tuple[tuple[str, Fill], ...] = (
+    ("zeros", _constant(0.0)),
+    ("NaN", _constant(np.nan)),
+    ("the nearest cell of the input", _padded("edge")),
+    ("the input mirrored at its first and last cell", _padded("reflect")),
+    ("the input mirrored at its borders", _padded("symmetric")),
+    ("the other end of the input", _padded("wrap")),
+    ("what lies there in memory", _in_memory),
+    *(
+        (f"the lowest number of {name}", _constant(-float_format(name).largest))
+        for name in ("float16", "float32")
+    ),
+)
+_SIDES: tuple[tuple[str, Reach], ...] = (
+    ("padding", lambda reach: reach),
+    ("padding before the input", lambda reach: (reach[0], 0)),
+    ("padding after the input", lambda reach: (0, reach[1])),
+)
+
+
+# Cells of windows --------------------------------------------------------------------------------
+
+
+def of_taps() -> Iterator[Slip]:
+    """Yield slips in which windows read other cells than the next ones, one after the other."""
+    for words, choose in (
+        ("every second cell", lambda cells, _d, _s: [cells[0] + 2 * i for i in range(len(cells))]),
+        (
+            "cells as far apart as windows",
+            lambda cells, _d, s: [cells[0] + s * i for i in range(len(cells))],
+        ),
+    ):
+        wrap = reading_other_cells(_inside(choose), unclipped=True)["gather"]
+        yield Slip(f"windows read {words}", "gather", wrap, WINDOWED)
+    for words, choose in (
+        ("their first cell twice", lambda cells, _d, _s: cells[:1] + cells),
+        ("their last cell twice", lambda cells, _d, _s: cells + cells[-1:]),
+        ("only cells that no window before them does", lambda cells, _d, s: cells[-s:]),
+    ):
+        for along, last in (("", False), (" along the last axis", True)):
+            wrap = reading_other_cells(_along(choose, last=last))["gather"]
+            yield Slip(f"windows read {words}{along}", "gather", wrap, WINDOWED)
+
+
+Choose = Callable[[list[int], int, int], list[int]]
+"""Positions that a window reads along an axis, from the right ones, the size and the stride."""
+OfParams = Callable[[list[int], int, Params, int], list[int]]
+
+
+def _along(choose: Choose, *, last: bool = False) -> OfParams:
+    def chosen(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+        if last and j != len(params.sizes) - 1:
+            return cells
+        stride = params.strides[j] if params.strides else 1
+        # Only the first window has cells from the begin on that none before it has.
+        return choose(cells, d, stride) if cells and (cells[0] or stride < len(cells)) else cells
+
+    return chosen
+
+
+def _inside(choose: Choose) -> OfParams:
+    of_axis = _along(choose)
+    return lambda cells, d, params, j: [p for p in of_axis(cells, d, params, j) if 0 <= p < d]
+
+
+# Entries of arrays -------------------------------------------------------------------------------
+
+
+def of_entries() -> Iterator[Slip]:
+    """Yield slips in which entry of the data is read, or of the output written."""
+    for (unit, axes), (words, source) in product(_UNITS, _SOURCES):
+        taken = _taken(axes, source)
+        yield Slip(
+            f"in place of each {unit} of the data, {words} were read", "gather", _data(taken)
+        )
+        said = f"in place of each {unit} of the output, {words} were returned"
+        yield Slip(said, "reduce", on_outputs(taken))
+
+
+def _data(change: Callable[[Array], Array]) -> StepWrap:
+    return before(lambda data, *others: (np.ascontiguousarray(change(data)), *others))
+
+
+Source = Callable[[Array, int], Any]
+"""From the numbers 0..count-1 of entries, and their count: the numbers of others."""
+
+_UNITS: tuple[tuple[str, Callable[[int], range]], ...] = (
+    ("batch", lambda _: range(1)),
+    ("channel", lambda _: range(1, 2)),
+    ("plane of all batches", lambda _: range(2)),
+    ("slice along the first axis", lambda _: range(2, 3)),
+    ("slice along the last axis", lambda n: range(n - 1, n)),
+    ("cell of a plane", lambda n: range(2, n)),
+    ("cell", range),
+)
+_SOURCES: tuple[tuple[str, Source], ...] = (
+    ("the first", lambda i, _: i * 0),
+    ("the last", lambda i, n: i * 0 + n - 1),
+    ("the next", lambda i, n: np.minimum(i + 1, n - 1)),
+    ("the one before", lambda i, _: np.maximum(i - 1, 0)),
+    ("those in reverse order", lambda i, n: n - 1 - i),
+    ("the first of each pair", lambda i, _: i // 2 * 2),
+    ("the other of each pair", lambda i, n: np.minimum(i ^ 1, n - 1)),
+    *(
+        (f"that of its number modulo {count}", lambda i, n, c=count: i % c % n)
+        for count in (2, 3, 4, 8, 16, 32, 64, 128, 256, 1 << 15, 1 << 16)
+    ),
+    *(
+        (
+            f"beyond whole groups of {lanes} those of the last whole group",
+            lambda i, n, c=lanes: (
+                np.where(i < n // c * c, i, np.maximum(n // c * c - c, 0) + i % c) % n
+            ),
+        )
+        for lanes in (4, 8, 16)
+    ),
+)
+
+
+def _taken(axes: Callable[[int], range], source: Source) -> Callable[[Array], Array]:
+    def taken(array: Array) -> Array:
+        numbered = axes(array.ndim)
+        if not numbered or 0 in array.shape:
+            return array
+        before, after = array.shape[: numbered.start], array.shape[numbered.stop :]
+        entries = array.reshape(*before, -1, *after)
+        count = entries.shape[numbered.start]
+        other: Array = entries.take(source(np.arange(count), count), numbered.start)
+        return other.reshape(array.shape)
+
+    return taken
+
+
+# Layouts -----------------------------------------------------------------------------------------
+
+
+def of_layouts() -> Iterator[Slip]:
+    """Yield slips in the order of axes, and in the element type of the output."""
+    for words, other in _ORDERS:
+        yield Slip(f"{words} of the output were exchanged", "reduce", on_outputs(other))
+        stored: Callable[[Array], Array] = lambda array, other=other: _stored(other(array), array)  # type: ignore[misc]  # noqa: E731
+        said = f"{words} of the output were exchanged, and its shape were right"
+        yield Slip(said, "reduce", on_outputs(stored))
+        yield Slip(f"the data were laid out with {words} exchanged", "gather", _data(stored))
+    for words, change in _SHAPES:
+        yield Slip(words, "reduce", on_outputs(change))
+    for name in ("float32", "float64", "int32", "int64"):
+        for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
+            words = f"an output of {what} were {name}"
+            yield Slip(words, "reduce", on_outputs(_cast(kinds, name)))
+
+
+_ORDERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("the last two axes", lambda a: a.swapaxes(-1, -2) if a.ndim > 3 else a),
+    ("the first and the last axis", lambda a: a.swapaxes(2, -1) if a.ndim > 4 else a),
+    ("batches and channels", lambda a: a.swapaxes(0, 1)),
+    ("channels and the spatial axes", lambda a: np.moveaxis(a, 1, -1)),
+)
+_SHAPES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("axes of length 1 of the output were dropped", lambda a: a.squeeze()),
+    ("the spatial axes of the output were one", lambda a: a.reshape(*a.shape[:2], -1)),
+    ("the first batch alone were returned, without its axis", lambda a: a[0]),
+    ("batches and channels of the output were one axis", lambda a: a.reshape(-1, *a.shape[2:])),
+)
+
+
+def _stored(other: Array, array: Array) -> Array:
+    """Return the memory of another array in the shape of one."""
+    return np.ascontiguousarray(other).reshape(array.shape)
+
+
+def _cast(kinds: str, name: str) -> Callable[[Array], Array]:
+    return lambda array: array.astype(dtype_of(name)) if array.dtype.kind in kinds else array

@@ -1,0 +1,280 @@
+"""Slips in where windows lie, which cells of them are read, and by what a sum is divided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+
+from conformance.diagnosis.slips.slip import Slip, after, before
+from conformance.faults.catalogue.building_blocks import ADAPTIVE, AVERAGES, EVERY
+from conformance.operators import pipeline as steps
+from conformance.operators import windows as axis
+from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
+from conformance.vector import Array
+
+Ends = tuple[axis.Positions, axis.Positions]
+"""Start and stop of each window along an axis."""
+Move = Callable[[axis.Positions, axis.Positions, int], Ends]
+"""Other ends of windows along an axis of so many cells."""
+Count = Callable[[axis.Positions, axis.Positions, int, tuple[int, int]], axis.Positions]
+"""Cells of each window along an axis, from its ends, the input size and the pads."""
+
+_AXES: tuple[tuple[str, slice], ...] = (
+    ("", slice(None)),
+    (" along the first axis", slice(0, 1)),
+    (" along the last axis", slice(-1, None)),
+)
+_GROUPS = (2, 4, 8, 16)
+_MOST = (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256)
+
+
+def of_windows() -> Iterator[Slip]:
+    """Yield slips in the ends of windows, for every step or for one alone."""
+    for (moved, move), (along, chosen) in product(_moves(), _AXES):
+        for place, step, wrap, needs in _PLACES:
+            yield Slip(f"windows {moved}{along}{place}", step, wrap(_on(chosen, move)), needs)
+    ends = islice(_moves(), _OF_ENDS)
+    for (moved, move), (which, some), (along, chosen) in product(ends, _WHICH, _AXES):
+        for place, step, wrap, needs in _PLACES:
+            words = f"the {which} window{along or ' along each axis'} {moved}{place}"
+            yield Slip(words, step, wrap(_on(chosen, _only(some, move))), needs)
+    for (begin, start), (end, stop) in product(_BLOCK_STARTS, _BLOCK_STOPS):
+        words = f"block i began at {begin} and ended at {end}"
+        yield Slip(words, "windows", after(_blocks(start, stop)), ADAPTIVE)
+
+
+def _moves() -> Iterator[tuple[str, Move]]:
+    yield "began one cell earlier", lambda a, b, _: (a - 1, b)
+    yield "began one cell later", lambda a, b, _: (np.where(b - a > 1, a + 1, a), b)
+    yield "ended one cell earlier", lambda a, b, _: (a, np.where(b - a > 1, b - 1, b))
+    yield "ended one cell later", lambda a, b, _: (a, b + 1)
+    yield "lay one cell earlier", lambda a, b, _: (a - 1, b - 1)
+    yield "lay one cell later", lambda a, b, _: (a + 1, b + 1)
+    yield "that begin in the padding lay where the input begins", _into_begin
+    yield "that end in the padding lay where the input ends", _into_end
+    yield (
+        "that reach into the padding lay inside the input",
+        lambda a, b, d: _into_begin(*_into_end(a, b, d), d),
+    )
+    yield "began inside the input, at its nearest cell", lambda a, b, d: (np.clip(a, 0, d - 1), b)
+    yield (
+        "that begin after the input began at its last cell",
+        lambda a, b, d: (
+            np.minimum(a, d - 1),
+            b,
+        ),
+    )
+    yield "that begin in the padding began with the input", lambda a, b, _: (np.maximum(a, 0), b)
+    yield "that end in the padding ended with the input", lambda a, b, d: (a, np.minimum(b, d))
+    for most in _MOST:
+        yield f"had at most {most} cells", lambda a, b, _, n=most: (a, np.minimum(b, a + n))  # type: ignore[misc]
+    for group in _GROUPS:
+        words = f"of more than {group} cells ended with their last whole group of {group}"
+        yield words, lambda a, b, _, n=group: (a, np.where(b - a > n, a + (b - a) // n * n, b))  # type: ignore[misc]
+
+
+def _only(chosen: slice, move: Move) -> Move:
+    """Move some windows alone."""
+
+    def moved(start: axis.Positions, stop: axis.Positions, size: int) -> Ends:
+        ends = start.copy(), stop.copy()
+        for end, other in zip(ends, move(start, stop, size), strict=True):
+            end[chosen] = other[chosen]
+        return ends
+
+    return moved
+
+
+_OF_ENDS = 4
+"""So many moves, the first ones, are of one cell at one end."""
+_WHICH = (("first", slice(0, 1)), ("last", slice(-1, None)))
+
+
+def _into_begin(start: axis.Positions, stop: axis.Positions, _size: int) -> Ends:
+    moved = np.maximum(start, 0)
+    return moved, moved + stop - start
+
+
+def _into_end(start: axis.Positions, stop: axis.Positions, size: int) -> Ends:
+    moved = np.minimum(stop, size)
+    return moved - (stop - start), moved
+
+
+def _on(chosen: slice, move: Move) -> Callable[[Windows, Params], Windows]:
+    """Move windows along some axes."""
+
+    def moved(windows: Windows, params: Params) -> Windows:
+        ends = [*zip(windows.start, windows.stop, strict=True)]
+        for i in range(len(ends))[chosen]:
+            ends[i] = move(*ends[i], params.sizes[i])
+        return Windows(tuple(a for a, _ in ends), tuple(b for _, b in ends))
+
+    return moved
+
+
+Moved = Callable[[Windows, Params], Windows]
+
+
+def _everywhere(moved: Moved) -> StepWrap:
+    return after(lambda windows, params, *_: moved(windows, params))
+
+
+def _read(moved: Moved) -> StepWrap:
+    """Move the ends of those cells of windows that lie inside the input."""
+
+    def change(gathered: Gathered, _data: Array, params: Params, _windows: Windows) -> Gathered:
+        other = moved(Windows(tuple(gathered.lo), tuple(gathered.hi)), params)
+        sizes = gathered.data.shape[2:]
+        return Gathered(gathered.data, other.clipped_starts(sizes), other.clipped_stops(sizes))
+
+    return after(change)
+
+
+def _divided(moved: Moved) -> StepWrap:
+    return before(lambda params, pads, windows: (params, pads, moved(windows, params)))
+
+
+_PLACES: tuple[tuple[str, str, Callable[[Moved], StepWrap], Needs], ...] = (
+    ("", "windows", _everywhere, EVERY),
+    (", for the cells that are read alone", "gather", _read, EVERY),
+    (", for the divisor alone", "divide", _divided, AVERAGES),
+)
+
+
+# Blocks of adaptive operators --------------------------------------------------------------------
+
+BlockEnd = Callable[[Any, int, int, axis.Positions], Any]
+"""One end of the blocks, from i = 0..o-1, the input size d, the output size o and the starts."""
+
+_BLOCK_STARTS: tuple[tuple[str, BlockEnd], ...] = (
+    ("i d / o rounded down", lambda i, d, o, _: i * d // o),
+    ("i d / o rounded up", lambda i, d, o, _: -(-i * d // o)),
+    ("i d / o rounded to nearest", lambda i, d, o, _: (2 * i * d + o) // (2 * o)),
+    ("i times d / o rounded down", lambda i, d, o, _: i * (d // o)),
+    ("i times d / o rounded up", lambda i, d, o, _: i * -(-d // o)),
+    ("i d / o in float32 rounded down", lambda i, d, o, _: _in_float32(i, d, o, np.floor)),
+    ("i times d / o in float32 rounded down", lambda i, d, o, _: _scaled(i, d, o, np.floor)),
+)
+_BLOCK_STOPS: tuple[tuple[str, BlockEnd], ...] = (
+    ("(i + 1) d / o rounded up", lambda i, d, o, _: -(-(i + 1) * d // o)),
+    ("(i + 1) d / o rounded down", lambda i, d, o, _: (i + 1) * d // o),
+    ("(i + 1) d / o rounded to nearest", lambda i, d, o, _: (2 * (i + 1) * d + o) // (2 * o)),
+    ("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
+    ("its begin plus d / o rounded down", lambda _, d, o, start: start + d // o),
+    ("its begin plus d / o rounded up", lambda _, d, o, start: start - (-d // o)),
+    (
+        "its begin plus d less (o - 1) times d / o",
+        lambda _, d, o, start: start + d - (o - 1) * (d // o),
+    ),
+    ("(i + 1) d / o in float32 rounded up", lambda i, d, o, _: _in_float32(i + 1, d, o, np.ceil)),
+    ("(i + 1) times d / o in float32 rounded up", lambda i, d, o, _: _scaled(i + 1, d, o, np.ceil)),
+)
+
+
+def _in_float32(i: Any, d: int, o: int, rounded: Callable[[Any], Any]) -> Any:
+    return rounded((i * d).astype(np.float32) / np.float32(o)).astype(np.int64)
+
+
+def _scaled(i: Any, d: int, o: int, rounded: Callable[[Any], Any]) -> Any:
+    return rounded(i.astype(np.float32) * (np.float32(d) / np.float32(o))).astype(np.int64)
+
+
+def _blocks(start: BlockEnd, stop: BlockEnd) -> Callable[..., Windows]:
+    def blocks(_right: Windows, params: Params, _pads: Pads, extent: steps.Extent) -> Windows:
+        ends = []
+        for d, o in zip(params.sizes, extent, strict=True):
+            i = np.arange(o, dtype=np.int64)
+            begins = np.minimum(start(i, d, o, i), d - 1)
+            ends.append((begins, np.clip(stop(i, d, o, begins), begins + 1, d)))
+        return Windows(tuple(a for a, _ in ends), tuple(b for _, b in ends))
+
+    return blocks
+
+
+# Divisors ----------------------------------------------------------------------------------------
+
+_COUNTS: tuple[tuple[str, Count], ...] = (
+    ("all its cells", lambda a, b, _d, _pads: b - a),
+    ("its cells in the input", lambda a, b, d, _pads: axis.cells_within(a, b, 0, d)),
+    ("its cells in the padded input", lambda a, b, d, p: axis.cells_within(a, b, -p[0], d + p[1])),
+    ("its cells but those before the input", lambda a, b, _d, _pads: b - np.maximum(a, 0)),
+    ("its cells but those after the input", lambda a, b, d, _pads: np.minimum(b, d) - a),
+    ("the cells of the input", lambda a, _b, d, _pads: np.full_like(a, d)),
+    ("1", lambda a, _b, _d, _pads: np.ones_like(a)),
+)
+
+
+def of_divisors() -> Iterator[Slip]:
+    """Yield slips in which cells count, and in the divisor that counts make."""
+    for (words, count), (along, chosen) in product(_COUNTS, _AXES):
+        said = f"the divisor of a window were made from {words}{along}"
+        yield Slip(said, "divide", _counted(count, chosen, steps.outer), AVERAGES)
+    for words, count in _COUNTS[:3]:
+        said = f"the divisor of a window were the sum of {words} along each axis"
+        yield Slip(said, "divide", _counted(count, slice(None), _sum), AVERAGES)
+    for words, change in _OF_DIVISORS:
+        yield Slip(f"divisors were {words}", "divide", after(_at_least_one(change)), AVERAGES)
+
+
+def _counted(
+    count: Count, chosen: slice, combined: Callable[[list[axis.Positions]], Divisor]
+) -> StepWrap:
+    """Combine other counts along some axes, and the right ones along the others."""
+
+    def other(right: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
+        axes = [*zip(windows.start, windows.stop, params.sizes, pads, strict=True)]
+        frame = 2 if params.include_pad else 1
+        counts = [_COUNTS[frame][1](*each) for each in axes]
+        for i in range(len(axes))[chosen]:
+            counts[i] = count(*axes[i])
+        return np.where(right > 0, np.maximum(combined(counts), 1), 0)
+
+    return after(other)
+
+
+def _sum(counts: list[axis.Positions]) -> Divisor:
+    total: Divisor = np.zeros((), np.int64)
+    for count in counts:
+        total = total[..., np.newaxis] + count
+    return total
+
+
+def _at_least_one(change: Callable[[Divisor], Any]) -> Callable[..., Divisor]:
+    return lambda right, *_: np.where(right > 0, np.maximum(change(right), 1), 0)
+
+
+def _power_of_two(rounded: Callable[[Any], Any]) -> Callable[[Divisor], Divisor]:
+    return lambda n: (2 ** rounded(np.log2(np.maximum(n, 1)))).astype(np.int64)
+
+
+def _in_bits(dtype: Any) -> Callable[[Divisor], Divisor]:
+    return lambda n: n.astype(dtype).astype(np.int64)
+
+
+_OF_DIVISORS: tuple[tuple[str, Callable[[Divisor], Any]], ...] = (
+    ("that of the first window", lambda n: n.flat[0]),
+    ("that of the last window", lambda n: n.flat[-1]),
+    ("that of the central window", lambda n: n[tuple(o // 2 for o in n.shape)]),
+    ("that of the first window of a row", lambda n: n[..., :1]),
+    ("that of the last window of a row", lambda n: n[..., -1:]),
+    ("that of the first window of a column", lambda n: n[:1]),
+    ("that of the window before", lambda n: np.concatenate([n[..., :1], n[..., :-1]], -1)),
+    ("the largest of all", lambda n: n.max(initial=1)),
+    ("the smallest of all", lambda n: n.min(initial=1 << 62)),
+    ("one more", lambda n: n + 1),
+    ("one less", lambda n: n - 1),
+    ("twice as large", lambda n: 2 * n),
+    ("half as large", lambda n: n // 2),
+    ("squared", lambda n: n * n),
+    ("rounded up to a power of two", _power_of_two(np.ceil)),
+    ("rounded down to a power of two", _power_of_two(np.floor)),
+    ("rounded up to an even number", lambda n: n + n % 2),
+    *((f"kept in {t}", _in_bits(t)) for t in ("int8", "uint8", "int16", "uint16", "float16")),
+    *((f"at most {most}", lambda n, most=most: np.minimum(n, most)) for most in (127, 255, 256)),
+)

@@ -1,0 +1,254 @@
+"""Each production of the grammar of slips, on calls small enough to compute by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.diagnosis.slips import slips
+from conformance.faults import faulty
+
+INF, NAN = np.inf, np.nan
+
+
+def answer(words, operator, inputs, attributes):
+    """Return what a backend with one slip returns, for the only plane of the data."""
+    (slip,) = [slip for slip in slips() if slip.summary == f"answers as if {words}"]
+    return faulty(slip)(operator, inputs, attributes)
+
+
+def pooled(words, operator, row, kernel, dtype="float32", **attributes):
+    """Return what a slip makes of a row of cells, by default with strides of 1 and no pads."""
+    data = np.array(row, dtype).reshape(1, 1, -1)
+    default = {"kernel": [kernel], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    if operator == "AvgPool-1":
+        default["exclude_pad"] = True
+    return answer(words, operator, [data], default | attributes)[0, 0].tolist()
+
+
+PADDED = {"pads_begin": [1], "pads_end": [1]}
+
+
+@pytest.mark.parametrize(
+    ("words", "row", "kernel", "expected"),
+    [
+        ("results were at least -1", [-5, 3], 1, [-1, 3]),
+        ("results were without their sign", [-5, 3], 1, [5, 3]),
+        ("results were kept in the range of int8", [-500, 3, 500], 1, [-128, 3, 127]),
+        ("results were cut off to integers", [-1.5, 1.5], 1, [-1, 1]),
+        ("results were rounded to float16", [2049, 3], 1, [2048, 3]),
+        (
+            "results were the largest number where they are infinity",
+            [INF],
+            1,
+            [3.4028234663852886e38],
+        ),
+        ("cells were 0 where they are NaN", [NAN, -1], 2, [0]),
+        ("cells were minus infinity where they are NaN", [NAN, -1], 2, [-1]),
+        ("cells that are NaN were left out", [NAN, -1], 2, [-1]),
+        ("cells that come last in their window were left out", [1, 2, 3], 2, [1, 2]),
+        ("the result were the smallest cell of its window", [2, 1, 3], 2, [1, 1]),
+        ("the result were the last cell of its window", [2, 1, 3], 2, [1, 3]),
+        ("the result were the middle cell of its window", [3, 1, 2], 3, [1]),
+        (
+            "a cell took the place of the one before unless that is larger",
+            [NAN, 1, NAN],
+            2,
+            [1, NAN],
+        ),
+        ("a cell took the place of the first only if it is larger", [NAN, 1, NAN], 2, [NAN, 1]),
+        (
+            "a cell took the place of another only if its magnitude is larger",
+            [-3, 2, 1],
+            2,
+            [-3, 2],
+        ),
+        ("floating-point numbers were compared as signed integers", [-1, -2], 2, [-2]),
+        (
+            "a maximum started from that of the window before it in its row",
+            [3, 1, 4],
+            1,
+            [3, 3, 4],
+        ),
+        ("a maximum started from the first cell of its plane", [3, 1, 4], 1, [3, 3, 4]),
+    ],
+)
+def test_slips_of_a_maximum(words, row, kernel, expected):
+    """Other numbers are compared, they are compared in another way, or another one is returned."""
+    np.testing.assert_array_equal(pooled(words, "MaxPool-1", row, kernel), expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "row", "expected"),
+    [
+        ("integers were converted to int8 and back before they are compared", [200, 1], [1]),
+        ("results that are integers were kept in the range of int8", [200, 1], [127]),
+        ("signed and unsigned integers were compared as the others", [-1, 1], [-1]),
+    ],
+)
+def test_slips_of_integers(words, row, expected):
+    """They wrap, are kept in a range, or are compared with another sign."""
+    assert pooled(words, "MaxPool-1", row, 2, "int32") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "row", "kernel", "expected"),
+    [
+        ("sums were rounded to float16 before the division", [65504, 65504], 2, [INF]),
+        ("sums were 0 where they are negative before the division", [-1, -2, 4], 2, [0, 1]),
+        ("running sums were 0 where they are negative", [-2, 4], 2, [2]),
+        ("running sums were rounded to float16", [2048, 1, 1, 2], 4, [512.5]),
+        ("sums were multiplied by reciprocals cut off to 8 bits", [3, 3, 3], 3, [2.98828125]),
+        ("cells that are 0 were left out of divisors", [0, 4], 2, [4]),
+        ("cells that are negative were left out of sums", [-2, 4], 2, [2]),
+        ("cells that are NaN were left out of sums and divisors", [NAN, 4], 2, [4]),
+        ("cells that come first in their window were added twice", [1, 3], 2, [2.5]),
+        ("the result were the sum of its window", [1, 3], 2, [4]),
+        ("the result were the largest cell of its window", [1, 3], 2, [3]),
+        ("a sum started from that of the window before it in its row", [1, 3, 5], 2, [2, 6]),
+        ("sums were slid along the last axis, in its own type", [INF, 1], 1, [INF, NAN]),
+        (
+            "sums were differences of running sums along the last axis, in float32",
+            [1e9, 1],
+            1,
+            [1e9, 0],
+        ),
+        ("divisors were one more", [1, 3], 2, [4 / 3]),
+        ("divisors were rounded up to a power of two", [1, 1, 6], 3, [2]),
+        ("windows began one cell later, for the cells that are read alone", [1, 2, 3], 2, [1, 1.5]),
+        ("windows ended one cell earlier", [1, 2, 3], 2, [1, 2]),
+        ("windows lay one cell later", [1, 2, 3], 2, [2.5, 3]),
+        ("the last window along each axis ended one cell earlier", [1, 2, 3], 2, [1.5, 2]),
+        (
+            "windows of more than 2 cells ended with their last whole group of 2",
+            [1, 2, 6],
+            3,
+            [1.5],
+        ),
+        ("windows had at most 2 cells, for the cells that are read alone", [3, 3, 9], 3, [2]),
+        ("windows read their first cell twice", [1, 3, 5], 2, [2.5, 5.5]),
+        ("windows read every second cell", [1, 2, 3, 4], 2, [2, 3, 1.5]),
+    ],
+)
+def test_slips_of_an_average(words, row, kernel, expected):
+    """Sums, divisors, windows or the cells that are read are other ones."""
+    np.testing.assert_allclose(pooled(words, "AvgPool-1", row, kernel), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("the divisor of a window were made from all its cells", [2, 4, 10 / 3]),
+        (
+            "the divisor of a window were made from its cells but those before the input",
+            [3, 4, 10 / 3],
+        ),
+        ("the divisor of a window were made from the cells of the input", [2, 4, 10 / 3]),
+        ("divisors were that of the first window", [3, 6, 5]),
+        ("divisors were the largest of all", [2, 4, 10 / 3]),
+        ("windows that begin in the padding lay where the input begins", [4, 4, 5]),
+        ("every begin pad were 0, for the divisor alone", [2, 6, 10]),
+    ],
+)
+def test_slips_of_divisors_at_the_border(words, expected):
+    """The cells 2, 4, 6 with a pad at either end, and windows of three cells."""
+    found = pooled(words, "AvgPool-1", [2, 4, 6], 3, **PADDED)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("padding held zeros", [0, -1, 0]),
+        ("padding before the input held zeros", [0, -1, -4]),
+        ("padding held NaN", [NAN, -1, NAN]),
+        ("padding held the other end of the input", [-3, -1, -3]),
+        ("padding held the input mirrored at its first and last cell", [-2, -1, -1]),
+        ("padding held what lies there in memory", [-3, -1, -3]),
+    ],
+)
+def test_slips_of_padding(words, expected):
+    """The cells -3, -2, -1, -4 with a pad at either end, two by two."""
+    found = pooled(words, "MaxPool-1", [-3, -2, -1, -4], 2, **PADDED, strides=[2])
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            "block i began at i d / o rounded down and ended at (i + 1) d / o rounded down",
+            [1, 2.5, 4.5],
+        ),
+        (
+            "block i began at i times d / o rounded down and ended at (i + 1) d / o rounded up",
+            [1.5, 3, 4],
+        ),
+        (
+            "block i began at i d / o rounded up and ended at (i + 1) d / o rounded up",
+            [1.5, 3.5, 5],
+        ),
+    ],
+)
+def test_slips_of_blocks(words, expected):
+    """Five cells 1 to 5 in three blocks."""
+    inputs = [np.arange(1.0, 6.0).reshape(1, 1, 5), np.array([3])]
+    np.testing.assert_allclose(answer(words, "AdaptiveAvgPool-8", inputs, {})[0, 0], expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("in place of each channel of the data, the first were read", [[1, 2], [1, 2]]),
+        ("in place of each channel of the output, the last were returned", [[3, 4], [3, 4]]),
+        (
+            "in place of each slice along the last axis of the data, the next were read",
+            [[2, 2], [4, 4]],
+        ),
+        ("in place of each cell of the data, those in reverse order were read", [[4, 3], [2, 1]]),
+        ("the data were laid out with channels and the spatial axes exchanged", [[1, 3], [2, 4]]),
+    ],
+)
+def test_slips_of_entries(words, expected):
+    """Two channels of two cells, each a window of its own."""
+    data = np.array([[[1.0, 2.0], [3.0, 4.0]]])
+    attributes = {"kernel": [1], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    assert answer(words, "MaxPool-1", [data], attributes)[0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "shape"),
+    [
+        ("the list of pads were pairs of begin and end", (5, 3)),
+        ("the list of pads were ends, then begins", (4, 4)),
+        ("both pads of an axis were the larger one", (5, 5)),
+        ("every begin pad were 0", (3, 3)),
+        ("every stride were that of the next axis on the first axis", (4, 4)),
+        ("every kernel size were at most 1", (5, 5)),
+        (
+            "every output size were what a window can slide over the stride, rounded down plus 1",
+            (4, 4),
+        ),
+        (
+            "every output size were what a window can slide plus 1 over the stride, rounded up",
+            (4, 4),
+        ),
+        ("every output size were that of windows that end in the input", (4, 4)),
+    ],
+)
+def test_slips_of_numbers_that_change_the_shape(words, shape):
+    """Four rows and columns, windows of two by two and a begin pad on each axis."""
+    attributes = {
+        "kernel": [2, 2],
+        "strides": [1, 1],
+        "pads_begin": [1, 1],
+        "pads_end": [0, 0],
+    }
+    found = answer(words, "MaxPool-1", [np.zeros((1, 1, 4, 4))], attributes)
+    assert found.shape == (1, 1, *shape)
+
+
+def test_no_two_slips_read_alike():
+    """Each is said in words of its own."""
+    words = [slip.summary for slip in slips()]
+    assert len(set(words)) == len(words)
