@@ -116,6 +116,8 @@ class Condition:
 
     def beyond(self, case: Case) -> Iterator[Case | None]:
         """Yield the case with numbers on the other side of a threshold, near to it and far."""
+        if self.feature.name in _OF_DATA:
+            return
         if self.relation == "to":
             yield from (
                 _case_at(case, self.feature, n) for n in (self.value + 1, 2 * self.value + 2)
@@ -260,6 +262,8 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
     "inputs": ("size", 0),
 }
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
+_OF_DATA = frozenset({"value", "largest_cell", "smallest_cell"})
+"""Features of numbers in the data, which no size lets occur."""
 _AXIS: Mapping[str, int] = {"size": 1}
 
 
@@ -861,7 +865,7 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
     edges = []
     for place in places:
         for condition in place:
-            if condition.relation not in {"from", "to"} or condition.feature.name == "value":
+            if condition.relation not in {"from", "to"} or condition.feature.name in _OF_DATA:
                 continue
             others = tuple(other for other in place if other is not condition)
             beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
