@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, islice, zip_longest
+from itertools import chain
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 
-from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.hypothesis import Bools, Sample
 from conformance.diagnosis.planting import Planting, Together
 from conformance.diagnosis.slips import cells, lists, values, windows
 from conformance.diagnosis.slips.slip import Slip
@@ -20,50 +20,71 @@ from conformance.reference.rounding import widen
 
 _SEEDS = 4
 """Failures that slips are looked for which reproduce them."""
+_TELLING = 4
+"""So many wrong elements of a failure are seldom all reproduced by chance."""
 _HELD_AGAINST = 48
-"""Failures that these are held against, at most."""
+"""Failures that slips are held against, at most."""
 _LARGEST = 1 << 14
 """Elements of an output that is looked at, at most."""
-_LEAST_SHARE = 4
-"""A slip reproduces one in so many of them at least."""
+_LEAST_SHARE = 8
+"""The slips of a suspect reproduce one in so many of them at least."""
+_SUSPECTS = 3
 _ALTERNATIVES = 16
 _NUMBERS = 3
 """Numbers that wrong elements have in common, at most, of which slips are made."""
-_T = TypeVar("_T")
-
 _SECONDS = 4.0
 """For one search, at most."""
+_T = TypeVar("_T")
 
 
-def likely_slips(left: Sequence[Sample], planting: Planting) -> list[Together]:
-    """Return the slips that reproduce most of the failures that are left, the likeliest first.
+def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Together]]:
+    """Return suspects: slips that reproduce many of the failures that are left, likeliest first.
 
-    Of those that reproduce as many, the simplest is first. There are none where all reproduce few.
+    Each suspect holds alternatives, those first that reproduce most, and of these the simplest.
+    The next suspect reproduces most of what the ones before it leave.
     """
     usable = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
-    sample = _some(usable, _HELD_AGAINST)
-    counts: dict[Together, int] = {}
+    sample = sorted(_some(usable, _HELD_AGAINST), key=_as_seed)
     of_values = (*slips(), *_of_common_numbers(sample))
+    reproduced: dict[Fault, Bools] = {}
+    suspects: list[list[Together]] = []
+    seeds = np.ones(len(sample), np.bool_)
     until = perf_counter() + _SECONDS
-    for seed in _lightest(sample):
+    for _ in range(_SEEDS):
+        if not seeds.any():
+            break
+        number = int(seeds.argmax())
+        seed = sample[number]
         for slip in of_values if seed.wrong is not None else _of_shapes():
             if perf_counter() > until:
                 break
-            if (slip,) not in counts and planting.matched((slip,), [seed])[0]:
-                counts[slip,] = sum(planting.matched((slip,), sample))
-        if max(counts.values(), default=0) == len(sample):
-            break
-    likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
-    return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
+            if slip not in reproduced and planting.matched((slip,), [seed])[0]:
+                reproduced[slip] = np.array(planting.matched((slip,), sample))
+        suspects = list(_suspects(reproduced, len(sample)))
+        seeds[number] = False
+        for (slip,), *_ in suspects:
+            seeds &= ~reproduced[slip]
+    return suspects
 
 
-def _lightest(sample: Sequence[Sample]) -> Iterator[Sample]:
-    """Yield the lightest failure with a wrong shape and with wrong values, and the next ones."""
-    by_weight = sorted(sample, key=_weight)
-    shapes = [s for s in by_weight if s.wrong is None]
-    others = [s for s in by_weight if s.wrong is not None]
-    in_turn = chain.from_iterable(zip_longest(_some(shapes, _SEEDS), _some(others, _SEEDS)))
-    return islice(filter(None, in_turn), _SEEDS)
+def _suspects(reproduced: Mapping[Fault, Bools], count: int) -> Iterator[list[Together]]:
+    """Yield alternatives that reproduce most of so many failures, then most of what is left."""
+    left = np.ones(count, np.bool_)
+    for _ in range(_SUSPECTS):
+        counts = {slip: int((shown & left).sum()) for slip, shown in reproduced.items()}
+        most = max(counts.values(), default=0)
+        if not most or _LEAST_SHARE * most < count:
+            return
+        alike = [slip for slip in counts if 2 * counts[slip] >= most]
+        alike.sort(key=lambda slip: -counts[slip])
+        yield [(slip,) for slip in alike[:_ALTERNATIVES]]
+        left &= ~reproduced[alike[0]]
+
+
+def _as_seed(sample: Sample) -> tuple[bool, int]:
+    """Order failures: light ones first, but those that slips reproduce by chance last."""
+    wrong = _weight(sample) if sample.wrong is None else int(sample.wrong.sum())
+    return wrong < _TELLING, _weight(sample)
 
 
 def _weight(sample: Sample) -> int:
