@@ -22,9 +22,16 @@ Subnormals = Literal["kept", "flushed"]
 
 TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
 ARITHMETIC: Mapping[str, str] = MappingProxyType(
-    {"accumulator": "accumulator", "sum-overflow": "sum_overflow", "subnormals": "subnormals"}
+    {
+        "accumulator": "accumulator",
+        "sum-overflow": "sum_overflow",
+        "norm-range": "sum_overflow",
+        "subnormals": "subnormals",
+    }
 )
 """The clauses that change the bound and not the values, each with its field of `Values`."""
+SPELLED_OTHERWISE: Mapping[str, str] = MappingProxyType({"scaled": "finite", "direct": "overflows"})
+"""The readings of these clauses whose name is not the value of the field."""
 UNDEFINED = -1
 """Value of `Expected.addends` that marks an element no document defines."""
 
@@ -54,8 +61,9 @@ class Expected:
 
     `values` is the correctly rounded output; per element, flat in C order, `addends` is the number
     m of non-zero addends (UNDEFINED where any value conforms), `divisor` the divisor, and
-    `magnitude` M = sum|x| / divisor rounded up. What is no sum has addends 0, divisor 1,
-    magnitude 0: its bound is zero.
+    `magnitude` M = sum|x| / divisor rounded up. For a p-norm, `addends` counts roundings, `divisor`
+    is -p and `magnitude` the norm. What is no sum has addends 0, divisor 1, magnitude 0: its bound
+    is zero.
     """
 
     values: Array

@@ -23,7 +23,8 @@ Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
 
 ARITHMETICS = 8
-"""Codes of arithmetic: 1 for sums in the element type + 2 for flushed + 4 for overflowing sums."""
+"""Codes of arithmetic: 1 for sums in the element type + 2 for flushed + 4 for sums or powers that
+overflow or vanish."""
 _OWN, _FLUSHED, _OVERFLOWS = 1, 2, 4
 
 
@@ -68,6 +69,7 @@ class Closeness:
                 element_type=bool(arithmetic & _OWN),
                 flushed=bool(arithmetic & _FLUSHED),
                 below=self.got < self.expected if below is None else below,
+                powers=np.maximum(-self.columns.divisor, 0) if arithmetic & _OVERFLOWS else 0,
             )
 
     def right(self, arithmetic: int) -> Bools:

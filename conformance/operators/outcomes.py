@@ -23,11 +23,11 @@ from conformance.operators.clauses import clauses_of, disputed_of, under
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
-from conformance.reference import measures, overflow_allowed
-from conformance.reference.bound import gamma, is_meaningful, wider_format
+from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import (
     ARITHMETIC,
+    SPELLED_OTHERWISE,
     UNDEFINED,
     Anything,
     Array,
@@ -85,15 +85,29 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     """Say whether the bound of a vector tells right from wrong.
 
     It does not where hundreds of addends are summed in a half type: whatever a backend returned,
-    it would be neither a pass nor a failure.
+    it would be neither a pass nor a failure. Nor does it where a norm overflows by less than it may
+    be wrong by.
     """
     inputs = vector.case.inputs
     if not operator.reduction.sums or not inputs or inputs[0].ndim < 3:
         return True
-    name = name_of(inputs[0].dtype)
-    addends = [output.addends for outcome in vector.values for output in outcome.outputs]
-    most = max((int(counts.max(initial=0)) for counts in addends), default=0)
-    return name not in FLOATS or is_meaningful(most, inputs[0].ndim - 2, name)
+    name, axes = name_of(inputs[0].dtype), inputs[0].ndim - 2
+    outputs = [output for outcome in vector.values for output in outcome.outputs]
+    most = max((int(output.addends.max(initial=0)) for output in outputs), default=0)
+    return name not in FLOATS or (
+        is_meaningful(most, axes, name)
+        and not any(map(_overflows_by_little, outputs, [axes] * len(outputs)))
+    )
+
+
+def _overflows_by_little(output: Expected, axes: int) -> bool:
+    """Say whether a sound backend may return a number where a norm overflows."""
+    norms = (output.divisor < 0) & (output.magnitude > 0) & np.isinf(widen(output.values.ravel()))
+    if not norms.any():
+        return False
+    fmt = float_format(name_of(output.values.dtype))
+    off = gamma(output.addends[norms] + 2.0 * axes, fmt.unit)
+    return bool((output.magnitude[norms] < fmt.largest * (1 + 2 * fmt.unit + 2 * off)).any())
 
 
 def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str | None:
@@ -195,13 +209,14 @@ def _values(
         of_nothing = of_nothing | np.isnan(widen(values[0]))
     return Values(
         tuple(
-            _expected(output, array, gathered, plan, of_nothing)
+            _expected(operator, output, array, gathered, plan, of_nothing)
             for output, array in zip(operator.outputs, values, strict=True)
         )
     )
 
 
 def _expected(
+    operator: Operator,
     output: Output,
     values: Array,
     gathered: steps.Gathered,
@@ -209,9 +224,7 @@ def _expected(
     of_nothing: npt.NDArray[np.bool_],
 ) -> Expected:
     if output.comparison == "bound":
-        addends, divisor, magnitude = measures(
-            gathered.data, gathered.lo, gathered.hi, plan.divisor
-        )
+        addends, divisor, magnitude = operator.reduction.measures(gathered, plan.divisor, values)
         addends[(divisor == 0)] = UNDEFINED
         return Expected(values, addends, divisor, magnitude)
     addends = np.zeros(values.size, np.int32)
@@ -240,12 +253,13 @@ def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clau
     concerning = clauses_of(operator)
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = _names(concerning["accumulator"])
-    if "sum-overflow" in concerning and any(
-        _may_overflow(outcome, data, accumulator)
-        for outcome in outcomes
-        for accumulator in clauses.get("accumulator", ("wider",))
-    ):
-        clauses["sum-overflow"] = _names(concerning["sum-overflow"])
+    for name in ("sum-overflow", "norm-range"):
+        if name in concerning and any(
+            _may_leave_range(outcome, data, accumulator)
+            for outcome in outcomes
+            for accumulator in clauses.get("accumulator", ("wider",))
+        ):
+            clauses[name] = _names(concerning[name])
     if _subnormals_arise(operator, data, outcomes):
         clauses["subnormals"] = _names(concerning["subnormals"])
     return clauses
@@ -255,8 +269,11 @@ def _computed(outcome: Values, data: Array, chosen: Combination) -> Values:
     """Return an outcome under readings of the clauses of arithmetic."""
     if not chosen:
         return outcome
-    fields: dict[str, Any] = {ARITHMETIC[clause]: reading for clause, reading in chosen.items()}
-    if not _may_overflow(outcome, data, chosen.get("accumulator", "wider")):
+    fields: dict[str, Any] = {
+        ARITHMETIC[clause]: SPELLED_OTHERWISE.get(reading, reading)
+        for clause, reading in chosen.items()
+    }
+    if not _may_leave_range(outcome, data, chosen.get("accumulator", "wider")):
         fields.pop("sum_overflow", None)  # this accumulator holds the sums
     return replace(outcome, **fields)
 
@@ -277,11 +294,11 @@ def _sums_may_differ(data: Array, outcome: Values) -> bool:
     )
 
 
-def _may_overflow(outcome: Values, data: Array, accumulator: str) -> bool:
-    """Say whether some sum may overflow under a reading of the clause accumulator."""
+def _may_leave_range(outcome: Values, data: Array, accumulator: str) -> bool:
+    """Say whether sums or powers may leave the range of types, under a reading of accumulator."""
     expected = outcome.outputs[0]
     return bool(
-        overflow_allowed(
+        leaves_range(
             expected.values.ravel(),
             expected.addends,
             expected.divisor,
@@ -304,6 +321,9 @@ def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Values
     values = np.abs(values[np.isfinite(values) & (values != 0)])
     if not operator.reduction.sums or not values.size:
         return bool((values < fmt.smallest_normal).any())
+    exponent = -int(outcomes[0].outputs[0].divisor.min(initial=0))
+    if exponent > 0:  # of a norm, whose powers may be subnormal
+        return bool(np.log(values.min()) * exponent < np.log(fmt.smallest_normal))
     axes, quantum = data.ndim - 2, _quantum(values)
     last_bit = float(values.min()) * fmt.unit
     for outcome in outcomes:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from conformance.reference.bound import overflow_allowed, tolerance
 from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
 from conformance.reference.mean import integer_mean, mean
-from conformance.reference.measures import Measures, measures
+from conformance.reference.measures import Measures, measures, norm_measures
+from conformance.reference.norm import norm
 
 __all__ = [
     "Measures",
@@ -19,6 +20,8 @@ __all__ = [
     "maximum_ignoring_nan",
     "mean",
     "measures",
+    "norm",
+    "norm_measures",
     "overflow_allowed",
     "tolerance",
 ]

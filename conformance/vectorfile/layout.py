@@ -202,7 +202,7 @@ def _columns() -> Iterator[tuple[str, Column]]:
         yield values_path("inputs", name), Column(dtype, required=False)
         yield values, Column(dtype, table, required=False)
         yield addends, counts
-        yield divisor, Column(int32, table, bounds=(0, MAX_EXTENT), required=False)
+        yield divisor, Column(int32, table, bounds=(-MAX_EXTENT, MAX_EXTENT), required=False)
         finite = (0.0, float(np.finfo(np.float64).max))
         yield magnitude, Column(np.dtype("<f8"), table, bounds=finite, required=False)
 

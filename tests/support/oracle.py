@@ -344,6 +344,49 @@ def exact_maximum(values: Sequence[Exact]) -> Exact:
     return max(finite) if finite else "-inf"
 
 
+def power_sum(values: Sequence[Exact], p: int) -> Exact:
+    """Return sum |x|**p; NaN for any NaN, else infinity for any infinity."""
+    if "nan" in values:
+        return "nan"
+    finite = [abs(v) ** p for v in values if isinstance(v, Fraction)]
+    return sum(finite, Fraction(0)) if len(finite) == len(values) else "inf"
+
+
+def rounded_root(total: Exact, p: int, dtype: np.dtype[Any]) -> Any:
+    """Return the p-th root of `total` rounded once to `dtype`, ties to even.
+
+    No root is computed: powers of the numbers of the type, and of what lies midway between them,
+    are compared with the total, by bisection.
+    """
+    if not isinstance(total, Fraction):
+        return dtype.type(total)
+    precision, lowest, too_large = FORMATS[dtype.name]
+
+    def number(code: int) -> Fraction:
+        """Return the code-th number of the type from zero, 2**too_large after the largest."""
+        exponent, digits = divmod(code, 2 ** (precision - 1))
+        if exponent == 0:
+            return Fraction(digits) * Fraction(2) ** lowest
+        return Fraction(2 ** (precision - 1) + digits) * Fraction(2) ** (lowest + exponent - 1)
+
+    beyond = (too_large - (lowest + precision - 1) + 1) * 2 ** (precision - 1)
+    assert number(beyond) == Fraction(2) ** too_large
+    below, above = 0, beyond + 1  # the root is at least the first and below the second, or beyond
+    while above - below > 1:
+        middle = (below + above) // 2
+        if number(middle) ** p <= total:
+            below = middle
+        else:
+            above = middle
+    if below < beyond:
+        tie = ((number(below) + number(below + 1)) / 2) ** p
+        if total > tie or (total == tie and below % 2 == 1):
+            below += 1
+    if below >= beyond:
+        return dtype.type(math.inf)
+    return dtype.type(float(number(below)))
+
+
 def rounded(value: Exact, dtype: np.dtype[Any]) -> Any:
     """Return `value` rounded once to `dtype`, ties to even, as a scalar of that type."""
     if not isinstance(value, Fraction):
