@@ -25,7 +25,7 @@ ARITHMETIC: Mapping[str, str] = MappingProxyType(
     {
         "accumulator": "accumulator",
         "sum-overflow": "sum_overflow",
-        "norm-range": "sum_overflow",
+        "lp-range": "sum_overflow",
         "subnormals": "subnormals",
     }
 )

@@ -326,7 +326,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(sums=True),
+        needs=Needs(sums=True, without=("exponent",)),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about a sum that overflows where the mean does not",
@@ -339,6 +339,27 @@ DISPUTED: tuple[Clause, ...] = (
                 "overflows",
                 "an infinity or NaN, as the order decides, where the sum of magnitudes passes the "
                 "largest number of the type that sums are kept in",
+            ),
+        ),
+    ),
+    Clause(
+        name="lp-range",
+        kind="disputed",
+        nested=True,
+        of_all_dtypes=True,
+        needs=Needs(roles=("exponent",)),
+        document="ONNX LpPool-22",
+        section="Summary",
+        says="a norm, nothing about powers that overflow or vanish where the norm does neither",
+        answer="whether such powers may overflow, or vanish",
+        evidence="ONNX Runtime, its reference evaluator and PyTorch add powers of the cells as "
+        "they are; the norm functions of linear algebra divide by the largest cell first",
+        readings=(
+            Reading("scaled", "every norm that is finite is computed"),
+            Reading(
+                "direct",
+                "infinity or NaN, or a number too small, zero too, where powers of the cells or "
+                "their sum leave the range of the type that they are kept in",
             ),
         ),
     ),

@@ -131,6 +131,11 @@ class Operator:
         return roles_of(self.attributes) | ({"output"} if self.is_adaptive else set())
 
     @property
+    def family(self) -> str:
+        """What documents it belongs to: the first word of its document's name, in lower case."""
+        return self.document.split()[0].lower()
+
+    @property
     def is_adaptive(self) -> bool:
         """Whether it takes its output size as an input."""
         return len(self.input_names) > 1
@@ -248,6 +253,14 @@ def sliding(reduction: Reduction, **replaced: Any) -> Pipeline:
         reduce=reduction.reduce,
         further=steps.no_further,
     ).replace(**replaced)
+
+
+def whole(reduction: Reduction, **replaced: Any) -> Pipeline:
+    """Return the pipeline of an operator that makes one value of each plane.
+
+    `replaced` are its own steps.
+    """
+    return sliding(reduction, **({"resolve": steps.whole_plane} | replaced))
 
 
 def adaptive(reduction: Reduction, **replaced: Any) -> Pipeline:

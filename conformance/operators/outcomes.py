@@ -253,7 +253,7 @@ def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clau
     concerning = clauses_of(operator)
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = _names(concerning["accumulator"])
-    for name in ("sum-overflow", "norm-range"):
+    for name in ("sum-overflow", "lp-range"):
         if name in concerning and any(
             _may_leave_range(outcome, data, accumulator)
             for outcome in outcomes

@@ -147,6 +147,12 @@ def as_given(params: Params) -> Params:
     return params
 
 
+def whole_plane(params: Params) -> Params:
+    """Pool all cells of a plane in one window."""
+    ones, zeros = (1,) * len(params.sizes), (0,) * len(params.sizes)
+    return replace(params, kernel=params.sizes, strides=ones, pads_begin=zeros, pads_end=zeros)
+
+
 def resolve_pads(params: Params) -> Pads:
     """Explicit pads as given, none for valid; for same_* what o = ceil(d / s) windows need."""
     wanted = tuple(axis.ceil_div(d, s) for d, s in zip(params.sizes, params.strides, strict=True))

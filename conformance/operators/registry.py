@@ -7,7 +7,8 @@ A package adds operators by an entry point in the group `conformance.operators` 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
@@ -74,6 +75,33 @@ def operator_named(name: str) -> Operator:
     if name not in OPERATORS:
         raise UsageError(f"unknown operator {name!r}; there are {', '.join(OPERATORS)}")
     return OPERATORS[name]
+
+
+def operators_named(
+    given: str | Sequence[str] | None, held: Sequence[str] | None = None
+) -> list[str]:
+    """Return the names that some names, globs over names, and families stand for; None: all.
+
+    A family is the first word of a document's name: "onnx", for example. With `held`, those of
+    which there are vectors. UsageError for what stands for no operator, or for none that is held.
+    """
+    names = list(OPERATORS) if held is None else list(held)
+    if given is None:
+        return names
+    chosen: dict[str, None] = {}
+    for word in [given] if isinstance(given, str) else given:
+        meant = [name for name in OPERATORS if _stands_for(word, OPERATORS[name])]
+        if not meant:
+            operator_named(word)
+        found = [name for name in names if name in meant]
+        if not found:
+            raise UsageError(f"no vectors of {word}; there are vectors of {', '.join(names)}")
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def _stands_for(word: str, operator: Operator) -> bool:
+    return word == operator.family or fnmatchcase(operator.name, word)
 
 
 def disputed_clauses() -> dict[str, Clause]:

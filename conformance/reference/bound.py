@@ -94,7 +94,7 @@ def tolerance(
             vanished(size, addends, powers, sums, flushed=flushed, below=below)
             for sums in (fmt, wider)
         ]
-        total = total + np.where(element_type, *moves)
+        total = total + np.where(element_type, *moves) * (1 + gamma(k, fmt.unit)) * _SLACK
     return np.where(np.isfinite(wide_expected), total, 0.0)
 
 

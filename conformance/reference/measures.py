@@ -68,6 +68,7 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
     )
 
 
+@np.errstate(over="ignore")
 def norm_measures(norms: Array, data: Array, lo: Ranges, hi: Ranges, p: int) -> Measures:
     """Return how many roundings p-norms may be off by, -p, and the norms rounded up.
 
