@@ -40,7 +40,8 @@ class Clause:
     concerns the operators that list it. `concerns(data)` says, for a clause about values, whether
     it can make a difference with these data (N, C, d1..dr). If `nested`, each reading accepts
     everything that the readings before it accept; element types may follow different ones, unless
-    it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend.
+    it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
+    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Clause:
     concerns: Callable[[Array], bool] = lambda _data: True
     nested: bool = False
     of_all_dtypes: bool = False
+    settles: str = ""
 
     @property
     def default(self) -> str:

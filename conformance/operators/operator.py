@@ -31,16 +31,27 @@ Comparison = Literal["exact", "bound"]
 class Output:
     """One output of an operator, of shape (N, C, o1..or).
 
-    `dtype` is its element type, "" for that of the data. `comparison` says what conforms: values
-    within the "bound" of a sum, or "exact" ones. By default it is "bound" for the first output of a
-    reduction that sums, and "exact" for all others. An output that is `always_defined` is defined
-    even for a window without cells.
+    `dtype` is its element type, "" for that of the data, or several of which an attribute chooses
+    one. `comparison` says what conforms: values within the "bound" of a sum, or "exact" ones. By
+    default it is "bound" for the first output of a reduction that sums, and "exact" for all others.
+    An output that is `always_defined` is defined even for a window without cells. One that
+    `is_index` says where the value of the first was found; it is undefined where it is negative,
+    by the clause that `undefined` names.
     """
 
     name: str
-    dtype: str = ""
+    dtype: str | tuple[str, ...] = ""
     comparison: Comparison | Literal[""] = ""
     always_defined: bool = False
+    is_index: bool = False
+    undefined: str = ""
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The element types that it may have; none if it has that of the data."""
+        if isinstance(self.dtype, tuple):
+            return self.dtype
+        return (self.dtype,) if self.dtype else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,7 @@ class Operator:
         """Raise ValueError if the parts do not fit; fill in how each output is compared."""
         keys = [attribute.key for attribute in self.attributes]
         roles = [attribute.role for attribute in self.attributes if attribute.role != "ignored"]
-        types = {*self.dtypes, *(output.dtype for output in self.outputs if output.dtype)}
+        types = {*self.dtypes, *(dtype for output in self.outputs for dtype in output.dtypes)}
         for wrong, rule in (
             (not re.fullmatch(r"\w[\w.-]*", self.name), "its name is letters, digits, ., - and _"),
             (len(set(keys)) < len(keys), "two attributes have the same key"),
@@ -144,6 +155,11 @@ class Operator:
     def has_windows(self) -> bool:
         """Whether it slides a kernel."""
         return "kernel" in self.roles
+
+    @property
+    def has_indices(self) -> bool:
+        """Whether an output says where the values of the first were found."""
+        return any(output.is_index for output in self.outputs)
 
     @property
     def takes_integers(self) -> bool:
@@ -219,7 +235,7 @@ class Operator:
         for attribute in self.attributes:
             if attribute.required:
                 given.setdefault(attribute.key, next(iter(attribute.choices), None))
-            elif attribute.is_list and given[attribute.key] == [
+            elif attribute.is_list and given.get(attribute.key) == [
                 *attribute.default_for(len(kernel))
             ]:
                 del given[attribute.key]

@@ -78,6 +78,7 @@ def answer(operator: Operator, case: Case) -> Vector:
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
     if has_any_undefined and _some_window_is_empty(plan for _, plan in plans):
         clauses[operator.reduction.undefined] = ()
+    clauses |= dict.fromkeys(_undefined_outputs(operator, outcomes), ())
     return Vector(case, _merged(operator, outcomes, clauses), clauses)
 
 
@@ -230,6 +231,8 @@ def _expected(
     addends = np.zeros(values.size, np.int32)
     if not output.always_defined:
         addends[np.broadcast_to(of_nothing, values.shape).ravel()] = UNDEFINED
+    if output.is_index:
+        addends[values.ravel() < 0] = UNDEFINED
     return Expected(
         values, addends, np.ones(values.size, np.int32), np.zeros(values.size, np.float64)
     )
@@ -361,15 +364,24 @@ def _any_pad_reaches_kernel(params: Params) -> bool:
     )
 
 
+def _undefined_outputs(
+    operator: Operator, outcomes: Iterable[tuple[Combination, Outcome]]
+) -> set[str]:
+    """Return the clauses by which some output alone is undefined somewhere."""
+    return {
+        output.undefined
+        for _, outcome in outcomes
+        if isinstance(outcome, Values)
+        for output, expected in zip(operator.outputs, outcome.outputs, strict=True)
+        if output.is_index and (expected.values < 0).any()
+    }
+
+
 def _some_window_is_empty(plans: Iterable[Plan]) -> bool:
     return any(
-        bool((start >= stop).any())
+        bool((cells == 0).any())
         for plan in plans
-        for start, stop in zip(
-            plan.windows.clipped_starts(plan.params.sizes),
-            plan.windows.clipped_stops(plan.params.sizes),
-            strict=True,
-        )
+        for cells in plan.windows.inside(plan.params.sizes)
     )
 
 

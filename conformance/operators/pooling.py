@@ -44,6 +44,11 @@ class Pooling:
         """Cells from one window to the next per spatial axis."""
         return self.params.strides
 
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        """Cells from one cell of a window to the next per spatial axis."""
+        return self.params.dilations
+
     @cached_property
     def pads_begin(self) -> tuple[int, ...]:
         """Cells of padding before each spatial axis, also where auto_pad is a word."""
@@ -69,7 +74,7 @@ class Pooling:
         if not self.params.ceil:
             return False
         try:
-            return self._extent("ceil") != self._extent("floor")
+            return self._extent(self.params.rounding) != self._extent("floor")
         except (ArithmeticError, TypeError, ValueError):
             return False
 

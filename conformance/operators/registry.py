@@ -15,15 +15,30 @@ from typing import Any, TypeVar
 
 from conformance.errors import UsageError
 from conformance.operators.adaptive_avg_pool import ADAPTIVE_AVG_POOL
+from conformance.operators.adaptive_max_pool import ADAPTIVE_MAX_POOL
 from conformance.operators.avg_pool import AVG_POOL
+from conformance.operators.avg_pool_14 import AVG_POOL_14
+from conformance.operators.avg_pool_16 import AVG_POOL_16
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import SHARED, clauses_of
 from conformance.operators.max_pool import MAX_POOL
+from conformance.operators.max_pool_8 import MAX_POOL_8
+from conformance.operators.max_pool_14 import MAX_POOL_14
 from conformance.operators.ngraph_avg_pool import NGRAPH_AVG_POOL
 from conformance.operators.operator import Operator
 
 GROUP = "conformance.operators"
-OWN = (AVG_POOL, MAX_POOL, ADAPTIVE_AVG_POOL, NGRAPH_AVG_POOL)
+OWN = (
+    AVG_POOL,
+    MAX_POOL,
+    ADAPTIVE_AVG_POOL,
+    NGRAPH_AVG_POOL,
+    AVG_POOL_14,
+    AVG_POOL_16,
+    MAX_POOL_8,
+    MAX_POOL_14,
+    ADAPTIVE_MAX_POOL,
+)
 """The operators of this package, in the order in which they are listed."""
 
 

@@ -37,11 +37,14 @@ def test_explicit_pads_and_rounding_say_the_same(case):
     plan = definition.pipeline.plan(params)
     assert tuple(zip(found.pads_begin, found.pads_end, strict=True)) == plan.pads
     assert np.array_equal(found.divisor, plan.divisor)
-    axes = zip(inputs[0].shape[2:], plan.pads, found.kernel, found.strides, strict=True)
-    slack = [(d + sum(pads) - k, s) for d, pads, k, s in axes]
-    up = tuple(-(-t // s) + 1 for t, s in slack)
-    down = tuple(t // s + 1 for t, s in slack)
-    assert plan.extent == (up if found.ceil else down)
+    sizes = inputs[0].shape[2:]
+    numbers = zip(sizes, plan.pads, found.kernel, found.strides, found.dilations, strict=True)
+    axes = [(d + begin, end - (k - 1) * n - 1, s) for d, (begin, end), k, s, n in numbers]
+    up = [-(-(size + rest) // s) + 1 for size, rest, s in axes]
+    if params.rounding == "ceil_torch":
+        up = [o - ((o - 1) * s >= size) for o, (size, _, s) in zip(up, axes, strict=True)]
+    down = [(size + rest) // s + 1 for size, rest, s in axes]
+    assert [*plan.extent] == (up if found.ceil else down)
     assert found.ceil_matters == (params.ceil and up != down)
 
 

@@ -24,9 +24,12 @@ READINGS: dict[str, tuple[str, ...]] = {
     "same-never-crops": ("clamped", "cropped-floor", "cropped-truncated"),
     "same-with-ceil": ("rounding-ignored", "rounding-applied"),
     "ceil-window-past-input": ("kept", "dropped", "all-dropped"),
+    "ceil-torch-start": ("once", "repeatedly", "in-padding"),
     "valid-rounds": ("applied", "ignored"),
     "overhang-divisor": ("padded-extent", "whole-kernel"),
     "nan-in-maximum": ("propagates", "ignored"),
+    "index-of-ties": ("first", "last"),
+    "index-of-nan": ("first", "last"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -62,11 +65,17 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An operator with its attributes resolved: the windows of each axis, and what divides."""
+    """An operator with its attributes resolved: the windows of each axis, and what divides.
+
+    `index_type` is that of the second output, "" if there is none; `index_axis` is the first axis
+    that indices count.
+    """
 
     average: bool
     axes: tuple[tuple[Window, ...], ...]
     divides: Literal["inside", "padded", "whole"] = "inside"
+    index_type: str = ""
+    index_axis: int = 0
 
     def divisors(self, axis: int) -> list[int]:
         """Return the factor each window of `axis` contributes to the divisor."""
@@ -86,13 +95,14 @@ class Axis:
     begin: int
     end: int
     extent: int
+    dilation: int = 1
 
     def windows(self) -> tuple[Window, ...]:
         """Return the windows, the first at `-begin` in coordinates of the input."""
         windows = []
         for index in range(self.extent):
             first = index * self.stride - self.begin
-            cells = range(first, first + self.kernel)
+            cells = [first + number * self.dilation for number in range(self.kernel)]
             windows.append(
                 Window(
                     inside=tuple(c for c in cells if 0 <= c < self.size),
@@ -112,14 +122,20 @@ def resolve_axis(
     mode: str,
     rounding: str,
     readings: Mapping[str, str],
+    dilation: int = 1,
 ) -> Axis:
     """Resolve the pads and the output extent of one axis of a windowed operator."""
+
+    def axis(extent: int) -> Axis:
+        return Axis(size, kernel, stride, begin, end, extent, dilation)
+
+    reach = 1 + dilation * (kernel - 1)  # "(kernel[0] - 1) * dilations[0] + 1"
     if mode == "valid":
         begin = end = 0
     if mode in ("same_upper", "same_lower"):
         as_input = readings["same-output-size"] == "same-as-input"
         extent = size if as_input else math.ceil(Fraction(size, stride))
-        total = (extent - 1) * stride + kernel - size
+        total = (extent - 1) * stride + reach - size
         if total < 0 and readings["same-never-crops"] == "clamped":
             total = 0
         truncates = readings["same-never-crops"] == "cropped-truncated"
@@ -127,19 +143,38 @@ def resolve_axis(
         begin, end = (half, total - half) if mode == "same_upper" else (total - half, half)
         rounds = rounding == "ceil" and readings["same-with-ceil"] == "rounding-applied"
         if as_input or not rounds:
-            return Axis(size, kernel, stride, begin, end, extent)
-    free = size + begin + end - kernel
+            return axis(extent)
+    free = size + begin + end - reach
     if free < 0:
         raise WholeCaseUndefined(f"kernel {kernel} is longer than the padded axis")
     if rounding == "floor" or (mode == "valid" and readings["valid-rounds"] == "ignored"):
-        return Axis(size, kernel, stride, begin, end, free // stride + 1)
-    extent = math.ceil(Fraction(free, stride)) + 1
-    # dropping is about explicit and valid: under same_* it would undo `rounding-applied`
-    most = {"kept": 0, "dropped": 1, "all-dropped": extent}[readings["ceil-window-past-input"]]
-    past = [index for index in range(extent) if index * stride >= size + begin]
-    if mode in ("explicit", "valid"):
-        extent -= min(most, len(past))
-    return Axis(size, kernel, stride, begin, end, extent)
+        return axis(free // stride + 1)
+    starts = [index * stride for index in range(math.ceil(Fraction(free, stride)) + 1)]
+    return axis(len(starts) - dropped(starts, size + begin, end, mode, rounding, readings))
+
+
+def dropped(
+    starts: list[int],
+    past: int,
+    end: int,
+    mode: str,
+    rounding: str,
+    readings: Mapping[str, str],
+) -> int:
+    """Return how many windows are left out at the end, of those that rounding up gives.
+
+    `starts` and `past`, the first cell after the input, count from the begin of the padding.
+    """
+    beyond = [start for start in starts if start >= past]
+    if rounding == "ceil_torch":
+        reading = readings["ceil-torch-start"]
+        if reading == "in-padding":
+            return sum(start < past + end for start in beyond[-1:])
+        return len(beyond) if reading == "repeatedly" else min(1, len(beyond))
+    if mode not in ("explicit", "valid"):
+        return 0  # under same_* it would undo `rounding-applied`
+    most = {"kept": 0, "dropped": 1, "all-dropped": len(beyond)}
+    return min(len(beyond), most[readings["ceil-window-past-input"]])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -201,8 +236,13 @@ def plan(
 
     resolve = {
         "AvgPool-1": _openvino,
+        "AvgPool-14": _openvino,
+        "AvgPool-16": _openvino,
         "MaxPool-1": _openvino,
+        "MaxPool-8": _openvino,
+        "MaxPool-14": _openvino,
         "AdaptiveAvgPool-8": _adaptive,
+        "AdaptiveMaxPool-8": _adaptive,
         "nGraph-AvgPool": _ngraph,
     }.get(operator)
     if resolve is None:
@@ -213,25 +253,42 @@ def plan(
 def _openvino(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
 ) -> Plan:
-    """AvgPool-1 and MaxPool-1: Attributes and Inputs."""
-    average = operator == "AvgPool-1"
+    """AvgPool-1, -14, -16 and MaxPool-1, -8, -14: Attributes, Inputs, Outputs."""
+    average = operator.startswith("Avg")
+    version = int(operator.partition("-")[2])
     require(len(inputs) == 1, "one input")
     require(3 <= inputs[0].ndim <= 5, "a 3D, 4D or 5D input")
-    require(not average or inputs[0].dtype.name in FORMATS, "a floating-point input")
+    floating = average and version == 1
+    require(not floating or inputs[0].dtype.name in FORMATS, "a floating-point input")
     sizes = inputs[0].shape[2:]
     names = "kernel strides pads_begin pads_end rounding_type auto_pad"
-    known(attributes, f"{names} exclude_pad" if average else names)
+    names += " exclude_pad" if average else ""
+    names += " dilations" if operator in ("AvgPool-16", "MaxPool-8", "MaxPool-14") else ""
+    has_indices = operator in ("MaxPool-8", "MaxPool-14")
+    names += " index_element_type axis" if has_indices else ""
+    known(attributes, names)
+    if "dilations" in attributes:
+        dilations = integers(attributes, "dilations", len(sizes), 1)
+    else:
+        dilations = [1] * len(sizes)
+    axis = attributes.get("axis", 0)
+    require(type(axis) is int, "axis is an integer")
+    require(-inputs[0].ndim <= axis < inputs[0].ndim, "axis is -R to R - 1")
+    index_type = choice(attributes, "index_element_type", ["i64", "i32"])
     kernel = integers(attributes, "kernel", len(sizes), 1)
     strides = integers(attributes, "strides", len(sizes), 1)
     begins = integers(attributes, "pads_begin", len(sizes), 0)
     ends = integers(attributes, "pads_end", len(sizes), 0)
     exclude = not average or boolean(attributes, "exclude_pad")
-    rounding = choice(attributes, "rounding_type", ["floor", "ceil"])
+    torch = ["ceil_torch"] if version >= 14 else []
+    rounding = choice(attributes, "rounding_type", ["floor", "ceil", *torch])
     mode = choice(attributes, "auto_pad", ["explicit", "same_upper", "same_lower", "valid"])
     _refuse_undefined(inputs[0], average=average)
+    # the example of valid with ceil settles it for the newer documents
+    read = read if version == 1 else {**read, "valid-rounds": "applied"}
     axes = [
-        resolve_axis(*axis, mode, rounding, read)
-        for axis in zip(sizes, kernel, strides, begins, ends, strict=True)
+        resolve_axis(*numbers, mode, rounding, read, dilation)
+        for *numbers, dilation in zip(sizes, kernel, strides, begins, ends, dilations, strict=True)
     ]
     any_pad = any(axis.begin or axis.end for axis in axes)
     whole = any_pad and read["overhang-divisor"] == "whole-kernel"
@@ -239,6 +296,8 @@ def _openvino(
         average=average,
         axes=tuple(axis.windows() for axis in axes),
         divides="inside" if exclude else "whole" if whole else "padded",
+        index_type={"i64": "int64", "i32": "int32"}[index_type] if has_indices else "",
+        index_axis=axis,
     )
 
 
@@ -278,16 +337,19 @@ def _ngraph(
 def _adaptive(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
 ) -> Plan:
-    """AdaptiveAvgPool-8: Detailed description."""
+    """AdaptiveAvgPool-8 and AdaptiveMaxPool-8: Detailed description, Outputs."""
+    average = operator == "AdaptiveAvgPool-8"
     require(len(inputs) == 2, "two inputs")
     data, sizes_out = inputs
     require(3 <= data.ndim <= 5, "a 3D, 4D or 5D input")
-    known(attributes, "output_type")  # its example has one; the text gives it no meaning
+    # the example of AdaptiveAvgPool-8 has an output_type; the text gives it no meaning
+    known(attributes, "output_type" if average else "index_element_type")
+    index_type = choice(attributes, "index_element_type", ["i64", "i32"])
     require(sizes_out.dtype in (np.int32, np.int64), "output_size is int32 or int64")
     require(sizes_out.shape == (data.ndim - 2,), "output_size has one value per spatial axis")
     require(all(int(o) >= 0 for o in sizes_out), "output sizes are not negative")
     require(data.dtype.name in FORMATS, "a floating-point input")
-    _refuse_undefined(data, average=True)
+    _refuse_undefined(data, average=average)
     if 0 in [int(o) for o in sizes_out]:
         raise WholeCaseUndefined("an output dimension is empty")
     axes = []
@@ -298,7 +360,12 @@ def _adaptive(
             stop = math.ceil(Fraction((index + 1) * size, extent))
             windows.append(Window(tuple(range(start, stop)), stop - start, stop - start))
         axes.append(tuple(windows))
-    return Plan(average=True, axes=tuple(axes))
+    return Plan(
+        average=average,
+        axes=tuple(axes),
+        index_type="" if average else {"i64": "int64", "i32": "int32"}[index_type],
+        index_axis=2,
+    )
 
 
 def _refuse_undefined(data: Array, *, average: bool) -> None:
@@ -425,7 +492,8 @@ class OracleResult:
     `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1
     for a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
     undefined, and where an addend is not finite. `exact`: object array of Fraction, 'nan', 'inf'
-    or '-inf'; None where undefined.
+    or '-inf'; None where undefined. `indices`: the second output, None if there is none; -1 where
+    it is undefined.
     """
 
     expected: Array
@@ -434,6 +502,7 @@ class OracleResult:
     divisor: Array
     magnitude: Array
     exact: Array
+    indices: Array | None = None
 
 
 def oracle(
@@ -448,7 +517,8 @@ def oracle(
     LookupError: no such operator or reading, a mistake in the test.
     """
     planned = plan(operator, inputs, attributes, readings)
-    ignores_nan = (readings or {}).get("nan-in-maximum") == "ignored"
+    read = {clause: names[0] for clause, names in READINGS.items()} | dict(readings or {})
+    ignores_nan = read["nan-in-maximum"] == "ignored"
     data = inputs[0]
     shape = (*data.shape[:2], *(len(windows) for windows in planned.axes))
     divisors = [planned.divisors(axis) for axis in range(len(planned.axes))]
@@ -459,6 +529,7 @@ def oracle(
         divisor=np.ones(shape, np.int64),
         magnitude=np.full(shape, Fraction(0), object),
         exact=np.full(shape, None, object),
+        indices=np.full(shape, -1, planned.index_type) if planned.index_type else None,
     )
     for index in itertools.product(*map(range, shape)):
         batch, channel, *place = index
@@ -484,7 +555,32 @@ def oracle(
             exact = exact_maximum(values)
         result.exact[index] = exact
         result.expected[index] = rounded(exact, data.dtype)
+        if result.indices is not None:
+            windows = [planned.axes[axis][i] for axis, i in enumerate(place)]
+            cells = [(batch, channel, *cell) for cell in itertools.product(*reads)]
+            result.indices[index] = _index(data, cells, windows, exact, planned.index_axis, read)
     return result
+
+
+def _index(
+    data: Array,
+    cells: Sequence[tuple[int, ...]],
+    windows: Sequence[Window],
+    maximum: Exact,
+    axis: int,
+    read: Mapping[str, str],
+) -> int:
+    """Return the index of the cell that is the maximum, -1 where padding is as large."""
+    lowest = Fraction(np.iinfo(data.dtype).min) if data.dtype.name not in FORMATS else "-inf"
+    if maximum == lowest and any(len(window.inside) < window.whole for window in windows):
+        return -1
+    holding = [cell for cell in cells if exact_value(data[cell]) == maximum]
+    reading = read["index-of-nan" if maximum == "nan" else "index-of-ties"]
+    chosen = holding[0] if reading == "first" else holding[-1]
+    index = 0
+    for size, place in list(zip(data.shape, chosen, strict=True))[axis % data.ndim :]:
+        index = index * size + place
+    return index
 
 
 def array(values: Any, dtype: str = "float32") -> Array:

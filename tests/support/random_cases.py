@@ -14,6 +14,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Case = tuple[str, list[Array], dict[str, Any]]
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
+NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -55,7 +56,7 @@ def noise(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
 @st.composite
 def cases(
     draw: st.DrawFn,
-    operators: Sequence[str] = OPERATORS,
+    operators: Sequence[str] = (*OPERATORS, *NEWER),
     dtypes: Sequence[str] = tuple(FORMATS),
     fill: Any = small_integers,
     symmetric: bool = False,
@@ -71,9 +72,13 @@ def cases(
     batch, channels = draw(st.integers(1, 2)), draw(st.integers(1, 2))
     dtype = draw(st.sampled_from(dtypes))
     inputs = [fill((batch, channels, *sizes), dtype, draw(st.integers(0, 2**32)))]
-    if operator == "AdaptiveAvgPool-8":
+    index_type = st.sampled_from(["i32", "i64"])
+    if operator.startswith("Adaptive"):
         index = draw(st.sampled_from(["int32", "int64"]))
-        return operator, [*inputs, np.array(draw(each), index)], {}
+        inputs = [*inputs, np.array(draw(each), index)]
+        has_indices = operator == "AdaptiveMaxPool-8"
+        types = {"index_element_type": draw(index_type)} if has_indices else {}
+        return operator, inputs, _some(draw, {}, **types)
     kernel, strides = draw(each), draw(each)
     begin = [draw(st.integers(0, k // 2 if symmetric else 3)) for k in kernel]
     end = begin if symmetric else [draw(st.integers(0, 3)) for _ in kernel]
@@ -92,16 +97,24 @@ def cases(
             ),
         )
     required = {"kernel": kernel, "strides": strides, "pads_begin": begin, "pads_end": end}
-    if operator == "AvgPool-1":
+    if operator.startswith("Avg"):
         required["exclude_pad"] = draw(st.booleans())
+    more: dict[str, Any] = {}
+    if operator in ("AvgPool-16", "MaxPool-8", "MaxPool-14"):
+        more["dilations"] = draw(st.tuples(*[st.integers(1, 3)] * axes).map(list))
+    if operator in ("MaxPool-8", "MaxPool-14"):
+        more["index_element_type"] = draw(index_type)
+        more["axis"] = draw(st.integers(-axes - 2, axes + 1))
+    roundings = ["floor", "ceil", *(["ceil_torch"] if operator.endswith(("-14", "-16")) else [])]
     return (
         operator,
         inputs,
         _some(
             draw,
             required,
-            rounding_type=draw(st.sampled_from(["floor", "ceil"])),
+            rounding_type=draw(st.sampled_from(roundings)),
             auto_pad=draw(st.sampled_from(["explicit", "same_upper", "same_lower", "valid"])),
+            **more,
         ),
     )
 
@@ -112,8 +125,17 @@ def _some(draw: st.DrawFn, required: dict[str, Any], **optional: Any) -> dict[st
     return required | given
 
 
-def assert_equals(got: Array, result: OracleResult) -> None:
-    """Assert shape, type and every defined element equal the oracle's; zeros have no sign."""
+def assert_equals(got: Array | tuple[Array, ...], result: OracleResult) -> None:
+    """Assert shape, type and every defined element equal the oracle's; zeros have no sign.
+
+    Of several outputs, each.
+    """
+    if isinstance(got, tuple):
+        got, indices = got
+        assert result.indices is not None
+        assert (indices.dtype, indices.shape) == (result.indices.dtype, result.indices.shape)
+        chosen = result.indices >= 0
+        np.testing.assert_array_equal(indices[chosen], result.indices[chosen])
     assert (got.dtype, got.shape) == (result.expected.dtype, result.expected.shape)
     defined = ~result.undefined
     np.testing.assert_array_equal(
