@@ -25,6 +25,7 @@ Role = Literal[
     "rounding",
     "auto_pad",
     "include_pad",
+    "exponent",
     "index_axis",
     "index_type",
     "storage_order",
@@ -40,7 +41,7 @@ the role of a second input, the output size of an adaptive operator, and of no a
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
 NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS)
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
-SCALARS: tuple[Role, ...] = ("index_axis",)
+SCALARS: tuple[Role, ...] = ("exponent", "index_axis")
 """Roles of attributes that are one integer."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 NEWER_ROUNDINGS = {**ROUNDINGS, "ceil_torch": "ceil_torch"}
@@ -63,10 +64,10 @@ WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad", "index_type", 
 class Attribute:
     """One attribute of a document: its key in a backend call, its role, range and default.
 
-    The value of a role in NUMBERS is a list of integers, each at least `least`, and its default
-    one integer for all entries; that of a role in SCALARS is one integer, at least `least` unless
-    it is an axis. The value of any other role is a key of `values`, which maps the document's
-    values to those of `Params`. `section` cites the document.
+    The value of a role in NUMBERS is a list of integers, each at least `least`, and its default one
+    integer for all entries; that of a role in SCALARS is one integer. The value of any other role
+    is a key of `values`, which maps the document's values to those of `Params`. `section` cites the
+    document.
     """
 
     key: str
@@ -120,8 +121,7 @@ class Attribute:
         if self.is_list:
             return f"a list of {self._entries} >= {self.least} per spatial axis"
         if self.is_scalar:
-            least = "-R to R - 1, R dimensions" if self.role == "index_axis" else f">= {self.least}"
-            return f"an integer {least}"
+            return "an integer" + " from -R to R - 1, R dimensions" * (self.role == "index_axis")
         return " or ".join(_spelled(choice) for choice in self.choices)
 
     @property
@@ -132,10 +132,13 @@ class Attribute:
         """Return how many integers it lists for data of `axes` spatial axes."""
         return 2 * axes if self.role == "pads" else axes
 
-    def bounds(self, axes: int) -> tuple[int, int | None]:
-        """Return the least and the largest integer it may be, for data of `axes` spatial axes."""
+    def bounds(self, axes: int) -> tuple[int, int] | None:
+        """Return the least and the largest integer it may be, for data of `axes` spatial axes.
+
+        None if it may be any: which exponents make a norm is a clause.
+        """
         rank = axes + 2
-        return (-rank, rank - 1) if self.role == "index_axis" else (self.least, None)
+        return (-rank, rank - 1) if self.role == "index_axis" else None
 
     def check(self, value: Any, axes: int) -> Any:
         """Return the value in plain types; InvalidCase names the attribute, value and range."""
@@ -151,11 +154,11 @@ class Attribute:
                 f"{self._entries.split(' ', maxsplit=1)[0]} per spatial axis"
             )
         if self.is_scalar:
-            least, most = self.bounds(axes)
-            if _integers([value]) and least <= value and (most is None or value <= most):
+            bounds = self.bounds(axes)
+            if _integers([value]) and (bounds is None or bounds[0] <= value <= bounds[1]):
                 return value
-            within = f">= {least}" if most is None else f"from {least} to {most}"
-            raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer {within}")
+            within = "" if bounds is None else f" from {bounds[0]} to {bounds[1]}"
+            raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer{within}")
         for choice in self.choices:
             if _is_same(value, choice):
                 return choice

@@ -19,9 +19,10 @@ class Reading:
     """One defensible answer to a clause.
 
     `replaces` maps names of pipeline steps to functions that take the step and return its
-    replacement. The readings of the clauses of arithmetic and of pads-not-below-kernel replace no
-    step: they change which outcomes are accepted (operators/outcomes.py). If `nan_is_undefined`,
-    any value conforms where the replaced steps compute NaN. `followed_by` names engines.
+    replacement. The readings of the clauses of arithmetic, and of clauses by which a backend may
+    refuse a case, replace no step: they change which outcomes are accepted (operators/outcomes.py).
+    If `nan_is_undefined`, any value conforms where the replaced steps compute NaN. `followed_by`
+    names engines.
     """
 
     name: str

@@ -263,7 +263,7 @@ DISPUTED: tuple[Clause, ...] = (
         document="Pooling shape rules",
         section="Mathematical Formulation; Attributes, rounding_type",
         says="ceil_torch does not allow the last pooling to start in the padding area; then, the "
-        "dimension is reduced by 1",
+        "dimension is reduced by 1; ONNX ignores windows that would start in the right padding",
         answer="whether that is done once or repeatedly, and whether a window that starts beyond "
         "the padding, or where there is none, counts",
         evidence="PyTorch, which the document refers to, leaves out one window where "
@@ -392,6 +392,27 @@ DISPUTED: tuple[Clause, ...] = (
                 "the last NaN in row-major order",
                 ("PyTorch",),
                 {"further": _choosing(nan="last")},
+            ),
+        ),
+    ),
+    Clause(
+        name="column-major",
+        kind="disputed",
+        needs=Needs(indices=True, says=(("storage_order", "column-major"),)),
+        document="ONNX MaxPool-22",
+        section="Attributes, storage_order",
+        says="column major, of a tensor of more than two dimensions",
+        answer="which axes column-major order reverses",
+        evidence="ONNX Runtime reverses the spatial axes and leaves batch and channels in front",
+        readings=(
+            Reading(
+                "spatial", "batch and channels first, the spatial axes reversed", ("ONNX Runtime",)
+            ),
+            Reading(
+                "all",
+                "all axes reversed: the batch varies fastest",
+                (),
+                {"further": _choosing(reversed_axes="all")},
             ),
         ),
     ),

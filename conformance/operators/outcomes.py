@@ -6,7 +6,7 @@ found by running the steps, not by a second description of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
@@ -23,6 +23,7 @@ from conformance.operators.clauses import clauses_of, disputed_of, under
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
+from conformance.reference import is_judged
 from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import (
@@ -68,12 +69,12 @@ def answer(operator: Operator, case: Case) -> Vector:
         for combination, outcome in values
         for chosen in _choices(arithmetic)
     ]
-    reaching = clauses_of(operator).get("pads-not-below-kernel")
-    if reaching is not None and _any_pad_reaches_kernel(params):
-        clauses[reaching.name] = _names(reaching)
+    for clause in _may_refuse(operator, case.attributes, params):
+        clauses[clause.name] = _names(clause)
+        accepted, refused = clauses[clause.name]
         outcomes = [
-            *(({**combination, reaching.name: "accepted"}, one) for combination, one in outcomes),
-            ({reaching.name: "rejected"}, Raises()),
+            *(({**combination, clause.name: accepted}, one) for combination, one in outcomes),
+            ({clause.name: refused}, Raises()),
         ]
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
     if has_any_undefined and _some_window_is_empty(plan for _, plan in plans):
@@ -107,7 +108,7 @@ def _overflows_by_little(output: Expected, axes: int) -> bool:
     if not norms.any():
         return False
     fmt = float_format(name_of(output.values.dtype))
-    off = gamma(output.addends[norms] + 2.0 * axes, fmt.unit)
+    off = gamma(output.addends[norms].astype(np.float64) + 2.0 * axes, fmt.unit)
     return bool((output.magnitude[norms] < fmt.largest * (1 + 2 * fmt.unit + 2 * off)).any())
 
 
@@ -117,6 +118,8 @@ def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str
         return "empty-dimension"
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"
+    if operator.reduction.powers and not is_judged(params.exponent):
+        return "lp-exponent"
     integers = f"integer-{operator.reduction.name}"
     if data.dtype.kind in "iu" and integers in clauses_of(operator):
         return integers
@@ -355,6 +358,19 @@ def has_undefined(outcome: Outcome) -> bool:
     return isinstance(outcome, Values) and any(
         bool((expected.addends == UNDEFINED).any()) for expected in outcome.outputs
     )
+
+
+def _may_refuse(
+    operator: Operator, attributes: Mapping[str, Any], params: Params
+) -> Iterator[Clause]:
+    """Yield the clauses by which a backend may refuse a case."""
+    concerning = clauses_of(operator)
+    if "pads-not-below-kernel" in concerning and _any_pad_reaches_kernel(params):
+        yield concerning["pads-not-below-kernel"]
+    pads = operator.attribute("pads")
+    given = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
+    if "pads-with-auto-pad" in concerning and given:
+        yield concerning["pads-with-auto-pad"]
 
 
 def _any_pad_reaches_kernel(params: Params) -> bool:

@@ -14,11 +14,11 @@ class Params:
     """The parameters of a case in terms common to all documents.
 
     Tuples have one entry per spatial axis, in cells; those that an operator has no attribute for
-    are empty. `auto_pad` is explicit, same_upper, same_lower or valid.
-    `rounding` is floor, ceil or ceil_torch (ceil, but no last window that starts in padding).
-    `include_pad` says whether padding counts in the divisor. `output` is the requested output size
-    of an adaptive operator. Indices are of type `index_type` and count cells of the data's axes
-    from `index_axis` on (negative: from the end), in `storage_order`.
+    are empty. `auto_pad` is explicit, same_upper, same_lower or valid. `rounding` is floor, ceil or
+    ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
+    counts in the divisor. `exponent` is p of a p-norm. `output` is the requested output size of an
+    adaptive operator. Indices are of type `index_type` and count cells of the data's axes from
+    `index_axis` on (negative: from the end), in `storage_order`.
     """
 
     sizes: tuple[int, ...]
@@ -30,6 +30,7 @@ class Params:
     auto_pad: str = "explicit"
     rounding: str = "floor"
     include_pad: bool = False
+    exponent: int = 1
     output: tuple[int, ...] = ()
     index_axis: int = 0
     index_type: str = "int64"

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from conformance.errors import InvalidCase
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference import (
     Measures,
     integer_mean,
+    is_judged,
     maximum,
     mean,
     measures,
@@ -64,7 +66,9 @@ def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
 
 
 def norm_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
-    """Return the exact p-norm of each window, rounded once; p is the exponent."""
+    """Return the exact p-norm of each window, rounded once; InvalidCase for p that makes none."""
+    if not is_judged(gathered.params.exponent):
+        raise InvalidCase(f"p = {gathered.params.exponent}: no norm, or powers out of any range")
     return norm(gathered.data, gathered.lo, gathered.hi, gathered.params.exponent)
 
 

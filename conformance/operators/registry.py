@@ -25,6 +25,12 @@ from conformance.operators.max_pool import MAX_POOL
 from conformance.operators.max_pool_8 import MAX_POOL_8
 from conformance.operators.max_pool_14 import MAX_POOL_14
 from conformance.operators.ngraph_avg_pool import NGRAPH_AVG_POOL
+from conformance.operators.onnx_average_pool import AVERAGE_POOL_22
+from conformance.operators.onnx_global_average_pool import GLOBAL_AVERAGE_POOL
+from conformance.operators.onnx_global_lp_pool import GLOBAL_LP_POOL
+from conformance.operators.onnx_global_max_pool import GLOBAL_MAX_POOL
+from conformance.operators.onnx_lp_pool import LP_POOL_22
+from conformance.operators.onnx_max_pool import MAX_POOL_22
 from conformance.operators.operator import Operator
 
 GROUP = "conformance.operators"
@@ -38,6 +44,12 @@ OWN = (
     MAX_POOL_8,
     MAX_POOL_14,
     ADAPTIVE_MAX_POOL,
+    AVERAGE_POOL_22,
+    MAX_POOL_22,
+    LP_POOL_22,
+    GLOBAL_AVERAGE_POOL,
+    GLOBAL_MAX_POOL,
+    GLOBAL_LP_POOL,
 )
 """The operators of this package, in the order in which they are listed."""
 
@@ -187,7 +199,7 @@ def _check(
         if clauses.get(clause.name, clause) is not clause:
             raise _wrong(point, f"there is another clause {clause.name!r} already")
     undefined = operator.reduction.undefined
-    if undefined not in clauses_of(operator):
+    if undefined and undefined not in clauses_of(operator):
         raise _wrong(point, f"no clause {undefined!r} among those of {operator.name}")
 
 

@@ -58,11 +58,11 @@ def tolerance(
 
     `expected` is of a floating-point element type; `addends` and `magnitude` are as in `Measures`,
     and `axes` is the number of spatial axes. `average` is False for an output that chooses a cell.
-    `powers` is the exponent of a norm whose powers may vanish, or else 0. `element_type` and `flushed` say whether these readings of the
-    clauses accumulator and subnormals hold. `below` says whether `got` is below `expected`: what
-    counts as zero lowers a result by positive cells alone, and raises it by negative ones. NaN and
-    infinities have tolerance 0: they are compared by kind. Source: docs/numerics.md, "The
-    tolerance".
+    `powers` is the exponent of a norm whose powers may vanish, or else 0. `element_type` and
+    `flushed` say whether these readings of the clauses accumulator and subnormals hold. `below`
+    says whether `got` is below `expected`: what counts as zero lowers a result by positive cells
+    alone, and raises it by negative ones. NaN and infinities have tolerance 0: they are compared by
+    kind. Source: docs/numerics.md, "The tolerance".
     """
     fmt = float_format(name_of(expected.dtype))
     wide_expected = widen(expected)
@@ -134,11 +134,12 @@ def overflow_allowed(
 ) -> npt.NDArray[np.bool_]:
     """Say per element whether sums may overflow; all arrays have shape (n,).
 
-    Sums of p-th powers where `divisor` is -p. `element_type` says whether they are kept in the element type, else in the narrowest type that
-    the reading "wider" of the clause accumulator allows. Where they may overflow, under the reading
-    overflows of the clause sum-overflow, a NaN conforms too, and where `expected` is finite so does
-    an infinity. (If a cell is infinite, the sum of the other cells may overflow to the opposite
-    infinity: the two give NaN, never the opposite infinity.) Source: docs/numerics.md, "Overflow".
+    Sums of p-th powers where `divisor` is -p. `element_type` says whether they are kept in the
+    element type, else in the narrowest type that the reading "wider" of the clause accumulator
+    allows. Where they may overflow, under the reading overflows of the clause sum-overflow, a NaN
+    conforms too, and where `expected` is finite so does an infinity. (If a cell is infinite, the
+    sum of the other cells may overflow to the opposite infinity: the two give NaN, never the
+    opposite infinity.) Source: docs/numerics.md, "Overflow".
     """
     own = float_format(name_of(expected.dtype))
     in_own, in_wider = (

@@ -141,7 +141,6 @@ def _mean_in_pairs(
     values: Doubles, lo: Ranges, hi: Ranges, n: Doubles, name: str
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Return the means (planes, o1..or) from sums in two doubles, and whether each is certain."""
-
     parts = np.stack([values, np.zeros_like(values), np.abs(values)])
     high, low, magnitude = fold_with(parts, lo, hi, add_pairs, 0.0)
     taps = most_cells(lo, hi)

@@ -42,6 +42,11 @@ _BITS = 64  # of an integer root: eleven more than a double has
 _U = 2.0**-53
 
 
+def is_judged(p: int) -> bool:
+    """Say whether an exponent makes a norm that the suite computes."""
+    return 1 <= p <= LARGEST_EXPONENT
+
+
 def norm(data: Array, lo: Ranges, hi: Ranges, p: int) -> Array:
     """Return the exact p-norm of each box, rounded once, ties to even.
 
@@ -78,14 +83,14 @@ def _norm_in_pairs(
     in_range = ((least - 1 - scale) * p > _SMALLEST_POWER) & (np.abs(scale) < _LARGEST_SCALE)
     scale = scale.reshape(keep)
     scaled = np.where(in_range.reshape(keep), np.ldexp(cells, -scale), 0.0)
-    total = fold_with(np.stack(_power((scaled, np.zeros_like(scaled)), p)), lo, hi, add_pairs, 0.0)
-    total = two_sum(*total)
+    powers = np.stack(_power((scaled, np.zeros_like(scaled)), p))
+    total = two_sum(*fold_with(powers, lo, hi, add_pairs, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):  # of zeros, which are certain
         root = np.sqrt(total[0]) if p == 2 else total[0] ** (1.0 / p)
-        powers = _power((root, np.zeros_like(root)), p)
-        high, low = two_sum(total[0], -powers[0])
-        slope = p * (powers[0] / root)
-        correction = (high + (low + (total[1] - powers[1]))) / slope
+        raised = _power((root, np.zeros_like(root)), p)
+        high, low = two_sum(total[0], -raised[0])
+        slope = p * (raised[0] / root)
+        correction = (high + (low + (total[1] - raised[1]))) / slope
         distance = np.abs(correction) / root
         taps = most_cells(lo, hi)
         error = root * ((16 * taps * taps + 64) * _U * _U + p * distance * (distance + 16 * _U))

@@ -63,24 +63,24 @@ class Arithmetic:
 
 
 def direct(a: Arithmetic, cells: list[Fraction], p: int) -> Fraction:
-    """Powers, their sum, and a root by a power function of a rounded 1/p."""
+    """Add powers, and raise their sum to a rounded 1/p."""
     return a.power(a.total([a.power(x, p) for x in cells]), a.round(Fraction(1, p)))
 
 
 def by_products(a: Arithmetic, cells: list[Fraction], p: int) -> Fraction:
-    """Powers by products; the root as above."""
+    """Take powers by products; the root as above."""
     return a.power(a.total([a.products(x, p) for x in cells]), a.round(Fraction(1, p)))
 
 
 def from_mean(a: Arithmetic, cells: list[Fraction], p: int) -> Fraction:
-    """The mean of powers, times their number."""
+    """Take the mean of powers times their number."""
     n = a.round(Fraction(len(cells) + 3))
     mean = a.round(a.total([a.products(x, p) for x in cells]) / n)
     return a.power(a.round(mean * n), a.round(Fraction(1, p)))
 
 
 def scaled(a: Arithmetic, cells: list[Fraction], p: int) -> Fraction:
-    """Cells over the largest of them first."""
+    """Divide cells by the largest of them first."""
     largest = max(cells)
     if not largest:
         return largest
