@@ -31,6 +31,10 @@ RULINGS = {
     "valid-rounds-by-example",
     "left-overs",
     "adaptive-output-type",
+    "onnx-same-output-size",
+    "onnx-same-with-ceil",
+    "lp-absolute",
+    "lp-of-padding",
 }
 UNDEFINED = {
     "all-padding-average",
@@ -40,12 +44,15 @@ UNDEFINED = {
     "empty-dimension",
     "integer-average",
     "zero-sign",
+    "lp-exponent",
 }
 ARITHMETIC = {
     "accumulator": ("wider", "element-type"),
     "sum-overflow": ("finite", "overflows"),
+    "lp-range": ("scaled", "direct"),
     "subnormals": ("kept", "flushed"),
     "pads-not-below-kernel": ("accepted", "rejected"),
+    "pads-with-auto-pad": ("ignored", "refused"),
 }
 
 

@@ -30,6 +30,7 @@ READINGS: dict[str, tuple[str, ...]] = {
     "nan-in-maximum": ("propagates", "ignored"),
     "index-of-ties": ("first", "last"),
     "index-of-nan": ("first", "last"),
+    "column-major": ("spatial", "all"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -68,7 +69,8 @@ class Plan:
     """An operator with its attributes resolved: the windows of each axis, and what divides.
 
     `index_type` is that of the second output, "" if there is none; `index_axis` is the first axis
-    that indices count.
+    that indices count, `column_major` says that they count the first axes fastest. `exponent` is
+    that of a norm, 0 for what is no norm.
     """
 
     average: bool
@@ -76,6 +78,8 @@ class Plan:
     divides: Literal["inside", "padded", "whole"] = "inside"
     index_type: str = ""
     index_axis: int = 0
+    column_major: bool = False
+    exponent: int = 0
 
     def divisors(self, axis: int) -> list[int]:
         """Return the factor each window of `axis` contributes to the divisor."""
@@ -244,6 +248,12 @@ def plan(
         "AdaptiveAvgPool-8": _adaptive,
         "AdaptiveMaxPool-8": _adaptive,
         "nGraph-AvgPool": _ngraph,
+        "ONNX-AveragePool-22": _onnx,
+        "ONNX-MaxPool-22": _onnx,
+        "ONNX-LpPool-22": _onnx,
+        "ONNX-GlobalAveragePool-22": _onnx_global,
+        "ONNX-GlobalMaxPool-22": _onnx_global,
+        "ONNX-GlobalLpPool-22": _onnx_global,
     }.get(operator)
     if resolve is None:
         raise LookupError(f"no operator {operator}")
@@ -332,6 +342,82 @@ def _ngraph(
         axes=tuple(axis.windows() for axis in axes),
         divides="whole" if include else "inside",
     )
+
+
+def _onnx(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """AveragePool, MaxPool and LpPool of ONNX: Summary, Attributes."""
+    kind = operator.split("-")[1]
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim >= 3, "an input (N x C x D1 x ... x Dn)")
+    integer = ["int8", "uint8"] if kind == "MaxPool" else []
+    require(inputs[0].dtype.name in [*FORMATS, *integer], "a type of the constraints")
+    sizes = inputs[0].shape[2:]
+    own = {"AveragePool": "count_include_pad", "MaxPool": "storage_order", "LpPool": "p"}[kind]
+    known(attributes, f"auto_pad ceil_mode dilations kernel_shape pads strides {own}")
+    ones, zeros = [1] * len(sizes), [0] * len(sizes)
+    full = {"strides": ones, "dilations": ones, "pads": 2 * zeros} | dict(attributes)
+    kernel = integers(full, "kernel_shape", len(sizes), 1)
+    strides = integers(full, "strides", len(sizes), 1)
+    dilations = integers(full, "dilations", len(sizes), 1)
+    pads = integers(full, "pads", 2 * len(sizes), 0)
+    flags = {name: attributes.get(name, 0) for name in ("ceil_mode", own)}
+    exponent = _exponent(attributes) if own == "p" else 0
+    for name, flag in flags.items():
+        require(name == "p" or (type(flag) is int and flag in (0, 1)), f"{name} is 0 or 1")
+    mode = choice(attributes, "auto_pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
+    _refuse_undefined(inputs[0], average=kind == "AveragePool")
+    # ceil(input_shape[i] / strides[i]) is printed for either ceil_mode; AveragePool and MaxPool
+    # ignore windows that start in the right padding
+    read = {**read, "same-output-size": "divided", "same-with-ceil": "rounding-ignored"}
+    if mode.startswith("SAME") or not flags["ceil_mode"]:
+        rounding = "floor"
+    else:
+        rounding = "ceil" if kind == "LpPool" else "ceil_torch"
+    word = {"NOTSET": "explicit"}.get(mode, mode.lower())
+    begins, ends = pads[: len(sizes)], pads[len(sizes) :]
+    axes = [
+        resolve_axis(*numbers, word, rounding, read, dilation)
+        for *numbers, dilation in zip(sizes, kernel, strides, begins, ends, dilations, strict=True)
+    ]
+    any_pad = any(axis.begin or axis.end for axis in axes)
+    whole = any_pad and read["overhang-divisor"] == "whole-kernel"
+    counts = kind == "AveragePool" and flags[own]
+    return Plan(
+        average=kind == "AveragePool",
+        axes=tuple(axis.windows() for axis in axes),
+        divides=("whole" if whole else "padded") if counts else "inside",
+        index_type="int64" if kind == "MaxPool" else "",
+        column_major=kind == "MaxPool" and flags[own] == 1,
+        exponent=exponent,
+    )
+
+
+def _onnx_global(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """Pool each plane as a whole."""
+    kind = operator.split("-")[1]
+    known(attributes, "p" if kind == "GlobalLpPool" else "")
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim >= 3, "an input (N x C x D1 x ... x Dn)")
+    require(inputs[0].dtype.name in FORMATS, "a floating-point input")
+    exponent = _exponent(attributes) if kind == "GlobalLpPool" else 0
+    _refuse_undefined(inputs[0], average=True)
+    return Plan(
+        average=kind == "GlobalAveragePool",
+        axes=tuple((Window(tuple(range(d)), d, d),) for d in inputs[0].shape[2:]),
+        exponent=exponent,
+    )
+
+
+def _exponent(attributes: Mapping[str, Any]) -> int:
+    exponent = attributes.get("p", 2)
+    require(type(exponent) is int, "p is an integer")
+    if not 1 <= exponent <= 1024:
+        raise WholeCaseUndefined("p makes no norm, or powers that no type holds")
+    return int(exponent)
 
 
 def _adaptive(
@@ -491,7 +577,8 @@ class OracleResult:
     `expected`: correctly rounded, in the element type; 0 where undefined. `undefined`: bool.
     `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1
     for a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
-    undefined, and where an addend is not finite. `exact`: object array of Fraction, 'nan', 'inf'
+    undefined, and where an addend is not finite. Of a norm, these three are those of a maximum, and
+    `exact` is the power of the norm. `exact`: object array of Fraction, 'nan', 'inf'
     or '-inf'; None where undefined. `indices`: the second output, None if there is none; -1 where
     it is undefined.
     """
@@ -539,7 +626,7 @@ def oracle(
             divisor = math.prod(divisors[axis][i] for axis, i in enumerate(place))
             result.divisor[index] = divisor
             result.undefined[index] = divisor == 0
-        else:
+        elif not planned.exponent:
             values = [v for v in values if not (ignores_nan and v == "nan")]
             result.undefined[index] = not values
         if result.undefined[index]:
@@ -551,6 +638,11 @@ def oracle(
             finite = [v for v in values if isinstance(v, Fraction)]
             if len(finite) == len(values):
                 result.magnitude[index] = Fraction(sum(map(abs, finite)), divisor)
+        elif planned.exponent:
+            exact = power_sum(values, planned.exponent)
+            result.exact[index] = exact
+            result.expected[index] = rounded_root(exact, planned.exponent, data.dtype)
+            continue
         else:
             exact = exact_maximum(values)
         result.exact[index] = exact
@@ -558,7 +650,7 @@ def oracle(
         if result.indices is not None:
             windows = [planned.axes[axis][i] for axis, i in enumerate(place)]
             cells = [(batch, channel, *cell) for cell in itertools.product(*reads)]
-            result.indices[index] = _index(data, cells, windows, exact, planned.index_axis, read)
+            result.indices[index] = _index(data, cells, windows, exact, planned, read)
     return result
 
 
@@ -567,7 +659,7 @@ def _index(
     cells: Sequence[tuple[int, ...]],
     windows: Sequence[Window],
     maximum: Exact,
-    axis: int,
+    planned: Plan,
     read: Mapping[str, str],
 ) -> int:
     """Return the index of the cell that is the maximum, -1 where padding is as large."""
@@ -578,7 +670,11 @@ def _index(
     reading = read["index-of-nan" if maximum == "nan" else "index-of-ties"]
     chosen = holding[0] if reading == "first" else holding[-1]
     index = 0
-    for size, place in list(zip(data.shape, chosen, strict=True))[axis % data.ndim :]:
+    numbers = list(zip(data.shape, chosen, strict=True))[planned.index_axis % data.ndim :]
+    if planned.column_major:
+        kept = 2 if read["column-major"] == "spatial" else 0
+        numbers[kept:] = reversed(numbers[kept:])
+    for size, place in numbers:
         index = index * size + place
     return index
 

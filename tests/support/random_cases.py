@@ -15,6 +15,8 @@ Case = tuple[str, list[Array], dict[str, Any]]
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
 NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")
+ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
+GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -56,7 +58,7 @@ def noise(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
 @st.composite
 def cases(
     draw: st.DrawFn,
-    operators: Sequence[str] = (*OPERATORS, *NEWER),
+    operators: Sequence[str] = (*OPERATORS, *NEWER, *ONNX, *GLOBAL),
     dtypes: Sequence[str] = tuple(FORMATS),
     fill: Any = small_integers,
     symmetric: bool = False,
@@ -66,7 +68,7 @@ def cases(
     `symmetric` draws the same pads for both ends, at most half of the kernel.
     """
     operator = draw(st.sampled_from(operators))
-    axes = draw(st.integers(1, 4 if operator == "nGraph-AvgPool" and not symmetric else 3))
+    axes = draw(st.integers(1, 4 if operator[0] in "nO" and not symmetric else 3))
     each = st.tuples(*[st.integers(1, 4)] * axes).map(list)
     sizes = draw(st.tuples(*[st.integers(1, 8 if axes == 1 else 9 - 2 * axes)] * axes))
     batch, channels = draw(st.integers(1, 2)), draw(st.integers(1, 2))
@@ -79,6 +81,9 @@ def cases(
         has_indices = operator == "AdaptiveMaxPool-8"
         types = {"index_element_type": draw(index_type)} if has_indices else {}
         return operator, inputs, _some(draw, {}, **types)
+    exponent = {"p": draw(st.sampled_from([1, 2, 3, 4, 7]))} if "LpPool" in operator else {}
+    if operator in GLOBAL:
+        return operator, inputs, _some(draw, {}, **exponent)
     kernel, strides = draw(each), draw(each)
     begin = [draw(st.integers(0, k // 2 if symmetric else 3)) for k in kernel]
     end = begin if symmetric else [draw(st.integers(0, 3)) for _ in kernel]
@@ -94,6 +99,27 @@ def cases(
                 padding_below=begin,
                 padding_above=end,
                 include_padding_in_avg_computation=include,
+            ),
+        )
+    if operator in ONNX:
+        flag = st.integers(0, 1)
+        own = {
+            "ONNX-AveragePool-22": {"count_include_pad": draw(flag)},
+            "ONNX-MaxPool-22": {"storage_order": draw(flag)},
+        }.get(operator, exponent)
+        modes = ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
+        return (
+            operator,
+            inputs,
+            _some(
+                draw,
+                {"kernel_shape": kernel},
+                strides=strides,
+                dilations=draw(st.tuples(*[st.integers(1, 3)] * axes).map(list)),
+                pads=[*begin, *end],
+                ceil_mode=draw(flag),
+                auto_pad=draw(st.sampled_from(modes)),
+                **own,
             ),
         )
     required = {"kernel": kernel, "strides": strides, "pads_begin": begin, "pads_end": end}

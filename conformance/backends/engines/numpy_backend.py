@@ -38,14 +38,16 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     data = inputs[0]
     if definition.reduction.sums and data.dtype not in _FLOATS:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
+    if params.exponent < 1:
+        raise ValueError(f"an exponent of {params.exponent} makes no norm")
     axes = _divided(params) if definition.is_adaptive else _slid(params)
-    return _pooled(data, axes, definition.reduction)
+    return _pooled(data, axes, definition.reduction, params.exponent)
 
 
 # Values ---------------------------------------------------------------------------------------
 
 
-def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction) -> Array:
+def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction, exponent: int) -> Array:
     """Reduce the cells of every window, axis by axis: a window is a box."""
     reduce: Any = reduction.combine.reduce
     if reduction.combine.identity is None:  # which numpy takes where there are no cells
@@ -53,6 +55,11 @@ def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction) -> Arr
     # float64 holds every floating-point type exactly
     values = data.astype(np.float64) if data.dtype in _FLOATS else data
     with np.errstate(all="ignore"):
+        scale = 1.0
+        if reduction.powers:
+            finite = np.abs(values[np.isfinite(values)])
+            scale = finite.max(initial=0.0) or 1.0  # so that no power overflows
+            values = np.abs(values / scale) ** exponent
         for axis, windows in enumerate(axes, 2):
             before = (slice(None),) * axis
             cells = [(*before, slice(window.start, window.stop)) for window in windows]
@@ -62,6 +69,8 @@ def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction) -> Arr
             for windows in axes:
                 divisor = np.multiply.outer(divisor, [window.divisor for window in windows])
             values = values / divisor  # nothing by nothing is NaN
+        if reduction.powers:
+            values = scale * values ** (1 / exponent)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
