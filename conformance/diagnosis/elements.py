@@ -180,9 +180,9 @@ class Layout:
         cells = np.where(inside, cells, -np.inf)
         order = [0, 1, *range(2, cells.ndim, 2), *range(3, cells.ndim, 2)]
         flat = cells.transpose(order).reshape(*self.shape, -1)
-        return tuple(
-            np.asarray(at, np.float64) for at in np.unravel_index(flat.argmax(-1), lengths)
-        )
+        # Of flat indices alone: numpy 2.4 gets those of large arrays of several axes wrong.
+        offsets = np.unravel_index(flat.argmax(-1).ravel(), lengths)
+        return tuple(np.asarray(at, np.float64).reshape(self.shape) for at in offsets)
 
 
 @lru_cache(maxsize=1024)

@@ -38,6 +38,7 @@ ADAPTIVE_MAX_POOL = Operator(
     input_names=("data", "output_size"),
     outputs=(Output("output"), INDICES),
     clauses=CLAUSES,
+    levels="few",
     examples=(
         Example(
             "AdaptiveMaxPool-8, Examples",

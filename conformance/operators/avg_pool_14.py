@@ -14,6 +14,7 @@ AVG_POOL_14 = AVG_POOL.extended(
     document="OpenVINO AvgPool-14",
     dtypes=ALL_TYPES,
     clauses=NEWER_CLAUSES,
+    levels="few",
     examples=tuple(
         replace(example, source=example.source.replace("AvgPool-1", "AvgPool-14"))
         for example in AVG_POOL.examples

@@ -58,7 +58,7 @@ def _crop(*, half_rounds_down: bool) -> StepWrap:
 def _rounding_with_same(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Extent]:
     # ceil_torch does without the window that ceil adds, so that it adds none to same_*.
     return lambda params, pads: steps.rounded_extent(
-        params, pads, "ceil" if params.rounding == "ceil" else "floor"
+        params, pads, "floor" if params.same and params.rounding != "ceil" else params.rounding
     )
 
 

@@ -53,8 +53,10 @@ class ChosenIndex:
         batch, channels, *extent = cells.shape
         shape = (batch, channels, *params.sizes)
         plane = np.arange(batch * channels).reshape(batch, channels, *(1 for _ in extent))
-        where = np.unravel_index(np.maximum(cells, 0), params.sizes)
-        places = (plane // channels, plane % channels, *where)
+        places = [plane // channels, plane % channels]
+        for axis in range(len(params.sizes)):
+            after = prod(params.sizes[axis + 1 :])
+            places.append(cells // after % params.sizes[axis])
         order = list(range(len(shape)))
         if params.storage_order == "column-major":
             order = [*order[:2], *order[:1:-1]] if self.reversed_axes == "spatial" else order[::-1]

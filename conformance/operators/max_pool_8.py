@@ -18,4 +18,5 @@ MAX_POOL_8 = MAX_POOL.extended(
     pipeline=sliding(MAXIMUM, further=ChosenIndex()),
     outputs=(*MAX_POOL.outputs, INDICES),
     clauses=NEWER_CLAUSES,
+    levels="few",
 )

@@ -80,8 +80,9 @@ class Operator:
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, for an adaptive operator, the output size. `dtypes`
     are the element types of the data. `clauses` are those that this document adds to the shared
-    ones. `smoke_rows` says how many rows of each covering array are in the smoke tier; None takes
-    as many as make it about 60 vectors.
+    ones. `levels` says whether its sweep has all levels of types, data and numbers, or few of them,
+    where older operators of its kind have all. `smoke_rows` says how many rows of each covering
+    array are in the smoke tier; None takes as many as make it about 60 vectors.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Operator:
     dtypes: tuple[str, ...] = FLOATS
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
+    levels: Literal["all", "few"] = "all"
     smoke_rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:

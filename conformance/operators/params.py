@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.windows import span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Params:
         A dilation that is not there is 1.
         """
         dilations = self.dilations or (1,) * len(self.kernel)
-        return tuple((k - 1) * n + 1 for k, n in zip(self.kernel, dilations, strict=True))
+        return tuple(span_of(k, n) for k, n in zip(self.kernel, dilations, strict=True))
 
     @property
     def same(self) -> bool:

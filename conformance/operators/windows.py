@@ -19,6 +19,11 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def span_of(k: int, dilation: int) -> int:
+    """Return the cells from the first to the last of a window of k cells, (k - 1) dilation + 1."""
+    return (k - 1) * dilation + 1
+
+
 def exact_total(d: int, k: int, s: int, o: int) -> int:
     """Return the total padding with which the last of o windows ends where the padding does.
 

@@ -18,7 +18,7 @@ from support.random_cases import pooling
 from conformance.operators import CLAUSES, concerned
 from conformance.vector import UNDEFINED
 
-OF_VALUES = ("nan-in-maximum", "index-of-ties", "index-of-nan")
+OF_VALUES = ("nan-in-maximum", "index-of-ties", "index-of-nan", "column-major")
 GEOMETRIC = [clause for clause in READINGS if clause not in OF_VALUES]
 
 

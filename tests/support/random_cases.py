@@ -10,6 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 from support.oracle import FORMATS, OracleResult, array
 
+from conformance.vector import outputs_of
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Case = tuple[str, list[Array], dict[str, Any]]
 
@@ -169,12 +171,15 @@ def assert_equals(got: Array | tuple[Array, ...], result: OracleResult) -> None:
     )
 
 
-def worst_share(got: Array, result: OracleResult, axes: int, *, flushes: bool = False) -> float:
-    """Return the largest error as a share of what rounding explains; finite results only.
+def worst_share(
+    got: Array | tuple[Array, ...], result: OracleResult, axes: int, *, flushes: bool = False
+) -> float:
+    """Return the largest error of the first output as a share of what rounding explains.
 
-    An average of m non-zero addends over r axes rounds at most m + 2r times, each by u relative
-    or by the smallest subnormal (`flushes`: the smallest normal).
+    Of finite results only. An average of m non-zero addends over r axes rounds at most m + 2r
+    times, each by u relative or by the smallest subnormal (`flushes`: the smallest normal).
     """
+    got = outputs_of(got)[0]
     assert (got.dtype, got.shape) == (result.expected.dtype, result.expected.shape)
     precision, lowest, _ = FORMATS[got.dtype.name]
     tiny = Fraction(2) ** (lowest + precision - 1 if flushes else lowest)
