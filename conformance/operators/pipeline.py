@@ -182,7 +182,14 @@ def as_given(params: Params) -> Params:
 def whole_plane(params: Params) -> Params:
     """Pool all cells of a plane in one window."""
     ones, zeros = (1,) * len(params.sizes), (0,) * len(params.sizes)
-    return replace(params, kernel=params.sizes, strides=ones, pads_begin=zeros, pads_end=zeros)
+    return replace(
+        params,
+        kernel=params.sizes,
+        strides=ones,
+        dilations=ones,
+        pads_begin=zeros,
+        pads_end=zeros,
+    )
 
 
 def resolve_pads(params: Params) -> Pads:

@@ -575,12 +575,12 @@ class OracleResult:
     """The answer to a case, every array in the shape of the output.
 
     `expected`: correctly rounded, in the element type; 0 where undefined. `undefined`: bool.
-    `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1
-    for a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
-    undefined, and where an addend is not finite. Of a norm, `divisor` is -p,
-    the other two are those of a maximum, and `exact` is the power of the norm. `exact`: object array of Fraction, 'nan', 'inf'
-    or '-inf'; None where undefined. `indices`: the second output, None if there is none; -1 where
-    it is undefined.
+    `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1 for
+    a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
+    undefined, and where an addend is not finite. Of a norm, `divisor` is -p, the other two are
+    those of a maximum, and `exact` is the power of the norm. `exact`: object array of Fraction,
+    'nan', 'inf' or '-inf'; None where undefined. `indices`: the second output, None if there is
+    none; -1 where it is undefined.
     """
 
     expected: Array

@@ -77,10 +77,17 @@ def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction, expone
                 divisor = np.multiply.outer(divisor, [window.divisor for window in windows])
             values = values / divisor  # nothing by nothing is NaN
         if reduction.powers:
-            values = scale * values ** (1 / exponent)
+            values = scale * _root(values, exponent)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
+
+
+def _root(values: Array, p: int) -> Array:
+    """Return p-th roots: a power of a rounded 1/p, and a step of Newton's that corrects it."""
+    root: Array = values ** (1 / p)
+    slope = p * root ** (p - 1)
+    return np.where((slope > 0) & np.isfinite(slope), root - (root**p - values) / slope, root)
 
 
 def _indices(data: Array, axes: list[list[_Window]], params: Params) -> Array:

@@ -98,9 +98,9 @@ def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> 
             yield _Wrong([], "no entries", "no entries")
         yield from _any_too_small(numbers, attribute.least)
     elif attribute.is_scalar:
-        least, most = attribute.bounds(axes)
-        for value, rule in ((least - 1, "too small"), (most and most + 1, "too large")):
-            if value is not None:
+        bounds = attribute.bounds(axes)
+        if bounds is not None:
+            for value, rule in ((bounds[0] - 1, "too small"), (bounds[1] + 1, "too large")):
                 yield _Wrong(value, rule, f"{value} is {rule}")
     elif any(isinstance(choice, str) for choice in attribute.choices):
         words = (*_NO_WORDS, *(str(choice).upper() for choice in attribute.choices))

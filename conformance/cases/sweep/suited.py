@@ -7,7 +7,12 @@ from itertools import product
 from typing import Any
 
 from conformance.cases.sweep.covering import Constraint, Level, Row
-from conformance.cases.sweep.patterns import AVERAGE_PATTERNS, MAXIMUM_PATTERNS, OF_INTEGERS
+from conformance.cases.sweep.patterns import (
+    AVERAGE_PATTERNS,
+    MAXIMUM_PATTERNS,
+    NORM_PATTERNS,
+    OF_INTEGERS,
+)
 from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_spec
 from conformance.dtypes import FLOATS
 from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, Attribute, Role
@@ -33,6 +38,8 @@ FEW: Factors = {
     ),
 }
 """Of some factors, the levels of operators that have few: of each kind of number, one or two."""
+EXPONENTS = (1, 2, 3, 5)
+"""Exponents of norms: no power at all, a square, and odd ones, whose signs would show."""
 PLAIN = {**UNSAID, "pads": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
@@ -62,6 +69,8 @@ def plain_type(operator: Operator) -> str:
 
 def patterns(operator: Operator) -> tuple[str, ...]:
     """Return the data patterns that can show a fault of a reduction."""
+    if operator.reduction.powers:
+        return NORM_PATTERNS
     return AVERAGE_PATTERNS if operator.reduction.sums else MAXIMUM_PATTERNS
 
 
@@ -201,10 +210,9 @@ def scalar_values(attribute: Attribute, axes: int) -> tuple[int, ...]:
 
     That of the default comes first; the others are at the ends of its range and within.
     """
-    least, most = attribute.bounds(axes)
-    values: tuple[int, ...] = (least, least + 1, least + 2)
-    if most is not None:  # an axis: of each kind, and from either end
-        values = (0, 1, 2, least, -1)
+    bounds = attribute.bounds(axes)
+    # Of axes, of each kind, and from either end.
+    values = EXPONENTS if bounds is None else (0, 1, 2, bounds[0], -1)
     return values if attribute.required else (attribute.default, *values)
 
 
