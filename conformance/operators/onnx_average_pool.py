@@ -28,5 +28,6 @@ AVERAGE_POOL_22 = Operator(
     ),
     pipeline=sliding(AVERAGE),
     axes=AXES,
+    levels="few",
     clauses=WINDOW_CLAUSES,
 )

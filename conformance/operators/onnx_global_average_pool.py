@@ -13,4 +13,5 @@ GLOBAL_AVERAGE_POOL = Operator(
     attributes=(),
     pipeline=whole(AVERAGE),
     axes=AXES,
+    levels="few",
 )

@@ -13,5 +13,6 @@ GLOBAL_LP_POOL = Operator(
     attributes=(EXPONENT,),
     pipeline=whole(NORM),
     axes=AXES,
+    levels="few",
     clauses=LP_CLAUSES,
 )

@@ -13,4 +13,5 @@ GLOBAL_MAX_POOL = Operator(
     attributes=(),
     pipeline=whole(MAXIMUM),
     axes=AXES,
+    levels="few",
 )

@@ -20,5 +20,6 @@ LP_POOL_22 = Operator(
     attributes=window_attributes(EXPONENT, rounding=CEIL),
     pipeline=sliding(NORM),
     axes=AXES,
+    levels="few",
     clauses=(*WINDOW_CLAUSES, *LP_CLAUSES),
 )

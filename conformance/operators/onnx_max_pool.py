@@ -30,6 +30,7 @@ MAX_POOL_22 = Operator(
     ),
     pipeline=sliding(MAXIMUM, further=ChosenIndex()),
     axes=AXES,
+    levels="few",
     outputs=(
         Output("Y"),
         Output("Indices", dtype="int64", undefined="index-of-nothing", is_index=True),

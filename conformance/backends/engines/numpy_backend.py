@@ -87,7 +87,8 @@ def _root(values: Array, p: int) -> Array:
     """Return p-th roots: a power of a rounded 1/p, and a step of Newton's that corrects it."""
     root: Array = values ** (1 / p)
     slope = p * root ** (p - 1)
-    return np.where((slope > 0) & np.isfinite(slope), root - (root**p - values) / slope, root)
+    usual = (slope > 0) & np.isfinite(root)
+    return np.where(usual, root - (root**p - values) / slope, root)
 
 
 def _indices(data: Array, axes: list[list[_Window]], params: Params) -> Array:
