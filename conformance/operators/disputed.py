@@ -463,14 +463,15 @@ DISPUTED: tuple[Clause, ...] = (
         section="Summary",
         says="a norm, nothing about powers that overflow or vanish where the norm does neither",
         answer="whether such powers may overflow, or vanish",
-        evidence="ONNX Runtime, its reference evaluator and PyTorch add powers of the cells as "
-        "they are; the norm functions of linear algebra divide by the largest cell first",
+        evidence="ONNX Runtime and ONNX's reference evaluator add powers of the cells as they are; "
+        "the norm functions of linear algebra divide by the largest cell first",
         readings=(
             Reading("scaled", "every norm that is finite is computed"),
             Reading(
                 "direct",
                 "infinity or NaN, or a number too small, zero too, where powers of the cells or "
                 "their sum leave the range of the type that they are kept in",
+                ("ONNX Runtime",),
             ),
         ),
     ),

@@ -70,7 +70,8 @@ WINDOW_CLAUSES = (
         section="Attributes, pads",
         says="pads cannot be used simultaneously with auto_pad",
         answer="whether pads beside an auto_pad other than NOTSET are ignored or refused",
-        evidence="ONNX Runtime ignores them; nothing says that such a node is invalid",
+        evidence="ONNX Runtime ignores them; nothing says that such a node is invalid. ONNX's "
+        "reference evaluator adds them to MaxPool with VALID, and ignores them elsewhere",
         readings=(
             Reading("ignored", "auto_pad says how much is padded", ("ONNX Runtime",)),
             Reading("refused", "an exception"),
@@ -86,7 +87,7 @@ LP_CLAUSES = (
         says="any integer, where only p >= 1 makes a norm",
         answer="the whole case if p < 1, or p > 1,024: powers of all cells but those close to one "
         "leave the range of every type",
-        evidence="engines compute what their power function makes of it, or refuse",
+        evidence="of p = 0, ONNX Runtime computes infinity, and ONNX's reference evaluator raises",
     ),
     Clause(
         name="lp-absolute",
@@ -95,7 +96,7 @@ LP_CLAUSES = (
         section="Summary",
         says="the Lp norm, without a formula",
         answer="the p-th root of the sum of |x|**p: absolute values, for an odd p, too",
-        evidence="that is what a norm is; ONNX Runtime",
+        evidence="that is what a norm is; ONNX Runtime and ONNX's reference evaluator",
     ),
     Clause(
         name="lp-of-padding",
@@ -104,6 +105,6 @@ LP_CLAUSES = (
         section="Summary",
         says="nothing about a window of padding alone",
         answer="0: a sum of no power, and as well one of padding that is zero",
-        evidence="ONNX Runtime",
+        evidence="ONNX's reference evaluator; ONNX Runtime refuses such pads",
     ),
 )
