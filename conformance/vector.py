@@ -27,6 +27,8 @@ ARITHMETIC: Mapping[str, str] = MappingProxyType(
 """The clauses that change the bound and not the values, each with its field of `Values`."""
 UNDEFINED = -1
 """Value of `Expected.addends` that marks an element no document defines."""
+TIED = -2
+"""Value of `Expected.addends` that marks an index that may be that of any cell with the value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,8 @@ class Expected:
     """What one output must be.
 
     `values` is the correctly rounded output; per element, flat in C order, `addends` is the number
-    m of non-zero addends (UNDEFINED where any value conforms), `divisor` the divisor, and
+    m of non-zero addends (UNDEFINED where any value conforms, TIED where any index of a cell of the
+    window does that holds the value of the first output), `divisor` the divisor, and
     `magnitude` M = sum|x| / divisor rounded up. What is no sum has addends 0, divisor 1,
     magnitude 0: its bound is zero.
     """

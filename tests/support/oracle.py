@@ -28,8 +28,8 @@ READINGS: dict[str, tuple[str, ...]] = {
     "valid-rounds": ("applied", "ignored"),
     "overhang-divisor": ("padded-extent", "whole-kernel"),
     "nan-in-maximum": ("propagates", "ignored"),
-    "index-of-ties": ("first", "last"),
-    "index-of-nan": ("first", "last"),
+    "index-of-ties": ("first", "last", "some"),
+    "index-of-nan": ("first", "last", "some"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -450,7 +450,7 @@ class OracleResult:
     for a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
     undefined, and where an addend is not finite. `exact`: object array of Fraction, 'nan', 'inf'
     or '-inf'; None where undefined. `indices`: the second output, None if there is none; -1 where
-    it is undefined.
+    it is undefined. `tied`: bool, where any of several cells may be chosen.
     """
 
     expected: Array
@@ -460,6 +460,7 @@ class OracleResult:
     magnitude: Array
     exact: Array
     indices: Array | None = None
+    tied: Array | None = None
 
 
 def oracle(
@@ -487,6 +488,7 @@ def oracle(
         magnitude=np.full(shape, Fraction(0), object),
         exact=np.full(shape, None, object),
         indices=np.full(shape, -1, planned.index_type) if planned.index_type else None,
+        tied=np.zeros(shape, bool) if planned.index_type else None,
     )
     for index in itertools.product(*map(range, shape)):
         batch, channel, *place = index
@@ -512,32 +514,35 @@ def oracle(
             exact = exact_maximum(values)
         result.exact[index] = exact
         result.expected[index] = rounded(exact, data.dtype)
-        if result.indices is not None:
+        if result.indices is not None and result.tied is not None:
             windows = [planned.axes[axis][i] for axis, i in enumerate(place)]
             cells = [(batch, channel, *cell) for cell in itertools.product(*reads)]
-            result.indices[index] = _index(data, cells, windows, exact, planned.index_axis, read)
+            found = _indices(data, cells, windows, exact, planned.index_axis)
+            reading = read["index-of-nan" if exact == "nan" else "index-of-ties"]
+            result.indices[index] = found[-1 if reading == "last" else 0]
+            result.tied[index] = reading == "some" and found[0] != found[-1]
     return result
 
 
-def _index(
+def _indices(
     data: Array,
     cells: Sequence[tuple[int, ...]],
     windows: Sequence[Window],
     maximum: Exact,
     axis: int,
-    read: Mapping[str, str],
-) -> int:
-    """Return the index of the cell that is the maximum, -1 where padding is as large."""
+) -> list[int]:
+    """Return the indices of the cells that are the maximum, -1 where padding is as large."""
     lowest = Fraction(np.iinfo(data.dtype).min) if data.dtype.name not in FORMATS else "-inf"
     if maximum == lowest and any(len(window.inside) < window.whole for window in windows):
-        return -1
-    holding = [cell for cell in cells if exact_value(data[cell]) == maximum]
-    reading = read["index-of-nan" if maximum == "nan" else "index-of-ties"]
-    chosen = holding[0] if reading == "first" else holding[-1]
-    index = 0
-    for size, place in list(zip(data.shape, chosen, strict=True))[axis % data.ndim :]:
-        index = index * size + place
-    return index
+        return [-1]
+    found = []
+    for cell in cells:
+        if exact_value(data[cell]) == maximum:
+            index = 0
+            for size, place in list(zip(data.shape, cell, strict=True))[axis % data.ndim :]:
+                index = index * size + place
+            found.append(index)
+    return found
 
 
 def array(values: Any, dtype: str = "float32") -> Array:
