@@ -34,6 +34,8 @@ SPELLED_OTHERWISE: Mapping[str, str] = MappingProxyType({"scaled": "finite", "di
 """The readings of these clauses whose name is not the value of the field."""
 UNDEFINED = -1
 """Value of `Expected.addends` that marks an element no document defines."""
+TIED = -2
+"""Value of `Expected.addends` that marks an index that may be that of any cell with the value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,8 @@ class Expected:
     """What one output must be.
 
     `values` is the correctly rounded output; per element, flat in C order, `addends` is the number
-    m of non-zero addends (UNDEFINED where any value conforms), `divisor` the divisor, and
+    m of non-zero addends (UNDEFINED where any value conforms, TIED where any index of a cell of the
+    window does that holds the value of the first output), `divisor` the divisor, and
     `magnitude` M = sum|x| / divisor rounded up. For a p-norm, `addends` counts roundings, `divisor`
     is -p and `magnitude` the norm. What is no sum has addends 0, divisor 1, magnitude 0: its bound
     is zero.

@@ -21,8 +21,9 @@ class Reading:
     `replaces` maps names of pipeline steps to functions that take the step and return its
     replacement. The readings of the clauses of arithmetic, and of clauses by which a backend may
     refuse a case, replace no step: they change which outcomes are accepted (operators/outcomes.py).
-    If `nan_is_undefined`, any value conforms where the replaced steps compute NaN. `followed_by`
-    names engines.
+    If `nan_is_undefined`, any value conforms where the replaced steps compute NaN. With `any_tie`,
+    an index on which the other readings of its clause differ may be that of any cell that holds the
+    value. `followed_by` names engines.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Reading:
     followed_by: tuple[str, ...] = ()
     replaces: Mapping[str, StepWrap] = field(default_factory=dict)
     nan_is_undefined: bool = False
+    any_tie: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -373,6 +373,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "first", "the first in row-major order", ("PyTorch", "ONNX Runtime", "OpenVINO")
             ),
             Reading("last", "the last in row-major order", (), {"further": _choosing(ties="last")}),
+            Reading("some", "any position that holds the maximum", any_tie=True),
         ),
     ),
     Clause(
@@ -393,6 +394,7 @@ DISPUTED: tuple[Clause, ...] = (
                 ("PyTorch",),
                 {"further": _choosing(nan="last")},
             ),
+            Reading("some", "the position of any NaN", any_tie=True),
         ),
     ),
     Clause(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Output
-from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.reduction import lowest
 from conformance.reference.position import NOWHERE, numbers_of, position_of_maximum
@@ -45,18 +46,28 @@ class ChosenIndex:
         )
         reaches_out = outer(windows.lengths) > outer(windows.inside(params.sizes))
         nothing = (cells == NOWHERE) | (reaches_out & (first == lowest(first.dtype)))
-        indices = np.where(nothing, NOWHERE, self.indices_of(cells, params))
-        return (indices.astype(dtype_of(params.index_type)),)
+        batch, channel = np.ogrid[: first.shape[0], : first.shape[1]]
+        spread = (...,) + (np.newaxis,) * len(params.sizes)
+        places = [batch[spread], channel[spread]]
+        for axis, d in enumerate(params.sizes, 1):
+            places.append(cells // prod(params.sizes[axis:]) % d)
+        indices = self.index_of(places, gathered)
+        return (np.where(nothing, NOWHERE, indices).astype(dtype_of(params.index_type)),)
 
-    def indices_of(self, cells: npt.NDArray[np.int64], params: Params) -> npt.NDArray[np.int64]:
-        """Return the indices of cells (N, C, o1..or), numbered row by row in their planes."""
-        batch, channels, *extent = cells.shape
-        shape = (batch, channels, *params.sizes)
-        plane = np.arange(batch * channels).reshape(batch, channels, *(1 for _ in extent))
-        places = [plane // channels, plane % channels]
-        for axis in range(len(params.sizes)):
-            after = prod(params.sizes[axis + 1 :])
-            places.append(cells // after % params.sizes[axis])
+    def holds(self, gathered: Gathered, value: Any, place: Sequence[int], index: int) -> bool:
+        """Say whether an index is that of a cell with a value, in the window of an output place."""
+        batch, channel, *window = place
+        ranges = zip(window, gathered.lo, gathered.hi, strict=True)
+        box = [slice(lo[i], hi[i]) for i, lo, hi in ranges]
+        values = gathered.data[batch, channel][tuple(box)]
+        wanted = values == value if value == value else values != values  # noqa: PLR0124 - NaN
+        cells = np.ix_(*(along[part] for along, part in zip(gathered.positions, box, strict=True)))
+        return bool((wanted & (self.index_of([batch, channel, *cells], gathered) == index)).any())
+
+    def index_of(self, places: Sequence[Any], gathered: Gathered) -> npt.NDArray[np.int64]:
+        """Return the indices of cells at places (batch, channel, position on each axis)."""
+        params = gathered.params
+        shape = (*gathered.data.shape[:2], *params.sizes)
         order = list(range(len(shape)))
         if params.storage_order == "column-major":
             order = [*order[:2], *order[:1:-1]] if self.reversed_axes == "spatial" else order[::-1]

@@ -58,9 +58,9 @@ class Output:
 class Example:
     """A worked example of a document; `source` cites it.
 
-    `data` are the numbers of one channel, nested by axis, if the document prints them; otherwise
-    data of `shape` (N, C, d1..dr) are made by a `pattern` of `sweep.patterns`. `tags` say what the
-    document prints and what is derived.
+    `data` are the numbers, nested by axis, if the document prints them: those of one channel, or of
+    `shape` (N, C, d1..dr) if it is given. Otherwise data of that shape are made by a `pattern` of
+    `sweep.patterns`. `tags` say what the document prints and what is derived.
     """
 
     source: str

@@ -29,6 +29,7 @@ from conformance.reference.rounding import widen
 from conformance.vector import (
     ARITHMETIC,
     SPELLED_OTHERWISE,
+    TIED,
     UNDEFINED,
     Anything,
     Array,
@@ -204,17 +205,25 @@ def _values(
     operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], data: Array, plan: Plan
 ) -> Values:
     """Return the outputs of one plan under a choice of readings of some clauses about values."""
-    pipeline = under(operator, _chosen(clauses, choice))
+    chosen = _chosen(clauses, choice)
+    pipeline = under(operator, chosen)
     gathered = pipeline.gather(data, plan.params, plan.windows)
     values = pipeline.outputs(gathered, plan.divisor)
     of_nothing = _of_nothing(gathered)
     read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
     if any(reading.nan_is_undefined for reading in read):
         of_nothing = of_nothing | np.isnan(widen(values[0]))
+    ties = [
+        under(operator, {**chosen, clause.name: other.name}).outputs(gathered, plan.divisor)
+        for clause, reading in zip(clauses, read, strict=True)
+        if reading.any_tie
+        for other in clause.readings
+        if not other.any_tie
+    ]
     return Values(
         tuple(
-            _expected(operator, output, array, gathered, plan, of_nothing)
-            for output, array in zip(operator.outputs, values, strict=True)
+            _expected(operator, output, array, gathered, plan, of_nothing, others)
+            for output, array, *others in zip(operator.outputs, values, *ties, strict=True)
         )
     )
 
@@ -226,16 +235,19 @@ def _expected(
     gathered: steps.Gathered,
     plan: Plan,
     of_nothing: npt.NDArray[np.bool_],
+    ties: Iterable[Array],
 ) -> Expected:
     if output.comparison == "bound":
         addends, divisor, magnitude = operator.reduction.measures(gathered, plan.divisor, values)
         addends[(divisor == 0)] = UNDEFINED
         return Expected(values, addends, divisor, magnitude)
     addends = np.zeros(values.size, np.int32)
+    if output.is_index:
+        for other in ties:
+            addends[(other != values).ravel()] = TIED
+        addends[values.ravel() < 0] = UNDEFINED
     if not output.always_defined:
         addends[np.broadcast_to(of_nothing, values.shape).ravel()] = UNDEFINED
-    if output.is_index:
-        addends[values.ravel() < 0] = UNDEFINED
     return Expected(
         values, addends, np.ones(values.size, np.int32), np.zeros(values.size, np.float64)
     )

@@ -16,7 +16,7 @@ from support.oracle import READINGS, WholeCaseUndefined, oracle, plan
 from support.random_cases import pooling
 
 from conformance.operators import CLAUSES, concerned
-from conformance.vector import UNDEFINED
+from conformance.vector import TIED, UNDEFINED
 
 OF_VALUES = ("nan-in-maximum", "index-of-ties", "index-of-nan", "column-major")
 GEOMETRIC = [clause for clause in READINGS if clause not in OF_VALUES]
@@ -52,8 +52,8 @@ def clauses_by_oracle(operator, inputs, attributes):
         for others in product(*(READINGS[name] for name in of_values)):
             read = readings | dict(zip(of_values, others, strict=True))
             here = oracle(operator, inputs, attributes, read)
-            for name in of_values:
-                there = oracle(operator, inputs, attributes, read | {name: READINGS[name][-1]})
+            for name, reading in ((clause, r) for clause in of_values for r in READINGS[clause]):
+                there = oracle(operator, inputs, attributes, read | {name: reading})
                 touched |= set() if _is_same(here, there) else {name}
     return touched
 
@@ -67,7 +67,8 @@ def _is_same(one, other):
             other.expected[~other.undefined].astype(np.float64),
             equal_nan=True,
         )
-        and (one.indices is None or np.array_equal(one.indices, other.indices))
+        and np.array_equal(one.indices, other.indices)
+        and np.array_equal(one.tied, other.tied)
     )
 
 
@@ -87,6 +88,7 @@ def assert_matches_oracle(outcome, combination, case):
         indices = outcome.outputs[1]
         chosen = expected.indices.ravel() >= 0
         np.testing.assert_array_equal(indices.addends != UNDEFINED, chosen)
+        np.testing.assert_array_equal(indices.addends == TIED, expected.tied.ravel())
         assert_same(indices.values.ravel()[chosen], expected.indices.ravel()[chosen])
     np.testing.assert_array_equal(
         outcome.outputs[0].divisor[~undefined], expected.divisor.ravel()[~undefined]

@@ -28,8 +28,8 @@ READINGS: dict[str, tuple[str, ...]] = {
     "valid-rounds": ("applied", "ignored"),
     "overhang-divisor": ("padded-extent", "whole-kernel"),
     "nan-in-maximum": ("propagates", "ignored"),
-    "index-of-ties": ("first", "last"),
-    "index-of-nan": ("first", "last"),
+    "index-of-ties": ("first", "last", "some"),
+    "index-of-nan": ("first", "last", "some"),
     "column-major": ("spatial", "all"),
 }
 """The readings this oracle knows, the default first."""
@@ -580,7 +580,7 @@ class OracleResult:
     undefined, and where an addend is not finite. Of a norm, `divisor` is -p, the other two are
     those of a maximum, and `exact` is the power of the norm. `exact`: object array of Fraction,
     'nan', 'inf' or '-inf'; None where undefined. `indices`: the second output, None if there is
-    none; -1 where it is undefined.
+    none; -1 where it is undefined. `tied`: bool, where any of several cells may be chosen.
     """
 
     expected: Array
@@ -590,6 +590,7 @@ class OracleResult:
     magnitude: Array
     exact: Array
     indices: Array | None = None
+    tied: Array | None = None
 
 
 def oracle(
@@ -617,6 +618,7 @@ def oracle(
         magnitude=np.full(shape, Fraction(0), object),
         exact=np.full(shape, None, object),
         indices=np.full(shape, -1, planned.index_type) if planned.index_type else None,
+        tied=np.zeros(shape, bool) if planned.index_type else None,
     )
     for index in itertools.product(*map(range, shape)):
         batch, channel, *place = index
@@ -648,36 +650,40 @@ def oracle(
             exact = exact_maximum(values)
         result.exact[index] = exact
         result.expected[index] = rounded(exact, data.dtype)
-        if result.indices is not None:
+        if result.indices is not None and result.tied is not None:
             windows = [planned.axes[axis][i] for axis, i in enumerate(place)]
             cells = [(batch, channel, *cell) for cell in itertools.product(*reads)]
-            result.indices[index] = _index(data, cells, windows, exact, planned, read)
+            found = _indices(data, cells, windows, exact, planned, read)
+            reading = read["index-of-nan" if exact == "nan" else "index-of-ties"]
+            result.indices[index] = found[-1 if reading == "last" else 0]
+            result.tied[index] = reading == "some" and found[0] != found[-1]
     return result
 
 
-def _index(
+def _indices(
     data: Array,
     cells: Sequence[tuple[int, ...]],
     windows: Sequence[Window],
     maximum: Exact,
     planned: Plan,
     read: Mapping[str, str],
-) -> int:
-    """Return the index of the cell that is the maximum, -1 where padding is as large."""
+) -> list[int]:
+    """Return the indices of the cells that are the maximum, -1 where padding is as large."""
     lowest = Fraction(np.iinfo(data.dtype).min) if data.dtype.name not in FORMATS else "-inf"
     if maximum == lowest and any(len(window.inside) < window.whole for window in windows):
-        return -1
-    holding = [cell for cell in cells if exact_value(data[cell]) == maximum]
-    reading = read["index-of-nan" if maximum == "nan" else "index-of-ties"]
-    chosen = holding[0] if reading == "first" else holding[-1]
-    index = 0
-    numbers = list(zip(data.shape, chosen, strict=True))[planned.index_axis % data.ndim :]
-    if planned.column_major:
-        kept = 2 if read["column-major"] == "spatial" else 0
-        numbers[kept:] = reversed(numbers[kept:])
-    for size, place in numbers:
-        index = index * size + place
-    return index
+        return [-1]
+    found = []
+    for cell in cells:
+        if exact_value(data[cell]) == maximum:
+            index = 0
+            numbers = list(zip(data.shape, cell, strict=True))[planned.index_axis % data.ndim :]
+            if planned.column_major:
+                kept = 2 if read["column-major"] == "spatial" else 0
+                numbers[kept:] = reversed(numbers[kept:])
+            for size, place in numbers:
+                index = index * size + place
+            found.append(index)
+    return found
 
 
 def array(values: Any, dtype: str = "float32") -> Array:

@@ -82,7 +82,13 @@ def _slack(axis: Axis, mode: str) -> int:
 
 @cache
 def candidates(
-    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None, dilation: str
+    mode: str,
+    kernel: str,
+    stride: str,
+    pads: str,
+    fit: str,
+    width: str | None,
+    dilation: str = "one",
 ) -> tuple[Axis, ...]:
     """Return axes that satisfy all levels; `width` None asks for any small number of windows."""
     return tuple(_candidates(mode, kernel, stride, pads, fit, width, dilation))
@@ -90,14 +96,26 @@ def candidates(
 
 @cache
 def feasible(
-    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None, dilation: str
+    mode: str,
+    kernel: str,
+    stride: str,
+    pads: str,
+    fit: str,
+    width: str | None,
+    dilation: str = "one",
 ) -> bool:
     """Whether some axis satisfies all levels: the first one found says so."""
     return any(True for _ in _candidates(mode, kernel, stride, pads, fit, width, dilation))
 
 
 def _candidates(
-    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None, dilation: str
+    mode: str,
+    kernel: str,
+    stride: str,
+    pads: str,
+    fit: str,
+    width: str | None,
+    dilation: str = "one",
 ) -> Iterator[Axis]:
     for (k, d), n in product(_kernels(kernel), _DILATION_NUMBERS[dilation]):
         more = (k - 1) * (n - 1)  # cells that a dilated window spans beyond the others
@@ -111,7 +129,7 @@ def _candidates(
 
 
 @cache
-def plain(mode: str, width: str | None, dilation: str, *, padded: bool) -> tuple[Axis, ...]:
+def plain(mode: str, width: str | None, dilation: str = "one", *, padded: bool) -> tuple[Axis, ...]:
     """Return small axes of every kind, to stand beside the axis that a row is about."""
     levels = product(
         ("odd", "even", "one"),
