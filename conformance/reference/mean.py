@@ -188,7 +188,7 @@ def exact_sums(
     `~certain`.
     """
     begins, ends = ([axis.tolist() for axis in bounds] for bounds in (lo, hi))
-    planes = np.flatnonzero(~certain.reshape(len(certain), -1).all(axis=1))
+    planes = np.flatnonzero(~certain.all(axis=tuple(range(1, certain.ndim))))
     cells, shift = _as_integers(values[planes])
     powers = cells**p
     totals, windows = [], []

@@ -88,6 +88,13 @@ def test_windows_of_planes_are_independent(p):
     assert not got[..., 3].any()
 
 
+def test_no_planes_have_no_norms():
+    """A batch of none is an empty array."""
+    window = [np.array([0])], [np.array([2])]
+    for p in EXPONENTS:
+        assert norm(np.zeros((0, 3, 2), np.float32), *window, p).shape == (0, 3, 1)
+
+
 class TestWays:
     """Which way settles what."""
 
