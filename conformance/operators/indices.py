@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Output
+from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.reduction import lowest
 from conformance.reference.position import NOWHERE, numbers_of, position_of_maximum
@@ -51,7 +52,7 @@ class ChosenIndex:
         places = [batch[spread], channel[spread]]
         for axis, d in enumerate(params.sizes, 1):
             places.append(cells // prod(params.sizes[axis:]) % d)
-        indices = self.index_of(places, gathered)
+        indices = self.index_of(places, first.shape, params)
         return (np.where(nothing, NOWHERE, indices).astype(dtype_of(params.index_type)),)
 
     def holds(self, gathered: Gathered, value: Any, place: Sequence[int], index: int) -> bool:
@@ -62,12 +63,17 @@ class ChosenIndex:
         values = gathered.data[batch, channel][tuple(box)]
         wanted = values == value if value == value else values != values  # noqa: PLR0124 - NaN
         cells = np.ix_(*(along[part] for along, part in zip(gathered.positions, box, strict=True)))
-        return bool((wanted & (self.index_of([batch, channel, *cells], gathered) == index)).any())
+        indices = self.index_of([batch, channel, *cells], gathered.data.shape, gathered.params)
+        return bool((wanted & (indices == index)).any())
 
-    def index_of(self, places: Sequence[Any], gathered: Gathered) -> npt.NDArray[np.int64]:
-        """Return the indices of cells at places (batch, channel, position on each axis)."""
-        params = gathered.params
-        shape = (*gathered.data.shape[:2], *params.sizes)
+    def index_of(
+        self, places: Sequence[Any], planes: Sequence[int], params: Params
+    ) -> npt.NDArray[np.int64]:
+        """Return the indices of cells at places (batch, channel, position on each axis).
+
+        `planes` starts with the numbers of batches and channels.
+        """
+        shape = (*planes[:2], *params.sizes)
         order = list(range(len(shape)))
         if params.storage_order == "column-major":
             order = [*order[:2], *order[:1:-1]] if self.reversed_axes == "spatial" else order[::-1]
