@@ -273,7 +273,7 @@ DISPUTED: tuple[Clause, ...] = (
             Reading(
                 "once",
                 "one window less where (o - 1) s >= d + begin",
-                ("PyTorch", "OpenVINO"),
+                ("PyTorch", "OpenVINO", "ONNX Runtime"),
             ),
             Reading(
                 "repeatedly",
