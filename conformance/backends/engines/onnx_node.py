@@ -1,8 +1,8 @@
 """Pooling as one node of ONNX: what the ONNX Runtime backend runs and `export onnx` writes.
 
-An average is AveragePool, a maximum MaxPool and a norm LpPool: pads are begins then ends, rounding is ceil_mode,
-same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and GlobalMaxPool,
-where every output size is 1.
+An average is AveragePool, a maximum MaxPool and a norm LpPool: pads are begins then ends, rounding
+is ceil_mode, same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and
+GlobalMaxPool, where every output size is 1.
 """
 
 from __future__ import annotations
