@@ -303,24 +303,27 @@ class _ExpectedTable:
         return columns
 
 
-def output_dtypes(operator: str) -> tuple[str, ...] | None:
-    """Return the element type of each output of an operator, "" for that of the data.
+def output_dtypes(operator: str) -> tuple[tuple[str, ...], ...] | None:
+    """Return the element types that each output of an operator may have, () for that of the data.
 
     None for an operator that there is not.
     """
     from conformance.operators import OPERATORS  # noqa: PLC0415 - a batch needs no more of it
 
     document = OPERATORS.get(operator)
-    return None if document is None else tuple(output.dtype for output in document.outputs)
+    return None if document is None else tuple(output.dtypes for output in document.outputs)
 
 
-def _check_outputs(names: tuple[str, ...], operator: str, dtypes: tuple[str, ...]) -> None:
+def _check_outputs(
+    names: tuple[str, ...], operator: str, dtypes: tuple[tuple[str, ...], ...]
+) -> None:
     """Raise ValueError unless outputs of the types named are those of an operator."""
     if len(names) != len(dtypes):
         raise ValueError(f"outputs of an outcome: {len(names)}, of {operator}: {len(dtypes)}")
-    for output, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
-        if dtype not in {"", name}:
-            raise ValueError(f"output {output} is of {name}, and of {dtype} in {operator}")
+    for output, (name, allowed) in enumerate(zip(names, dtypes, strict=True)):
+        if allowed and name not in allowed:
+            types = " or ".join(allowed)
+            raise ValueError(f"output {output} is of {name}, and of {types} in {operator}")
 
 
 def _columns_of(expected: Expected) -> tuple[Array, ...]:

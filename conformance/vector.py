@@ -22,11 +22,20 @@ Subnormals = Literal["kept", "flushed"]
 
 TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
 ARITHMETIC: Mapping[str, str] = MappingProxyType(
-    {"accumulator": "accumulator", "sum-overflow": "sum_overflow", "subnormals": "subnormals"}
+    {
+        "accumulator": "accumulator",
+        "sum-overflow": "sum_overflow",
+        "lp-range": "sum_overflow",
+        "subnormals": "subnormals",
+    }
 )
 """The clauses that change the bound and not the values, each with its field of `Values`."""
+SPELLED_OTHERWISE: Mapping[str, str] = MappingProxyType({"scaled": "finite", "direct": "overflows"})
+"""The readings of these clauses whose name is not the value of the field."""
 UNDEFINED = -1
 """Value of `Expected.addends` that marks an element no document defines."""
+TIED = -2
+"""Value of `Expected.addends` that marks an index that may be that of any cell with the value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +62,11 @@ class Expected:
     """What one output must be.
 
     `values` is the correctly rounded output; per element, flat in C order, `addends` is the number
-    m of non-zero addends (UNDEFINED where any value conforms), `divisor` the divisor, and
-    `magnitude` M = sum|x| / divisor rounded up. What is no sum has addends 0, divisor 1,
-    magnitude 0: its bound is zero.
+    m of non-zero addends (UNDEFINED where any value conforms, TIED where any index of a cell of the
+    window does that holds the value of the first output), `divisor` the divisor, and
+    `magnitude` M = sum|x| / divisor rounded up. For a p-norm, `addends` counts roundings, `divisor`
+    is -p and `magnitude` the norm. What is no sum has addends 0, divisor 1, magnitude 0: its bound
+    is zero.
     """
 
     values: Array

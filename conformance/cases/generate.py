@@ -15,7 +15,7 @@ from conformance.cases.sweep.sweep_model import Covered
 from conformance.errors import UsageError, VectorFileError
 from conformance.executors import Machines, completed
 from conformance.files import Target, folder_for, writing
-from conformance.operators import OPERATORS, operator_named, vector_of
+from conformance.operators import OPERATORS, operators_named, vector_of
 from conformance.progress import Progress
 from conformance.vector import TIERS, Case, Tier, Vector
 from conformance.vectorfile import VectorFile, VectorWriter
@@ -71,11 +71,12 @@ def generate(
 ) -> list[Path]:
     """Write vector files into a directory, one or several per operator, and return their paths.
 
-    `operators` are names (all by default); `tier` smoke, standard or exhaustive, each holding the
-    smaller ones; `strength` t of the covering arrays: every feasible combination of t levels is in
-    some vector of the standard tier. The exhaustive tier is the standard one and many more files
-    with a part of the product each. `max_shapes` is for engines that compile for each shape: so
-    many combinations of shape, element type and attributes per operator, each with many values.
+    `operators` are names, globs or families (all by default); `tier` smoke, standard or exhaustive,
+    each holding the smaller ones; `strength` t of the covering arrays: every feasible combination
+    of t levels is in some vector of the standard tier. The exhaustive tier is the standard one and
+    many more files with a part of the product each. `max_shapes` is for engines that compile for
+    each shape: so many combinations of shape, element type and attributes per operator, each with
+    many values.
 
     The same arguments give the same content. Each file is complete or absent. With `resume`, files
     are kept that are there, sound, and made by the same arguments. `executor` opens what makes
@@ -84,9 +85,7 @@ def generate(
     `progress` is called with what is being done, how far it is and the total (0 where that is not
     known). Raises UsageError for arguments that are not allowed.
     """
-    names = list(dict.fromkeys(operators or OPERATORS))
-    for name in names:
-        operator_named(name)
+    names = operators_named(operators)
     if tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; there are {', '.join(TIERS)}")
     if strength not in STRENGTHS:

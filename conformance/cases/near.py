@@ -14,19 +14,19 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from conformance.batch import MAX_RANK
-from conformance.cases.sweep.suited import types
+from conformance.cases.sweep.suited import scalar_values, types
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
-from conformance.operators.attributes import NUMBERS, WORDS, Role, complete
+from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Role, complete
 from conformance.operators.operator import Operator, output_size_of
-from conformance.operators.params import params_of
-from conformance.operators.windows import ceil_div
+from conformance.operators.params import UNSAID, params_of
+from conformance.operators.windows import ceil_div, span_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
 
-AxisNumber = Literal["size", "kernel", "strides", "pads_begin", "pads_end", "output"]
+AxisNumber = Literal["size", "kernel", "strides", "dilations", "pads_begin", "pads_end", "output"]
 """A number of one spatial axis: its input size, its entry of an attribute, its output size."""
 
 _LADDER = (*range(1, 10), 12, *(2**n + more for n in (4, 5, 6, 7, 8) for more in (-1, 0, 1)))
@@ -91,9 +91,9 @@ class _Draft:
         for axis in self.axes:
             pads = axis.get("pads_begin", 0) + axis.get("pads_end", 0)
             if auto_pad == "explicit":
-                axis["size"] = max(axis["size"], axis.get("kernel", 1) - pads, 1)
+                axis["size"] = max(axis["size"], _span_of(axis) - pads, 1)
             elif auto_pad == "valid":
-                axis["size"] = max(axis["size"], axis.get("kernel", 1))
+                axis["size"] = max(axis["size"], _span_of(axis))
 
     def case(self, data: Callable[[_Draft], Array]) -> Case | None:
         """Return the case with data of its shape; None if it is not valid."""
@@ -181,10 +181,12 @@ def _draft_of(case: Case) -> _Draft | None:
         return None
     numbers = {"size": params.sizes, **{name: getattr(params, name) for name in _LISTS}}
     known = {name: values for name, values in numbers.items() if values}
-    for name in ("strides", "pads_begin", "pads_end"):
-        if name not in operator.roles:
-            known.pop(name, None)
-    words = {role: getattr(params, role) for role in WORDS if role in operator.roles}
+    known = {
+        name: values
+        for name, values in known.items()
+        if name not in UNSAID or name in operator.roles
+    }
+    words = {r: getattr(params, r) for r in (*WORDS, *SCALARS) if operator.attribute(r) is not None}
     ignored = [a.key for a in operator.attributes if a.role == "ignored"]
     return _Draft(
         of=case,
@@ -248,6 +250,7 @@ _ANOTHER: Axis = {
     "size": 3,
     "kernel": 2,
     "strides": 1,
+    "dilations": 1,
     "pads_begin": 0,
     "pads_end": 0,
     "output": 2,
@@ -260,7 +263,8 @@ def _change_word(draft: _Draft, rng: np.random.Generator) -> None:
         role = [*draft.words][int(rng.integers(len(draft.words)))]
         attribute = draft.operator.attribute(role)
         if attribute is not None:
-            draft.words[role] = attribute.meanings[int(rng.integers(len(attribute.meanings)))]
+            meanings = attribute.meanings or scalar_values(attribute, len(draft.axes))
+            draft.words[role] = meanings[int(rng.integers(len(meanings)))]
 
 
 def _change_type(draft: _Draft, rng: np.random.Generator) -> None:
@@ -351,7 +355,7 @@ def _set_on_axis(draft: _Draft, axis: Axis, name: str, value: int) -> bool:
     if value < _LEAST.get(name, 1):
         return False
     if name == "output" and "kernel" in axis:
-        s, k = axis.get("strides", 1), axis["kernel"]
+        s, k = axis.get("strides", 1), _span_of(axis)
         auto_pad = draft.words.get("auto_pad", "explicit")
         pads = axis.get("pads_begin", 0) + axis.get("pads_end", 0) if auto_pad == "explicit" else 0
         same = auto_pad.startswith("same")
@@ -418,4 +422,9 @@ def _extent(axis: Axis) -> int:
     if "kernel" not in axis:
         return axis.get("output", 1)
     pads = axis.get("pads_begin", 0) + axis.get("pads_end", 0)
-    return max(1, (axis["size"] + pads - axis["kernel"]) // axis.get("strides", 1) + 1)
+    return max(1, (axis["size"] + pads - _span_of(axis)) // axis.get("strides", 1) + 1)
+
+
+def _span_of(axis: Axis) -> int:
+    """Return the cells from the first to the last of a window on an axis."""
+    return span_of(axis.get("kernel", 1), axis.get("dilations", 1))

@@ -12,18 +12,20 @@ import numpy.typing as npt
 
 from conformance.backends.runner import Answers
 from conformance.batch import Batch, ExpectedColumns
+from conformance.check.tied_indices import hold_the_value
 from conformance.dtypes import FLOATS, dtype_of, float_format
 from conformance.operators import Output, operator_named
 from conformance.reference import overflow_allowed, tolerance
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Values
+from conformance.vector import TIED, UNDEFINED, Array, Values
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
 
 ARITHMETICS = 8
-"""Codes of arithmetic: 1 for sums in the element type + 2 for flushed + 4 for overflowing sums."""
+"""Codes of arithmetic: 1 for sums in the element type + 2 for flushed + 4 for sums or powers that
+overflow or vanish."""
 _OWN, _FLUSHED, _OVERFLOWS = 1, 2, 4
 
 
@@ -68,6 +70,7 @@ class Closeness:
                 element_type=bool(arithmetic & _OWN),
                 flushed=bool(arithmetic & _FLUSHED),
                 below=self.got < self.expected if below is None else below,
+                powers=np.maximum(-self.columns.divisor, 0) if arithmetic & _OVERFLOWS else 0,
             )
 
     def right(self, arithmetic: int) -> Bools:
@@ -269,6 +272,11 @@ def _column(
     bits = np.dtype(f"u{dtype.itemsize}")
     unequal = got.view(bits) != np.ascontiguousarray(columns.values).view(bits)[at]
     free = columns.addends[at] == UNDEFINED
+    if output.is_index:
+        tied = np.flatnonzero(unequal & (columns.addends[at] == TIED))
+        rows_of = rows[row_of[tied]]
+        elements = at[tied] - batch.expected_start[rows_of]
+        unequal[tied] = ~hold_the_value(batch, rows_of, elements, got[tied])
     differing = np.flatnonzero(unequal & ~free)
     near = None
     if name in FLOATS:

@@ -14,7 +14,7 @@ from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.executors import executor_named, usable_cpus
-from conformance.operators import OPERATORS
+from conformance.operators import operators_named
 from conformance.report import model_report, vectors_report
 
 _SHOWN = 4  # files: the smaller tiers of every operator
@@ -48,7 +48,7 @@ def run(
         click.echo()
         paths = layers.paths
     else:
-        several_files = tier == "exhaustive" or len(set(operators or OPERATORS)) > 1
+        several_files = tier == "exhaustive" or len(operators_named(operators or None)) > 1
         jobs = jobs or (usable_cpus() if several_files else 1)
         if jobs > 1 or executor:
             options["executor"] = executor_named(executor or "process", jobs)

@@ -32,7 +32,7 @@ operator_option = click.option(
     "operators",
     multiple=True,
     metavar="NAME",
-    help="Only this operator, AvgPool-1 for example; repeatable.",
+    help="Only this operator, a glob as 'ONNX-*', or a family: openvino, onnx, ngraph. Repeatable.",
 )
 select_option = click.option(
     "--select",

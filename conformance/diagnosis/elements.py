@@ -23,9 +23,9 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named, under
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Plan
+from conformance.operators.pipeline import Plan, clip
 from conformance.reference.rounding import narrow, widen
-from conformance.vector import UNDEFINED, Array, Vector
+from conformance.vector import UNDEFINED, Vector
 
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
@@ -162,11 +162,9 @@ class Layout:
     def counts(self, marked: Bools) -> Doubles:
         """Return how many marked cells of the data each window holds."""
         assert self.plan is not None
-        totals: Array = marked.astype(np.int64)
-        sizes = self.plan.params.sizes
-        windows = self.plan.windows
-        ends = zip(windows.clipped_starts(sizes), windows.clipped_stops(sizes), strict=True)
-        for axis, (lo, hi) in enumerate(ends, 2):
+        gathered = clip(marked.astype(np.int64), self.plan.params, self.plan.windows)
+        totals = gathered.data
+        for axis, (lo, hi) in enumerate(zip(gathered.lo, gathered.hi, strict=True), 2):
             before = np.zeros_like(totals.take([0], axis))
             sums = np.concatenate([before, totals.cumsum(axis)], axis)
             totals = sums.take(np.maximum(lo, hi), axis) - sums.take(lo, axis)
@@ -188,13 +186,13 @@ class Layout:
         """The offset of the largest cell from the start of its window, per axis; None if many."""
         assert self.plan is not None
         windows, sizes = self.plan.windows, self.plan.params.sizes
-        lengths = [int((b - a).max()) for a, b in zip(windows.start, windows.stop, strict=True)]
+        lengths = [int(cells.max()) for cells in windows.lengths]
         if prod(self.shape) * prod(lengths) > _MOST_GATHERED or 0 in lengths:
             return None
         cells, inside = self.wide_data, np.ones((), np.bool_)
         parts = []
-        for start, stop, k in zip(windows.start, windows.stop, lengths, strict=True):
-            parts.append((start[:, None] + np.arange(k), stop))
+        for (start, stop, n), k in zip(windows.axes, lengths, strict=True):
+            parts.append((start[:, None] + np.arange(k) * n, stop))
         for axis, ((at, stop), d) in enumerate(zip(parts, sizes, strict=True)):
             ok = (at >= 0) & (at < d) & (at < stop[:, None])
             # Each axis becomes two: windows, and cells of a window.
@@ -205,9 +203,9 @@ class Layout:
         cells = np.where(inside, cells, -np.inf)
         order = [0, 1, *range(2, cells.ndim, 2), *range(3, cells.ndim, 2)]
         flat = cells.transpose(order).reshape(*self.shape, -1)
-        return tuple(
-            np.asarray(at, np.float64) for at in np.unravel_index(flat.argmax(-1), lengths)
-        )
+        # Of flat indices alone: numpy 2.4 gets those of large arrays of several axes wrong.
+        offsets = np.unravel_index(flat.argmax(-1).ravel(), lengths)
+        return tuple(np.asarray(at, np.float64).reshape(self.shape) for at in offsets)
 
 
 def _largest_between(numbers: Doubles, lo: Array, hi: Array) -> Doubles:

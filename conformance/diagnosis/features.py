@@ -131,6 +131,8 @@ def _of_windows(params: Params) -> Iterator[str]:
         ("a kernel of 1", bool(axes) and all(k == 1 for k, _, _ in axes)),
         ("kernels that differ between axes", len(set(params.kernel)) > 1),
         ("strides that differ between axes", len(set(params.strides)) > 1),
+        ("a dilation above 1", any(n > 1 for n in params.dilations)),
+        ("dilations that differ between axes", len(set(params.dilations)) > 1),
     ):
         if holds:
             yield words

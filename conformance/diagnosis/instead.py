@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -226,7 +226,7 @@ def _pooled(*, smallest: bool = False, average: bool = False) -> Values:
                 return widen(MAXIMUM.reduce(gathered, layout.plan.divisor))
             if layout.data.dtype.kind == "u":
                 return None
-            negative = type(gathered)(-gathered.data, gathered.lo, gathered.hi)
+            negative = replace(gathered, data=-gathered.data)
             return -widen(MAXIMUM.reduce(negative, layout.plan.divisor))
 
     return of

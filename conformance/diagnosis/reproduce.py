@@ -299,10 +299,7 @@ def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: P
     data = widen(observation.vector.case.inputs[0])
     own = observation.readings.get("accumulator") == "element-type"
     wide = fmt if own else wider_format(fmt.name)
-    windows = right.plan.windows
-    lengths = [
-        int((b - a).max(initial=1)) for a, b in zip(windows.start, windows.stop, strict=True)
-    ]
+    lengths = [int(cells.max(initial=1)) for cells in right.plan.windows.lengths]
     k = float(np.prod(lengths)) + 2 * len(lengths)
     largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
     size = np.where(np.isfinite(answer), np.abs(answer), 0.0)

@@ -11,7 +11,7 @@ from conformance.batch import ExpectedColumns
 from conformance.check.closeness import Closeness, arithmetic_code, closeness
 from conformance.dtypes import FLOATS, DType, float_format, name_of
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Values
+from conformance.vector import Array, Values
 
 OVERFLOW, ANY, NAN = 1, 2, 3
 """Values of the mask: an infinity or NaN conforms as well; any value conforms."""
@@ -41,7 +41,7 @@ def limits(outcome: Values, axes: int, *, average: bool, output: int = 0) -> Lim
     expected = asked.values.reshape(-1)
     columns = ExpectedColumns(expected, asked.addends, asked.divisor, asked.magnitude)
     arithmetic = arithmetic_code(outcome)
-    mask = np.where(columns.addends == UNDEFINED, np.uint8(ANY), np.uint8(0))
+    mask = np.where(columns.addends < 0, np.uint8(ANY), np.uint8(0))
     lower = upper = expected
     if name_of(expected.dtype) in FLOATS and (average or outcome.subnormals == "flushed"):
         near = closeness(expected, columns, np.array(axes), average=average)

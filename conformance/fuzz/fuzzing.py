@@ -28,7 +28,7 @@ from conformance.fuzz.evaluator import Examiner, Failure
 from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.followed_readings import size_of
 from conformance.fuzz.saving import Corpus
-from conformance.operators import OPERATORS, operator_named
+from conformance.operators import OPERATORS, operators_named
 from conformance.progress import Progress
 from conformance.vector import Case
 
@@ -81,9 +81,7 @@ def fuzz(
     does a backend that cannot be started again after a crash: the report says so. It also says
     where failures could not be stored in the database.
     """
-    names = list(dict.fromkeys(operators or OPERATORS))
-    for operator in names:
-        operator_named(operator)
+    names = operators_named(operators)
     for option, value in {
         "seconds": seconds,
         "max_examples": max_examples,

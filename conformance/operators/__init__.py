@@ -22,18 +22,20 @@ from conformance.operators.operator import (
     Output,
     adaptive,
     sliding,
+    whole,
 )
 from conformance.operators.outcomes import answer, undefined_as_a_whole
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.pooling import Pooling, pooling_of
-from conformance.operators.reduction import AVERAGE, MAXIMUM, Reduction
+from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
 from conformance.operators.registry import (
     CLAUSES,
     OPERATORS,
     concerned,
     disputed_clauses,
     operator_named,
+    operators_named,
 )
 from conformance.vector import Array, Case, Vector, as_returned
 
@@ -43,6 +45,7 @@ __all__ = [
     "AVERAGE",
     "CLAUSES",
     "MAXIMUM",
+    "NORM",
     "OPERATORS",
     "ROUNDINGS",
     "Attribute",
@@ -63,10 +66,12 @@ __all__ = [
     "disputed_of",
     "evaluate",
     "operator_named",
+    "operators_named",
     "pooling_of",
     "sliding",
     "under",
     "vector_of",
+    "whole",
 ]
 
 

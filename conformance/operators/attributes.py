@@ -18,12 +18,17 @@ REQUIRED = object()
 Role = Literal[
     "kernel",
     "strides",
+    "dilations",
     "pads_begin",
     "pads_end",
     "pads",
     "rounding",
     "auto_pad",
     "include_pad",
+    "exponent",
+    "index_axis",
+    "index_type",
+    "storage_order",
     "output",
     "ignored",
 ]
@@ -34,18 +39,24 @@ the role of a second input, the output size of an adaptive operator, and of no a
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
-NUMBERS: tuple[Role, ...] = ("kernel", "strides", *PADS)
+NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS)
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
+SCALARS: tuple[Role, ...] = ("exponent", "index_axis")
+"""Roles of attributes that are one integer."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
+NEWER_ROUNDINGS = {**ROUNDINGS, "ceil_torch": "ceil_torch"}
 AUTO_PADS = {mode: mode for mode in ("explicit", "same_upper", "same_lower", "valid")}
-"""Values in OpenVINO's documents, each mapped to its meaning, which is the same word."""
+INDEX_TYPES = {"i64": "int64", "i32": "int32"}
+"""Values in OpenVINO's documents, each mapped to its meaning."""
 MEANINGS: dict[Role, tuple[Any, ...]] = {
-    "rounding": tuple(ROUNDINGS),
+    "rounding": tuple(NEWER_ROUNDINGS),
     "auto_pad": tuple(AUTO_PADS),
     "include_pad": (False, True),
+    "index_type": tuple(INDEX_TYPES.values()),
+    "storage_order": ("row-major", "column-major"),
 }
 """The values of `Params` that an attribute of a role can mean, where they are few."""
-WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
+WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad", "index_type", "storage_order")
 """The roles of MEANINGS, in the order in which cases vary them."""
 
 
@@ -53,9 +64,10 @@ WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
 class Attribute:
     """One attribute of a document: its key in a backend call, its role, range and default.
 
-    The value of a role in NUMBERS is a list of integers, each at least `least`, and its default
-    one integer for all entries. The value of any other role is a key of `values`, which maps the
-    document's values to those of `Params`. `section` cites the document.
+    The value of a role in NUMBERS is a list of integers, each at least `least`, and its default one
+    integer for all entries; that of a role in SCALARS is one integer. The value of any other role
+    is a key of `values`, which maps the document's values to those of `Params`. `section` cites the
+    document.
     """
 
     key: str
@@ -67,7 +79,7 @@ class Attribute:
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
-        if self.role not in (*NUMBERS, *MEANINGS, "ignored"):
+        if self.role not in (*NUMBERS, *SCALARS, *MEANINGS, "ignored"):
             raise ValueError(f"attribute {self.key!r}: no role {self.role!r} for an attribute")
         meanings = MEANINGS.get(self.role, ())
         if not set(self.values.values()) <= set(meanings) or bool(self.values) != bool(meanings):
@@ -86,13 +98,18 @@ class Attribute:
         return self.role in NUMBERS
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether it is one integer."""
+        return self.role in SCALARS
+
+    @property
     def choices(self) -> tuple[Any, ...]:
-        """The values it may have; empty for a list of integers."""
+        """The values it may have; empty for integers."""
         return tuple(self.values)
 
     @property
     def meanings(self) -> tuple[Any, ...]:
-        """What its values mean, that of the default first; empty for a list of integers."""
+        """What its values mean, that of the default first; empty for integers."""
         distinct = dict.fromkeys(self.values.values())
         if distinct and not self.required:
             distinct = {self.values[self.default]: None, **distinct}
@@ -103,6 +120,8 @@ class Attribute:
         """What the attribute may hold, in words."""
         if self.is_list:
             return f"a list of {self._entries} >= {self.least} per spatial axis"
+        if self.is_scalar:
+            return "an integer" + " from -R to R - 1, R dimensions" * (self.role == "index_axis")
         return " or ".join(_spelled(choice) for choice in self.choices)
 
     @property
@@ -112,6 +131,14 @@ class Attribute:
     def length(self, axes: int) -> int:
         """Return how many integers it lists for data of `axes` spatial axes."""
         return 2 * axes if self.role == "pads" else axes
+
+    def bounds(self, axes: int) -> tuple[int, int] | None:
+        """Return the least and the largest integer it may be, for data of `axes` spatial axes.
+
+        None if it may be any: which exponents make a norm is a clause.
+        """
+        rank = axes + 2
+        return (-rank, rank - 1) if self.role == "index_axis" else None
 
     def check(self, value: Any, axes: int) -> Any:
         """Return the value in plain types; InvalidCase names the attribute, value and range."""
@@ -126,6 +153,12 @@ class Attribute:
                 f"integer{'s' * (length != 1)} >= {self.least}, "
                 f"{self._entries.split(' ', maxsplit=1)[0]} per spatial axis"
             )
+        if self.is_scalar:
+            bounds = self.bounds(axes)
+            if _integers([value]) and (bounds is None or bounds[0] <= value <= bounds[1]):
+                return value
+            within = "" if bounds is None else f" from {bounds[0]} to {bounds[1]}"
+            raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer{within}")
         for choice in self.choices:
             if _is_same(value, choice):
                 return choice
@@ -160,6 +193,8 @@ class Attribute:
         """Return the document's value for a value of `Params`; KeyError if it has none."""
         if self.is_list:
             return list(meaning)
+        if self.is_scalar:
+            return meaning
         return {meant: value for value, meant in self.values.items()}[meaning]
 
 

@@ -19,9 +19,11 @@ class Reading:
     """One defensible answer to a clause.
 
     `replaces` maps names of pipeline steps to functions that take the step and return its
-    replacement. The readings of the clauses of arithmetic and of pads-not-below-kernel replace no
-    step: they change which outcomes are accepted (operators/outcomes.py). If `nan_is_undefined`,
-    any value conforms where the replaced steps compute NaN. `followed_by` names engines.
+    replacement. The readings of the clauses of arithmetic, and of clauses by which a backend may
+    refuse a case, replace no step: they change which outcomes are accepted (operators/outcomes.py).
+    If `nan_is_undefined`, any value conforms where the replaced steps compute NaN. With `any_tie`,
+    an index on which the other readings of its clause differ may be that of any cell that holds the
+    value. `followed_by` names engines.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Reading:
     followed_by: tuple[str, ...] = ()
     replaces: Mapping[str, StepWrap] = field(default_factory=dict)
     nan_is_undefined: bool = False
+    any_tie: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Clause:
     concerns the operators that list it. `concerns(data)` says, for a clause about values, whether
     it can make a difference with these data (N, C, d1..dr). If `nested`, each reading accepts
     everything that the readings before it accept; element types may follow different ones, unless
-    it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend.
+    it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
+    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Clause:
     concerns: Callable[[Array], bool] = lambda _data: True
     nested: bool = False
     of_all_dtypes: bool = False
+    settles: str = ""
 
     @property
     def default(self) -> str:

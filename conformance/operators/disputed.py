@@ -38,7 +38,7 @@ def _crop(*, half_rounds_down: bool) -> StepWrap:
             if not params.same:
                 return pads(params)
             larger_at_end = (params.auto_pad == "same_upper") == half_rounds_down
-            axes = zip(pads(params), params.sizes, params.kernel, params.strides, strict=True)
+            axes = zip(pads(params), params.sizes, params.spans, params.strides, strict=True)
             return tuple(
                 # `same-as-input` never lacks padding where another reading could crop.
                 pad
@@ -56,47 +56,59 @@ def _crop(*, half_rounds_down: bool) -> StepWrap:
 
 
 def _rounding_with_same(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Extent]:
-    def extent(params: Params, pads: Pads) -> Extent:
-        return tuple(
-            axis.extent(t, s, ceil=params.ceil)
-            for t, s in zip(steps.rooms(params, pads), params.strides, strict=True)
-        )
-
-    return extent
+    # ceil_torch does without the window that ceil adds, so that it adds none to same_*.
+    return lambda params, pads: steps.rounded_extent(
+        params, pads, "floor" if params.same and params.rounding != "ceil" else params.rounding
+    )
 
 
 def _drop_window_past_input(
     extent: Callable[[Params, Pads], Extent],
 ) -> Callable[[Params, Pads], Extent]:
     def without_window_past_input(params: Params, pads: Pads) -> Extent:
-        all_windows = extent(params, pads)
-        if not params.ceil or params.same:
-            return all_windows
-        return tuple(
-            o - 1 if (o - 1) * s >= d + begin else o
-            for o, s, d, (begin, _) in zip(
-                all_windows, params.strides, params.sizes, pads, strict=True
-            )
-        )
+        windows = extent(params, pads)
+        if params.rounding != "ceil" or params.same:
+            return windows
+        return steps.without_last_past_input(params, pads, windows)
 
     return without_window_past_input
 
 
-def _drop_all_windows_past_input(
+def _drop_all_windows_past_input(rounding: str) -> StepWrap:
+    def drop(extent: Callable[[Params, Pads], Extent]) -> Callable[[Params, Pads], Extent]:
+        def without_windows_past_input(params: Params, pads: Pads) -> Extent:
+            windows = extent(params, pads)
+            if params.rounding != rounding or params.same:
+                return windows
+            return tuple(
+                min(o, axis.ceil_div(d + begin, s))
+                for o, s, d, (begin, _) in zip(
+                    windows, params.strides, params.sizes, pads, strict=True
+                )
+            )
+
+        return without_windows_past_input
+
+    return drop
+
+
+def _drop_last_window_in_padding(
     extent: Callable[[Params, Pads], Extent],
 ) -> Callable[[Params, Pads], Extent]:
-    def without_windows_past_input(params: Params, pads: Pads) -> Extent:
-        all_windows = extent(params, pads)
-        if not params.ceil or params.same:
-            return all_windows
+    """Let ceil_torch keep a last window that starts beyond the padding, too."""
+
+    def without_window_in_padding(params: Params, pads: Pads) -> Extent:
+        if params.rounding != "ceil_torch" or params.same:
+            return extent(params, pads)
+        all_windows = steps.rounded_extent(params, pads, "ceil")
         return tuple(
-            min(o, axis.ceil_div(d + begin, s))
-            for o, s, d, (begin, _) in zip(
+            o - (d + begin <= (o - 1) * s < d + begin + end)
+            for o, s, d, (begin, end) in zip(
                 all_windows, params.strides, params.sizes, pads, strict=True
             )
         )
 
-    return without_windows_past_input
+    return without_window_in_padding
 
 
 def _floor_with_valid(
@@ -113,15 +125,24 @@ def _count_whole_kernel(
     def whole_kernel(params: Params, pads: Pads, windows: Windows) -> steps.Divisor:
         if not params.include_pad or not any(end for pad in pads for end in pad):
             return divide(params, pads, windows)
-        return steps.outer(
-            [stop - start for start, stop in zip(windows.start, windows.stop, strict=True)]
-        )
+        return steps.outer(windows.lengths)
 
     return whole_kernel
 
 
 def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor], Array]:
     return lambda gathered, _divisor: maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
+
+
+def _choosing(**changes: str) -> StepWrap:
+    """Let the index of a maximum be another of equal ones."""
+
+    def choose(further: Callable[..., Any]) -> Callable[..., Any]:
+        index: Any = further  # a ChosenIndex
+        changed: Callable[..., Any] = replace(index, **changes)
+        return changed
+
+    return choose
 
 
 def holds_nan(data: Array) -> bool:
@@ -231,7 +252,40 @@ DISPUTED: tuple[Clause, ...] = (
                 "all-dropped",
                 "no window that starts at or past d + begin",
                 ("tinygrad",),
-                {"extent": _drop_all_windows_past_input},
+                {"extent": _drop_all_windows_past_input("ceil")},
+            ),
+        ),
+    ),
+    Clause(
+        name="ceil-torch-start",
+        kind="disputed",
+        needs=Needs(says=(("rounding", "ceil_torch"),)),
+        document="Pooling shape rules",
+        section="Mathematical Formulation; Attributes, rounding_type",
+        says="ceil_torch does not allow the last pooling to start in the padding area; then, the "
+        "dimension is reduced by 1; ONNX ignores windows that would start in the right padding",
+        answer="whether that is done once or repeatedly, and whether a window that starts beyond "
+        "the padding, or where there is none, counts",
+        evidence="PyTorch, which the document refers to, leaves out one window where "
+        "(o - 1) s >= d + begin; the text has neither the formula nor what follows if the next "
+        "window starts there, too",
+        readings=(
+            Reading(
+                "once",
+                "one window less where (o - 1) s >= d + begin",
+                ("PyTorch", "OpenVINO", "ONNX Runtime"),
+            ),
+            Reading(
+                "repeatedly",
+                "no window that starts at or past d + begin",
+                (),
+                {"extent": _drop_all_windows_past_input("ceil_torch")},
+            ),
+            Reading(
+                "in-padding",
+                "one window less where d + begin <= (o - 1) s < d + begin + end",
+                (),
+                {"extent": _drop_last_window_in_padding},
             ),
         ),
     ),
@@ -306,6 +360,65 @@ DISPUTED: tuple[Clause, ...] = (
         ),
     ),
     Clause(
+        name="index-of-ties",
+        kind="disputed",
+        needs=Needs(reduction="maximum", indices=True),
+        document="MaxPool-8",
+        section="Outputs, 2",
+        says="indices of the selected values, nothing about equal ones",
+        answer="which of equal maxima is selected",
+        evidence="PyTorch, ONNX Runtime and OpenVINO select the first",
+        readings=(
+            Reading(
+                "first", "the first in row-major order", ("PyTorch", "ONNX Runtime", "OpenVINO")
+            ),
+            Reading("last", "the last in row-major order", (), {"further": _choosing(ties="last")}),
+            Reading("some", "any position that holds the maximum", any_tie=True),
+        ),
+    ),
+    Clause(
+        name="index-of-nan",
+        kind="disputed",
+        needs=Needs(reduction="maximum", indices=True),
+        document="MaxPool-8",
+        section="Outputs, 2",
+        says="indices of the selected values, nothing about NaN",
+        answer="which of several NaNs is selected, where a NaN is the maximum",
+        evidence="PyTorch takes each NaN that it meets, so that the last stays",
+        concerns=holds_nan,
+        readings=(
+            Reading("first", "the first NaN in row-major order"),
+            Reading(
+                "last",
+                "the last NaN in row-major order",
+                ("PyTorch",),
+                {"further": _choosing(nan="last")},
+            ),
+            Reading("some", "the position of any NaN", any_tie=True),
+        ),
+    ),
+    Clause(
+        name="column-major",
+        kind="disputed",
+        needs=Needs(indices=True, says=(("storage_order", "column-major"),)),
+        document="ONNX MaxPool-22",
+        section="Attributes, storage_order",
+        says="column major, of a tensor of more than two dimensions",
+        answer="which axes column-major order reverses",
+        evidence="ONNX Runtime reverses the spatial axes and leaves batch and channels in front",
+        readings=(
+            Reading(
+                "spatial", "batch and channels first, the spatial axes reversed", ("ONNX Runtime",)
+            ),
+            Reading(
+                "all",
+                "all axes reversed: the batch varies fastest",
+                (),
+                {"further": _choosing(reversed_axes="all")},
+            ),
+        ),
+    ),
+    Clause(
         name="accumulator",
         kind="disputed",
         nested=True,
@@ -326,7 +439,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(sums=True),
+        needs=Needs(sums=True, without=("exponent",)),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about a sum that overflows where the mean does not",
@@ -339,6 +452,28 @@ DISPUTED: tuple[Clause, ...] = (
                 "overflows",
                 "an infinity or NaN, as the order decides, where the sum of magnitudes passes the "
                 "largest number of the type that sums are kept in",
+            ),
+        ),
+    ),
+    Clause(
+        name="lp-range",
+        kind="disputed",
+        nested=True,
+        of_all_dtypes=True,
+        needs=Needs(roles=("exponent",)),
+        document="ONNX LpPool-22",
+        section="Summary",
+        says="a norm, nothing about powers that overflow or vanish where the norm does neither",
+        answer="whether such powers may overflow, or vanish",
+        evidence="ONNX Runtime and ONNX's reference evaluator add powers of the cells as they are; "
+        "the norm functions of linear algebra divide by the largest cell first",
+        readings=(
+            Reading("scaled", "every norm that is finite is computed"),
+            Reading(
+                "direct",
+                "infinity or NaN, or a number too small, zero too, where powers of the cells or "
+                "their sum leave the range of the type that they are kept in",
+                ("ONNX Runtime",),
             ),
         ),
     ),

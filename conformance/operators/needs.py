@@ -19,9 +19,10 @@ class Needs:
     Attributes of the roles in `optional` have a default, those in `required` have none. `says` and
     `other_default` hold pairs (role, value of `Params`): the attribute of the role can have the
     value, and, for `other_default`, has another value by default. `reduction` is the name of the
-    reduction. If not None, `sums`, `integers` and `limited_axes` say whether the reduction sums,
-    the data may be integers, and the document limits the number of spatial axes. The data may have
-    every type in `dtypes`. The operator has at least `outputs` outputs.
+    reduction. If not None, `sums`, `integers`, `limited_axes` and `indices` say whether the
+    reduction sums, the data may be integers, the document limits the number of spatial axes, and an
+    output says where a value was found. The data may have every type in `dtypes`. The operator has
+    at least `outputs` outputs.
     """
 
     roles: tuple[Role, ...] = ()
@@ -35,6 +36,7 @@ class Needs:
     sums: bool | None = None
     integers: bool | None = None
     limited_axes: bool | None = None
+    indices: bool | None = None
     dtypes: tuple[str, ...] = ()
     outputs: int = 0
 
@@ -68,6 +70,7 @@ class Needs:
             and self.sums in {None, operator.reduction.sums}
             and self.integers in {None, operator.takes_integers}
             and self.limited_axes in {None, operator.limits_axes}
+            and self.indices in {None, operator.has_indices}
             and set(self.dtypes) <= set(operator.dtypes)
             and len(operator.outputs) >= self.outputs
         )

@@ -31,25 +31,36 @@ Comparison = Literal["exact", "bound"]
 class Output:
     """One output of an operator, of shape (N, C, o1..or).
 
-    `dtype` is its element type, "" for that of the data. `comparison` says what conforms: values
-    within the "bound" of a sum, or "exact" ones. By default it is "bound" for the first output of a
-    reduction that sums, and "exact" for all others. An output that is `always_defined` is defined
-    even for a window without cells.
+    `dtype` is its element type, "" for that of the data, or several of which an attribute chooses
+    one. `comparison` says what conforms: values within the "bound" of a sum, or "exact" ones. By
+    default it is "bound" for the first output of a reduction that sums, and "exact" for all others.
+    An output that is `always_defined` is defined even for a window without cells. One that
+    `is_index` says where the value of the first was found; it is undefined where it is negative,
+    by the clause that `undefined` names.
     """
 
     name: str
-    dtype: str = ""
+    dtype: str | tuple[str, ...] = ""
     comparison: Comparison | Literal[""] = ""
     always_defined: bool = False
+    is_index: bool = False
+    undefined: str = ""
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The element types that it may have; none if it has that of the data."""
+        if isinstance(self.dtype, tuple):
+            return self.dtype
+        return (self.dtype,) if self.dtype else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """A worked example of a document; `source` cites it.
 
-    `data` are the numbers of one channel, nested by axis, if the document prints them; otherwise
-    data of `shape` (N, C, d1..dr) are made by a `pattern` of `sweep.patterns`. `tags` say what the
-    document prints and what is derived.
+    `data` are the numbers, nested by axis, if the document prints them: those of one channel, or of
+    `shape` (N, C, d1..dr) if it is given. Otherwise data of that shape are made by a `pattern` of
+    `sweep.patterns`. `tags` say what the document prints and what is derived.
     """
 
     source: str
@@ -69,8 +80,9 @@ class Operator:
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, for an adaptive operator, the output size. `dtypes`
     are the element types of the data. `clauses` are those that this document adds to the shared
-    ones. `smoke_rows` says how many rows of each covering array are in the smoke tier; None takes
-    as many as make it about 60 vectors.
+    ones. `levels` says whether its sweep has all levels of types, data and numbers, or few of them,
+    where older operators of its kind have all. `smoke_rows` says how many rows of each covering
+    array are in the smoke tier; None takes as many as make it about 60 vectors.
     """
 
     name: str
@@ -84,13 +96,14 @@ class Operator:
     dtypes: tuple[str, ...] = FLOATS
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
+    levels: Literal["all", "few"] = "all"
     smoke_rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if the parts do not fit; fill in how each output is compared."""
         keys = [attribute.key for attribute in self.attributes]
         roles = [attribute.role for attribute in self.attributes if attribute.role != "ignored"]
-        types = {*self.dtypes, *(output.dtype for output in self.outputs if output.dtype)}
+        types = {*self.dtypes, *(dtype for output in self.outputs for dtype in output.dtypes)}
         for wrong, rule in (
             (not re.fullmatch(r"\w[\w.-]*", self.name), "its name is letters, digits, ., - and _"),
             (len(set(keys)) < len(keys), "two attributes have the same key"),
@@ -131,6 +144,11 @@ class Operator:
         return roles_of(self.attributes) | ({"output"} if self.is_adaptive else set())
 
     @property
+    def family(self) -> str:
+        """What documents it belongs to: the first word of its document's name, in lower case."""
+        return self.document.split()[0].lower()
+
+    @property
     def is_adaptive(self) -> bool:
         """Whether it takes its output size as an input."""
         return len(self.input_names) > 1
@@ -139,6 +157,11 @@ class Operator:
     def has_windows(self) -> bool:
         """Whether it slides a kernel."""
         return "kernel" in self.roles
+
+    @property
+    def has_indices(self) -> bool:
+        """Whether an output says where the values of the first were found."""
+        return any(output.is_index for output in self.outputs)
 
     @property
     def takes_integers(self) -> bool:
@@ -214,7 +237,7 @@ class Operator:
         for attribute in self.attributes:
             if attribute.required:
                 given.setdefault(attribute.key, next(iter(attribute.choices), None))
-            elif attribute.is_list and given[attribute.key] == [
+            elif attribute.is_list and given.get(attribute.key) == [
                 *attribute.default_for(len(kernel))
             ]:
                 del given[attribute.key]
@@ -248,6 +271,14 @@ def sliding(reduction: Reduction, **replaced: Any) -> Pipeline:
         reduce=reduction.reduce,
         further=steps.no_further,
     ).replace(**replaced)
+
+
+def whole(reduction: Reduction, **replaced: Any) -> Pipeline:
+    """Return the pipeline of an operator that makes one value of each plane.
+
+    `replaced` are its own steps.
+    """
+    return sliding(reduction, **({"resolve": steps.whole_plane} | replaced))
 
 
 def adaptive(reduction: Reduction, **replaced: Any) -> Pipeline:

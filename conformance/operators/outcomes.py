@@ -6,7 +6,7 @@ found by running the steps, not by a second description of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
@@ -23,11 +23,13 @@ from conformance.operators.clauses import clauses_of, disputed_of, under
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
-from conformance.reference import measures, overflow_allowed
-from conformance.reference.bound import gamma, is_meaningful, wider_format
+from conformance.reference import is_judged
+from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import (
     ARITHMETIC,
+    SPELLED_OTHERWISE,
+    TIED,
     UNDEFINED,
     Anything,
     Array,
@@ -68,16 +70,17 @@ def answer(operator: Operator, case: Case) -> Vector:
         for combination, outcome in values
         for chosen in _choices(arithmetic)
     ]
-    reaching = clauses_of(operator).get("pads-not-below-kernel")
-    if reaching is not None and _any_pad_reaches_kernel(params):
-        clauses[reaching.name] = _names(reaching)
+    for clause in _may_refuse(operator, case.attributes, params):
+        clauses[clause.name] = _names(clause)
+        accepted, refused = clauses[clause.name]
         outcomes = [
-            *(({**combination, reaching.name: "accepted"}, one) for combination, one in outcomes),
-            ({reaching.name: "rejected"}, Raises()),
+            *(({**combination, clause.name: accepted}, one) for combination, one in outcomes),
+            ({clause.name: refused}, Raises()),
         ]
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
     if has_any_undefined and _some_window_is_empty(plan for _, plan in plans):
         clauses[operator.reduction.undefined] = ()
+    clauses |= dict.fromkeys(_undefined_outputs(operator, outcomes), ())
     return Vector(case, _merged(operator, outcomes, clauses), clauses)
 
 
@@ -85,15 +88,29 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     """Say whether the bound of a vector tells right from wrong.
 
     It does not where hundreds of addends are summed in a half type: whatever a backend returned,
-    it would be neither a pass nor a failure.
+    it would be neither a pass nor a failure. Nor does it where a norm overflows by less than it may
+    be wrong by.
     """
     inputs = vector.case.inputs
     if not operator.reduction.sums or not inputs or inputs[0].ndim < 3:
         return True
-    name = name_of(inputs[0].dtype)
-    addends = [output.addends for outcome in vector.values for output in outcome.outputs]
-    most = max((int(counts.max(initial=0)) for counts in addends), default=0)
-    return name not in FLOATS or is_meaningful(most, inputs[0].ndim - 2, name)
+    name, axes = name_of(inputs[0].dtype), inputs[0].ndim - 2
+    outputs = [output for outcome in vector.values for output in outcome.outputs]
+    most = max((int(output.addends.max(initial=0)) for output in outputs), default=0)
+    return name not in FLOATS or (
+        is_meaningful(most, axes, name)
+        and not any(map(_overflows_by_little, outputs, [axes] * len(outputs)))
+    )
+
+
+def _overflows_by_little(output: Expected, axes: int) -> bool:
+    """Say whether a sound backend may return a number where a norm overflows."""
+    norms = (output.divisor < 0) & (output.magnitude > 0) & np.isinf(widen(output.values.ravel()))
+    if not norms.any():
+        return False
+    fmt = float_format(name_of(output.values.dtype))
+    off = gamma(output.addends[norms].astype(np.float64) + 2.0 * axes, fmt.unit)
+    return bool((output.magnitude[norms] < fmt.largest * (1 + 2 * fmt.unit + 2 * off)).any())
 
 
 def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str | None:
@@ -102,6 +119,8 @@ def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str
         return "empty-dimension"
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"
+    if operator.reduction.powers and not is_judged(params.exponent):
+        return "lp-exponent"
     integers = f"integer-{operator.reduction.name}"
     if data.dtype.kind in "iu" and integers in clauses_of(operator):
         return integers
@@ -186,35 +205,47 @@ def _values(
     operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], data: Array, plan: Plan
 ) -> Values:
     """Return the outputs of one plan under a choice of readings of some clauses about values."""
-    pipeline = under(operator, _chosen(clauses, choice))
+    chosen = _chosen(clauses, choice)
+    pipeline = under(operator, chosen)
     gathered = pipeline.gather(data, plan.params, plan.windows)
     values = pipeline.outputs(gathered, plan.divisor)
     of_nothing = _of_nothing(gathered)
     read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
     if any(reading.nan_is_undefined for reading in read):
         of_nothing = of_nothing | np.isnan(widen(values[0]))
+    ties = [
+        under(operator, {**chosen, clause.name: other.name}).outputs(gathered, plan.divisor)
+        for clause, reading in zip(clauses, read, strict=True)
+        if reading.any_tie
+        for other in clause.readings
+        if not other.any_tie
+    ]
     return Values(
         tuple(
-            _expected(output, array, gathered, plan, of_nothing)
-            for output, array in zip(operator.outputs, values, strict=True)
+            _expected(operator, output, array, gathered, plan, of_nothing, others)
+            for output, array, *others in zip(operator.outputs, values, *ties, strict=True)
         )
     )
 
 
 def _expected(
+    operator: Operator,
     output: Output,
     values: Array,
     gathered: steps.Gathered,
     plan: Plan,
     of_nothing: npt.NDArray[np.bool_],
+    ties: Iterable[Array],
 ) -> Expected:
     if output.comparison == "bound":
-        addends, divisor, magnitude = measures(
-            gathered.data, gathered.lo, gathered.hi, plan.divisor
-        )
+        addends, divisor, magnitude = operator.reduction.measures(gathered, plan.divisor, values)
         addends[(divisor == 0)] = UNDEFINED
         return Expected(values, addends, divisor, magnitude)
     addends = np.zeros(values.size, np.int32)
+    if output.is_index:
+        for other in ties:
+            addends[(other != values).ravel()] = TIED
+        addends[values.ravel() < 0] = UNDEFINED
     if not output.always_defined:
         addends[np.broadcast_to(of_nothing, values.shape).ravel()] = UNDEFINED
     return Expected(
@@ -240,12 +271,13 @@ def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clau
     concerning = clauses_of(operator)
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = _names(concerning["accumulator"])
-    if "sum-overflow" in concerning and any(
-        _may_overflow(outcome, data, accumulator)
-        for outcome in outcomes
-        for accumulator in clauses.get("accumulator", ("wider",))
-    ):
-        clauses["sum-overflow"] = _names(concerning["sum-overflow"])
+    for name in ("sum-overflow", "lp-range"):
+        if name in concerning and any(
+            _may_leave_range(outcome, data, accumulator)
+            for outcome in outcomes
+            for accumulator in clauses.get("accumulator", ("wider",))
+        ):
+            clauses[name] = _names(concerning[name])
     if _subnormals_arise(operator, data, outcomes):
         clauses["subnormals"] = _names(concerning["subnormals"])
     return clauses
@@ -255,8 +287,11 @@ def _computed(outcome: Values, data: Array, chosen: Combination) -> Values:
     """Return an outcome under readings of the clauses of arithmetic."""
     if not chosen:
         return outcome
-    fields: dict[str, Any] = {ARITHMETIC[clause]: reading for clause, reading in chosen.items()}
-    if not _may_overflow(outcome, data, chosen.get("accumulator", "wider")):
+    fields: dict[str, Any] = {
+        ARITHMETIC[clause]: SPELLED_OTHERWISE.get(reading, reading)
+        for clause, reading in chosen.items()
+    }
+    if not _may_leave_range(outcome, data, chosen.get("accumulator", "wider")):
         fields.pop("sum_overflow", None)  # this accumulator holds the sums
     return replace(outcome, **fields)
 
@@ -277,11 +312,11 @@ def _sums_may_differ(data: Array, outcome: Values) -> bool:
     )
 
 
-def _may_overflow(outcome: Values, data: Array, accumulator: str) -> bool:
-    """Say whether some sum may overflow under a reading of the clause accumulator."""
+def _may_leave_range(outcome: Values, data: Array, accumulator: str) -> bool:
+    """Say whether sums or powers may leave the range of types, under a reading of accumulator."""
     expected = outcome.outputs[0]
     return bool(
-        overflow_allowed(
+        leaves_range(
             expected.values.ravel(),
             expected.addends,
             expected.divisor,
@@ -304,6 +339,9 @@ def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Values
     values = np.abs(values[np.isfinite(values) & (values != 0)])
     if not operator.reduction.sums or not values.size:
         return bool((values < fmt.smallest_normal).any())
+    exponent = -int(outcomes[0].outputs[0].divisor.min(initial=0))
+    if exponent > 0:  # of a norm, whose powers may be subnormal
+        return bool(np.log(values.min()) * exponent < np.log(fmt.smallest_normal))
     axes, quantum = data.ndim - 2, _quantum(values)
     last_bit = float(values.min()) * fmt.unit
     for outcome in outcomes:
@@ -334,6 +372,19 @@ def has_undefined(outcome: Outcome) -> bool:
     )
 
 
+def _may_refuse(
+    operator: Operator, attributes: Mapping[str, Any], params: Params
+) -> Iterator[Clause]:
+    """Yield the clauses by which a backend may refuse a case."""
+    concerning = clauses_of(operator)
+    if "pads-not-below-kernel" in concerning and _any_pad_reaches_kernel(params):
+        yield concerning["pads-not-below-kernel"]
+    pads = operator.attribute("pads")
+    given = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
+    if "pads-with-auto-pad" in concerning and given:
+        yield concerning["pads-with-auto-pad"]
+
+
 def _any_pad_reaches_kernel(params: Params) -> bool:
     return params.auto_pad == "explicit" and any(
         max(begin, end) >= k
@@ -341,15 +392,24 @@ def _any_pad_reaches_kernel(params: Params) -> bool:
     )
 
 
+def _undefined_outputs(
+    operator: Operator, outcomes: Iterable[tuple[Combination, Outcome]]
+) -> set[str]:
+    """Return the clauses by which some output alone is undefined somewhere."""
+    return {
+        output.undefined
+        for _, outcome in outcomes
+        if isinstance(outcome, Values)
+        for output, expected in zip(operator.outputs, outcome.outputs, strict=True)
+        if output.is_index and (expected.values < 0).any()
+    }
+
+
 def _some_window_is_empty(plans: Iterable[Plan]) -> bool:
     return any(
-        bool((start >= stop).any())
+        bool((cells == 0).any())
         for plan in plans
-        for start, stop in zip(
-            plan.windows.clipped_starts(plan.params.sizes),
-            plan.windows.clipped_stops(plan.params.sizes),
-            strict=True,
-        )
+        for cells in plan.windows.inside(plan.params.sizes)
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.windows import span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,20 +15,36 @@ class Params:
     """The parameters of a case in terms common to all documents.
 
     Tuples have one entry per spatial axis, in cells; those that an operator has no attribute for
-    are empty. `auto_pad` is explicit, same_upper, same_lower or valid, `rounding` floor or ceil.
-    `include_pad` says whether padding counts in the divisor. `output` is the requested output size
-    of an adaptive operator.
+    are empty. `auto_pad` is explicit, same_upper, same_lower or valid. `rounding` is floor, ceil or
+    ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
+    counts in the divisor. `exponent` is p of a p-norm. `output` is the requested output size of an
+    adaptive operator. Indices are of type `index_type` and count cells of the data's axes from
+    `index_axis` on (negative: from the end), in `storage_order`.
     """
 
     sizes: tuple[int, ...]
     kernel: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+    dilations: tuple[int, ...] = ()
     pads_begin: tuple[int, ...] = ()
     pads_end: tuple[int, ...] = ()
     auto_pad: str = "explicit"
     rounding: str = "floor"
     include_pad: bool = False
+    exponent: int = 1
     output: tuple[int, ...] = ()
+    index_axis: int = 0
+    index_type: str = "int64"
+    storage_order: str = "row-major"
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """Cells from the first to the last of a window per spatial axis, (k - 1) dilation + 1.
+
+        A dilation that is not there is 1.
+        """
+        dilations = self.dilations or (1,) * len(self.kernel)
+        return tuple(span_of(k, n) for k, n in zip(self.kernel, dilations, strict=True))
 
     @property
     def same(self) -> bool:
@@ -40,7 +57,7 @@ class Params:
         return self.rounding != "floor"
 
 
-UNSAID: Mapping[str, int] = {"strides": 1, "pads_begin": 0, "pads_end": 0}
+UNSAID: Mapping[str, int] = {"strides": 1, "dilations": 1, "pads_begin": 0, "pads_end": 0}
 """The value on every axis where an operator with a kernel has no such attribute."""
 
 

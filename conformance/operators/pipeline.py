@@ -30,27 +30,60 @@ Divisor = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """Start and stop of each window per spatial axis, in input coordinates, not clipped."""
+    """Start and stop of each window per spatial axis, in input coordinates, not clipped.
+
+    Along an axis, a window has every n-th cell from start to stop, where n is its entry of
+    `dilations`; none are ones.
+    """
 
     start: tuple[axis.Positions, ...]
     stop: tuple[axis.Positions, ...]
+    dilations: tuple[int, ...] = ()
 
-    def clipped_starts(self, sizes: Sequence[int]) -> tuple[axis.Positions, ...]:
-        """Return where each window starts within the input."""
-        return tuple(axis.clipped(a, d) for a, d in zip(self.start, sizes, strict=True))
+    @property
+    def axes(self) -> list[tuple[axis.Positions, axis.Positions, int]]:
+        """Start, stop and dilation per spatial axis."""
+        dilations = self.dilations or (1,) * len(self.start)
+        return list(zip(self.start, self.stop, dilations, strict=True))
 
-    def clipped_stops(self, sizes: Sequence[int]) -> tuple[axis.Positions, ...]:
-        """Return where each window stops within the input."""
-        return tuple(axis.clipped(b, d) for b, d in zip(self.stop, sizes, strict=True))
+    @property
+    def lengths(self) -> tuple[Divisor, ...]:
+        """Cells of each window per spatial axis, those outside of the input too."""
+        return tuple(-((start - stop) // n) for start, stop, n in self.axes)
+
+    def inside(self, sizes: Sequence[int]) -> tuple[Divisor, ...]:
+        """Return the cells of each window that lie in the input, per spatial axis."""
+        return tuple(
+            axis.cells_within(start, stop, 0, d, n)
+            for (start, stop, n), d in zip(self.axes, sizes, strict=True)
+        )
+
+    def ranges(self, sizes: Sequence[int]) -> tuple[Ranges, Ranges]:
+        """Return lo and hi of each window's cells in the input, per spatial axis.
+
+        They number the cells of a dilated axis by remainder, see `axis.by_remainder`.
+        """
+        ends = [
+            axis.ranges_by_remainder(start, stop, d, n)
+            for (start, stop, n), d in zip(self.axes, sizes, strict=True)
+        ]
+        return tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gathered:
-    """The data the windows read and, per spatial axis, the cells lo:hi of it each reads."""
+    """The data the windows read and, per spatial axis, the cells lo:hi of it each reads.
+
+    `positions` are, per spatial axis, where the cells of `data` lie in the input: a step may put
+    them in another order. `params` and `windows` are what was gathered for.
+    """
 
     data: Array
     lo: Ranges
     hi: Ranges
+    positions: tuple[axis.Positions, ...]
+    params: Params
+    windows: Windows
 
 
 @dataclass(frozen=True)
@@ -66,9 +99,8 @@ class Plan:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for two plans exactly if they read the same cells and divide by the same."""
-        sizes = self.params.sizes
-        ends = (*self.windows.clipped_starts(sizes), *self.windows.clipped_stops(sizes))
-        return (self.extent, tuple(end.tobytes() for end in ends), self.divisor.tobytes())
+        lo, hi = self.windows.ranges(self.params.sizes)
+        return (self.extent, tuple(end.tobytes() for end in (*lo, *hi)), self.divisor.tobytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +179,19 @@ def as_given(params: Params) -> Params:
     return params
 
 
+def whole_plane(params: Params) -> Params:
+    """Pool all cells of a plane in one window."""
+    ones, zeros = (1,) * len(params.sizes), (0,) * len(params.sizes)
+    return replace(
+        params,
+        kernel=params.sizes,
+        strides=ones,
+        dilations=ones,
+        pads_begin=zeros,
+        pads_end=zeros,
+    )
+
+
 def resolve_pads(params: Params) -> Pads:
     """Explicit pads as given, none for valid; for same_* what o = ceil(d / s) windows need."""
     wanted = tuple(axis.ceil_div(d, s) for d, s in zip(params.sizes, params.strides, strict=True))
@@ -162,26 +207,40 @@ def pads_for(params: Params, wanted: Extent) -> Pads:
     at_end = params.auto_pad == "same_upper"
     return tuple(
         axis.split(axis.same_total(d, k, s, o), larger_at_end=at_end)
-        for d, k, s, o in zip(params.sizes, params.kernel, params.strides, wanted, strict=True)
+        for d, k, s, o in zip(params.sizes, params.spans, params.strides, wanted, strict=True)
     )
 
 
 def rooms(params: Params, pads: Pads) -> tuple[int, ...]:
     """Return the slack d + begin + end - k per spatial axis, in cells.
 
-    Negative where the kernel is larger than the padded input.
+    Negative where the kernel is larger than the padded input. A dilated kernel counts from its
+    first to its last cell.
     """
     return tuple(
-        axis.slack(d, k, *pad) for d, k, pad in zip(params.sizes, params.kernel, pads, strict=True)
+        axis.slack(d, k, *pad) for d, k, pad in zip(params.sizes, params.spans, pads, strict=True)
     )
 
 
 def count_windows(params: Params, pads: Pads) -> Extent:
     """Round as rounding_type says; same_* fixes its output size, so it does not round."""
-    ceil = params.ceil and not params.same
-    return tuple(
-        axis.extent(t, s, ceil=ceil)
+    return rounded_extent(params, pads, "floor" if params.same else params.rounding)
+
+
+def rounded_extent(params: Params, pads: Pads, rounding: str) -> Extent:
+    """Return the number of windows that fit, rounded as `rounding` says."""
+    windows = tuple(
+        axis.extent(t, s, ceil=rounding != "floor")
         for t, s in zip(rooms(params, pads), params.strides, strict=True)
+    )
+    return without_last_past_input(params, pads, windows) if rounding == "ceil_torch" else windows
+
+
+def without_last_past_input(params: Params, pads: Pads, windows: Extent) -> Extent:
+    """Leave out the last window of an axis where it starts at or past d + begin."""
+    return tuple(
+        o - 1 if (o - 1) * s >= d + begin else o
+        for o, s, d, (begin, _) in zip(windows, params.strides, params.sizes, pads, strict=True)
     )
 
 
@@ -189,14 +248,22 @@ def slide(params: Params, pads: Pads, extent: Extent) -> Windows:
     """Put a window every stride, the first at the begin of the padding."""
     ranges = [
         axis.sliding(o, k, s, begin)
-        for o, k, s, (begin, _) in zip(extent, params.kernel, params.strides, pads, strict=True)
+        for o, k, s, (begin, _) in zip(extent, params.spans, params.strides, pads, strict=True)
     ]
-    return Windows(tuple(a for a, _ in ranges), tuple(b for _, b in ranges))
+    return Windows(tuple(a for a, _ in ranges), tuple(b for _, b in ranges), params.dilations)
 
 
 def clip(data: Array, params: Params, windows: Windows) -> Gathered:
-    """Read the cells of each window that lie inside the input; padding holds no cells."""
-    return Gathered(data, windows.clipped_starts(params.sizes), windows.clipped_stops(params.sizes))
+    """Read the cells of each window that lie inside the input; padding holds no cells.
+
+    Dilated axes are put in order of their remainder: there, too, a window is a range of cells.
+    """
+    positions = []
+    for j, ((_, _, n), d) in enumerate(zip(windows.axes, params.sizes, strict=True), start=2):
+        positions.append(axis.by_remainder(d, n))
+        if n > 1:
+            data = data.take(positions[-1], axis=j)
+    return Gathered(data, *windows.ranges(params.sizes), tuple(positions), params, windows)
 
 
 def count_cells(params: Params, pads: Pads, windows: Windows) -> Divisor:
@@ -204,15 +271,17 @@ def count_cells(params: Params, pads: Pads, windows: Windows) -> Divisor:
 
     The overhang of ceil rounding lies outside both and never counts.
     """
+    return outer(counted(params, pads, windows))
+
+
+def counted(params: Params, pads: Pads, windows: Windows) -> list[Divisor]:
+    """Return the cells of each window that count in the divisor, per spatial axis."""
     frames = pads if params.include_pad else ((0, 0),) * len(pads)
-    return outer(
-        [
-            axis.cells_within(start, stop, -begin, d + end)
-            for start, stop, d, (begin, end) in zip(
-                windows.start, windows.stop, params.sizes, frames, strict=True
-            )
-        ]
-    )
+    axes = zip(windows.axes, params.sizes, frames, strict=True)
+    return [
+        axis.cells_within(start, stop, -begin, d + end, n)
+        for (start, stop, n), d, (begin, end) in axes
+    ]
 
 
 def no_divisor(_params: Params, _pads: Pads, windows: Windows) -> Divisor:

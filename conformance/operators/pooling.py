@@ -44,6 +44,11 @@ class Pooling:
         """Cells from one window to the next per spatial axis."""
         return self.params.strides
 
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        """Cells from one cell of a window to the next per spatial axis."""
+        return self.params.dilations
+
     @cached_property
     def pads_begin(self) -> tuple[int, ...]:
         """Cells of padding before each spatial axis, also where auto_pad is a word."""
@@ -66,12 +71,13 @@ class Pooling:
     @cached_property
     def ceil_matters(self) -> bool:
         """Whether rounding up is asked for and gives more windows than rounding down."""
-        if not self.params.ceil:
-            return False
-        try:
-            return self._extent("ceil") != self._extent("floor")
-        except (ArithmeticError, TypeError, ValueError):
-            return False
+        return self.params.ceil and self._differ(self.params.rounding, "floor")
+
+    @cached_property
+    def leaves_out_last(self) -> bool:
+        """Whether a last window is left out that rounding up would give: ceil_torch."""
+        torch = self.params.rounding == "ceil_torch" and not self.params.same
+        return torch and self._differ("ceil_torch", "ceil")
 
     @property
     def include_pad(self) -> bool:
@@ -101,6 +107,13 @@ class Pooling:
         except (ArithmeticError, TypeError, ValueError):
             return ((0, 0),) * len(self.params.kernel)
 
+    def _differ(self, rounding: str, other: str) -> bool:
+        """Say whether two roundings give other numbers of windows, where the pads are explicit."""
+        try:
+            return self._extent(rounding) != self._extent(other)
+        except (ArithmeticError, TypeError, ValueError):
+            return False
+
     def _extent(self, rounding: str) -> Extent:
         explicit = replace(
             self.params,
@@ -122,6 +135,7 @@ def pooling_of(
     attributes: Mapping[str, Any],
     *,
     as_given: Container[Role] = (),
+    takes: Container[str] = (),
 ) -> Pooling:
     """Return what a windowed operator does, in terms that any engine has; for adapters.
 
@@ -129,8 +143,11 @@ def pooling_of(
     that no document allows: to refuse them is the engine's task. Raises Unsupported for an operator
     that slides no kernel, or whose first output is no average or maximum, and for what an engine
     would not see: an attribute that is missing, a value that means nothing, and pads that no
-    document allows where a word stands in their place. An engine that gets the values of a role
-    from `params` as the document has them sees those as well: `as_given` lists such roles.
+    document allows where a word stands in their place. It raises it, too, for dilations and, where
+    it makes a difference, for the rounding ceil_torch, unless `takes` names "dilations" or
+    "ceil_torch": not every engine has them. Where it makes none, ceil stands for it. An engine that
+    gets the values of a role from `params` as the document has them sees those as well: `as_given`
+    lists such roles.
     """
     definition = OPERATORS.get(operator)
     if definition is None or not definition.has_windows or definition.outputs[0].dtype:
@@ -145,4 +162,11 @@ def pooling_of(
                 attribute.check(attributes[attribute.key], len(sizes))
             except InvalidCase as error:
                 raise Unsupported(str(error)) from None
-    return Pooling(definition, params)
+    if "dilations" not in takes and any(n != 1 for n in params.dilations):
+        raise Unsupported(f"dilations {list(params.dilations)}")
+    pooling = Pooling(definition, params)
+    if "ceil_torch" not in takes and params.rounding == "ceil_torch":
+        if pooling.leaves_out_last:
+            raise Unsupported("rounding up without a last window that starts in padding")
+        pooling = Pooling(definition, replace(params, rounding="ceil"))
+    return pooling

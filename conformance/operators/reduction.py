@@ -1,4 +1,4 @@
-"""How the cells of a window become a value: average and maximum."""
+"""How the cells of a window become a value: average, maximum and norm."""
 
 from __future__ import annotations
 
@@ -8,9 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from conformance.errors import InvalidCase
 from conformance.operators.pipeline import Divisor, Gathered
-from conformance.reference import integer_mean, maximum, mean
+from conformance.reference import (
+    Measures,
+    integer_mean,
+    is_judged,
+    maximum,
+    mean,
+    measures,
+    norm,
+    norm_measures,
+)
 from conformance.vector import Array
+
+
+def measures_of_sum(gathered: Gathered, divisor: Divisor, _values: Array) -> Measures:
+    """Return what the bound of a sum, over its divisor, depends on."""
+    return measures(gathered.data, gathered.lo, gathered.hi, divisor)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -18,20 +33,24 @@ class Reduction:
     """How the cells of a window become a value.
 
     `reduce` is the step that computes the exact value, rounded once. If the reduction `sums` (and
-    perhaps `divides` the sum), sound backends differ by rounding errors within a proven bound;
-    otherwise it chooses a cell, and every sound backend returns the same bits. `combine` and
-    `empty` define the same for the built-in backend, which shares no code with `reduce`: a numpy
-    function of two cells, and the value of a window without cells, given the element type.
-    `undefined` names the undefined clause of such windows.
+    perhaps `divides` the sum), sound backends differ by rounding errors within a proven bound,
+    which depends on `measures` of the cells and the values; otherwise it chooses a cell, and every
+    sound backend returns the same bits. `combine` and `empty` define the same for the built-in
+    backend, which shares no code with `reduce`: a numpy function of two cells, and the value of a
+    window without cells, given the element type. If it `powers`, cells are magnitudes to the power
+    of the exponent p, and the value is the p-th root. `undefined` names the undefined clause of
+    windows without cells, "" if they are defined.
     """
 
     name: str
     sums: bool
-    undefined: str
+    undefined: str = ""
     reduce: Callable[[Gathered, Divisor], Array]
     combine: np.ufunc
     empty: Callable[[np.dtype[Any]], Any]
     divides: bool = False
+    powers: bool = False
+    measures: Callable[[Gathered, Divisor, Array], Measures] = measures_of_sum
 
 
 def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
@@ -44,6 +63,19 @@ def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
 def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
     """Return the largest cell of each window; NaN if the window holds a NaN."""
     return maximum(gathered.data, gathered.lo, gathered.hi)
+
+
+def norm_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
+    """Return the exact p-norm of each window, rounded once; InvalidCase for p that makes none."""
+    if not is_judged(gathered.params.exponent):
+        raise InvalidCase(f"p = {gathered.params.exponent}: no norm, or powers out of any range")
+    return norm(gathered.data, gathered.lo, gathered.hi, gathered.params.exponent)
+
+
+def measures_of_norm(gathered: Gathered, _divisor: Divisor, values: Array) -> Measures:
+    """Return what the bound of a norm depends on."""
+    exponent = gathered.params.exponent
+    return norm_measures(values, gathered.data, gathered.lo, gathered.hi, exponent)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
@@ -67,4 +99,13 @@ MAXIMUM = Reduction(
     reduce=maximum_of_cells,
     combine=np.maximum,
     empty=lowest,
+)
+NORM = Reduction(
+    name="norm",
+    sums=True,
+    reduce=norm_of_cells,
+    combine=np.add,
+    empty=lambda _dtype: 0.0,
+    powers=True,
+    measures=measures_of_norm,
 )

@@ -7,22 +7,50 @@ A package adds operators by an entry point in the group `conformance.operators` 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from conformance.errors import UsageError
 from conformance.operators.adaptive_avg_pool import ADAPTIVE_AVG_POOL
+from conformance.operators.adaptive_max_pool import ADAPTIVE_MAX_POOL
 from conformance.operators.avg_pool import AVG_POOL
+from conformance.operators.avg_pool_14 import AVG_POOL_14
+from conformance.operators.avg_pool_16 import AVG_POOL_16
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import SHARED, clauses_of
 from conformance.operators.max_pool import MAX_POOL
+from conformance.operators.max_pool_8 import MAX_POOL_8
+from conformance.operators.max_pool_14 import MAX_POOL_14
 from conformance.operators.ngraph_avg_pool import NGRAPH_AVG_POOL
+from conformance.operators.onnx_average_pool import AVERAGE_POOL_22
+from conformance.operators.onnx_global_average_pool import GLOBAL_AVERAGE_POOL
+from conformance.operators.onnx_global_lp_pool import GLOBAL_LP_POOL
+from conformance.operators.onnx_global_max_pool import GLOBAL_MAX_POOL
+from conformance.operators.onnx_lp_pool import LP_POOL_22
+from conformance.operators.onnx_max_pool import MAX_POOL_22
 from conformance.operators.operator import Operator
 
 GROUP = "conformance.operators"
-OWN = (AVG_POOL, MAX_POOL, ADAPTIVE_AVG_POOL, NGRAPH_AVG_POOL)
+OWN = (
+    AVG_POOL,
+    MAX_POOL,
+    ADAPTIVE_AVG_POOL,
+    NGRAPH_AVG_POOL,
+    AVG_POOL_14,
+    AVG_POOL_16,
+    MAX_POOL_8,
+    MAX_POOL_14,
+    ADAPTIVE_MAX_POOL,
+    AVERAGE_POOL_22,
+    MAX_POOL_22,
+    LP_POOL_22,
+    GLOBAL_AVERAGE_POOL,
+    GLOBAL_MAX_POOL,
+    GLOBAL_LP_POOL,
+)
 """The operators of this package, in the order in which they are listed."""
 
 
@@ -74,6 +102,33 @@ def operator_named(name: str) -> Operator:
     if name not in OPERATORS:
         raise UsageError(f"unknown operator {name!r}; there are {', '.join(OPERATORS)}")
     return OPERATORS[name]
+
+
+def operators_named(
+    given: str | Sequence[str] | None, held: Sequence[str] | None = None
+) -> list[str]:
+    """Return the names that some names, globs over names, and families stand for; None: all.
+
+    A family is the first word of a document's name: "onnx", for example. With `held`, those of
+    which there are vectors. UsageError for what stands for no operator, or for none that is held.
+    """
+    names = list(OPERATORS) if held is None else list(held)
+    if given is None:
+        return names
+    chosen: dict[str, None] = {}
+    for word in [given] if isinstance(given, str) else given:
+        meant = [name for name in OPERATORS if _stands_for(word, OPERATORS[name])]
+        if not meant:
+            operator_named(word)
+        found = [name for name in names if name in meant]
+        if not found:
+            raise UsageError(f"no vectors of {word}; there are vectors of {', '.join(names)}")
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def _stands_for(word: str, operator: Operator) -> bool:
+    return word == operator.family or fnmatchcase(operator.name, word)
 
 
 def disputed_clauses() -> dict[str, Clause]:
@@ -144,7 +199,7 @@ def _check(
         if clauses.get(clause.name, clause) is not clause:
             raise _wrong(point, f"there is another clause {clause.name!r} already")
     undefined = operator.reduction.undefined
-    if undefined not in clauses_of(operator):
+    if undefined and undefined not in clauses_of(operator):
         raise _wrong(point, f"no clause {undefined!r} among those of {operator.name}")
 
 

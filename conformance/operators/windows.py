@@ -1,8 +1,9 @@
 """Geometry of one spatial axis: pads, number of windows, their positions, counts of cells.
 
 Every function does one step of a pipeline for one axis, in exact integers. d is the input size, k
-the kernel, s the stride, o the number of windows. Positions are in input coordinates: the input is
-0..d-1, padding lies below 0 and from d on.
+the kernel, from the first to the last cell of a window, s the stride, o the number of windows. With
+a dilation n, a window holds every n-th cell from its start on. Positions are in input coordinates:
+the input is 0..d-1, padding lies below 0 and from d on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ Positions = npt.NDArray[np.int64]
 def ceil_div(a: int, b: int) -> int:
     """Return a / b rounded towards plus infinity, for b > 0."""
     return -(-a // b)
+
+
+def span_of(k: int, dilation: int) -> int:
+    """Return the cells from the first to the last of a window of k cells, (k - 1) dilation + 1."""
+    return (k - 1) * dilation + 1
 
 
 def exact_total(d: int, k: int, s: int, o: int) -> int:
@@ -68,7 +74,39 @@ def clipped(positions: Positions, d: int) -> Positions:
     return inside
 
 
-def cells_within(start: Positions, stop: Positions, low: int, high: int) -> Positions:
-    """Return how many cells of each window start:stop lie in low:high."""
-    counts: Positions = np.maximum(np.minimum(stop, high) - np.maximum(start, low), 0)
+def cells_within(
+    start: Positions, stop: Positions, low: int, high: int, dilation: int = 1
+) -> Positions:
+    """Return how many cells of each window start:stop:dilation lie in low:high."""
+    first = first_from(start, low, dilation)
+    counts: Positions = np.maximum(-((first - np.minimum(stop, high)) // dilation), 0)
     return counts
+
+
+def first_from(start: Positions, low: int, dilation: int) -> Positions:
+    """Return the first position of each window that is not below `low`."""
+    first: Positions = np.where(start < low, low + (start - low) % dilation, start)
+    return first
+
+
+def by_remainder(d: int, dilation: int) -> Positions:
+    """Return the positions 0..d-1 in order of their remainder by a dilation, (d,).
+
+    In this order, the cells of a dilated window are neighbours.
+    """
+    positions = np.arange(d, dtype=np.int64)
+    order: Positions = np.argsort(positions % dilation, kind="stable")
+    return order if dilation > 1 else positions
+
+
+def ranges_by_remainder(
+    start: Positions, stop: Positions, d: int, dilation: int
+) -> tuple[Positions, Positions]:
+    """Return lo and hi of each window's cells in the input, in the order of `by_remainder`."""
+    if dilation == 1:
+        return clipped(start, d), clipped(stop, d)
+    first = first_from(start, 0, dilation)
+    remainder = first % dilation
+    least, more = divmod(d, dilation)  # cells of each remainder; the first have one more
+    lo = np.where(first < d, remainder * least + np.minimum(remainder, more) + first // dilation, d)
+    return lo, lo + cells_within(start, stop, 0, d, dilation)

@@ -9,16 +9,20 @@ from __future__ import annotations
 from conformance.reference.bound import overflow_allowed, tolerance
 from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
 from conformance.reference.mean import integer_mean, mean
-from conformance.reference.measures import Measures, measures
+from conformance.reference.measures import Measures, measures, norm_measures
+from conformance.reference.norm import is_judged, norm
 
 __all__ = [
     "Measures",
     "choose",
     "integer_mean",
+    "is_judged",
     "maximum",
     "maximum_ignoring_nan",
     "mean",
     "measures",
+    "norm",
+    "norm_measures",
     "overflow_allowed",
     "tolerance",
 ]

@@ -25,6 +25,7 @@ from conformance.reference.rounding import (
     narrow,
     round_pair,
     round_ratios,
+    two_product,
     two_sum,
     widen,
 )
@@ -76,7 +77,7 @@ def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatF
     values = widen(cells)
     if largest == 0.0:
         return np.zeros((len(cells), *n.shape), cells.dtype)
-    if _sums_exactly(smallest, largest, max(float(n.max(initial=1.0)), _most_cells(lo, hi)), fmt):
+    if _sums_exactly(smallest, largest, max(float(n.max(initial=1.0)), most_cells(lo, hi)), fmt):
         sums = fold(values, lo, hi, np.add, 0.0)
         np.divide(sums, n, out=sums)
         return narrow(sums, fmt.name)
@@ -114,7 +115,7 @@ def _sums_exactly(smallest: float, largest: float, n: float, fmt: FloatFormat) -
     return n * largest < 2.0**53 * quantum and n < 2.0 ** (53 - fmt.precision)
 
 
-def _most_cells(lo: Ranges, hi: Ranges) -> float:
+def most_cells(lo: Ranges, hi: Ranges) -> float:
     """Return the number of cells of the largest box, at least 1."""
     return float(math.prod(int((b - a).max(initial=1)) for a, b in zip(lo, hi, strict=True)))
 
@@ -140,21 +141,13 @@ def _mean_in_pairs(
     values: Doubles, lo: Ranges, hi: Ranges, n: Doubles, name: str
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Return the means (planes, o1..or) from sums in two doubles, and whether each is certain."""
-
-    def add(folded: Array, tap: Array) -> None:
-        total, error, magnitude = folded
-        next_total, rest = two_sum(total, tap[0])
-        error += tap[1] + rest
-        magnitude += tap[2]
-        total[...] = next_total
-
     parts = np.stack([values, np.zeros_like(values), np.abs(values)])
-    high, low, magnitude = fold_with(parts, lo, hi, add, 0.0)
-    taps = _most_cells(lo, hi)
+    high, low, magnitude = fold_with(parts, lo, hi, add_pairs, 0.0)
+    taps = most_cells(lo, hi)
     sum_error = 4 * taps * taps * _U * _U * magnitude
     high, low = two_sum(high, low)
     quotient = high / n
-    product, product_error = _two_product(quotient, n)
+    product, product_error = two_product(quotient, n)
     correction = (((high - product) - product_error) + low) / n
     error = sum_error / n + 32 * _U * _U * np.abs(quotient)
     below = round_pair(quotient, correction - error, name)
@@ -162,12 +155,12 @@ def _mean_in_pairs(
     return above, below == above
 
 
-def _two_product(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:
-    """Return p = fl(a * b) and a * b - p, exactly (Dekker), for an integer b below 2**26."""
-    product = a * b
-    split = a * (2.0**27 + 1.0)
-    head = split - (split - a)
-    return product, (head * b - product) + (a - head) * b
+def add_pairs(folded: Array, tap: Array) -> None:
+    """Add numbers of two doubles, total and error, in place; what follows these adds up plainly."""
+    total, rest = two_sum(folded[0], tap[0])
+    folded[1] += tap[1] + rest
+    folded[2:] += tap[2:]
+    folded[0] = total
 
 
 def _settle(
@@ -181,15 +174,29 @@ def _settle(
     name: str,
 ) -> None:
     """Compute the elements that are not certain in integers, into `result`."""
+    totals, windows, shift = exact_sums(certain, values, lo, hi)
+    divisors = [int(n[window]) << shift for window in windows]
+    result[~certain] = round_ratios(totals, divisors, name)
+
+
+def exact_sums(
+    certain: npt.NDArray[np.bool_], values: Doubles, lo: Ranges, hi: Ranges, p: int = 1
+) -> tuple[list[int], list[tuple[int, ...]], int]:
+    """Return the sum of the p-th powers of each box that is not certain, its window, and a shift.
+
+    Cells are finite, and integers when multiplied by 2**shift. The boxes are in the order of
+    `~certain`.
+    """
     begins, ends = ([axis.tolist() for axis in bounds] for bounds in (lo, hi))
-    planes = np.flatnonzero(~certain.reshape(len(certain), -1).all(axis=1))
+    planes = np.flatnonzero(~certain.all(axis=tuple(range(1, certain.ndim))))
     cells, shift = _as_integers(values[planes])
-    totals, divisors = [], []
+    powers = cells**p
+    totals, windows = [], []
     for plane, *window in np.argwhere(~certain[planes]).tolist():
         box = tuple(slice(a[j], b[j]) for a, b, j in zip(begins, ends, window, strict=True))
-        totals.append(sum(cells[plane][box].ravel().tolist()))
-        divisors.append(int(n[tuple(window)]) << shift)
-    result[~certain] = round_ratios(totals, divisors, name)
+        totals.append(sum(powers[plane][box].ravel().tolist()))
+        windows.append(tuple(window))
+    return totals, windows, shift
 
 
 def _as_integers(values: Doubles) -> tuple[Array, int]:

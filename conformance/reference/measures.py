@@ -1,5 +1,7 @@
 """What the error bound depends on, per box: number and magnitude of the addends, and the divisor.
 
+Of a norm, these are a number of roundings, the norm itself, and its exponent as -p.
+
 None of these depends on how a backend sums, so a reader can compute a bound for any precision.
 """
 
@@ -10,10 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conformance.dtypes import float_format, name_of
 from conformance.reference.fold import Ranges, fold
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
+Doubles = npt.NDArray[np.float64]
+
+_POWER = 8
+"""Roundings that a power function may be off by: four units in the last place."""
 # Sums that overflow are computed again from values scaled by this power of two.
 _SCALE, _LARGEST = 2.0**-100, float(np.finfo(np.float64).max)
 
@@ -21,7 +28,9 @@ _SCALE, _LARGEST = 2.0**-100, float(np.finfo(np.float64).max)
 class Measures(NamedTuple):
     """Columns (N * C * o1 * .. * or,), in C order of the output: see docs/numerics.md for m and M.
 
-    `addends` is m, the cells that are not zero; `magnitude` is M = sum|x| / divisor.
+    `addends` is m, the cells that are not zero; `magnitude` is M = sum|x| / divisor. Of a p-norm,
+    `addends` is how many roundings it is off by, at most; `magnitude` is the norm, and `divisor`
+    is -p.
     """
 
     addends: npt.NDArray[np.int32]
@@ -57,6 +66,45 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
         np.broadcast_to(divisor, shape).astype(np.int32).ravel(),
         magnitude.ravel(),
     )
+
+
+@np.errstate(over="ignore")
+def norm_measures(norms: Array, data: Array, lo: Ranges, hi: Ranges, p: int) -> Measures:
+    """Return how many roundings p-norms may be off by, -p, and the norms rounded up.
+
+    `norms` are rounded once; shapes are those of `norm`. Where a norm is not finite because a cell
+    is not, the magnitude is 0; where the norm overflows, it is about what overflows.
+    """
+    planes = data.shape[0] * data.shape[1]
+    values = np.abs(widen(np.ascontiguousarray(data).reshape(planes, *data.shape[2:])))
+    finite = np.isfinite(values)
+    values[~finite] = 0.0
+    exact = np.abs(widen(norms)).reshape(planes, *norms.shape[2:])
+    if not np.isfinite(exact).all():
+        specials = fold(~finite, lo, hi, np.logical_or, False)  # noqa: FBT003 - the identity of or
+        exact = np.where(np.isfinite(exact), exact, np.where(specials, 0.0, np.inf))
+        largest = values.max(initial=0.0) or 1.0
+        about = largest * fold((values / largest) ** p, lo, hi, np.add, 0.0) ** (1 / p)
+        exact = np.minimum(np.where(np.isinf(exact), about, exact), _LARGEST)
+    cells = fold((values != 0.0).astype(np.float64), lo, hi, np.add, 0.0)
+    fmt = float_format(name_of(data.dtype))
+    # The exact norm is at most half a step above the rounded one.
+    magnitude = np.minimum(exact * (1 + 2 * fmt.unit) + fmt.smallest, _LARGEST)
+    return Measures(
+        _roundings(cells, exact, p).astype(np.int32).ravel(),
+        np.full(cells.size, -p, np.int32),
+        np.where(cells > 0, _rounded_up(magnitude), 0.0).ravel(),
+    )
+
+
+def _roundings(cells: Doubles, norms: Doubles, p: int) -> Doubles:
+    """Return how many roundings a p-norm of so many cells that are not zero may be off by."""
+    of_powers = cells - 1 + max(p - 1, _POWER)
+    exponent: Doubles | float = 0.0
+    if p & (p - 1):  # 1 / p is rounded: that shifts a root by its logarithm
+        size = np.log(np.where(norms > 0, norms, 1.0))
+        exponent = np.ceil(np.maximum(np.abs(size), np.log(np.maximum(cells, 1)) / p))
+    return np.where(cells > 0, np.ceil(of_powers / p) + _POWER + exponent, 0.0)
 
 
 def _rounded_up(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -94,6 +94,20 @@ def two_sum(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:
     return s, (a - (s - t)) + (b - t)
 
 
+def two_product(a: Doubles, b: Doubles) -> tuple[Doubles, Doubles]:
+    """Return p = fl(a * b) and the rounding error a * b - p, exactly (Dekker's product)."""
+    product = a * b
+    (high, low), (head, tail) = _halves(a), _halves(b)
+    return product, ((high * head - product) + high * tail + low * head) + low * tail
+
+
+def _halves(a: Doubles) -> tuple[Doubles, Doubles]:
+    """Return two numbers of 26 bits whose sum is a number (Veltkamp's split)."""
+    split = a * (2.0**27 + 1.0)
+    head = split - (split - a)
+    return head, a - head
+
+
 def _to_odd(
     bits: npt.NDArray[np.unsignedinteger],
     away: npt.NDArray[np.bool_],

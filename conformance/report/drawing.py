@@ -13,6 +13,7 @@ from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
 from conformance.operators import CLAUSES, Operator
 from conformance.operators.clauses import under
+from conformance.operators.indices import ChosenIndex
 from conformance.operators.outcomes import has_undefined
 from conformance.operators.pipeline import Plan
 from conformance.report import document as doc
@@ -20,8 +21,13 @@ from conformance.report import values as words
 from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
 from conformance.vector import UNDEFINED, Array, Combination, Values, Vector
 
-_PADDING, _OVERHANG, _UNDEFINED = "·", "✕", "?"
-_TONES: dict[str, doc.Tone] = {_PADDING: "padding", _OVERHANG: "warn", _UNDEFINED: "undefined"}
+_PADDING, _OVERHANG, _SKIPPED, _UNDEFINED = "·", "✕", "○", "?"
+_TONES: dict[str, doc.Tone] = {
+    _PADDING: "padding",
+    _OVERHANG: "warn",
+    _SKIPPED: "quiet",
+    _UNDEFINED: "undefined",
+}
 _LINES = 26  # with the texts around them, the grids fit a terminal of 40 lines
 _ROWS = ((16, 16), (12, 8), (10, 7))
 """Rows of cells in the grid of the data and in the others; the first pair that fits is used."""
@@ -91,6 +97,33 @@ class _Scene:
         """Start and stop of every window, per spatial axis."""
         both = zip(self.plan.windows.start, self.plan.windows.stop, strict=True)
         return tuple(tuple(zip(start.tolist(), stop.tolist(), strict=True)) for start, stop in both)
+
+    def reads(self, number: int, index: int) -> range:
+        """Return the positions of a window's cells on a spatial axis."""
+        _, _, dilation = self.plan.windows.axes[number]
+        return range(*self.windows[number][index], dilation)
+
+    @cached_property
+    def found_at(self) -> str:
+        """Where the value of the chosen output is found, "" where no output says it."""
+        step, position = self.operator.pipeline.further, (*self.leading[:2], *self.chosen)
+        indices = [
+            expected.values[position]
+            for output, expected in zip(self.operator.outputs, self.outcome.outputs, strict=True)
+            if output.is_index and (expected.addends >= 0).reshape(expected.values.shape)[position]
+        ]
+        if not indices or not isinstance(step, ChosenIndex):
+            return ""
+        axes = enumerate(zip(self.chosen, self.data.shape[2:], strict=True))
+        cells = [[q for q in self.reads(j, index) if 0 <= q < d] for j, (index, d) in axes]
+        every = step.index_of(
+            [*self.leading[:2], *np.ix_(*cells)], self.data.shape, self.plan.params
+        )
+        places = np.argwhere(every == indices[0])
+        if not len(places):
+            return ""
+        cell = [along[i] for along, i in zip(cells, places[0].tolist(), strict=True)]
+        return f"data[{', '.join(map(str, [*self.leading[:2], *cell]))}]"
 
     def axis(self, number: int) -> Axis:
         """Return a spatial axis of the input with all that its windows reach."""
@@ -183,15 +216,23 @@ def _input(scene: _Scene, width: int, height: int) -> Sheet:
     columns = scene.axis(last)
     rows = scene.axis(above[-1]) if above else _FLAT
     plane = np.atleast_2d(scene.data[scene.leading])
-    depths = zip(scene.leading[2:], scene.windows, scene.chosen, strict=False)
-    in_window = all(_in(windows[place], depth) for depth, windows, place in depths)
+    depths = zip(range(len(scene.chosen)), scene.leading[2:], scene.chosen, strict=False)
+    in_window = all(depth in scene.reads(number, place) for number, depth, place in depths)
+    in_row = scene.reads(last, scene.chosen[last])
+    in_column = scene.reads(above[-1], scene.chosen[above[-1]]) if above else range(1)
+    skips = len(in_row) < columns.outline[1] - columns.outline[0] or (
+        len(in_column) < rows.outline[1] - rows.outline[0]
+    )
 
     def cell(p: int, q: int) -> tuple[str, doc.Tone]:
+        outlined = _in(rows.outline, p) and _in(columns.outline, q)
+        if skips and outlined and not (p in in_column and q in in_row):
+            return _SKIPPED, _TONES[_SKIPPED]
         zones = scene.zone(last, q) + (scene.zone(above[-1], p) if above else "")
         if zones:
             glyph = _OVERHANG if _OVERHANG in zones else _PADDING
             return glyph, _TONES[glyph]
-        outlined = _in(rows.outline, p) and _in(columns.outline, q) and in_window
+        outlined = outlined and in_window
         read = _any_in(columns.windows, q) and (not above or _any_in(rows.windows, p))
         return words.short(plane[p, q]), "strong" if outlined else "" if read else "quiet"
 
@@ -238,9 +279,9 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
     position = (*scene.leading[:2], *scene.chosen)
     cells = inside = 1
     for number, index in enumerate(scene.chosen):
-        start, stop = scene.windows[number][index]
-        cells *= stop - start
-        inside *= max(0, min(stop, scene.plan.params.sizes[number]) - max(start, 0))
+        positions = scene.reads(number, index)
+        cells *= len(positions)
+        inside *= sum(0 <= cell < scene.plan.params.sizes[number] for cell in positions)
     share = f"{inside} of the window's {words.count(cells, 'cell')}"
     reduction = scene.operator.reduction
     if reduction.sums:
@@ -255,7 +296,9 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
             yield doc.Span(f"{place} is undefined: any value conforms", _TONES[_UNDEFINED])
         else:
             value = words.exact(values[position], name_of(values.dtype))
-            yield doc.Span(f"{place} = {value}", "chosen"), "" if output else reduced
+            is_index = scene.operator.outputs[output].is_index and scene.found_at
+            found = f": {scene.found_at}" if is_index else ""
+            yield doc.Span(f"{place} = {value}", "chosen"), found if output else reduced
 
 
 def _legend(scene: _Scene) -> Iterator[str | doc.Span]:
@@ -268,7 +311,14 @@ def _legend(scene: _Scene) -> Iterator[str | doc.Span]:
     }
     if has_undefined(scene.outcome):
         glyphs.add(_UNDEFINED)
-    meanings = {_PADDING: "padding", _OVERHANG: "overhang", _UNDEFINED: "undefined"}
+    if any(n > 1 for n in scene.plan.windows.dilations):
+        glyphs.add(_SKIPPED)
+    meanings = {
+        _PADDING: "padding",
+        _OVERHANG: "overhang",
+        _SKIPPED: "not read by the window",
+        _UNDEFINED: "undefined",
+    }
     for glyph, meaning in meanings.items():
         if glyph in glyphs:
             yield doc.Span(glyph, _TONES[glyph])

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.batch import KINDS, MAX_RANK
 from conformance.dtypes import DType, dtype_of
-from conformance.vector import TIERS, UNDEFINED, Array, Provenance
+from conformance.vector import TIED, TIERS, Array, Provenance
 
 FORMAT: Final = "pooling-conformance vectors"
 VERSION: Final = 1
@@ -198,11 +198,11 @@ def _columns() -> Iterator[tuple[str, Column]]:
         dtype = np.dtype("<u2") if name == "bfloat16" else dtype_of(name).newbyteorder("<")
         values, addends, divisor, magnitude = element_columns(name)
         table = f"expected/{name}"
-        counts = Column(int32, table, bounds=(UNDEFINED, MAX_EXTENT), required=False)
+        counts = Column(int32, table, bounds=(TIED, MAX_EXTENT), required=False)
         yield values_path("inputs", name), Column(dtype, required=False)
         yield values, Column(dtype, table, required=False)
         yield addends, counts
-        yield divisor, Column(int32, table, bounds=(0, MAX_EXTENT), required=False)
+        yield divisor, Column(int32, table, bounds=(-MAX_EXTENT, MAX_EXTENT), required=False)
         finite = (0.0, float(np.finfo(np.float64).max))
         yield magnitude, Column(np.dtype("<f8"), table, bounds=finite, required=False)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from conformance.batch import Batch, batch_of, vector_at
 from conformance.errors import UsageError
-from conformance.operators import operator_named
+from conformance.operators import operators_named
 from conformance.vector import TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 
@@ -127,11 +127,7 @@ def chosen(
         if isinstance(given, Sequence) and not given:
             raise UsageError(f"{option} is empty: it chooses nothing; None chooses everything")
     held = list(dict.fromkeys(source.operator for source in sources))
-    names = held if operators is None else _listed(operators)
-    for name in names:
-        operator_named(name)
-        if name not in held:
-            raise UsageError(f"no vectors of {name}; there are vectors of {', '.join(held)}")
+    names = operators_named(operators, held)
     tiers = frozenset(TIERS[: TIERS.index(tier) + 1])
     sources = [source for source in sources if source.operator in names]
     numbers = [

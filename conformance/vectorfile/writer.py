@@ -101,7 +101,7 @@ class VectorWriter:
         self.operator = operator
         if operator not in layout.operators():
             raise ValueError(f"unknown operator {operator!r}")
-        self._outputs = len(output_dtypes(operator) or ("",))
+        self._outputs = len(output_dtypes(operator) or ((),))
         self._header = layout.to_json(header).encode()
         if layout.header_of(self._header.decode()) != dict(header):
             raise ValueError("the header does not survive JSON: use lists and string keys")

@@ -16,9 +16,10 @@ from support.oracle import READINGS, WholeCaseUndefined, oracle, plan
 from support.random_cases import pooling
 
 from conformance.operators import CLAUSES, concerned
-from conformance.vector import UNDEFINED
+from conformance.vector import TIED, UNDEFINED
 
-GEOMETRIC = [clause for clause in READINGS if clause != "nan-in-maximum"]
+OF_VALUES = ("nan-in-maximum", "index-of-ties", "index-of-nan", "column-major")
+GEOMETRIC = [clause for clause in READINGS if clause not in OF_VALUES]
 
 
 def combinations_of(found):
@@ -37,8 +38,9 @@ def geometry(operator, inputs, attributes, readings):
 
 
 def clauses_by_oracle(operator, inputs, attributes):
-    """Return the clauses of geometry and NaN whose readings change the oracle's answer."""
+    """Return the clauses of geometry and values whose readings change the oracle's answer."""
     geometric = [name for name in GEOMETRIC if operator in concerned(CLAUSES[name])]
+    of_values = [name for name in OF_VALUES if operator in concerned(CLAUSES[name])]
     touched = set()
     for choice in product(*(READINGS[name] for name in geometric)):
         readings = dict(zip(geometric, choice, strict=True))
@@ -47,18 +49,27 @@ def clauses_by_oracle(operator, inputs, attributes):
             for other in READINGS[name]:
                 there = geometry(operator, inputs, attributes, readings | {name: other})
                 touched |= {name} if here != there else set()
-        if operator == "MaxPool-1":
-            kept, ignored = (
-                oracle(operator, inputs, attributes, readings | {"nan-in-maximum": reading})
-                for reading in READINGS["nan-in-maximum"]
-            )
-            same = np.array_equal(kept.undefined, ignored.undefined) and np.array_equal(
-                kept.expected[~kept.undefined].astype(np.float64),
-                ignored.expected[~ignored.undefined].astype(np.float64),
-                equal_nan=True,
-            )
-            touched |= set() if same else {"nan-in-maximum"}
+        for others in product(*(READINGS[name] for name in of_values)):
+            read = readings | dict(zip(of_values, others, strict=True))
+            here = oracle(operator, inputs, attributes, read)
+            for name, reading in ((clause, r) for clause in of_values for r in READINGS[clause]):
+                there = oracle(operator, inputs, attributes, read | {name: reading})
+                touched |= set() if _is_same(here, there) else {name}
     return touched
+
+
+def _is_same(one, other):
+    """Say whether two answers of the oracle have the same defined values and indices."""
+    return (
+        np.array_equal(one.undefined, other.undefined)
+        and np.array_equal(
+            one.expected[~one.undefined].astype(np.float64),
+            other.expected[~other.undefined].astype(np.float64),
+            equal_nan=True,
+        )
+        and np.array_equal(one.indices, other.indices)
+        and np.array_equal(one.tied, other.tied)
+    )
 
 
 def assert_matches_oracle(outcome, combination, case):
@@ -73,6 +84,12 @@ def assert_matches_oracle(outcome, combination, case):
         ),
         expected.expected,
     )
+    if expected.indices is not None:
+        indices = outcome.outputs[1]
+        chosen = expected.indices.ravel() >= 0
+        np.testing.assert_array_equal(indices.addends != UNDEFINED, chosen)
+        np.testing.assert_array_equal(indices.addends == TIED, expected.tied.ravel())
+        assert_same(indices.values.ravel()[chosen], expected.indices.ravel()[chosen])
     np.testing.assert_array_equal(
         outcome.outputs[0].divisor[~undefined], expected.divisor.ravel()[~undefined]
     )

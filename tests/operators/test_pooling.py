@@ -16,9 +16,9 @@ from conformance.operators.outcomes import undefined_as_a_whole
 MAX = "MaxPool-1"
 
 
-def of(operator, cells, **attributes):
+def of(operator, cells, *, takes=(), **attributes):
     """Return the pooling of one axis of some cells."""
-    return pooling_of(operator, [ramp(1, 1, cells)], pool(operator, **attributes))
+    return pooling_of(operator, [ramp(1, 1, cells)], pool(operator, **attributes), takes=takes)
 
 
 @given(hard_cases())
@@ -26,23 +26,49 @@ def test_explicit_pads_and_rounding_say_the_same(case):
     """What is handed on gives the divisors of the operator, without its words."""
     operator, inputs, attributes = case
     definition = OPERATORS[operator]
-    if definition.is_adaptive:
+    if not definition.has_windows:
         with pytest.raises(Unsupported):
             pooling_of(operator, inputs, attributes)
         return
     params = definition.validate(inputs, attributes)
     if undefined_as_a_whole(definition, params, inputs[0]):
         return
-    found = pooling_of(operator, inputs, attributes)
+    found = pooling_of(operator, inputs, attributes, takes=("dilations", "ceil_torch"))
     plan = definition.pipeline.plan(params)
     assert tuple(zip(found.pads_begin, found.pads_end, strict=True)) == plan.pads
     assert np.array_equal(found.divisor, plan.divisor)
-    axes = zip(inputs[0].shape[2:], plan.pads, found.kernel, found.strides, strict=True)
-    slack = [(d + sum(pads) - k, s) for d, pads, k, s in axes]
-    up = tuple(-(-t // s) + 1 for t, s in slack)
-    down = tuple(t // s + 1 for t, s in slack)
-    assert plan.extent == (up if found.ceil else down)
+    sizes = inputs[0].shape[2:]
+    numbers = zip(sizes, plan.pads, found.kernel, found.strides, found.dilations, strict=True)
+    axes = [(d + begin, end - (k - 1) * n - 1, s) for d, (begin, end), k, s, n in numbers]
+    up = [-(-(size + rest) // s) + 1 for size, rest, s in axes]
+    if params.rounding == "ceil_torch":
+        up = [o - ((o - 1) * s >= size) for o, (size, _, s) in zip(up, axes, strict=True)]
+    down = [(size + rest) // s + 1 for size, rest, s in axes]
+    assert [*plan.extent] == (up if found.ceil else down)
     assert found.ceil_matters == (params.ceil and up != down)
+
+
+class TestWhatNotEveryEngineHas:
+    """Dilations and ceil_torch are refused, unless an adapter says that it takes them."""
+
+    def test_dilations(self):
+        """Ones mean nothing; others would be lost on an engine that has none."""
+        given = pool("MaxPool-8", kernel=[2], dilations=[1])
+        assert of("MaxPool-8", 6, **given).dilations == (1,)
+        with pytest.raises(Unsupported, match=r"dilations \[2\]"):
+            of("MaxPool-8", 6, **given | {"dilations": [2]})
+        assert of("MaxPool-8", 6, takes=["dilations"], dilations=[2]).dilations == (2,)
+
+    def test_ceil_torch(self):
+        """It is ceil where no window is left out."""
+        given = {"kernel": [2], "strides": [2], "rounding_type": "ceil_torch"}
+        assert of("MaxPool-14", 5, **given).params.rounding == "ceil"
+        # Three cells, a pad at each end: windows at 0, 2 and 4, where the padding begins.
+        given |= {"pads_begin": [1], "pads_end": [1]}
+        with pytest.raises(Unsupported, match="starts in padding"):
+            of("MaxPool-14", 3, **given)
+        taken = of("MaxPool-14", 3, takes=["ceil_torch"], **given)
+        assert (taken.params.rounding, taken.leaves_out_last) == ("ceil_torch", True)
 
 
 def test_an_adapter_needs_no_more():

@@ -164,4 +164,17 @@ def test_any_case_can_be_drawn_in_80_columns(drawn):
     vector = vector_of(Case("an/id", operator, attributes, tuple(inputs)))
     lines = text_of(vector)
     assert max(map(len, lines)) <= 80
-    assert any(word in " ".join(lines) for word in ("expected[", "Undefined", "exception"))
+    shown = ("expected[", "expected output[", "Undefined", "exception")
+    assert any(word in " ".join(lines) for word in shown)
+
+
+def test_a_dilated_window_and_the_cell_of_its_index_are_drawn():
+    """Cells that the window does not read are circles; the index says which cell it is."""
+    numbers = {"kernel": [2, 3], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    data = np.arange(1, 21, dtype=np.float32).reshape(1, 1, 4, 5)
+    drawn = Case("a", "MaxPool-8", numbers | {"dilations": [2, 1]}, (data,))
+    lines = text_of(vector_of(drawn), width=100, output=(1, 2))
+    assert [line.split("┃")[1] for line in lines if "○" in line and "┃" in line] == [" ○  ○  ○"]
+    assert "expected output[0, 0, 1, 2] = 20: the maximum of 6 of the window's 6 cells" in lines
+    assert "expected indices[0, 0, 1, 2] = 19: data[0, 0, 3, 4]" in lines
+    assert any(line.startswith("○ not read by the window") for line in lines)

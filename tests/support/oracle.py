@@ -24,9 +24,13 @@ READINGS: dict[str, tuple[str, ...]] = {
     "same-never-crops": ("clamped", "cropped-floor", "cropped-truncated"),
     "same-with-ceil": ("rounding-ignored", "rounding-applied"),
     "ceil-window-past-input": ("kept", "dropped", "all-dropped"),
+    "ceil-torch-start": ("once", "repeatedly", "in-padding"),
     "valid-rounds": ("applied", "ignored"),
     "overhang-divisor": ("padded-extent", "whole-kernel"),
     "nan-in-maximum": ("propagates", "ignored"),
+    "index-of-ties": ("first", "last", "some"),
+    "index-of-nan": ("first", "last", "some"),
+    "column-major": ("spatial", "all"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -62,11 +66,20 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An operator with its attributes resolved: the windows of each axis, and what divides."""
+    """An operator with its attributes resolved: the windows of each axis, and what divides.
+
+    `index_type` is that of the second output, "" if there is none; `index_axis` is the first axis
+    that indices count, `column_major` says that they count the first axes fastest. `exponent` is
+    that of a norm, 0 for what is no norm.
+    """
 
     average: bool
     axes: tuple[tuple[Window, ...], ...]
     divides: Literal["inside", "padded", "whole"] = "inside"
+    index_type: str = ""
+    index_axis: int = 0
+    column_major: bool = False
+    exponent: int = 0
 
     def divisors(self, axis: int) -> list[int]:
         """Return the factor each window of `axis` contributes to the divisor."""
@@ -86,13 +99,14 @@ class Axis:
     begin: int
     end: int
     extent: int
+    dilation: int = 1
 
     def windows(self) -> tuple[Window, ...]:
         """Return the windows, the first at `-begin` in coordinates of the input."""
         windows = []
         for index in range(self.extent):
             first = index * self.stride - self.begin
-            cells = range(first, first + self.kernel)
+            cells = [first + number * self.dilation for number in range(self.kernel)]
             windows.append(
                 Window(
                     inside=tuple(c for c in cells if 0 <= c < self.size),
@@ -112,14 +126,20 @@ def resolve_axis(
     mode: str,
     rounding: str,
     readings: Mapping[str, str],
+    dilation: int = 1,
 ) -> Axis:
     """Resolve the pads and the output extent of one axis of a windowed operator."""
+
+    def axis(extent: int) -> Axis:
+        return Axis(size, kernel, stride, begin, end, extent, dilation)
+
+    reach = 1 + dilation * (kernel - 1)  # "(kernel[0] - 1) * dilations[0] + 1"
     if mode == "valid":
         begin = end = 0
     if mode in ("same_upper", "same_lower"):
         as_input = readings["same-output-size"] == "same-as-input"
         extent = size if as_input else math.ceil(Fraction(size, stride))
-        total = (extent - 1) * stride + kernel - size
+        total = (extent - 1) * stride + reach - size
         if total < 0 and readings["same-never-crops"] == "clamped":
             total = 0
         truncates = readings["same-never-crops"] == "cropped-truncated"
@@ -127,19 +147,38 @@ def resolve_axis(
         begin, end = (half, total - half) if mode == "same_upper" else (total - half, half)
         rounds = rounding == "ceil" and readings["same-with-ceil"] == "rounding-applied"
         if as_input or not rounds:
-            return Axis(size, kernel, stride, begin, end, extent)
-    free = size + begin + end - kernel
+            return axis(extent)
+    free = size + begin + end - reach
     if free < 0:
         raise WholeCaseUndefined(f"kernel {kernel} is longer than the padded axis")
     if rounding == "floor" or (mode == "valid" and readings["valid-rounds"] == "ignored"):
-        return Axis(size, kernel, stride, begin, end, free // stride + 1)
-    extent = math.ceil(Fraction(free, stride)) + 1
-    # dropping is about explicit and valid: under same_* it would undo `rounding-applied`
-    most = {"kept": 0, "dropped": 1, "all-dropped": extent}[readings["ceil-window-past-input"]]
-    past = [index for index in range(extent) if index * stride >= size + begin]
-    if mode in ("explicit", "valid"):
-        extent -= min(most, len(past))
-    return Axis(size, kernel, stride, begin, end, extent)
+        return axis(free // stride + 1)
+    starts = [index * stride for index in range(math.ceil(Fraction(free, stride)) + 1)]
+    return axis(len(starts) - dropped(starts, size + begin, end, mode, rounding, readings))
+
+
+def dropped(
+    starts: list[int],
+    past: int,
+    end: int,
+    mode: str,
+    rounding: str,
+    readings: Mapping[str, str],
+) -> int:
+    """Return how many windows are left out at the end, of those that rounding up gives.
+
+    `starts` and `past`, the first cell after the input, count from the begin of the padding.
+    """
+    beyond = [start for start in starts if start >= past]
+    if rounding == "ceil_torch":
+        reading = readings["ceil-torch-start"]
+        if reading == "in-padding":
+            return sum(start < past + end for start in beyond[-1:])
+        return len(beyond) if reading == "repeatedly" else min(1, len(beyond))
+    if mode not in ("explicit", "valid"):
+        return 0  # under same_* it would undo `rounding-applied`
+    most = {"kept": 0, "dropped": 1, "all-dropped": len(beyond)}
+    return min(len(beyond), most[readings["ceil-window-past-input"]])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -201,9 +240,20 @@ def plan(
 
     resolve = {
         "AvgPool-1": _openvino,
+        "AvgPool-14": _openvino,
+        "AvgPool-16": _openvino,
         "MaxPool-1": _openvino,
+        "MaxPool-8": _openvino,
+        "MaxPool-14": _openvino,
         "AdaptiveAvgPool-8": _adaptive,
+        "AdaptiveMaxPool-8": _adaptive,
         "nGraph-AvgPool": _ngraph,
+        "ONNX-AveragePool-22": _onnx,
+        "ONNX-MaxPool-22": _onnx,
+        "ONNX-LpPool-22": _onnx,
+        "ONNX-GlobalAveragePool-22": _onnx_global,
+        "ONNX-GlobalMaxPool-22": _onnx_global,
+        "ONNX-GlobalLpPool-22": _onnx_global,
     }.get(operator)
     if resolve is None:
         raise LookupError(f"no operator {operator}")
@@ -213,25 +263,42 @@ def plan(
 def _openvino(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
 ) -> Plan:
-    """AvgPool-1 and MaxPool-1: Attributes and Inputs."""
-    average = operator == "AvgPool-1"
+    """AvgPool-1, -14, -16 and MaxPool-1, -8, -14: Attributes, Inputs, Outputs."""
+    average = operator.startswith("Avg")
+    version = int(operator.partition("-")[2])
     require(len(inputs) == 1, "one input")
     require(3 <= inputs[0].ndim <= 5, "a 3D, 4D or 5D input")
-    require(not average or inputs[0].dtype.name in FORMATS, "a floating-point input")
+    floating = average and version == 1
+    require(not floating or inputs[0].dtype.name in FORMATS, "a floating-point input")
     sizes = inputs[0].shape[2:]
     names = "kernel strides pads_begin pads_end rounding_type auto_pad"
-    known(attributes, f"{names} exclude_pad" if average else names)
+    names += " exclude_pad" if average else ""
+    names += " dilations" if operator in ("AvgPool-16", "MaxPool-8", "MaxPool-14") else ""
+    has_indices = operator in ("MaxPool-8", "MaxPool-14")
+    names += " index_element_type axis" if has_indices else ""
+    known(attributes, names)
+    if "dilations" in attributes:
+        dilations = integers(attributes, "dilations", len(sizes), 1)
+    else:
+        dilations = [1] * len(sizes)
+    axis = attributes.get("axis", 0)
+    require(type(axis) is int, "axis is an integer")
+    require(-inputs[0].ndim <= axis < inputs[0].ndim, "axis is -R to R - 1")
+    index_type = choice(attributes, "index_element_type", ["i64", "i32"])
     kernel = integers(attributes, "kernel", len(sizes), 1)
     strides = integers(attributes, "strides", len(sizes), 1)
     begins = integers(attributes, "pads_begin", len(sizes), 0)
     ends = integers(attributes, "pads_end", len(sizes), 0)
     exclude = not average or boolean(attributes, "exclude_pad")
-    rounding = choice(attributes, "rounding_type", ["floor", "ceil"])
+    torch = ["ceil_torch"] if version >= 14 else []
+    rounding = choice(attributes, "rounding_type", ["floor", "ceil", *torch])
     mode = choice(attributes, "auto_pad", ["explicit", "same_upper", "same_lower", "valid"])
     _refuse_undefined(inputs[0], average=average)
+    # the example of valid with ceil settles it for the newer documents
+    read = read if version == 1 else {**read, "valid-rounds": "applied"}
     axes = [
-        resolve_axis(*axis, mode, rounding, read)
-        for axis in zip(sizes, kernel, strides, begins, ends, strict=True)
+        resolve_axis(*numbers, mode, rounding, read, dilation)
+        for *numbers, dilation in zip(sizes, kernel, strides, begins, ends, dilations, strict=True)
     ]
     any_pad = any(axis.begin or axis.end for axis in axes)
     whole = any_pad and read["overhang-divisor"] == "whole-kernel"
@@ -239,6 +306,8 @@ def _openvino(
         average=average,
         axes=tuple(axis.windows() for axis in axes),
         divides="inside" if exclude else "whole" if whole else "padded",
+        index_type={"i64": "int64", "i32": "int32"}[index_type] if has_indices else "",
+        index_axis=axis,
     )
 
 
@@ -275,19 +344,98 @@ def _ngraph(
     )
 
 
+def _onnx(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """AveragePool, MaxPool and LpPool of ONNX: Summary, Attributes."""
+    kind = operator.split("-")[1]
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim >= 3, "an input (N x C x D1 x ... x Dn)")
+    integer = ["int8", "uint8"] if kind == "MaxPool" else []
+    require(inputs[0].dtype.name in [*FORMATS, *integer], "a type of the constraints")
+    sizes = inputs[0].shape[2:]
+    own = {"AveragePool": "count_include_pad", "MaxPool": "storage_order", "LpPool": "p"}[kind]
+    known(attributes, f"auto_pad ceil_mode dilations kernel_shape pads strides {own}")
+    ones, zeros = [1] * len(sizes), [0] * len(sizes)
+    full = {"strides": ones, "dilations": ones, "pads": 2 * zeros} | dict(attributes)
+    kernel = integers(full, "kernel_shape", len(sizes), 1)
+    strides = integers(full, "strides", len(sizes), 1)
+    dilations = integers(full, "dilations", len(sizes), 1)
+    pads = integers(full, "pads", 2 * len(sizes), 0)
+    flags = {name: attributes.get(name, 0) for name in ("ceil_mode", own)}
+    exponent = _exponent(attributes) if own == "p" else 0
+    for name, flag in flags.items():
+        require(name == "p" or (type(flag) is int and flag in (0, 1)), f"{name} is 0 or 1")
+    mode = choice(attributes, "auto_pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
+    _refuse_undefined(inputs[0], average=kind == "AveragePool")
+    # ceil(input_shape[i] / strides[i]) is printed for either ceil_mode; AveragePool and MaxPool
+    # ignore windows that start in the right padding
+    read = {**read, "same-output-size": "divided", "same-with-ceil": "rounding-ignored"}
+    if mode.startswith("SAME") or not flags["ceil_mode"]:
+        rounding = "floor"
+    else:
+        rounding = "ceil" if kind == "LpPool" else "ceil_torch"
+    word = {"NOTSET": "explicit"}.get(mode, mode.lower())
+    begins, ends = pads[: len(sizes)], pads[len(sizes) :]
+    axes = [
+        resolve_axis(*numbers, word, rounding, read, dilation)
+        for *numbers, dilation in zip(sizes, kernel, strides, begins, ends, dilations, strict=True)
+    ]
+    any_pad = any(axis.begin or axis.end for axis in axes)
+    whole = any_pad and read["overhang-divisor"] == "whole-kernel"
+    counts = kind == "AveragePool" and flags[own]
+    return Plan(
+        average=kind == "AveragePool",
+        axes=tuple(axis.windows() for axis in axes),
+        divides=("whole" if whole else "padded") if counts else "inside",
+        index_type="int64" if kind == "MaxPool" else "",
+        column_major=kind == "MaxPool" and flags[own] == 1,
+        exponent=exponent,
+    )
+
+
+def _onnx_global(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """Pool each plane as a whole."""
+    kind = operator.split("-")[1]
+    known(attributes, "p" if kind == "GlobalLpPool" else "")
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim >= 3, "an input (N x C x D1 x ... x Dn)")
+    require(inputs[0].dtype.name in FORMATS, "a floating-point input")
+    exponent = _exponent(attributes) if kind == "GlobalLpPool" else 0
+    _refuse_undefined(inputs[0], average=True)
+    return Plan(
+        average=kind == "GlobalAveragePool",
+        axes=tuple((Window(tuple(range(d)), d, d),) for d in inputs[0].shape[2:]),
+        exponent=exponent,
+    )
+
+
+def _exponent(attributes: Mapping[str, Any]) -> int:
+    exponent = attributes.get("p", 2)
+    require(type(exponent) is int, "p is an integer")
+    if not 1 <= exponent <= 1024:
+        raise WholeCaseUndefined("p makes no norm, or powers that no type holds")
+    return int(exponent)
+
+
 def _adaptive(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
 ) -> Plan:
-    """AdaptiveAvgPool-8: Detailed description."""
+    """AdaptiveAvgPool-8 and AdaptiveMaxPool-8: Detailed description, Outputs."""
+    average = operator == "AdaptiveAvgPool-8"
     require(len(inputs) == 2, "two inputs")
     data, sizes_out = inputs
     require(3 <= data.ndim <= 5, "a 3D, 4D or 5D input")
-    known(attributes, "output_type")  # its example has one; the text gives it no meaning
+    # the example of AdaptiveAvgPool-8 has an output_type; the text gives it no meaning
+    known(attributes, "output_type" if average else "index_element_type")
+    index_type = choice(attributes, "index_element_type", ["i64", "i32"])
     require(sizes_out.dtype in (np.int32, np.int64), "output_size is int32 or int64")
     require(sizes_out.shape == (data.ndim - 2,), "output_size has one value per spatial axis")
     require(all(int(o) >= 0 for o in sizes_out), "output sizes are not negative")
     require(data.dtype.name in FORMATS, "a floating-point input")
-    _refuse_undefined(data, average=True)
+    _refuse_undefined(data, average=average)
     if 0 in [int(o) for o in sizes_out]:
         raise WholeCaseUndefined("an output dimension is empty")
     axes = []
@@ -298,7 +446,12 @@ def _adaptive(
             stop = math.ceil(Fraction((index + 1) * size, extent))
             windows.append(Window(tuple(range(start, stop)), stop - start, stop - start))
         axes.append(tuple(windows))
-    return Plan(average=True, axes=tuple(axes))
+    return Plan(
+        average=average,
+        axes=tuple(axes),
+        index_type="" if average else {"i64": "int64", "i32": "int32"}[index_type],
+        index_axis=2,
+    )
 
 
 def _refuse_undefined(data: Array, *, average: bool) -> None:
@@ -344,6 +497,49 @@ def exact_maximum(values: Sequence[Exact]) -> Exact:
     return max(finite) if finite else "-inf"
 
 
+def power_sum(values: Sequence[Exact], p: int) -> Exact:
+    """Return sum |x|**p; NaN for any NaN, else infinity for any infinity."""
+    if "nan" in values:
+        return "nan"
+    finite = [abs(v) ** p for v in values if isinstance(v, Fraction)]
+    return sum(finite, Fraction(0)) if len(finite) == len(values) else "inf"
+
+
+def rounded_root(total: Exact, p: int, dtype: np.dtype[Any]) -> Any:
+    """Return the p-th root of `total` rounded once to `dtype`, ties to even.
+
+    No root is computed: powers of the numbers of the type, and of what lies midway between them,
+    are compared with the total, by bisection.
+    """
+    if not isinstance(total, Fraction):
+        return dtype.type(total)
+    precision, lowest, too_large = FORMATS[dtype.name]
+
+    def number(code: int) -> Fraction:
+        """Return the code-th number of the type from zero, 2**too_large after the largest."""
+        exponent, digits = divmod(code, 2 ** (precision - 1))
+        if exponent == 0:
+            return Fraction(digits) * Fraction(2) ** lowest
+        return Fraction(2 ** (precision - 1) + digits) * Fraction(2) ** (lowest + exponent - 1)
+
+    beyond = (too_large - (lowest + precision - 1) + 1) * 2 ** (precision - 1)
+    assert number(beyond) == Fraction(2) ** too_large
+    below, above = 0, beyond + 1  # the root is at least the first and below the second, or beyond
+    while above - below > 1:
+        middle = (below + above) // 2
+        if number(middle) ** p <= total:
+            below = middle
+        else:
+            above = middle
+    if below < beyond:
+        tie = ((number(below) + number(below + 1)) / 2) ** p
+        if total > tie or (total == tie and below % 2 == 1):
+            below += 1
+    if below >= beyond:
+        return dtype.type(math.inf)
+    return dtype.type(float(number(below)))
+
+
 def rounded(value: Exact, dtype: np.dtype[Any]) -> Any:
     """Return `value` rounded once to `dtype`, ties to even, as a scalar of that type."""
     if not isinstance(value, Fraction):
@@ -379,10 +575,12 @@ class OracleResult:
     """The answer to a case, every array in the shape of the output.
 
     `expected`: correctly rounded, in the element type; 0 where undefined. `undefined`: bool.
-    `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1
-    for a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
-    undefined, and where an addend is not finite. `exact`: object array of Fraction, 'nan', 'inf'
-    or '-inf'; None where undefined.
+    `addends`: non-zero addends of an average, 0 for a maximum, -1 where undefined. `divisor`: 1 for
+    a maximum. `magnitude`: object array of Fraction, sum|x| / divisor; 0 for a maximum, where
+    undefined, and where an addend is not finite. Of a norm, `divisor` is -p, the other two are
+    those of a maximum, and `exact` is the power of the norm. `exact`: object array of Fraction,
+    'nan', 'inf' or '-inf'; None where undefined. `indices`: the second output, None if there is
+    none; -1 where it is undefined. `tied`: bool, where any of several cells may be chosen.
     """
 
     expected: Array
@@ -391,6 +589,8 @@ class OracleResult:
     divisor: Array
     magnitude: Array
     exact: Array
+    indices: Array | None = None
+    tied: Array | None = None
 
 
 def oracle(
@@ -405,7 +605,8 @@ def oracle(
     LookupError: no such operator or reading, a mistake in the test.
     """
     planned = plan(operator, inputs, attributes, readings)
-    ignores_nan = (readings or {}).get("nan-in-maximum") == "ignored"
+    read = {clause: names[0] for clause, names in READINGS.items()} | dict(readings or {})
+    ignores_nan = read["nan-in-maximum"] == "ignored"
     data = inputs[0]
     shape = (*data.shape[:2], *(len(windows) for windows in planned.axes))
     divisors = [planned.divisors(axis) for axis in range(len(planned.axes))]
@@ -416,6 +617,8 @@ def oracle(
         divisor=np.ones(shape, np.int64),
         magnitude=np.full(shape, Fraction(0), object),
         exact=np.full(shape, None, object),
+        indices=np.full(shape, -1, planned.index_type) if planned.index_type else None,
+        tied=np.zeros(shape, bool) if planned.index_type else None,
     )
     for index in itertools.product(*map(range, shape)):
         batch, channel, *place = index
@@ -425,7 +628,7 @@ def oracle(
             divisor = math.prod(divisors[axis][i] for axis, i in enumerate(place))
             result.divisor[index] = divisor
             result.undefined[index] = divisor == 0
-        else:
+        elif not planned.exponent:
             values = [v for v in values if not (ignores_nan and v == "nan")]
             result.undefined[index] = not values
         if result.undefined[index]:
@@ -437,11 +640,50 @@ def oracle(
             finite = [v for v in values if isinstance(v, Fraction)]
             if len(finite) == len(values):
                 result.magnitude[index] = Fraction(sum(map(abs, finite)), divisor)
+        elif planned.exponent:
+            exact = power_sum(values, planned.exponent)
+            result.exact[index] = exact
+            result.expected[index] = rounded_root(exact, planned.exponent, data.dtype)
+            result.divisor[index] = -planned.exponent
+            continue
         else:
             exact = exact_maximum(values)
         result.exact[index] = exact
         result.expected[index] = rounded(exact, data.dtype)
+        if result.indices is not None and result.tied is not None:
+            windows = [planned.axes[axis][i] for axis, i in enumerate(place)]
+            cells = [(batch, channel, *cell) for cell in itertools.product(*reads)]
+            found = _indices(data, cells, windows, exact, planned, read)
+            reading = read["index-of-nan" if exact == "nan" else "index-of-ties"]
+            result.indices[index] = found[-1 if reading == "last" else 0]
+            result.tied[index] = reading == "some" and found[0] != found[-1]
     return result
+
+
+def _indices(
+    data: Array,
+    cells: Sequence[tuple[int, ...]],
+    windows: Sequence[Window],
+    maximum: Exact,
+    planned: Plan,
+    read: Mapping[str, str],
+) -> list[int]:
+    """Return the indices of the cells that are the maximum, -1 where padding is as large."""
+    lowest = Fraction(np.iinfo(data.dtype).min) if data.dtype.name not in FORMATS else "-inf"
+    if maximum == lowest and any(len(window.inside) < window.whole for window in windows):
+        return [-1]
+    found = []
+    for cell in cells:
+        if exact_value(data[cell]) == maximum:
+            index = 0
+            numbers = list(zip(data.shape, cell, strict=True))[planned.index_axis % data.ndim :]
+            if planned.column_major:
+                kept = 2 if read["column-major"] == "spatial" else 0
+                numbers[kept:] = reversed(numbers[kept:])
+            for size, place in numbers:
+                index = index * size + place
+            found.append(index)
+    return found
 
 
 def array(values: Any, dtype: str = "float32") -> Array:

@@ -10,10 +10,15 @@ import numpy as np
 from hypothesis import strategies as st
 from support.oracle import FORMATS, OracleResult, array
 
+from conformance.vector import outputs_of
+
 Array = np.ndarray[Any, np.dtype[Any]]
 Case = tuple[str, list[Array], dict[str, Any]]
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
+NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")
+ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
+GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -55,7 +60,7 @@ def noise(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
 @st.composite
 def cases(
     draw: st.DrawFn,
-    operators: Sequence[str] = OPERATORS,
+    operators: Sequence[str] = (*OPERATORS, *NEWER, *ONNX, *GLOBAL),
     dtypes: Sequence[str] = tuple(FORMATS),
     fill: Any = small_integers,
     symmetric: bool = False,
@@ -65,15 +70,22 @@ def cases(
     `symmetric` draws the same pads for both ends, at most half of the kernel.
     """
     operator = draw(st.sampled_from(operators))
-    axes = draw(st.integers(1, 4 if operator == "nGraph-AvgPool" and not symmetric else 3))
+    axes = draw(st.integers(1, 4 if operator[0] in "nO" and not symmetric else 3))
     each = st.tuples(*[st.integers(1, 4)] * axes).map(list)
     sizes = draw(st.tuples(*[st.integers(1, 8 if axes == 1 else 9 - 2 * axes)] * axes))
     batch, channels = draw(st.integers(1, 2)), draw(st.integers(1, 2))
     dtype = draw(st.sampled_from(dtypes))
     inputs = [fill((batch, channels, *sizes), dtype, draw(st.integers(0, 2**32)))]
-    if operator == "AdaptiveAvgPool-8":
+    index_type = st.sampled_from(["i32", "i64"])
+    if operator.startswith("Adaptive"):
         index = draw(st.sampled_from(["int32", "int64"]))
-        return operator, [*inputs, np.array(draw(each), index)], {}
+        inputs = [*inputs, np.array(draw(each), index)]
+        has_indices = operator == "AdaptiveMaxPool-8"
+        types = {"index_element_type": draw(index_type)} if has_indices else {}
+        return operator, inputs, _some(draw, {}, **types)
+    exponent = {"p": draw(st.sampled_from([1, 2, 3, 4, 7]))} if "LpPool" in operator else {}
+    if operator in GLOBAL:
+        return operator, inputs, _some(draw, {}, **exponent)
     kernel, strides = draw(each), draw(each)
     begin = [draw(st.integers(0, k // 2 if symmetric else 3)) for k in kernel]
     end = begin if symmetric else [draw(st.integers(0, 3)) for _ in kernel]
@@ -91,17 +103,46 @@ def cases(
                 include_padding_in_avg_computation=include,
             ),
         )
+    if operator in ONNX:
+        flag = st.integers(0, 1)
+        own = {
+            "ONNX-AveragePool-22": {"count_include_pad": draw(flag)},
+            "ONNX-MaxPool-22": {"storage_order": draw(flag)},
+        }.get(operator, exponent)
+        modes = ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
+        return (
+            operator,
+            inputs,
+            _some(
+                draw,
+                {"kernel_shape": kernel},
+                strides=strides,
+                dilations=draw(st.tuples(*[st.integers(1, 3)] * axes).map(list)),
+                pads=[*begin, *end],
+                ceil_mode=draw(flag),
+                auto_pad=draw(st.sampled_from(modes)),
+                **own,
+            ),
+        )
     required = {"kernel": kernel, "strides": strides, "pads_begin": begin, "pads_end": end}
-    if operator == "AvgPool-1":
+    if operator.startswith("Avg"):
         required["exclude_pad"] = draw(st.booleans())
+    more: dict[str, Any] = {}
+    if operator in ("AvgPool-16", "MaxPool-8", "MaxPool-14"):
+        more["dilations"] = draw(st.tuples(*[st.integers(1, 3)] * axes).map(list))
+    if operator in ("MaxPool-8", "MaxPool-14"):
+        more["index_element_type"] = draw(index_type)
+        more["axis"] = draw(st.integers(-axes - 2, axes + 1))
+    roundings = ["floor", "ceil", *(["ceil_torch"] if operator.endswith(("-14", "-16")) else [])]
     return (
         operator,
         inputs,
         _some(
             draw,
             required,
-            rounding_type=draw(st.sampled_from(["floor", "ceil"])),
+            rounding_type=draw(st.sampled_from(roundings)),
             auto_pad=draw(st.sampled_from(["explicit", "same_upper", "same_lower", "valid"])),
+            **more,
         ),
     )
 
@@ -112,8 +153,17 @@ def _some(draw: st.DrawFn, required: dict[str, Any], **optional: Any) -> dict[st
     return required | given
 
 
-def assert_equals(got: Array, result: OracleResult) -> None:
-    """Assert shape, type and every defined element equal the oracle's; zeros have no sign."""
+def assert_equals(got: Array | tuple[Array, ...], result: OracleResult) -> None:
+    """Assert shape, type and every defined element equal the oracle's; zeros have no sign.
+
+    Of several outputs, each.
+    """
+    if isinstance(got, tuple):
+        got, indices = got
+        assert result.indices is not None
+        assert (indices.dtype, indices.shape) == (result.indices.dtype, result.indices.shape)
+        chosen = result.indices >= 0
+        np.testing.assert_array_equal(indices[chosen], result.indices[chosen])
     assert (got.dtype, got.shape) == (result.expected.dtype, result.expected.shape)
     defined = ~result.undefined
     np.testing.assert_array_equal(
@@ -121,12 +171,15 @@ def assert_equals(got: Array, result: OracleResult) -> None:
     )
 
 
-def worst_share(got: Array, result: OracleResult, axes: int, *, flushes: bool = False) -> float:
-    """Return the largest error as a share of what rounding explains; finite results only.
+def worst_share(
+    got: Array | tuple[Array, ...], result: OracleResult, axes: int, *, flushes: bool = False
+) -> float:
+    """Return the largest error of the first output as a share of what rounding explains.
 
-    An average of m non-zero addends over r axes rounds at most m + 2r times, each by u relative
-    or by the smallest subnormal (`flushes`: the smallest normal).
+    Of finite results only. An average of m non-zero addends over r axes rounds at most m + 2r
+    times, each by u relative or by the smallest subnormal (`flushes`: the smallest normal).
     """
+    got = outputs_of(got)[0]
     assert (got.dtype, got.shape) == (result.expected.dtype, result.expected.shape)
     precision, lowest, _ = FORMATS[got.dtype.name]
     tiny = Fraction(2) ** (lowest + precision - 1 if flushes else lowest)

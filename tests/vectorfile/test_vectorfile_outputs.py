@@ -164,7 +164,7 @@ class TestWrongVectors:
         ),
         (
             with_number("expected_arrays/dtype", 1, layout.ELEMENT_TYPES.index("uint64")),
-            "expected_arrays: an output is not of the type it always has",
+            "expected_arrays: an output is not of a type that it may have",
         ),
     ],
     ids=["turn", "short", "missing", "begins with the second", "odd number", "type"],

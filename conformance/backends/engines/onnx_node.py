@@ -1,8 +1,8 @@
 """Pooling as one node of ONNX: what the ONNX Runtime backend runs and `export onnx` writes.
 
-An average is AveragePool and a maximum MaxPool: pads are begins then ends, rounding is ceil_mode,
-same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and GlobalMaxPool,
-where every output size is 1.
+An average is AveragePool, a maximum MaxPool and a norm LpPool: pads are begins then ends, rounding
+is ceil_mode, same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and
+GlobalMaxPool, where every output size is 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.dtypes import DType
 from conformance.errors import Unsupported
 from conformance.operators import Operator, Params
 
-_SLIDING = {"average": "AveragePool", "maximum": "MaxPool"}
+_SLIDING = {"average": "AveragePool", "maximum": "MaxPool", "norm": "LpPool"}
 _GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool"}
 _AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
@@ -48,8 +48,12 @@ def node(kind: str, params: Params | None, opset: int) -> Any:
             attributes["pads"] = _joined(params)
         else:
             attributes["auto_pad"] = _AUTO_PAD[params.auto_pad]
+        if params.dilations != (1,) * len(params.sizes):
+            attributes["dilations"] = params.dilations
         if params.ceil:
             attributes["ceil_mode"] = 1
+        if kind == "LpPool":
+            attributes["p"] = params.exponent
         if params.include_pad:
             attributes["count_include_pad"] = 1
     known = defs.get_schema(kind, opset, "").attributes

@@ -40,7 +40,6 @@ _ADAPTIVE = {
     "average": for_axes(functional, "adaptive_avg_pool"),
     "maximum": for_axes(functional, "adaptive_max_pool"),
 }
-_NO_DILATION = 1
 _MOST_PADDING = "at most half of"
 """What torch says of pads that its documentation excludes: it is no fault, and no other says it."""
 
@@ -69,9 +68,12 @@ class Torch:
         pool = of_axes(pools, data.ndim - 2, "torch")
         if definition.is_adaptive:
             return _array(pool(self._tensor(data), inputs[1].tolist()))
-        pooling = pooling_of(operator, inputs, attributes)
+        averages = definition.reduction.sums
+        # Its ceil_mode leaves out a last window that starts in padding.
+        takes = ("ceil_torch",) if averages else ("ceil_torch", "dilations")
+        pooling = pooling_of(operator, inputs, attributes, takes=takes)
         ceil = pooling.ceil
-        rest = (ceil, pooling.include_pad) if definition.reduction.sums else (_NO_DILATION, ceil)
+        rest = (ceil, pooling.include_pad) if averages else (pooling.dilations, ceil)
         try:
             return _array(pool(self._tensor(data), *_windows(pooling), *rest))
         except RuntimeError as refusal:
@@ -107,7 +109,8 @@ def _windows(pooling: Pooling) -> tuple[Sequence[int], ...]:
     if begin != end:
         raise Unsupported(f"pads {list(begin)} and {list(end)}: torch pads both ends alike")
     lists = (pooling.kernel, pooling.strides, begin)
-    if any(len(values) == 1 for values in lists) and len(pooling.params.sizes) > 1:
+    every = (*lists, pooling.dilations)
+    if any(len(values) == 1 for values in every) and len(pooling.params.sizes) > 1:
         raise Unsupported("one number in a list: torch takes it for every axis")
     if not pooling.strides:
         raise Unsupported("no strides: torch takes those of the kernel")

@@ -23,6 +23,8 @@ from conformance.vector import Array, Outputs
 _BFLOAT16 = dtype_of("bfloat16")
 _ALL = 1 << 31
 
+Own = Sequence[Sequence[str]]
+
 
 class StoredResults(OneByOne):
     """The results in an HDF5 file or a folder, by the ids of vectors; a context manager.
@@ -70,21 +72,22 @@ class StoredResults(OneByOne):
         return tuple(sorted(set(self.ids).difference(vector_ids)))
 
     def find(
-        self, vector_id: str, data_dtype: DType | None, most: int = _ALL, fixed: Sequence[str] = ()
+        self, vector_id: str, data_dtype: DType | None, most: int = _ALL, own: Own = ()
     ) -> Answer:
         """Return the answer that is stored for a vector, MISSING if none is.
 
         Where `data_dtype`, the element type of the vector's data, is bfloat16, numbers of type
-        uint16 are taken for its bits, but for outputs that have a type of their own: `fixed` names
-        those types, "" for that of the data. Elements are left out if there are more than `most`.
+        uint16 are taken for its bits, but for outputs that have a type of their own: `own` are
+        the types that each may have, () for that of the data. Elements are left out if there are
+        more than `most`.
         """
         answer = self._results.find(vector_id, most)
         if data_dtype != _BFLOAT16:
             return answer
-        types = (*fixed, *[""] * len(answer.outputs))
+        types = (*own, *[()] * len(answer.outputs))
         outputs = [
-            output._replace(dtype="bfloat16") if output.dtype == "uint16" and not own else output
-            for output, own in zip(answer.outputs, types, strict=False)
+            output if allowed or output.dtype != "uint16" else output._replace(dtype="bfloat16")
+            for output, allowed in zip(answer.outputs, types, strict=False)
         ]
         return answer._replace(outputs=tuple(outputs))
 
@@ -92,8 +95,8 @@ class StoredResults(OneByOne):
         """Look up a vector. Raises ResultFileError."""
         inputs = batch.inputs[index]
         data_dtype = inputs[0].dtype if inputs else None
-        fixed = output_dtypes(batch.operator) or ()
-        return self.find(batch.ids[index], data_dtype, limit, fixed)
+        own = output_dtypes(batch.operator) or ()
+        return self.find(batch.ids[index], data_dtype, limit, own)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -104,7 +107,7 @@ class StoredResults(OneByOne):
         Unsupported, or RuntimeError for any exception.
         """
         vector_id = self._id_of(operator, inputs, attributes)
-        answer = self.find(vector_id, inputs[0].dtype, fixed=output_dtypes(operator) or ())
+        answer = self.find(vector_id, inputs[0].dtype, own=output_dtypes(operator) or ())
         return outputs_or_raise(answer)
 
     def _id_of(self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
 from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.operators.params import Params
+from conformance.operators.windows import span_of
 from conformance.vector import Array
 
 _MOST_AXES = 6  # where a document sets no limit
@@ -72,8 +73,8 @@ def _some_extent(layer: Layer, axis: int) -> int:
     operator = OPERATORS[layer.operator]
     if not operator.has_windows:
         return 2 * _at(layer.output_size, axis, 3) + 1
-    k, s = _at(value_of(layer, "kernel"), axis, 1), _at(value_of(layer, "strides"), axis, 1)
-    return k + 3 * s + (s > 1)
+    k, s, n = (_at(value_of(layer, role), axis, 1) for role in ("kernel", "strides", "dilations"))
+    return span_of(k, n) + 3 * s + (s > 1)
 
 
 def _at(values: Any, axis: int, default: int) -> int:

@@ -6,6 +6,7 @@ nothing external, and no more is kept than the pooling layer being read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from io import BytesIO
@@ -45,11 +46,15 @@ _TYPES = {
     **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
 }
 _OPERATORS = {
-    "AvgPool": "AvgPool-1",
-    "MaxPool": "MaxPool-1",
-    "AdaptiveAvgPool": "AdaptiveAvgPool-8",
+    "AvgPool": {1: "AvgPool-1", 14: "AvgPool-14", 16: "AvgPool-16"},
+    "MaxPool": {1: "MaxPool-1", 8: "MaxPool-8", 14: "MaxPool-14"},
+    "AdaptiveAvgPool": {8: "AdaptiveAvgPool-8"},
+    "AdaptiveMaxPool": {8: "AdaptiveMaxPool-8"},
 }
-"""Operators by the types of layers; attributes of a layer have the names of the document."""
+"""Operators by the types of layers, and by the first opset that has them.
+
+Attributes of a layer have the names of the document.
+"""
 
 
 def read_ir(path: Path) -> Model:
@@ -138,9 +143,10 @@ def _layer(name: str, kind: str, element: Element) -> Layer:
         dtype = outputs[0][1] if outputs else None
     if kind not in _OPERATORS:
         raise NotExpressible("none of the documents defines it")
-    if any(value != 1 for value in integers("dilations", given.get("dilations", "1"))):
-        raise NotExpressible("dilations: the documents have none")
-    operator = OPERATORS[_OPERATORS[kind]]
+    operator = OPERATORS[_versioned(kind, element.get("version", ""))]
+    dilations = integers("dilations", given.get("dilations", "1"))
+    if operator.attribute("dilations") is None and any(value != 1 for value in dilations):
+        raise NotExpressible(f"dilations: {operator.name} has none")
     size = None
     if operator.is_adaptive and outputs and outputs[0][0] is not None:
         size = outputs[0][0][2:]
@@ -148,14 +154,26 @@ def _layer(name: str, kind: str, element: Element) -> Layer:
     return Layer(name, operator.name, attributes, shape, dtype or "float32", size)
 
 
+def _versioned(kind: str, version: str) -> str:
+    """Return the operator that a layer of a version is, the oldest where it says none."""
+    opset = re.fullmatch(r"opset(\d{1,4})", version)
+    known = _OPERATORS[kind]
+    since = [first for first in known if opset and first <= int(opset[1])]
+    return known[max(since, default=min(known))]
+
+
 def _attributes(operator: Operator, given: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of a layer that a document has: lists, then words."""
+    """Yield the attributes of a layer that a document has: lists, then integers and words."""
     lists = [a for role in NUMBERS if (a := operator.attribute(role)) is not None]
-    for attribute in (*lists, *(a for a in operator.attributes if a.choices)):
+    for attribute in (*lists, *(a for a in operator.attributes if a.choices or a.is_scalar)):
         key, name = attribute.key, attribute.key.replace("_", "-")
         text = given.get(name, given.get(key))
         if attribute.is_list and text is not None:
             yield key, integers(key, text)
+        elif attribute.is_scalar:
+            if text is not None:
+                numbers = integers(key, text)
+                yield key, numbers[0] if len(numbers) == 1 else numbers
         elif isinstance(next(iter(attribute.choices), None), bool):
             if text is not None or attribute.required:
                 yield key, _boolean(name, text or "")

@@ -23,7 +23,8 @@ from conformance.cases.sweep.patterns import INTEGER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec
 from conformance.dtypes import FLOATS
 from conformance.operators import OPERATORS
-from conformance.operators.attributes import NUMBERS
+from conformance.operators.attributes import NUMBERS, Role
+from conformance.operators.windows import span_of
 
 _PLANE = 1 << 14
 """Cells of a plane above which few patterns are as large as the layer."""
@@ -81,11 +82,10 @@ def _small(layer: CaseSpec) -> CaseSpec:
     inner = list(layer.shape[2:])
     if OPERATORS[layer.operator].has_windows:
         ones = [1] * (len(layer.shape) - 2)
-        numbers = zip(
-            value_of(layer, "kernel") or ones, value_of(layer, "strides") or ones, strict=True
-        )
-        for i, (k, s) in enumerate(numbers):
-            inner[i] -= max(0, inner[i] - k - 3 * s) // s * s
+        roles: tuple[Role, ...] = ("kernel", "strides", "dilations")
+        numbers = zip(*(value_of(layer, role) or ones for role in roles), strict=True)
+        for i, (k, s, n) in enumerate(numbers):
+            inner[i] -= max(0, inner[i] - span_of(k, n) - 3 * s) // s * s
     return replace(layer, shape=fewer_planes((1, min(2, layer.shape[1]), *inner), _PLANE))
 
 

@@ -16,8 +16,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from conformance.cases.strategies.choices import Choices, blocks, chosen
+from conformance.cases.sweep import suited
 from conformance.operators.attributes import WORDS, Role
 from conformance.operators.operator import Operator
+from conformance.operators.windows import span_of
 from conformance.vector import Array
 
 LARGEST = 40
@@ -33,6 +35,7 @@ def _ladder(*runs: tuple[Iterable[int], int]) -> tuple[int, ...]:
 _LONG = (13, 14, 15, 16, 17, 20, 25, 31, 32, 33, LARGEST)
 _LENGTHS = _ladder((range(1, 4), 6), (range(4, 7), 4), (range(7, 13), 1), (_LONG, 1))
 _STRIDES = _ladder((range(1, 4), 6), (range(4, 9), 1), ((9, 13, 16, 17, LARGEST), 1))
+_DILATIONS = _ladder((range(1, 2), 12), (range(2, 4), 4), ((4, 5, 7), 1))
 _PADS = _ladder((range(1), 14), (range(1, 4), 4), (range(4, 9), 1), ((11, 16, 20), 1))
 _AXES = _ladder((range(1, 3), 3), (range(3, 4), 2), (range(4, 9), 1))
 _CHANNELS = _ladder(
@@ -49,13 +52,13 @@ _SHARED = (
     (),
     (),
     ("kernel", "strides"),
-    ("kernel", "strides", "pads_begin", "pads_end", "extra"),
+    ("kernel", "strides", "dilations", "pads_begin", "pads_end", "extra"),
 )
 # From where ladders end to where narrow integers and loops over blocks do.
 _FAR = (LARGEST + 1, *(2**n + more for n in (6, 7, 8, 10, 15, 16) for more in (-1, 0, 1)))
 _RARELY = 40
 _LARGEST_KERNEL = 1 << 16  # as far as faults are tried
-_LISTS = ("kernel", "strides", "pads_begin", "pads_end")
+_LISTS = ("kernel", "strides", "dilations", "pads_begin", "pads_end")
 
 _Axis = dict[str, int]
 """The numbers of one axis: those of `_LISTS` and `extra`, its size beyond the least one that fits;
@@ -106,6 +109,10 @@ class Geometries:
         self._words: Choices = {
             role: a.meanings[:1] if role in fixed else a.meanings for role, a in words.items()
         }
+        self._scalars = suited.scalars(operator)
+        scalar_choices: Choices = {
+            role: range(len(suited.scalar_values(a, 1))) for role, a in self._scalars.items()
+        }
         optional = (a for a in operator.attributes if not a.required and a.role != "ignored")
         self._optional = {attribute.key: attribute for attribute in optional}
         # Drawn even where an attribute has not its default: a value that shrinks to the default
@@ -115,6 +122,7 @@ class Geometries:
         fewest, most = axes
         outliers = ("",) * (_RARELY if max_cells < _FAR[-1] else 1)
         self._others: Choices = {
+            **scalar_choices,
             "what": (*outliers, *may_be_long, *PLANES),
             "length": [n for n in _FAR if n <= max_cells] or [1],
             "place": range(3),
@@ -139,9 +147,9 @@ class Geometries:
         lists: dict[str, list[int]] = {}
         rest: tuple[Array, ...] = ()
         if "kernel" in self._axis:
-            shared = {name: axes[-1][name] for name in others["shared"]}
+            shared = {name: axes[-1][name] for name in others["shared"] if name in self._axis}
             axes = _windows_within([{**axis, **shared} for axis in axes], outlier, max_cells)
-            lists = {role: [axis[role] for axis in axes] for role in _LISTS}
+            lists = {role: [axis[role] for axis in axes] for role in _LISTS if role in self._axis}
             sizes = _sizes_of(axes, words.get("auto_pad", "explicit"), max_cells)
             padded = zip(sizes, lists["pads_begin"], lists["pads_end"], strict=True)
             cells = prod(map(sum, padded))
@@ -151,7 +159,11 @@ class Geometries:
             cells = max(prod(sizes), prod(outputs))
             if self._operator.is_adaptive:
                 rest = (np.array(outputs, others["size_type"]),)
-        given = self._operator.attributes_of({**lists, **words})
+        numbers: dict[str, Any] = {
+            role: suited.scalar_values(attribute, len(sizes))[others[role]]
+            for role, attribute in self._scalars.items()
+        }
+        given = self._operator.attributes_of({**lists, **words, **numbers})
         for key, attribute in self._optional.items():
             default = attribute.default_for(len(sizes))
             default = list(default) if isinstance(default, tuple) else default
@@ -174,6 +186,8 @@ def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
         "pads_end": _PADS if "pads_end" in roles else (0,),
         "extra": (0, *_LENGTHS),
     }
+    if "dilations" in roles:
+        choices["dilations"] = _DILATIONS
     return choices, ("size", "kernel")
 
 
@@ -183,9 +197,13 @@ def _windows_within(axes: list[_Axis], outlier: Outlier, max_cells: int) -> list
     side = _side(max_cells // max(1, length), len(axes) - bool(length))
     pad = max(1, side // 2)
     axes = [_limited(axis, kernel=side, pads_begin=pad, pads_end=pad) for axis in axes]
+    for axis in axes:
+        if "dilations" in axis:  # nor do its first and last cell lie further apart
+            axis["dilations"] = min(axis["dilations"], max(1, side // axis["kernel"]))
     long = axes[-1 - outlier.place % len(axes)]
     if outlier.what == "kernel":
         long["kernel"] = min(length, _LARGEST_KERNEL)
+        long.update({"dilations": 1} if "dilations" in long else {})
     elif outlier.what == "size":
         long["extra"] = length - 1
     return axes
@@ -228,8 +246,12 @@ def _sizes_of(axes: Sequence[_Axis], auto_pad: str, max_cells: int) -> list[int]
 def _least_size(axis: _Axis, auto_pad: str) -> int:
     """Return the smallest size that leaves a window to read."""
     if auto_pad == "explicit":
-        return max(1, axis["kernel"] - axis["pads_begin"] - axis["pads_end"])
-    return axis["kernel"] if auto_pad == "valid" else 1
+        return max(1, _span(axis) - axis["pads_begin"] - axis["pads_end"])
+    return _span(axis) if auto_pad == "valid" else 1
+
+
+def _span(axis: _Axis) -> int:
+    return span_of(axis["kernel"], axis.get("dilations", 1))
 
 
 def planes_within(batch: int, channels: int, outlier: Outlier, max_planes: int) -> tuple[int, int]:

@@ -52,7 +52,9 @@ def sweep_of(operator: str) -> Sweep:
         arrays = adaptive_arrays(definition)
     else:
         arrays = (window_arrays if definition.has_windows else whole_arrays)(definition)
-    return Sweep(operator, (*arrays, special_kernels(definition)))
+    if definition.levels == "all":
+        arrays = (*arrays, special_kernels(definition))
+    return Sweep(operator, arrays)
 
 
 def collect(
@@ -96,20 +98,21 @@ def collect(
 def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
     """Return how many rows of each covering array are in the smoke tier.
 
-    Twenty of the last array, that of special kernels. Of the others, unless the operator says so,
-    as many as make it about 60 vectors with its worked examples, special and invalid cases, but a
+    Twenty of the array of special kernels, the last. Of the others, unless the operator says so, as
+    many as make it about 60 vectors with its worked examples, special and invalid cases, but a
     dozen at least; a quarter of them is of the geometry. The first rows of a greedy covering array
     cover the most interactions each.
     """
-    before = len(arrays) - 1
+    last = (_SPECIAL_KERNELS,) if operator.levels == "all" else ()
+    before = len(arrays) - len(last)
     if operator.smoke_rows is not None:
-        return (*(*operator.smoke_rows, *(0,) * before)[:before], _SPECIAL_KERNELS)
+        return (*(*operator.smoke_rows, *(0,) * before)[:before], *last)
     others = len(operator.examples)
     others += sum(special_case.tier == "smoke" for special_case in specials(operator))
     others += sum(case.tier == "smoke" for case in invalid(operator))
     rows = max(_FEWEST_ROWS, _SMOKE_VECTORS - others)
     geometry = rows // 4 if before > 1 else 0
-    return (*(rows - geometry, geometry)[:before], _SPECIAL_KERNELS)
+    return (*(rows - geometry, geometry)[:before], *last)
 
 
 def _swept(operator: Operator, arrays: list[Covered], tier: Tier, seed: int) -> Iterator[Case]:

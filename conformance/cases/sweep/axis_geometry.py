@@ -1,4 +1,4 @@
-"""Levels of the geometry of one axis: names for sets of (size, kernel, stride, pads).
+"""Levels of the geometry of one axis: names for sets of (size, kernel, stride, pads, dilation).
 
 A level is a predicate on the numbers of one axis, not a number. A row of a covering array names a
 level per factor; the numbers are then searched for. A combination of levels that no numbers
@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from conformance.operators.windows import ceil_div, extent, same_total, slack
+from conformance.operators.windows import ceil_div, extent, same_total, slack, span_of
 
 KERNELS = ("one", "even", "odd", "input", "above-input", "large", "huge")
 STRIDES = ("one", "below-kernel", "kernel", "above-kernel")
@@ -28,6 +28,7 @@ PADS = (
     "above-kernel",
 )
 FITS = ("exact", "rest")
+DILATIONS = ("one", "two", "more")
 # Up to a vector register and a few lanes more.
 WIDTHS = ("1", "2-3", "4-7", "8-11", "16-19", "32-35")
 
@@ -41,14 +42,23 @@ _KERNEL_SIZES = {
 }
 
 
+_DILATION_NUMBERS = {"one": (1,), "two": (2,), "more": (3, 4)}
+
+
 class Axis(NamedTuple):
-    """The numbers of one spatial axis: input size, kernel, stride, given pads."""
+    """The numbers of one spatial axis: input size, kernel, stride, given pads, dilation."""
 
     d: int
     k: int
     s: int
     begin: int
     end: int
+    n: int = 1
+
+    @property
+    def span(self) -> int:
+        """Cells from the first to the last of a window."""
+        return span_of(self.k, self.n)
 
 
 def windows_of(axis: Axis, mode: str) -> int:
@@ -61,43 +71,65 @@ def windows_of(axis: Axis, mode: str) -> int:
 def fit_of(axis: Axis, mode: str) -> str:
     """Say whether windows end with the padded input; for same_*, whether the padding is even."""
     if mode == "same":
-        total = same_total(axis.d, axis.k, axis.s, ceil_div(axis.d, axis.s))
+        total = same_total(axis.d, axis.span, axis.s, ceil_div(axis.d, axis.s))
         return "rest" if total % 2 else "exact"
     return "rest" if _slack(axis, mode) % axis.s else "exact"
 
 
 def _slack(axis: Axis, mode: str) -> int:
-    return slack(axis.d, axis.k, *((axis.begin, axis.end) if mode == "explicit" else (0, 0)))
+    return slack(axis.d, axis.span, *((axis.begin, axis.end) if mode == "explicit" else (0, 0)))
 
 
 @cache
 def candidates(
-    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
+    mode: str,
+    kernel: str,
+    stride: str,
+    pads: str,
+    fit: str,
+    width: str | None,
+    dilation: str = "one",
 ) -> tuple[Axis, ...]:
     """Return axes that satisfy all levels; `width` None asks for any small number of windows."""
-    return tuple(_candidates(mode, kernel, stride, pads, fit, width))
+    return tuple(_candidates(mode, kernel, stride, pads, fit, width, dilation))
 
 
 @cache
-def feasible(mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None) -> bool:
+def feasible(
+    mode: str,
+    kernel: str,
+    stride: str,
+    pads: str,
+    fit: str,
+    width: str | None,
+    dilation: str = "one",
+) -> bool:
     """Whether some axis satisfies all levels: the first one found says so."""
-    return any(True for _ in _candidates(mode, kernel, stride, pads, fit, width))
+    return any(True for _ in _candidates(mode, kernel, stride, pads, fit, width, dilation))
 
 
 def _candidates(
-    mode: str, kernel: str, stride: str, pads: str, fit: str, width: str | None
+    mode: str,
+    kernel: str,
+    stride: str,
+    pads: str,
+    fit: str,
+    width: str | None,
+    dilation: str = "one",
 ) -> Iterator[Axis]:
-    for k, d in _kernels(kernel):
+    for (k, d), n in product(_kernels(kernel), _DILATION_NUMBERS[dilation]):
+        more = (k - 1) * (n - 1)  # cells that a dilated window spans beyond the others
+        size = None if d is None else d + more
         for s in _strides(stride, k):
             for begin, end in _pads(pads, k, s):
                 padding = begin + end if mode == "explicit" else 0
-                for size, size_fit in _sizes_and_fits(k, d, s, padding, mode, width):
+                for fitting, size_fit in _sizes_and_fits(k + more, size, s, padding, mode, width):
                     if size_fit == fit:
-                        yield Axis(size, k, s, begin, end)
+                        yield Axis(fitting, k, s, begin, end, n)
 
 
 @cache
-def plain(mode: str, width: str | None, *, padded: bool) -> tuple[Axis, ...]:
+def plain(mode: str, width: str | None, dilation: str = "one", *, padded: bool) -> tuple[Axis, ...]:
     """Return small axes of every kind, to stand beside the axis that a row is about."""
     levels = product(
         ("odd", "even", "one"),
@@ -108,21 +140,25 @@ def plain(mode: str, width: str | None, *, padded: bool) -> tuple[Axis, ...]:
     return tuple(
         axis
         for kernel, stride, pads, fit in levels
-        for axis in candidates(mode, kernel, stride, pads, fit, width)
+        for axis in candidates(mode, kernel, stride, pads, fit, width, dilation)
         if axis.k <= 3 and axis.s <= 3
     )
 
 
 @cache
-def alike(mode: str, width: str | None, k: int, s: int | None, *, padded: bool) -> tuple[Axis, ...]:
-    """Return axes of one kernel and, unless None, stride, to stand beside another of the same."""
+def alike(
+    mode: str, width: str | None, k: int, n: int, s: int | None, *, padded: bool
+) -> tuple[Axis, ...]:
+    """Return axes of one kernel, dilation n and, unless None, stride, to stand beside another."""
     return tuple(
         dict.fromkeys(
-            Axis(size, k, stride, begin, end)
+            Axis(size, k, stride, begin, end, n)
             for stride in ((1, 2, 3) if s is None else (s,))
             for pads in (("begin", "end", "end-larger", "none") if padded else ("none",))
             for begin, end in _pads(pads, k, stride)
-            for size in _sizes(k, stride, begin + end if mode == "explicit" else 0, mode, width)
+            for size in _sizes(
+                span_of(k, n), stride, begin + end if mode == "explicit" else 0, mode, width
+            )
         )
     )
 

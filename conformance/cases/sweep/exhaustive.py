@@ -15,11 +15,13 @@ from typing import Any
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
 from conformance.operators import OPERATORS
-from conformance.operators.attributes import WORDS
+from conformance.operators.attributes import Role
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 
 _SIZES, _KERNELS, _STRIDES, _PADS = range(1, 13), range(1, 7), range(1, 6), range(5)
+_DILATIONS = range(1, 4)
+_VARIED: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad")
 _LONG, _LONG_STEP = range(1, 65), 8
 """Sizes where there is no kernel, and how many of them are a part."""
 _CHANNELS = 4
@@ -54,7 +56,7 @@ def _sizes(operator: Operator, part: int) -> Iterator[CaseSpec]:
     sizes = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
     patterns = ("impulses", "index", "normals")
     outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
-    words = list(suited.word_choices(operator, *WORDS))
+    words = list(suited.word_choices(operator, *_VARIED))
     data = [
         (dtype, pattern)
         for dtype in suited.floats(operator)
@@ -69,10 +71,17 @@ def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
     patterns = ("index", "impulses", "negative")
     strides = _STRIDES if "strides" in operator.roles else range(1, 2)
     pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
-    words = list(suited.word_choices(operator, *WORDS))
+    dilations = _DILATIONS if "dilations" in operator.roles else range(1, 2)
+    words = list(suited.word_choices(operator, *_VARIED))
     numbers = (
-        {"kernel": kernel, "strides": stride, "pads_begin": begin, "pads_end": end}
-        for stride, begin, end in product(strides, *pads)
+        {
+            "kernel": kernel,
+            "strides": stride,
+            "pads_begin": begin,
+            "pads_end": end,
+            "dilations": dilation,
+        }
+        for stride, begin, end, dilation in product(strides, *pads, dilations)
     )
     types = suited.floats(operator)
     turns = [

@@ -6,7 +6,7 @@ a shift. These are the least pairs at which one of them is off, or two (see the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
@@ -37,7 +37,9 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
         return
     modes = [words.get("auto_pad") for words in suited.word_choices(operator, "auto_pad")]
     roundings = list(suited.word_choices(operator, "rounding"))
-    pairs = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
+    pairs: Sequence[tuple[int, int]] = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
+    if operator.levels == "few":
+        pairs = pairs[::8]
     places = [(axes, axis) for axes in suited.axes(operator) for axis in range(axes)]
     for (turn, pair), (axes, axis), words in product(enumerate(pairs), places, roundings):
         mode = modes[(turn + axis) % len(modes)]

@@ -54,6 +54,10 @@ def valid_case(operator: Operator) -> Case:
     roles = ("kernel", "strides", "pads_begin", "pads_end")
     meanings: dict[str, Any] = dict(zip(roles, numbers, strict=True))
     meanings |= {a.role: a.meanings[0] for a in operator.attributes if a.values}
+    meanings |= {
+        role: suited.scalar_values(a, axes)[0] for role, a in suited.scalars(operator).items()
+    }
+    meanings["dilations"] = (1,) * axes
     attributes = operator.attributes_of(meanings)
     data = np.arange(1, np.prod(sizes) + 1).reshape(1, 1, *sizes)
     inputs = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))

@@ -38,6 +38,7 @@ _WINDOWS: dict[str, _Grown] = {
     "kernel": lambda n, padded: Line(n if padded else n + 2, n, 1, padded, padded),
     "strides": lambda n, padded: Line(n + 2 - padded, 2, n, padded),
     "strides_and_pads": lambda n, _: Line(3, n + 1, n, n, n),
+    "dilations": lambda n, padded: Line(n + 2, 2, 1, padded, padded, dilations=n),
     "pads_begin": lambda n, padded: Line(3, n + 1, pads_begin=n, pads_end=padded),
     "pads_end": lambda n, padded: Line(3, n + 1, pads_begin=padded, pads_end=n),
 }
@@ -70,7 +71,7 @@ def ladders(operator: Operator, seed: int) -> Iterator[Case]:
 def ladder_specs(operator: Operator) -> Iterator[CaseSpec]:
     """Yield them without data; element types, words and padding take turns."""
     words = list(suited.word_choices(operator, "rounding", "include_pad"))
-    for step, number in enumerate(RUNGS):
+    for step, number in enumerate(RUNGS if operator.levels == "all" else RUNGS[1::4]):
         for place, (what, planes, lines) in enumerate(_rungs(operator, number, step)):
             turn = step + place
             cells = prod(line.cells(operator) for line in lines)

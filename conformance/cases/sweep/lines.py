@@ -18,6 +18,7 @@ class Line(NamedTuple):
     pads_begin: int = 0
     pads_end: int = 0
     output: int = 1
+    dilations: int = 1
 
     def is_sayable(self, operator: Operator) -> bool:
         """Say whether an operator with windows has attributes for these numbers."""

@@ -21,6 +21,7 @@ _PLAIN: _Lists = {
     "sizes": (6, 5),
     "kernel": (2, 2),
     "strides": (1, 1),
+    "dilations": (1, 1),
     "pads_begin": (0, 0),
     "pads_end": (0, 0),
     "output": (3, 2),
@@ -48,6 +49,10 @@ _SWAPPED: dict[str, tuple[_Lists, _Lists]] = {
         {"kernel": (3, 3), "strides": (1, 2), "pads_begin": (2, 1)},
         {"kernel": (3, 3), "strides": (2, 1), "pads_begin": (1, 2)},
     ),
+    "strides and dilations": (
+        {"sizes": (9, 8), "strides": (3, 2), "dilations": (2, 3)},
+        {"sizes": (9, 8), "strides": (2, 3), "dilations": (3, 2)},
+    ),
     "sizes and output": (
         {"sizes": (3, 5), "output": (5, 3)},
         {"sizes": (5, 3), "output": (3, 5)},
@@ -65,11 +70,17 @@ _DATA = ("names", "negative", "integers")
 
 
 def lookalikes(operator: Operator, seed: int) -> Iterator[Case]:
-    """Yield each pair in turn, then all from the last to the first; each call has other data."""
+    """Yield each pair in turn, then all from the last to the first; each call has other data.
+
+    Where an operator has few levels, each pair once.
+    """
     pairs = list(_pairs(operator))
     first, second, third = _DATA
     calls = [call for a, b in pairs for call in ((a, first), (b, first), (a, second))]
-    calls += [call for a, b in pairs[::-1] for call in ((b, second), (a, third), (b, third))]
+    if operator.levels == "few":
+        calls = [call for a, b in pairs for call in ((a, first), (b, second))]
+    else:
+        calls += [call for a, b in pairs[::-1] for call in ((b, second), (a, third), (b, third))]
     for spec, pattern in calls:
         yield build(replace(spec, pattern=pattern), seed=seed)
 
@@ -96,7 +107,7 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
 def _beside(role: str, numbers: Sequence[tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Return other lists, with room for the largest numbers of a role."""
     high, wide = (max(each) for each in zip(*numbers, strict=True))
-    if role in {"kernel", "strides"}:
+    if role in {"kernel", "strides", "dilations"}:
         return {"sizes": (high + 4, wide + 3)}
     if role in {"pads_begin", "pads_end"}:
         return {"kernel": (high + 1, wide + 1), "sizes": (high + 3, wide + 2)}

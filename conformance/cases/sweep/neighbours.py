@@ -18,7 +18,7 @@ from conformance.vector import Case
 
 # Sizes at which one more of anything, at either end, changes the windows or what they count.
 _PLANES, _SIZES, _OUTPUT = (1, 2), (6, 8, 7), (4, 3, 5)
-_NUMBERS = {"kernel": 3, "strides": 2, "pads_begin": 0, "pads_end": 0}
+_NUMBERS = {"kernel": 3, "strides": 2, "pads_begin": 0, "pads_end": 0, "dilations": 1}
 
 
 def neighbours(operator: Operator, seed: int) -> Iterator[Case]:
@@ -41,6 +41,8 @@ def _bases(operator: Operator) -> Iterator[CaseSpec]:
     axes = 2 if 2 in swept else swept[0]
     numbers: dict[str, Any] = {role: (value,) * axes for role, value in _NUMBERS.items()}
     numbers["output"] = _OUTPUT[:axes]
+    for role, scalar in suited.scalars(operator).items():
+        numbers[role] = suited.scalar_values(scalar, axes)[0]
     words = {role: _meanings(word) for role, word in suited.words(operator).items()}
     dtype = suited.plain_type(operator)
     first = next(iter(words), None)
@@ -61,7 +63,7 @@ def _meanings(word: Attribute) -> tuple[Any, ...]:
 
 
 def _near(operator: Operator, base: CaseSpec) -> Iterator[CaseSpec]:
-    for attributes in _near_attributes(operator, base.attributes):
+    for attributes in _near_attributes(operator, base.attributes, len(base.shape) - 2):
         yield replace(base, attributes=attributes)
     for _, shape in one_off(list(base.shape), 1):
         yield replace(base, shape=tuple(shape))
@@ -76,14 +78,19 @@ def _near(operator: Operator, base: CaseSpec) -> Iterator[CaseSpec]:
             break
 
 
-def _near_attributes(operator: Operator, base: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _near_attributes(
+    operator: Operator, base: Mapping[str, Any], axes: int
+) -> Iterator[dict[str, Any]]:
     declared = {attribute.key: attribute for attribute in operator.attributes}
     for key, value in base.items():
-        changed = (
-            [values for _, values in one_off(value, 1)]
-            if declared[key].is_list
-            else [declared[key].spelled(meaning) for meaning in _meanings(declared[key])]
-        )
+        attribute = declared[key]
+        changed: list[Any]
+        if attribute.is_list:
+            changed = [values for _, values in one_off(value, 1)]
+        elif attribute.is_scalar:
+            changed = [*suited.scalar_values(attribute, axes)]
+        else:
+            changed = [attribute.spelled(meaning) for meaning in _meanings(attribute)]
         yield from ({**base, key: other} for other in changed if other != value)
     for attribute in operator.attributes:
         if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):

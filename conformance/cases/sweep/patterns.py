@@ -285,6 +285,8 @@ AVERAGE_PATTERNS = tuple(
     for name in _PATTERNS
     if name not in {"extremes", "all-minus-infinity", "lowest", *SPECIAL_PATTERNS}
 )
+NORM_PATTERNS = tuple(name for name in AVERAGE_PATTERNS if name != "overflow")
+"""A norm overflows where a mean does not, and a bound says nothing where it is about to."""
 MAXIMUM_PATTERNS = tuple(
     name
     for name in _PATTERNS

@@ -97,6 +97,11 @@ def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> 
         if low >= 0:
             yield _Wrong([], "no entries", "no entries")
         yield from _any_too_small(numbers, attribute.least)
+    elif attribute.is_scalar:
+        bounds = attribute.bounds(axes)
+        if bounds is not None:
+            for value, rule in ((bounds[0] - 1, "too small"), (bounds[1] + 1, "too large")):
+                yield _Wrong(value, rule, f"{value} is {rule}")
     elif any(isinstance(choice, str) for choice in attribute.choices):
         words = (*_NO_WORDS, *(str(choice).upper() for choice in attribute.choices))
         for turn, word in enumerate(words):

@@ -44,6 +44,24 @@ _IN_SMOKE = (
     "a window past the end padding",
 )
 
+# Shape, kernel, strides, begin, end, dilations: where cells of a window are apart.
+_DILATED: dict[str, tuple[_Ints, _Ints, _Ints, _Ints, _Ints, _Ints]] = {
+    "cells of a window on either side of the input": (
+        *((1, 2, 2, 1), (2, 2), (1, 1), (1, 1), (1, 1)),
+        (3, 2),
+    ),
+    "a dilation above the input": ((1, 2, 3, 4), (2, 3), (1, 1), (2, 3), (2, 3), (5, 4)),
+    "a dilation above the stride": ((1, 2, 9, 8), (3, 2), (2, 1), (1, 0), (0, 1), (3, 4)),
+    "a stride above the dilation": ((1, 2, 9, 11), (2, 3), (4, 3), (0, 1), (1, 0), (3, 2)),
+    "a dilation of one cell": ((1, 2, 5, 4), (1, 1), (2, 1), (0, 0), (0, 0), (3, 4)),
+    "dilated windows of a plane": ((1, 2, 13, 12), (3, 3), (1, 1), (2, 2), (2, 2), (2, 2)),
+    "dilated windows of a volume": (
+        *((1, 2, 7, 8, 9), (2, 3, 2), (2, 1, 2), (0, 1, 1), (1, 1, 0)),
+        (3, 2, 4),
+    ),
+    "a dilated window past the input": ((1, 1, 6, 5), (2, 2), (4, 3), (1, 0), (2, 1), (2, 2)),
+}
+
 # Layers of published networks, with small channel counts.
 _COMMON: dict[str, _Windows] = {
     "stem of ResNet": ((1, 2, 61, 56), (3, 3), (2, 2), (1, 1), (1, 1)),
@@ -160,10 +178,13 @@ def specials(operator: Operator) -> Iterator[Special]:
     fewest, most = operator.axes
     for group in _groups(operator):
         choices = list(suited.word_choices(operator, "rounding", "include_pad"))
-        for numbers in (group_numbers.of_axes(fewest) for group_numbers in group.numbers):
+        for turn, numbers in enumerate(each.of_axes(fewest) for each in group.numbers):
             if most is not None and len(numbers.shape) - 2 > most:
                 continue
-            for words, data in product(choices if group.words else choices[:1], group.data):
+            every = list(product(choices if group.words else choices[:1], group.data))
+            for words, data in (
+                every if operator.levels == "all" else every[turn % max(1, min(3, len(every))) :: 3]
+            ):
                 tag = numbers.tag or f"type {data[0]}"
                 meanings = {**numbers.meanings, **words}
                 spec = case_spec(operator, numbers.shape, meanings, *data, tags=(tag,))
@@ -194,6 +215,7 @@ def _groups(operator: Operator) -> Iterator[_Group]:
         yield _Group(_sayable(operator, _COMMON), common, words=True)
         padding = [(plain, "negative"), (floats[0], "integers")]
         yield _Group(_sayable(operator, _ALL_PADDING), padding, words=True)
+        yield _Group(_dilated(operator), padding, words=True)
         yield _Group(_sliding(_TOO_LARGE), [(plain, "integers")], words=True)
         yield _Group(_sliding(_EMPTY), [(plain, "zeros")], words=True)
         sized = _sliding({"": _COMMON["stem of ResNet"]})
@@ -212,6 +234,16 @@ def _sliding(table: Mapping[str, _Windows]) -> list[_Numbers]:
     return [
         _Numbers(tag, shape, dict(zip(roles, lists, strict=True)))
         for tag, (shape, *lists) in table.items()
+    ]
+
+
+def _dilated(operator: Operator) -> list[_Numbers]:
+    """Return the numbers of dilated windows, if an operator has any."""
+    roles = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
+    return [
+        _Numbers(tag, shape, dict(zip(roles, lists, strict=True)))
+        for tag, (shape, *lists) in _DILATED.items()
+        if "dilations" in operator.roles
     ]
 
 

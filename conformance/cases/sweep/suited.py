@@ -7,10 +7,15 @@ from itertools import product
 from typing import Any
 
 from conformance.cases.sweep.covering import Constraint, Level, Row
-from conformance.cases.sweep.patterns import AVERAGE_PATTERNS, MAXIMUM_PATTERNS, OF_INTEGERS
+from conformance.cases.sweep.patterns import (
+    AVERAGE_PATTERNS,
+    MAXIMUM_PATTERNS,
+    NORM_PATTERNS,
+    OF_INTEGERS,
+)
 from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_spec
 from conformance.dtypes import FLOATS
-from conformance.operators.attributes import MEANINGS, WORDS, Attribute, Role
+from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, Attribute, Role
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 from conformance.reference.bound import is_meaningful
@@ -19,6 +24,22 @@ Factors = dict[str, tuple[Level, ...]]
 
 _INTEGERS = ("int8", "uint8", "int32", "int64")
 _MOST_AXES = 4  # where a document sets no limit
+FEW: Factors = {
+    "dtype": ("float16", "bfloat16", "float32", "int8", "int32"),
+    "kernel": ("one", "even", "odd", "input", "large"),
+    "padding": ("none", "begin", "end-larger", "above-stride", "kernel"),
+    "width": ("1", "2-3", "4-7", "16-19"),
+    "alike": ("nothing", "kernel-and-stride"),
+    "batch": (1, 2),
+    "channels": (1, 3, 17),
+    "pattern": (
+        *("impulses", "index", "integers", "normals", "negative"),
+        *("large", "subnormals", "nan", "infinity", "all-minus-infinity"),
+    ),
+}
+"""Of some factors, the levels of operators that have few: of each kind of number, one or two."""
+EXPONENTS = (1, 2, 3, 5)
+"""Exponents of norms: no power at all, a square, and odd ones, whose signs would show."""
 PLAIN = {**UNSAID, "pads": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
@@ -48,6 +69,8 @@ def plain_type(operator: Operator) -> str:
 
 def patterns(operator: Operator) -> tuple[str, ...]:
     """Return the data patterns that can show a fault of a reduction."""
+    if operator.reduction.powers:
+        return NORM_PATTERNS
     return AVERAGE_PATTERNS if operator.reduction.sums else MAXIMUM_PATTERNS
 
 
@@ -82,14 +105,22 @@ OTHERS = Constraint(
 
 def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
     """Return the factors of a sweep: those of every operator, its `lists` and its `geometry`."""
-    return {
+    every = {
         "axes": axes(operator),
         "dtype": types(operator),
         **lists,
         **word_factors(operator),
+        **_scalar_factors(operator),
         **geometry,
         "pattern": patterns(operator),
     }
+    if operator.levels == "all":
+        return every
+    few = {
+        name: tuple(level for level in levels if level in FEW.get(name, levels))
+        for name, levels in every.items()
+    }
+    return {name: few[name] or levels for name, levels in every.items()}
 
 
 def case_of_row(
@@ -97,11 +128,18 @@ def case_of_row(
 ) -> CaseSpec:
     """Return the case of a row of a covering array, for input sizes and lists by role."""
     shape = (number(row, "batch"), number(row, "channels"), *sizes)
-    given = [role for role in MEANINGS if row.get(role, ABSENT) != ABSENT]
+    given: dict[str, Any] = {
+        role: row[role] for role in MEANINGS if row.get(role, ABSENT) != ABSENT
+    }
+    numbers: dict[str, Any] = {
+        role: scalar_values(attribute, len(shape) - 2)[number(row, role)]
+        for role, attribute in scalars(operator).items()
+        if row.get(role, ABSENT) != ABSENT
+    }
     return case_spec(
         operator,
         shape,
-        {**meanings, **{role: row[role] for role in given}},
+        {**meanings, **given, **numbers},
         str(row["dtype"]),
         str(row["pattern"]),
         size_type=str(row.get("size_type", "int64")),
@@ -118,6 +156,17 @@ def may_be_absent(attribute: Attribute) -> bool:
     if attribute.required or attribute.role not in (*PLAIN, *MEANINGS):
         return False
     return not attribute.is_list or attribute.default == PLAIN[attribute.role]
+
+
+def _scalar_factors(operator: Operator) -> Factors:
+    """Return a factor for each integer: the places in `scalar_values`, but for the default."""
+    return {
+        role: (
+            *(() if attribute.required else (ABSENT,)),
+            *range(not attribute.required, len(scalar_values(attribute, 1))),
+        )
+        for role, attribute in scalars(operator).items()
+    }
 
 
 def words(operator: Operator) -> dict[str, Attribute]:
@@ -149,6 +198,22 @@ def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
     for chosen in product(*(attributes[role].meanings for role in free)):
         given = {**fixed, **dict(zip(free, chosen, strict=True))}
         yield {role: given[role] for role in MEANINGS if role in given}
+
+
+def scalars(operator: Operator) -> dict[Role, Attribute]:
+    """Return the attributes that are one integer, by role."""
+    return {a.role: a for role in SCALARS if (a := operator.attribute(role)) is not None}
+
+
+def scalar_values(attribute: Attribute, axes: int) -> tuple[int, ...]:
+    """Return integers that an attribute may be, as many for any number of spatial axes.
+
+    That of the default comes first; the others are at the ends of its range and within.
+    """
+    bounds = attribute.bounds(axes)
+    # Of axes, of each kind, and from either end.
+    values = EXPONENTS if bounds is None else (0, 1, 2, bounds[0], -1)
+    return values if attribute.required else (attribute.default, *values)
 
 
 def with_bounds(operator: Operator, types: Sequence[str], cells: int, axes: int) -> list[str]:

@@ -179,7 +179,14 @@ def case_of(
     )
 
 
-_SHORT = {"kernel": "k", "strides": "s", "pads_begin": "b", "pads_end": "e", "pads": "p"}
+_SHORT = {
+    "kernel": "k",
+    "strides": "s",
+    "dilations": "d",
+    "pads_begin": "b",
+    "pads_end": "e",
+    "pads": "p",
+}
 _INCLUDE_PAD = {True: "include", False: "exclude"}
 
 
@@ -196,6 +203,8 @@ def _shown(operator: Operator, attributes: Mapping[str, Any]) -> Iterator[str]:
             yield str(value)
         elif attribute.is_list and isinstance(value, list):
             yield _SHORT[attribute.role] + _numbers(value)
+        elif attribute.is_scalar:
+            yield f"{key}{value}"
         else:
             meaning = attribute.meaning_of(value)
             counts = attribute.role == "include_pad" and isinstance(meaning, bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
+from typing import NamedTuple
 
 from conformance.cases.sweep import axis_geometry, suited
 from conformance.cases.sweep.axis_geometry import Axis
@@ -26,6 +27,7 @@ _WIDEST = {16: 3, 17: 3, 33: 2, 48: 1, 264: 1}
 # Of an attribute that is left out: the factor that then has certain levels alone, and why.
 _LEFT_OUT: dict[str, tuple[str, tuple[str, ...], str]] = {
     "strides": ("stride", ("one",), "absent strides are ones"),
+    "dilations": ("dilation", ("one",), "absent dilations are ones"),
     "pads_begin": ("padding", ("none", "end"), "absent padding below is zero"),
     "pads_end": ("padding", ("none", "begin"), "absent padding above is zero"),
     "pads": ("padding", ("none",), "absent padding is zero"),
@@ -66,6 +68,8 @@ def _when_left_out(role: str) -> Constraint:
 # What the geometry is swept with at the higher strength: fewer levels, small and plain data.
 _FEW_LEVELS: dict[str, tuple[Level, ...]] = {
     "kernel": ("one", "even", "odd", "input"),
+    "index_type": ("int64",),
+    "storage_order": ("row-major",),
     "padding": ("none", "begin", "end", "begin-larger", "end-larger", "above-stride"),
     "axes": (1, 2),
     "alike": ("nothing", "kernel-and-stride"),
@@ -96,9 +100,12 @@ def _geometry_factors(operator: Operator) -> suited.Factors:
         "batch": (1, 2, 3),
         "channels": CHANNELS,
     }
+    if "dilations" in operator.roles:
+        levels["dilation"] = axis_geometry.DILATIONS
     for role in _unsaid(operator, {}):
         factor, allowed, _ = _LEFT_OUT[role]
-        levels[factor] = tuple(level for level in levels[factor] if level in allowed)
+        if factor in levels:
+            levels[factor] = tuple(level for level in levels[factor] if level in allowed)
     return levels
 
 
@@ -107,8 +114,10 @@ def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
     absent = {role for role in _LEFT_OUT if row.get(role) == ABSENT}
     return {
         role
-        for role in ("strides", "pads_begin", "pads_end")
-        if role in absent or role not in operator.roles or ("pads" in absent and role != "strides")
+        for role in UNSAID
+        if role in absent
+        or role not in operator.roles
+        or ("pads" in absent and role in {"pads_begin", "pads_end"})
     }
 
 
@@ -122,18 +131,25 @@ def modes_of(operator: Operator) -> dict[Level, str]:
 
 def _geometry_constraints(operator: Operator) -> list[Constraint]:
     automatic, modes = operator.attribute("auto_pad") is not None, modes_of(operator)
-    names = (*(("auto_pad",) if automatic else ()), "kernel", "stride", "padding", "fit")
+    dilated = "dilations" in operator.roles
+    names = (
+        *(("auto_pad",) if automatic else ()),
+        *(("dilation",) if dilated else ()),
+        *_AXIS_FACTORS,
+    )
 
-    def of_an_axis(levels: Sequence[str]) -> tuple[str, ...]:
-        auto_pad, *rest = levels if automatic else (ABSENT, *levels)
-        return (modes[auto_pad], *rest)
+    def of_an_axis(levels: Sequence[str]) -> _Levels:
+        given = dict(zip(names, levels, strict=True))
+        mode = modes[given.get("auto_pad", ABSENT)]
+        of_axis = {name: given[name] for name in _AXIS_FACTORS}
+        return _Levels(mode=mode, dilation=given.get("dilation", "one"), **of_axis)
 
     def some_numbers(*levels: str) -> bool:
-        return axis_geometry.feasible(*of_an_axis(levels), None)
+        return of_an_axis(levels).feasible(None)
 
     def some_numbers_with_width(axes: int, width: str, *levels: str) -> bool:
         # With several axes, the width is that of the last and the other levels another's.
-        return axes > 1 or axis_geometry.feasible(*of_an_axis(levels), width)
+        return axes > 1 or of_an_axis(levels).feasible(width)
 
     def some_equal_numbers(axes: int, alike: str, *levels: str) -> bool:
         if alike == "nothing":
@@ -213,6 +229,28 @@ def _data_constraints() -> list[Constraint]:
     ]
 
 
+_AXIS_FACTORS = ("kernel", "stride", "padding", "fit")
+
+
+class _Levels(NamedTuple):
+    """The levels of the axis that a row is about, but for its width."""
+
+    mode: str
+    kernel: str
+    stride: str
+    padding: str
+    fit: str
+    dilation: str
+
+    def feasible(self, width: str | None) -> bool:
+        """Say whether some numbers satisfy the levels, with so many windows."""
+        return axis_geometry.feasible(*self[:-1], width, self.dilation)
+
+    def candidates(self, width: str | None) -> tuple[Axis, ...]:
+        """Return the numbers that satisfy the levels, with so many windows."""
+        return axis_geometry.candidates(*self[:-1], width, self.dilation)
+
+
 def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()) -> list[Axis]:
     """Return the numbers of each axis: one satisfies the levels, the others are small and plain.
 
@@ -221,7 +259,8 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
     """
     level = {name: str(value) for name, value in row.items()}
     axes, width, alike = int(level["axes"]), level["width"], level["alike"]
-    levels = (mode, level["kernel"], level["stride"], level["padding"], level["fit"])
+    of_axis = {name: level[name] for name in _AXIS_FACTORS}
+    levels = _Levels(mode=mode, dilation=level.get("dilation", "one"), **of_axis)
     # Of the numbers that fit, the smaller do: the suite is shipped.
     share = 8 if axes > 2 or int(level["channels"]) > 5 else 3
     most = None if alike == "nothing" else axes
@@ -230,26 +269,26 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
     if focus < axes - 1:
         options = _focused(levels, None, most, share)
     chosen: dict[int, Axis] = {focus: options[turn * 7919 % len(options)]}
-    kernel = None if alike == "nothing" else chosen[focus].k
+    kernel = None if alike == "nothing" else (chosen[focus].k, chosen[focus].n)
     stride = chosen[focus].s if alike == "kernel-and-stride" else None
     padded = level["padding"] != "none"
     for i in range(axes):
         if i != focus:
             on_its_own = width if i == axes - 1 else None
-            others = _beside(mode, on_its_own, kernel, stride, unsaid, share, padded=padded)
+            others = _beside(
+                mode, on_its_own, kernel, stride, levels.dilation, unsaid, share, padded=padded
+            )
             chosen[i] = _most_distinct(others, list(chosen.values()), turn + i)
     return [chosen[i] for i in range(axes)]
 
 
 @cache
-def _focused(
-    levels: tuple[str, str, str, str, str], width: str | None, alike: int | None, share: int
-) -> Sequence[Axis]:
+def _focused(levels: _Levels, width: str | None, alike: int | None, share: int) -> Sequence[Axis]:
     """Return what the axis that a row is about may be, if as many axes as `alike` share its kernel.
 
     Of all that satisfy the levels, the smallest part of `share`.
     """
-    options = axis_geometry.candidates(*levels, width)
+    options = levels.candidates(width)
     if alike is not None:
         options = tuple(axis for axis in options if axis.k**alike <= _SHARED_VOLUME)
     return _smallest(options, share)
@@ -259,8 +298,9 @@ def _focused(
 def _beside(
     mode: str,
     width: str | None,
-    kernel: int | None,
+    kernel: tuple[int, int] | None,
     stride: int | None,
+    dilation: str,
     unsaid: frozenset[str],
     share: int,
     *,
@@ -268,19 +308,25 @@ def _beside(
 ) -> Sequence[Axis]:
     """Return what may stand beside the axis that a row is about, of its kernel and stride if given.
 
-    Roles in `unsaid` have the numbers that a case need not say.
+    A kernel is given with its dilation. Roles in `unsaid` have the numbers that a case need not
+    say.
     """
     if kernel is None:
-        options = axis_geometry.plain(mode, width, padded=padded)
+        options = axis_geometry.plain(mode, width, dilation, padded=padded)
     else:
-        options = axis_geometry.alike(mode, width, kernel, stride, padded=padded)
+        options = axis_geometry.alike(mode, width, *kernel, stride, padded=padded)
     fitting = [axis for axis in options if unsaid <= _roles_left_out(axis)]
     return fitting if kernel is None else _smallest(fitting, share)
 
 
 def _roles_left_out(axis: Axis) -> set[str]:
     """Return the roles of numbers that are what a case without them has."""
-    numbers = {"strides": axis.s, "pads_begin": axis.begin, "pads_end": axis.end}
+    numbers = {
+        "strides": axis.s,
+        "dilations": axis.n,
+        "pads_begin": axis.begin,
+        "pads_end": axis.end,
+    }
     return {role for role, number in numbers.items() if number == UNSAID[role]}
 
 
@@ -308,6 +354,7 @@ def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
     unsaid = _unsaid(operator, row)
     axes = numbers(row, modes_of(operator)[row.get("auto_pad", ABSENT)], turn, frozenset(unsaid))
     sizes, *columns = zip(*axes, strict=True)
-    lists = dict(zip(("kernel", "strides", "pads_begin", "pads_end"), columns, strict=True))
+    roles = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
+    lists = dict(zip(roles, columns, strict=True))
     said = {role: values for role, values in lists.items() if role not in unsaid}
     return suited.case_of_row(operator, row, sizes, said)

@@ -28,7 +28,7 @@ def examples(operator: Operator, seed: int) -> Iterator[Case]:
 
 def _of_numbers(operator: Operator, example: Example) -> Case:
     channel = np.array(example.data, dtype_of(example.dtype))
-    data = channel.reshape(1, 1, *channel.shape)
+    data = channel.reshape(example.shape or (1, 1, *channel.shape))
     size = (np.array(example.output_size, np.int64),) if operator.is_adaptive else ()
     return case_of(operator.name, example.attributes, (data, *size), pattern=example.pattern)
 

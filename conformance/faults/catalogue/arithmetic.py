@@ -22,14 +22,13 @@ from conformance.faults.catalogue.building_blocks import (
 )
 from conformance.faults.catalogue.values import (
     Change,
-    GatheredWithGeometry,
     Reduce,
     clamped_to_finite,
     in_doubles,
     is_float,
     nan_as,
+    padded_window_cells,
     reducing,
-    reducing_with_geometry,
     returning,
     rounded_to,
     window_cells,
@@ -203,8 +202,8 @@ def _nan_left_out(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array
 
 def _sums_of(cells: Array, gathered: Gathered) -> Doubles:
     """Return sums, as doubles, of other cells in the windows that are gathered."""
-    windows = Gathered(cells.astype(np.float64), gathered.lo, gathered.hi)
-    return window_cells(windows).fold(np.zeros(()), np.add)
+    doubles = replace(gathered, data=cells.astype(np.float64))
+    return window_cells(doubles).fold(np.zeros(()), np.add)
 
 
 def _second_sum_not_cleared(averages: Doubles) -> Doubles:
@@ -220,15 +219,13 @@ def _count_of_nonzero(gathered: Gathered, divisor: Divisor) -> Doubles:
     return divisor / np.maximum(nonzero, 1.0)
 
 
-def _clipped_at_padding(reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor) -> Array:
+def _clipped_at_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Take the maximum of zero and the running sum at every cell of the padding."""
     if not is_float(gathered.data):
         return reduce(gathered, divisor)
-    windows = gathered.windows
-    taps = window_cells(Gathered(widen(gathered.data), windows.start, windows.stop))
+    taps = padded_window_cells(replace(gathered, data=widen(gathered.data)))
     sums = np.zeros(taps.cells.shape[:2])
-    lengths = [int((b - a).max()) for a, b in zip(windows.start, windows.stop, strict=True)]
-    for tap in range(int(np.prod(lengths))):
+    for tap in range(taps.cells.shape[2]):
         added = sums + taps.cells[:, :, tap]
         sums = np.where(taps.is_cell[:, tap], added, np.maximum(sums, 0.0))
     return narrow(
@@ -349,7 +346,7 @@ FAULTS: Faults = {
     "sum-clipped-at-padding": Behaviour(
         "a running sum below 0 replaced by 0 at every cell of the padding",
         INCLUDING,
-        reducing_with_geometry(_clipped_at_padding),
+        instead("reduce", _clipped_at_padding),
         bug="mean_relu_on_padded_taps",
     ),
 }

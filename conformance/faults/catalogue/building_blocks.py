@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -204,14 +204,17 @@ def misread_by_axis(
 
 def window_lengths(windows: Windows) -> list[Divisor]:
     """Return the cells of each window per axis, those of padding and overhang too."""
-    return [stop - start for start, stop in zip(windows.start, windows.stop, strict=True)]
+    return list(windows.lengths)
 
 
-def _cell_indices(gathered: Gathered) -> list[list[list[int]]]:
-    """Return the positions of the cells that each window reads, per axis."""
+def _cells_of(windows: Windows, sizes: Sequence[int] | None) -> list[list[list[int]]]:
+    """Return the positions of the cells of each window, per axis; those of an input if of sizes."""
     return [
-        [list(range(a, b)) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)]
-        for lo, hi in zip(gathered.lo, gathered.hi, strict=True)
+        [
+            [cell for cell in range(a, b, n) if sizes is None or 0 <= cell < sizes[j]]
+            for a, b in zip(start.tolist(), stop.tolist(), strict=True)
+        ]
+        for j, (start, stop, n) in enumerate(windows.axes)
     ]
 
 
@@ -225,26 +228,26 @@ def reading_other_cells(
     """
 
     def other(right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
-        right_cells = _cell_indices(right)
-        whole = Gathered(data, windows.start, windows.stop)
-        unchanged = _cell_indices(whole) if unclipped else right_cells
+        right_cells = _cells_of(windows, params.sizes)
+        unchanged = _cells_of(windows, None) if unclipped else right_cells
         indices = [
             [choose(cells, d, params, axis) for cells in unchanged[axis]]
             for axis, d in enumerate(params.sizes)
         ]
-        return right if indices == right_cells else _gathered_from(data, indices)
+        return right if indices == right_cells else _gathered_from(right, data, indices)
 
     return after("gather", other)
 
 
-def _gathered_from(data: Array, indices: list[list[list[int]]]) -> Gathered:
+def _gathered_from(right: Gathered, data: Array, indices: list[list[list[int]]]) -> Gathered:
     """Gather any cells: window i reads, per axis, the cells `indices[axis][i]` of the data."""
     data = np.pad(data, [(0, 0), (0, 0), *[(0, 1)] * (data.ndim - 2)])
-    lo, hi = [], []
+    lo, hi, positions = [], [], []
     for axis, windows in enumerate(indices, start=2):
         lengths = np.array([len(cells) for cells in windows], np.int64)
         flat = np.array([cell for cells in windows for cell in cells], np.int64)
         data = np.take(data, flat, axis=axis)
+        positions.append(flat)
         hi.append(np.cumsum(lengths))
         lo.append(hi[-1] - lengths)
-    return Gathered(data, tuple(lo), tuple(hi))
+    return replace(right, data=data, lo=tuple(lo), hi=tuple(hi), positions=tuple(positions))

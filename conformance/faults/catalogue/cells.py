@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from conformance.faults.catalogue.building_blocks import (
     misread_by_axis,
     reading_other_cells,
 )
+from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows
@@ -136,15 +138,14 @@ def _transposed_if_square(data: Array) -> Array:
 def _clipped_to_sizes(change: Change) -> Replaces:
     """Clip windows to changed sizes of the axes."""
 
-    def clipped(right: Gathered, _data: Array, params: Params, _windows: Windows) -> Gathered:
-        ranges = zip(right.lo, right.hi, change(params).sizes, strict=True)
-        hi = tuple(np.maximum(np.minimum(b, end), a) for a, b, end in ranges)
-        return Gathered(right.data, right.lo, hi)
+    def clipped(cells: list[int], _d: int, params: Params, axis: int) -> list[int]:
+        end = change(params).sizes[axis]
+        return [cell for cell in cells if cell < end]
 
-    return after("gather", clipped)
+    return reading_other_cells(clipped)
 
 
-def _into_next_row(right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
+def _into_next_row(_right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
     """Read the begin of the next row where a window overhangs the end of a row."""
     width = params.sizes[-1]
     overhang = max(0, int(windows.stop[-1].max(initial=0)) - width)
@@ -152,8 +153,7 @@ def _into_next_row(right: Gathered, data: Array, params: Params, windows: Window
     rows = np.arange(flat.shape[2]).reshape(-1, width)
     index = rows[:, :1] + np.arange(width + overhang)
     longer = flat[:, :, index % flat.shape[2]].reshape(*data.shape[:-1], width + overhang)
-    hi = (*right.hi[:-1], np.maximum(windows.stop[-1], right.lo[-1]))
-    return Gathered(longer, right.lo, hi)
+    return steps.clip(longer, replace(params, sizes=longer.shape[2:]), windows)
 
 
 FAULTS: Faults = {

@@ -40,12 +40,12 @@ from conformance.faults.catalogue.building_blocks import (
     wrong_pads,
     wrong_params,
 )
-from conformance.faults.catalogue.values import GatheredWithGeometry, Reduce, reducing_with_geometry
+from conformance.faults.catalogue.values import Reduce
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Pads, Windows
+from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
 
 Counts = list[axis.Positions]
@@ -130,7 +130,7 @@ def _begin_of_next_axis_at_end(pads: Pads) -> Pads:
     )
 
 
-def _integer_quotient(reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor) -> Array:
+def _integer_quotient(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Divide by the whole kernel, then multiply by (whole kernel // divisor)."""
     if gathered.params.include_pad:
         return reduce(gathered, divisor)
@@ -141,9 +141,7 @@ def _integer_quotient(reduce: Reduce, gathered: GatheredWithGeometry, divisor: D
     return scaled
 
 
-def _whole_kernel_in_blocks(
-    reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor
-) -> Array:
+def _whole_kernel_in_blocks(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Count the overhang for a multiple of eight channels, as a blocked kernel may."""
     if gathered.params.include_pad and gathered.data.shape[1] % 8 == 0:
         divisor = steps.outer(window_lengths(gathered.windows))
@@ -168,11 +166,7 @@ def _product_of(change: Callable[[Counts], Counts]) -> Replaces:
     """Divide by the product of changed counts."""
 
     def product(_divide: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
-        frames = pads if params.include_pad else ((0, 0),) * len(pads)
-        ranges = zip(windows.start, windows.stop, params.sizes, frames, strict=True)
-        return steps.outer(
-            change([axis.cells_within(a, b, -begin, d + end) for a, b, d, (begin, end) in ranges])
-        )
+        return steps.outer(change(steps.counted(params, pads, windows)))
 
     return instead("divide", product)
 
@@ -307,13 +301,13 @@ FAULTS: Faults = {
     "divisor-integer-quotient": Behaviour(
         "the correction for left-out padding computed as an integer quotient",
         INCLUDING,
-        reducing_with_geometry(_integer_quotient),
+        instead("reduce", _integer_quotient),
         bug="exclude_rescale_integer_quotient",
     ),
     "divisor-whole-kernel-blocked-channels": Behaviour(
         "the overhang of ceil counted in the divisor for a multiple of eight channels",
         INCLUDING & ROUNDED,
-        reducing_with_geometry(_whole_kernel_in_blocks),
+        instead("reduce", _whole_kernel_in_blocks),
         bug="div_full_kernel_on_overhang_blocked_C",
     ),
     "not-divided": _divisor("sums not divided", AVERAGES, lambda right, *_: np.minimum(right, 1)),

@@ -61,7 +61,7 @@ def _pads_of_same(of: AxisPads) -> Replaces:
         if not params.same:
             return right
         upper = params.auto_pad == "same_upper"
-        axes = zip(params.sizes, params.kernel, params.strides, strict=True)
+        axes = zip(params.sizes, params.spans, params.strides, strict=True)
         return tuple(of(d, k, s, upper) for d, k, s in axes)
 
     return after("pads", change)
@@ -173,7 +173,7 @@ def _floor_drops_padding_windows(right: Extent, params: Params, pads: Pads) -> E
 
 
 def _refuse_negative_numerator(right: Extent, params: Params, pads: Pads) -> Extent:
-    for d, k, s, (begin, _) in zip(params.sizes, params.kernel, params.strides, pads, strict=True):
+    for d, k, s, (begin, _) in zip(params.sizes, params.spans, params.strides, pads, strict=True):
         if params.ceil and d + begin < k and (d - k) % s:
             raise Refused(f"kernel {k} above input and begin pad {d + begin}")
     return right
@@ -183,7 +183,7 @@ def _refuse_negative_numerator(right: Extent, params: Params, pads: Pads) -> Ext
 
 
 class AxisWindows(NamedTuple):
-    """The right windows along an axis of d cells, for a kernel of k, and the pads of the axis."""
+    """The right windows along an axis of d cells, of k from first to last, and the axis's pads."""
 
     start: Positions
     stop: Positions
@@ -205,9 +205,10 @@ def _moved(
     def change(right: Windows, params: Params, pads: Pads, extent: Extent) -> Windows:
         ranges = list(zip(right.start, right.stop, strict=True))
         for j in range(len(extent)) if on_axis is None else [on_axis]:
-            d, k = params.sizes[j], params.kernel[j]
+            d, k = params.sizes[j], params.spans[j]
             ranges[j] = move(AxisWindows(*ranges[j], d, k, *pads[j]))
-        return Windows(tuple(start for start, _ in ranges), tuple(stop for _, stop in ranges))
+        starts, stops = tuple(start for start, _ in ranges), tuple(stop for _, stop in ranges)
+        return replace(right, start=starts, stop=stops)
 
     return Behaviour(summary, needs, after("windows", change), bug)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -33,7 +34,8 @@ def _starts(summary: str, stored: Callable[[Positions], Positions]) -> Behaviour
             stored(a + begin) - begin for a, (begin, _) in zip(right.start, pads, strict=True)
         ]
         axes = zip(starts, right.start, right.stop, strict=True)
-        return Windows(tuple(starts), tuple(a + stop - start for a, start, stop in axes))
+        stops = tuple(a + stop - start for a, start, stop in axes)
+        return replace(right, start=tuple(starts), stop=stops)
 
     return Behaviour(summary, STRIDED, after("windows", change))
 

@@ -21,7 +21,6 @@ from conformance.faults.catalogue.building_blocks import (
 )
 from conformance.faults.catalogue.values import (
     Change,
-    GatheredWithGeometry,
     Mask,
     Reduce,
     beyond_groups,
@@ -33,8 +32,8 @@ from conformance.faults.catalogue.values import (
     nan_as,
     of_floats,
     of_integers,
+    padded_window_cells,
     reducing,
-    reducing_with_geometry,
     returning,
     rounded_to,
     window_cells,
@@ -115,16 +114,14 @@ def _compared_as(kinds: Mapping[str, str]) -> Replaces:
     return instead("reduce", compared)
 
 
-def _padded(gathered: GatheredWithGeometry) -> Array:
+def _padded(gathered: Gathered) -> Array:
     """Return a mask of the outputs whose windows reach beyond the input."""
     windows = gathered.windows
     ranges = zip(windows.start, windows.stop, gathered.params.sizes, strict=True)
     return np.equal(steps.outer([1 - ((a < 0) | (b > d)) for a, b, d in ranges]), 0)
 
 
-def _as_float_where_padded(
-    reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor
-) -> Array:
+def _as_float_where_padded(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Return integers as floats where they are padded with minus infinity."""
     right = reduce(gathered, divisor)
     return right if is_float(right) or not _padded(gathered).any() else right.astype(np.float32)
@@ -132,8 +129,8 @@ def _as_float_where_padded(
 
 def _started_where_padded(
     start: float,
-) -> Callable[[Reduce, GatheredWithGeometry, Divisor], Array]:
-    def compute(reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor) -> Array:
+) -> Callable[[Reduce, Gathered, Divisor], Array]:
+    def compute(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
         right = reduce(gathered, divisor)
         return np.where(_padded(gathered), _at_least(start)(right), right)
 
@@ -171,14 +168,11 @@ def _later_wins(a: Array, b: Array) -> Array:
     return np.where(a > b, a, b)
 
 
-def _later_wins_over_padding(
-    reduce: Reduce, gathered: GatheredWithGeometry, divisor: Divisor
-) -> Array:
+def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Compare as `_later_wins` does, with a cell of -inf for every cell of the padding."""
     if not is_float(gathered.data):
         return reduce(gathered, divisor)
-    windows = gathered.windows
-    taps = window_cells(Gathered(widen(gathered.data), windows.start, windows.stop))
+    taps = padded_window_cells(replace(gathered, data=widen(gathered.data)))
     values = np.full(taps.cells.shape[:2], -np.inf)
     for tap in range(taps.cells.shape[2]):
         cell = np.where(taps.is_cell[:, tap], taps.cells[:, :, tap], -np.inf)
@@ -242,7 +236,7 @@ FAULTS: Faults = {
         f"padding-{name}": Behaviour(
             f"padding taken as {words}, which wins over lower cells",
             MAXIMUM & PADDED,
-            reducing_with_geometry(_started_where_padded(start)),
+            instead("reduce", _started_where_padded(start)),
         )
         for name, words, start in (
             ("lowest-float16", "the lowest finite float16", -65504.0),
@@ -324,12 +318,12 @@ FAULTS: Faults = {
     "integers-padded-with-infinity": Behaviour(
         "integers returned as float32 where there is padding",
         CHOOSING & INTEGERS & PADDED,
-        reducing_with_geometry(_as_float_where_padded),
+        instead("reduce", _as_float_where_padded),
         bug="int_pad_with_inf",
     ),
     "nan-replaced-by-padding": Behaviour(
         "NaN replaced by the next cell, also by the -inf that stands for padding",
         MAXIMUM & PADDED,
-        reducing_with_geometry(_later_wins_over_padding),
+        instead("reduce", _later_wins_over_padding),
     ),
 }

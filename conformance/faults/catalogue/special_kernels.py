@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -72,11 +73,12 @@ def _is_one_column(p: Params) -> bool:
     return p.kernel[0] > 1 and set(p.kernel[1:]) == {1}
 
 
-def _subsampled(right: Gathered, _data: Array, params: Params, _windows: Windows) -> Gathered:
+def _subsampled(right: Gathered, data: Array, params: Params, _windows: Windows) -> Gathered:
     """Read every s-th cell of the input, without padding."""
     axes = zip(right.lo, params.strides, params.sizes, strict=True)
     lo = tuple(np.minimum(np.arange(len(a)) * s, d - 1) for a, s, d in axes)
-    return Gathered(right.data, lo, tuple(a + 1 for a in lo))
+    positions = tuple(np.arange(d) for d in params.sizes)
+    return replace(right, data=data, lo=lo, hi=tuple(a + 1 for a in lo), positions=positions)
 
 
 _SPECIAL = {

@@ -22,6 +22,7 @@ from conformance.faults.catalogue.building_blocks import (
     Replaces,
 )
 from conformance.faults.catalogue.values import Mask, Reduce, entries, is_float, rounded_to
+from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -154,9 +155,9 @@ def _padding_not_cleared(right_gather: Callable[..., Gathered]) -> Callable[...,
         memory.append(padded)
         if left is None:
             return right
-        ranges = zip(windows.start, windows.stop, params.sizes, strict=True)
-        ends = [(np.clip(a, -1, d + 1) + 1, np.clip(b, -1, d + 1) + 1) for a, b, d in ranges]
-        return Gathered(padded, tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends))
+        start, stop = (tuple(end + 1 for end in ends) for ends in (windows.start, windows.stop))
+        longer = replace(params, sizes=padded.shape[2:])
+        return steps.clip(padded, longer, replace(windows, start=start, stop=stop))
 
     return other
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import name_of
-from conformance.faults.catalogue.building_blocks import Replaces, after, before, instead
+from conformance.faults.catalogue.building_blocks import Replaces, after, before
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered, Windows
+from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
@@ -145,34 +145,14 @@ def beyond_groups(lanes: int) -> Chosen:
 # Parameters in every step ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GatheredWithGeometry(Gathered):
-    """Gathered cells, and the parameters and windows that they were gathered for."""
-
-    params: Params
-    windows: Windows
-
-
-def _unchanged(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-    return gather
-
-
-def _keeping_geometry(gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
-    def other(data: Array, params: Params, windows: Windows) -> Gathered:
-        gathered = gather(data, params, windows)
-        return GatheredWithGeometry(gathered.data, gathered.lo, gathered.hi, params, windows)
-
-    return other
-
-
-def _params_in(given: Iterable[Any]) -> Params | None:
-    """Return the parameters among the arguments of a step."""
+def _params_in(given: Iterable[Any]) -> Params:
+    """Return the parameters among the arguments of a step after `validate`."""
     for argument in given:
         if isinstance(argument, Params):
             return argument
-        if isinstance(argument, GatheredWithGeometry):
+        if isinstance(argument, Gathered):
             return argument.params
-    return None  # another fault of `gather`, planted as well, may have dropped the geometry
+    raise TypeError("no step after `validate`: it gets no parameters")
 
 
 def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
@@ -183,24 +163,13 @@ def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
             wrong: Callable[..., Any] = wrap(right)
 
             def step(*given: Any) -> Any:
-                params = _params_in(given)
-                return (right if params is None or not holds(params) else wrong)(*given)
+                return (wrong if holds(_params_in(given)) else right)(*given)
 
             return step
 
         return wrapped
 
-    if "reduce" in replaces:  # gets no parameters but in what was gathered
-        gather: StepWrap = replaces.get("gather", _unchanged)
-        replaces = replaces | {"gather": lambda right: _keeping_geometry(gather(right))}
     return {step: conditional(wrap) for step, wrap in replaces.items()}
-
-
-def reducing_with_geometry(
-    compute: Callable[[Reduce, GatheredWithGeometry, Divisor], Array],
-) -> Replaces:
-    """Run `compute(reduce, gathered, divisor)` in place of `reduce`, which gets no geometry."""
-    return only_where(lambda _params: True, instead("reduce", compute))
 
 
 # The cells of windows in one array ---------------------------------------------------------------
@@ -232,16 +201,37 @@ class WindowCells(NamedTuple):
 
 
 def window_cells(gathered: Gathered) -> WindowCells:
-    """Return the cells of gathered windows, whose ranges lo:hi may reach into the padding."""
-    data = gathered.data
-    sizes, extent = data.shape[2:], tuple(len(lo) for lo in gathered.lo)
+    """Return the cells that gathered windows read."""
+    along = []
+    for lo, hi in zip(gathered.lo, gathered.hi, strict=True):
+        cells = lo[:, np.newaxis] + np.arange(max(1, int((hi - lo).max(initial=1))))
+        along.append((cells, cells < hi[:, np.newaxis]))
+    return _window_cells(gathered.data, along)
+
+
+def padded_window_cells(gathered: Gathered) -> WindowCells:
+    """Return the cells of windows, those outside of the input too."""
+    along = []
+    axes = zip(gathered.windows.axes, gathered.params.sizes, gathered.positions, strict=True)
+    for (start, stop, n), d, positions in axes:
+        cells = start[:, np.newaxis] + np.arange(0, max(1, int((stop - start).max(initial=1))), n)
+        inside = (cells < stop[:, np.newaxis]) & (cells >= 0) & (cells < d)
+        place = np.zeros(d, np.int64)  # of each position in what was gathered
+        known = positions < d
+        place[positions[known]] = np.flatnonzero(known)
+        along.append((place[np.where(inside, cells, 0)], inside))
+    return _window_cells(gathered.data, along)
+
+
+def _window_cells(
+    data: Array, along: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]
+) -> WindowCells:
+    """Return the cells of windows from their positions on each axis, and whether these are any."""
+    sizes, extent = data.shape[2:], tuple(len(positions) for positions, _ in along)
     axes = len(sizes)
     index: Array = np.zeros((), np.int64)
     is_cell: Array = np.ones((), np.bool_)
-    for j, (lo, hi, d) in enumerate(zip(gathered.lo, gathered.hi, sizes, strict=True)):
-        taps = max(1, int((hi - lo).max(initial=1)))
-        positions = lo[:, np.newaxis] + np.arange(taps)
-        inside = (positions < hi[:, np.newaxis]) & (positions >= 0) & (positions < d)
+    for j, ((positions, inside), d) in enumerate(zip(along, sizes, strict=True)):
         shape = [1] * (2 * axes)
         shape[j], shape[axes + j] = positions.shape
         index = index * d + np.where(inside, positions, 0).reshape(shape)

@@ -4,17 +4,20 @@ function axisOf(given, size) {
   const count = given.even ? given.even[3] : given.start.length;
   const start = given.even ? (j) => given.even[0] + j * given.even[1] : (j) => given.start[j];
   const stop = given.even ? (j) => start(j) + given.even[2] : (j) => given.stop[j];
+  const dilation = given.dilation ?? 1;
   const every = [...Array(count).keys()], [before, after] = given.pads;
   const zone = (at) => at >= 0 && at < size ? "" : at >= -before && at < size + after ? "pad" : "over";
   return {
-    size, count, start, stop, zone, before, after,
+    size, count, start, stop, zone, before, after, dilation,
+    cells: (j) => [...Array(Math.max(0, Math.ceil((stop(j) - start(j)) / dilation))).keys()].map((n) => start(j) + n * dilation),
+    reads: (j, at) => at >= start(j) && at < stop(j) && (at - start(j)) % dilation === 0,
     low: every.reduce((least, j) => Math.min(least, start(j)), -before),
     high: every.reduce((most, j) => Math.max(most, stop(j)), size + after),
   };
 }
 
 const FLAT = {
-  size: 1, count: 1, start: () => 0, stop: () => 1, zone: () => "", low: 0, high: 1, flat: true, before: 0, after: 0,
+  size: 1, count: 1, start: () => 0, stop: () => 1, cells: () => [0], reads: (_, at) => at === 0, zone: () => "", low: 0, high: 1, flat: true, before: 0, after: 0,
 };
 const flatIndex = (index, extents) => index.reduce((sum, at, axis) => sum * extents[axis] + at, 0);
 const unravel = (flat, extents) => {
@@ -113,10 +116,10 @@ function pictureOf(scene) {
   function look(index) {
     looked = index;
     leading.forEach((axis, i) => {
-      const start = axis.start(index[2 + i]), stop = axis.stop(index[2 + i]);
-      if (depths[i] >= start && depths[i] < stop) return;
-      const first = clamp(start, 0, axis.size - 1);
-      depths[i] = clamp(depths[i], first, clamp(stop - 1, first, axis.size - 1));
+      if (axis.reads(index[2 + i], depths[i])) return;
+      const cells = axis.cells(index[2 + i]).filter((at) => at >= 0 && at < axis.size);
+      const nearest = (one, other) => Math.abs(other - depths[i]) < Math.abs(one - depths[i]) ? other : one;
+      depths[i] = cells.length ? cells.reduce(nearest) : clamp(axis.start(index[2 + i]), 0, axis.size - 1);
     });
     show();
   }
@@ -197,22 +200,22 @@ function describe(scene, index) {
     const far = Number.isFinite(error) ? `off by ${rough(error)}, ${rough(error / spacing(expected[flat], given.dtype))} ulp` : "no finite error";
     lines.push(make("p", {}, `${far}${allowed == null ? "" : `; allowed ${rough(allowed)}`}`));
   }
-  const spans = axes.map((axis, i) => [axis.start(index[2 + i]), axis.stop(index[2 + i])]);
-  const counts = (low, high) => spans.reduce((n, [start, stop], i) => n * Math.max(0, Math.min(stop, high(axes[i])) - Math.max(start, low(axes[i]))), 1);
-  const total = spans.reduce((n, [start, stop]) => n * Math.max(0, stop - start), 1);
+  const spans = axes.map((axis, i) => [axis.start(index[2 + i]), axis.stop(index[2 + i]), ...(axis.dilation > 1 ? [axis.dilation] : [])]);
+  const cells = axes.map((axis, i) => axis.cells(index[2 + i]));
+  const counts = (low, high) => cells.reduce((n, every, i) => n * every.filter((at) => at >= low(axes[i]) && at < high(axes[i])).length, 1);
+  const total = cells.reduce((n, every) => n * every.length, 1);
   const inner = counts(() => 0, (axis) => axis.size);
   const padded = counts((axis) => -axis.before, (axis) => axis.size + axis.after);
   const read = [];
   const walk = (place) => {
     if (place.length === axes.length) read.push(data[flatIndex([index[0], index[1], ...place], given.shape)]);
     else {
-      const axis = axes[place.length], [start, stop] = spans[place.length];
-      for (let p = Math.max(start, 0); p < Math.min(stop, axis.size); p++) walk([...place, p]);
+      for (const p of cells[place.length]) if (p >= 0 && p < axes[place.length].size) walk([...place, p]);
     }
   };
   if (inner <= 5000) walk([]);
   const outside = [padded - inner ? `${padded - inner} of padding` : "", total - padded ? `${total - padded} of overhang` : ""].filter(Boolean).join(" and ");
-  lines.push(make("p", {}, `window ${spans.map(([a, b]) => `${a}:${b}`).join(" × ")}, ${total} ${total === 1 ? "cell" : "cells"}${outside ? `, ${outside}` : ""}; reads `,
+  lines.push(make("p", {}, `window ${spans.map((span) => span.join(":")).join(" × ")}, ${total} ${total === 1 ? "cell" : "cells"}${outside ? `, ${outside}` : ""}; reads `,
     make("code", {}, read.slice(0, 48).map((value) => exact(value, given.dtype)).join("  ") || "nothing"), inner > 48 ? ` and ${inner - 48} more` : ""));
   if (given.average && read.length) {
     const divisor = Array.isArray(given.divisor) ? given.divisor[flatIndex(index.slice(2), given.out.slice(2))] : given.divisor;

@@ -140,15 +140,19 @@ def _axes(plan: Plan, only: Sequence[int] | None) -> Iterator[dict[str, Any]]:
 
     Of others, all or `only` that with the given position.
     """
-    windows = zip(plan.windows.start, plan.windows.stop, plan.pads, strict=True)
-    for axis, (start, stop, pads) in enumerate(windows):
+    for axis, ((start, stop, dilation), pads) in enumerate(
+        zip(plan.windows.axes, plan.pads, strict=True)
+    ):
+        given: dict[str, Any] = {"pads": pads}
+        if dilation > 1:
+            given["dilation"] = dilation
         steps, cells = np.unique(np.diff(start)), np.unique(stop - start)
         if len(steps) <= 1 and len(cells) == 1:
             even = [start[0], steps[0] if len(steps) else 1, cells[0], len(start)]
-            yield {"pads": pads, "even": [int(number) for number in even]}
+            yield given | {"even": [int(number) for number in even]}
         else:
             part = slice(None) if only is None else slice(only[axis], only[axis] + 1)
-            yield {"pads": pads, "start": start[part].tolist(), "stop": stop[part].tolist()}
+            yield given | {"start": start[part].tolist(), "stop": stop[part].tolist()}
 
 
 def _divisor(plan: Plan) -> int | list[int]:

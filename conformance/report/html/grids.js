@@ -35,7 +35,7 @@ function inputGrid(scene, index, depths) {
   const { given, rows, columns, data, leading } = scene;
   const [r, c] = rows.flat ? [0, index.at(-1)] : index.slice(-2);
   const [top, bottom] = visible(rows.low, rows.high, [rows.start(r), rows.stop(r)], ROWS);
-  const deep = leading.every((axis, i) => depths[i] >= axis.start(index[2 + i]) && depths[i] < axis.stop(index[2 + i]));
+  const deep = leading.every((axis, i) => axis.reads(index[2 + i], depths[i]));
   const outside = leading.map((axis, i) => axis.zone(depths[i]));
   const zoneOf = (p, q) => {
     const zones = [rows.zone(p), columns.zone(q), ...outside];
@@ -50,11 +50,10 @@ function inputGrid(scene, index, depths) {
   const x = (q) => x0 + (q - left) * wide, y = (p) => y0 + (p - top) * HIGH;
   const svg = shape("svg", { width: x(right) + 4, height: y(bottom) + 4, role: "img",
     "aria-label": "The input with its padding; the window of the chosen output is outlined." });
-  const inside = (axis, j, p) => p >= axis.start(j) && p < axis.stop(j);
   for (let p = top; p < bottom; p++) {
     for (let q = left; q < right; q++) {
       const zone = zoneOf(p, q);
-      const read = deep && inside(rows, r, p) && inside(columns, c, q);
+      const read = deep && rows.reads(r, p) && columns.reads(c, q);
       svg.append(shape("rect", { class: `cell ${zone}${read ? " read" : ""}`, x: x(q), y: y(p), width: wide, height: HIGH }));
       svg.append(shape("text", { class: zone ? "value blank" : "value", x: x(q) + wide / 2, y: y(p) + HIGH / 2 },
         zone === "over" ? "×" : zone === "pad" ? "·" : text(p, q)));

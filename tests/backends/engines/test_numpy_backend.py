@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.drawn_params import hard_cases
 from support.effort import examples
 from support.oracle import WholeCaseUndefined, array, oracle
 from support.random_cases import (
@@ -19,6 +20,7 @@ from support.random_cases import (
 )
 
 from conformance.backends.engines.numpy_backend import backend
+from conformance.vector import outputs_of
 
 PAIR = np.array([[[1.0, 3.0, 5.0]]], np.float32)
 
@@ -38,8 +40,16 @@ def test_equals_the_oracle_on_integers(case):
     result = defined(case)
     got = backend(*case)
     assert_equals(got, result)
-    undefined = got[result.undefined].astype(np.float64)
-    assert np.all(np.isneginf(undefined) if case[0] == "MaxPool-1" else np.isnan(undefined))
+    undefined = outputs_of(got)[0][result.undefined].astype(np.float64)
+    assert np.all(np.isneginf(undefined) if "Max" in case[0] else np.isnan(undefined))
+
+
+@examples(2)
+@given(hard_cases(operators=("MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")))
+def test_indices_are_the_oracles(case):
+    """Of equal maxima and of NaNs, the first is chosen."""
+    result = defined(case)
+    assert_equals(backend(*case), result)
 
 
 @given(cases(fill=noise))
@@ -50,12 +60,13 @@ def test_is_within_rounding_on_noise(case):
 
 
 @examples(0.5)
-@given(cases(["MaxPool-1"], ["int8", "uint8", "int32", "int64", "uint64"]))
+@given(cases(["MaxPool-1", "MaxPool-14"], ["int8", "uint8", "int32", "int64", "uint64"]))
 def test_maximum_of_integers(case):
     """Integers keep their type, and a window of padding alone is the lowest value."""
     result = defined(case)
-    got = backend(*case)
-    assert_equals(got, result)
+    returned = backend(*case)
+    assert_equals(returned, result)
+    got = outputs_of(returned)[0]
     assert np.all(got[result.undefined] == np.iinfo(got.dtype).min)
 
 

@@ -24,10 +24,10 @@ def port(*dims, precision="FP32"):
     return f"<port id='0'{named}>{''.join(f'<dim>{d}</dim>' for d in dims)}</port>"
 
 
-def layer(kind="MaxPool", data=DATA, *, given=None, made="", name="pool"):
+def layer(kind="MaxPool", data=DATA, *, given=None, made="", name="pool", opset="opset1"):
     given = port(1, 3, 8, 9) if given is None else given
     return (
-        f'<layer id="1" name="{name}" type="{kind}" version="opset1"><data {data}/>'
+        f'<layer id="1" name="{name}" type="{kind}" version="{opset}"><data {data}/>'
         f"<input>{given}</input><output>{made}</output></layer>"
     )
 
@@ -52,6 +52,32 @@ def read(tmp_path):
 
 class TestRead:
     """What becomes of a layer."""
+
+    @pytest.mark.parametrize(
+        ("kind", "opset", "operator"),
+        [
+            ("MaxPool", "opset7", "MaxPool-1"),
+            ("MaxPool", "opset8", "MaxPool-8"),
+            ("MaxPool", "opset14", "MaxPool-14"),
+            ("MaxPool", "extension", "MaxPool-1"),
+            ("AvgPool", "opset15", "AvgPool-14"),
+            ("AvgPool", "opset16", "AvgPool-16"),
+            ("AdaptiveMaxPool", "opset8", "AdaptiveMaxPool-8"),
+        ],
+    )
+    def test_versions(self, read, kind, opset, operator):
+        """The newest document that its opset has, the oldest where it names none."""
+        data = f'{DATA} exclude-pad="true"' if kind == "AvgPool" else DATA
+        data = "" if kind == "AdaptiveMaxPool" else data
+        (found,) = read(net(layer(kind, data, opset=opset, made=port(1, 3, 4, 4)))).layers
+        assert found.operator == operator
+
+    def test_dilations_and_indices(self, read):
+        """A layer of opset 8 has dilations, a type of indices and the axis they count from."""
+        data = f'{DATA} dilations="2,1" index_element_type="i32" axis="-2"'
+        (found,) = read(net(layer(data=data, opset="opset8"))).layers
+        words = {"dilations": [2, 1], "index_element_type": "i32", "axis": -2}
+        assert found == Layer("pool", "MaxPool-8", NUMBERS | words, (1, 3, 8, 9), "float32")
 
     def test_maximum(self, read):
         """Attributes are lists of integers and words, the type is that of the input."""
@@ -93,8 +119,8 @@ class TestRead:
     @pytest.mark.parametrize(
         ("text", "why"),
         [
-            (layer("AdaptiveMaxPool"), "none of the documents defines it"),
-            (layer(data=f'{DATA} dilations="2,2"'), "dilations: the documents have none"),
+            (layer("ROIPooling"), "none of the documents defines it"),
+            (layer(data=f'{DATA} dilations="2,2"'), "dilations: MaxPool-1 has none"),
             (layer(given=port(1, 2, 3, precision="U4")), "precision U4"),
             (layer(data='kernel="two"'), "kernel='two' is no list of integers"),
             (layer(data='kernel="9999999"'), "kernel holds numbers above 1,048,576"),

@@ -1,0 +1,53 @@
+"""Indices that may be those of any of several equal cells: whether one is."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.batch import Batch
+from conformance.operators import operator_named, under
+from conformance.operators.indices import ChosenIndex
+from conformance.operators.pipeline import Gathered
+
+Ints = npt.NDArray[np.int64]
+
+
+def hold_the_value(
+    batch: Batch, rows: Ints, elements: Ints, indices: Ints
+) -> npt.NDArray[np.bool_]:
+    """Say of each index whether its cell is in the window and holds the first output's value.
+
+    `rows` are rows of the expected table, `elements` places in their output, flat.
+    """
+    return np.array(
+        [
+            _holds(batch, row, element, index)
+            for row, element, index in zip(
+                rows.tolist(), elements.tolist(), indices.tolist(), strict=True
+            )
+        ],
+        np.bool_,
+    )
+
+
+def _holds(batch: Batch, row: int, element: int, index: int) -> bool:
+    first = row - int(batch.expected_output[row])
+    step, gathered = _gathered(batch, first)
+    values = batch.columns[batch.expected_dtype[first]].values
+    value = values[int(batch.expected_start[first]) + element]
+    place = [int(i) for i in np.unravel_index(element, batch.expected_shape[row])]
+    return isinstance(step, ChosenIndex) and step.holds(gathered, value, place, index)
+
+
+@lru_cache(maxsize=16)
+def _gathered(batch: Batch, first: int) -> tuple[object, Gathered]:
+    """Return the step that chooses indices and what it gets, for the outcome of a row."""
+    outcome = int(np.flatnonzero(batch.outcome_expected == first)[0])
+    vector = int(batch.outcome_vector[outcome])
+    operator, inputs = operator_named(batch.operator), batch.inputs[vector]
+    pipeline = under(operator, batch.outcome_readings[outcome][0])
+    plan = pipeline.plan(operator.validate(inputs, batch.attributes[vector]))
+    return pipeline.further, pipeline.gather(inputs[0], plan.params, plan.windows)

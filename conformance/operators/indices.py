@@ -1,0 +1,87 @@
+"""The second output of a maximum: the index of the chosen cell, as the attributes count cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import dtype_of
+from conformance.operators.operator import Output
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Gathered, outer
+from conformance.operators.reduction import lowest
+from conformance.reference.position import NOWHERE, numbers_of, position_of_maximum
+from conformance.vector import Array
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenIndex:
+    """The step `further` of a maximum: the index of its cell, NOWHERE where it has none.
+
+    `ties` and `nan` say which of equal cells, and of NaNs, is chosen: the first or the last in
+    row-major order. `reversed_axes` are the axes that column-major order reverses: those of space,
+    or all. A window without cells has no index, nor has one whose maximum is what padding holds:
+    minus infinity, or the lowest integer.
+    """
+
+    ties: str = "first"
+    nan: str = "first"
+    reversed_axes: str = "spatial"
+
+    def __call__(self, gathered: Gathered, _divisor: Divisor, first: Array) -> tuple[Array, ...]:
+        """Return the indices, of the shape of the first output."""
+        params, windows = gathered.params, gathered.windows
+        cells = position_of_maximum(
+            gathered.data,
+            first,
+            gathered.lo,
+            gathered.hi,
+            numbers_of(gathered.positions, params.sizes),
+            last=self.ties == "last",
+            last_nan=self.nan == "last",
+        )
+        reaches_out = outer(windows.lengths) > outer(windows.inside(params.sizes))
+        nothing = (cells == NOWHERE) | (reaches_out & (first == lowest(first.dtype)))
+        batch, channel = np.ogrid[: first.shape[0], : first.shape[1]]
+        spread = (...,) + (np.newaxis,) * len(params.sizes)
+        places = [batch[spread], channel[spread]]
+        for axis, d in enumerate(params.sizes, 1):
+            places.append(cells // prod(params.sizes[axis:]) % d)
+        indices = self.index_of(places, first.shape, params)
+        return (np.where(nothing, NOWHERE, indices).astype(dtype_of(params.index_type)),)
+
+    def holds(self, gathered: Gathered, value: Any, place: Sequence[int], index: int) -> bool:
+        """Say whether an index is that of a cell with a value, in the window of an output place."""
+        batch, channel, *window = place
+        ranges = zip(window, gathered.lo, gathered.hi, strict=True)
+        box = [slice(lo[i], hi[i]) for i, lo, hi in ranges]
+        values = gathered.data[batch, channel][tuple(box)]
+        wanted = values == value if value == value else values != values  # noqa: PLR0124 - NaN
+        cells = np.ix_(*(along[part] for along, part in zip(gathered.positions, box, strict=True)))
+        indices = self.index_of([batch, channel, *cells], gathered.data.shape, gathered.params)
+        return bool((wanted & (indices == index)).any())
+
+    def index_of(
+        self, places: Sequence[Any], planes: Sequence[int], params: Params
+    ) -> npt.NDArray[np.int64]:
+        """Return the indices of cells at places (batch, channel, position on each axis).
+
+        `planes` starts with the numbers of batches and channels.
+        """
+        shape = (*planes[:2], *params.sizes)
+        order = list(range(len(shape)))
+        if params.storage_order == "column-major":
+            order = [*order[:2], *order[:1:-1]] if self.reversed_axes == "spatial" else order[::-1]
+        indices: npt.NDArray[np.int64] = np.zeros((), np.int64)
+        for axis in order:
+            indices = indices * shape[axis] + places[axis]
+        cut: npt.NDArray[np.int64] = indices % prod(shape[params.index_axis % len(shape) :])
+        return cut
+
+
+INDICES = Output("indices", dtype=("int64", "int32"), undefined="index-of-nothing", is_index=True)

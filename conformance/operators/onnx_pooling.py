@@ -1,0 +1,110 @@
+"""Attributes and clauses that ONNX's pooling documents share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance.operators.attributes import Attribute
+from conformance.operators.clause import Clause, Reading
+
+AXES = (1, None)
+"""Numbers of spatial axes: "(N x C x D1 x D2 ... Dn)"."""
+EXPONENT = Attribute("p", "exponent", "Attributes, p", default=2)
+CEIL: Mapping[int, str] = {0: "floor", 1: "ceil"}
+CEIL_WITHOUT_PADDING: Mapping[int, str] = {0: "floor", 1: "ceil_torch"}
+"""Windows that would start in the right padding are ignored, as AveragePool and MaxPool say."""
+
+
+def window_attributes(*further: Attribute, rounding: Mapping[int, str]) -> tuple[Attribute, ...]:
+    """Return the attributes of every document with windows, and further ones of one document.
+
+    `rounding` says what ceil_mode means.
+    """
+    return (
+        Attribute("kernel_shape", "kernel", "Attributes, kernel_shape", least=1),
+        Attribute("strides", "strides", "Attributes, strides", default=1, least=1),
+        Attribute("dilations", "dilations", "Attributes, dilations", default=1, least=1),
+        Attribute("pads", "pads", "Attributes, pads", default=0),
+        *further,
+        Attribute("ceil_mode", "rounding", "Attributes, ceil_mode", default=0, values=rounding),
+        Attribute(
+            "auto_pad",
+            "auto_pad",
+            "Attributes, auto_pad",
+            default="NOTSET",
+            values={
+                "NOTSET": "explicit",
+                "SAME_UPPER": "same_upper",
+                "SAME_LOWER": "same_lower",
+                "VALID": "valid",
+            },
+        ),
+    )
+
+
+WINDOW_CLAUSES = (
+    Clause(
+        name="onnx-same-output-size",
+        kind="ruling",
+        settles="same-output-size",
+        document="ONNX AveragePool-22",
+        section="Summary; Attributes, auto_pad",
+        says="output_shape[i] = ceil(input_shape[i] / strides[i])",
+        answer="o = ceil(d / s)",
+        evidence="the formula",
+    ),
+    Clause(
+        name="onnx-same-with-ceil",
+        kind="ruling",
+        settles="same-with-ceil",
+        document="ONNX AveragePool-22",
+        section="Summary",
+        says="prints ceil(d / s) with ceil_mode, and floor((d - 1) / s) + 1 without",
+        answer="o = ceil(d / s) whatever ceil_mode: the two are the same number",
+        evidence="the formulas",
+    ),
+    Clause(
+        name="pads-with-auto-pad",
+        kind="disputed",
+        document="ONNX AveragePool-22",
+        section="Attributes, pads",
+        says="pads cannot be used simultaneously with auto_pad",
+        answer="whether pads beside an auto_pad other than NOTSET are ignored or refused",
+        evidence="ONNX Runtime ignores them; nothing says that such a node is invalid. ONNX's "
+        "reference evaluator adds them to MaxPool with VALID, and ignores them elsewhere",
+        readings=(
+            Reading("ignored", "auto_pad says how much is padded", ("ONNX Runtime",)),
+            Reading("refused", "an exception"),
+        ),
+    ),
+)
+LP_CLAUSES = (
+    Clause(
+        name="lp-exponent",
+        kind="undefined",
+        document="ONNX LpPool-22",
+        section="Attributes, p",
+        says="any integer, where only p >= 1 makes a norm",
+        answer="the whole case if p < 1, or p > 1,024: powers of all cells but those close to one "
+        "leave the range of every type",
+        evidence="of p = 0, ONNX Runtime computes infinity, and ONNX's reference evaluator raises",
+    ),
+    Clause(
+        name="lp-absolute",
+        kind="ruling",
+        document="ONNX LpPool-22",
+        section="Summary",
+        says="the Lp norm, without a formula",
+        answer="the p-th root of the sum of |x|**p: absolute values, for an odd p, too",
+        evidence="that is what a norm is; ONNX Runtime and ONNX's reference evaluator",
+    ),
+    Clause(
+        name="lp-of-padding",
+        kind="ruling",
+        document="ONNX LpPool-22",
+        section="Summary",
+        says="nothing about a window of padding alone",
+        answer="0: a sum of no power, and as well one of padding that is zero",
+        evidence="ONNX's reference evaluator; ONNX Runtime refuses such pads",
+    ),
+)

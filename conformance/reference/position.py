@@ -1,0 +1,67 @@
+"""The position of the cell that a maximum chooses: always exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.reference.fold import Ranges, fold
+from conformance.reference.rounding import widen
+from conformance.vector import Array
+
+Positions = npt.NDArray[np.int64]
+
+NOWHERE = -1
+"""The position of the maximum of a box without cells."""
+
+
+def position_of_maximum(
+    data: Array,
+    maxima: Array,
+    lo: Ranges,
+    hi: Ranges,
+    numbers: Positions,
+    *,
+    last: bool = False,
+    last_nan: bool = False,
+) -> Positions:
+    """Return the number of the cell that is each box's maximum, NOWHERE for a box without cells.
+
+    `data` has shape (N, C, d1..dr), `maxima` and the result (N, C, o1..or). `numbers` (d1..dr) are
+    those of the cells of a plane, from 0 and all different. Of equal cells, the one of the least
+    number is chosen or, with `last`, of the largest; so it is of NaNs, by `last_nan`. A NaN is the
+    maximum where `maxima` say so, and else no candidate.
+    """
+    planes = _comparable(data).reshape(data.shape[0] * data.shape[1], *data.shape[2:])
+    count = prod(data.shape[2:])
+    # A cell's key is its rank among all values, then its number: the largest key is chosen.
+    _, ranks = np.unique(planes, return_inverse=True)  # all NaNs are one, above all numbers
+    is_nan = planes != planes  # noqa: PLR0124 - of integers, too
+    within = np.where(np.where(is_nan, last_nan, last), numbers, count - 1 - numbers)
+    keys = ranks.reshape(planes.shape).astype(np.int64) * count + within
+    chosen = fold(keys, lo, hi, np.maximum, NOWHERE).reshape(maxima.shape)
+    chose_nan = np.zeros(maxima.shape, np.bool_)
+    if is_nan.any():
+        chose_nan = np.isnan(_comparable(maxima))
+        of_numbers = fold(np.where(is_nan, NOWHERE, keys), lo, hi, np.maximum, NOWHERE)
+        chosen = np.where(chose_nan, chosen, of_numbers.reshape(maxima.shape))
+    number = np.where(
+        np.where(chose_nan, last_nan, last), chosen % count, count - 1 - chosen % count
+    )
+    result: Positions = np.where(chosen < 0, NOWHERE, number)
+    return result
+
+
+def _comparable(data: Array) -> Array:
+    return data if data.dtype.kind in "iu" else widen(data)
+
+
+def numbers_of(positions: Sequence[Positions], sizes: Sequence[int]) -> Positions:
+    """Return the row-major number of each cell of a grid, from its positions on each axis."""
+    numbers: Positions = np.zeros((), np.int64)
+    for along, d in zip(positions, sizes, strict=True):
+        numbers = numbers[..., np.newaxis] * d + along
+    return numbers

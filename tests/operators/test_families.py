@@ -1,0 +1,49 @@
+"""Operators by name, by a glob over names, and by family."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.errors import UsageError
+from conformance.operators import OPERATORS, operators_named
+
+ONNX = [name for name in OPERATORS if name.startswith("ONNX-")]
+
+
+def test_without_a_name_there_are_all():
+    """In their order, or those that are held."""
+    assert operators_named(None) == list(OPERATORS)
+    assert operators_named(None, ["MaxPool-1"]) == ["MaxPool-1"]
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("MaxPool-1", ["MaxPool-1"]),
+        (["MaxPool-1", "AvgPool-1", "MaxPool-1"], ["MaxPool-1", "AvgPool-1"]),
+        ("ONNX-*", ONNX),
+        ("onnx", ONNX),
+        ("ngraph", ["nGraph-AvgPool"]),
+        ("ONNX-Global*Pool-22", [name for name in ONNX if "Global" in name]),
+        (["nGraph-AvgPool", "*-AvgPool"], ["nGraph-AvgPool"]),
+        ("openvino", [name for name in OPERATORS if name not in (*ONNX, "nGraph-AvgPool")]),
+    ],
+)
+def test_names_globs_and_families(given, names):
+    """Each stands for operators, of which none is repeated."""
+    assert operators_named(given) == names
+
+
+def test_of_those_held_a_glob_takes_what_there_is():
+    """A glob need not be held as a whole; what is not held at all is an error."""
+    held = ["AvgPool-1", "ONNX-MaxPool-22"]
+    assert operators_named("onnx", held) == ["ONNX-MaxPool-22"]
+    with pytest.raises(UsageError, match=r"no vectors of ngraph; there are vectors of AvgPool-1, "):
+        operators_named("ngraph", held)
+
+
+@pytest.mark.parametrize("word", ["Onnx", "*-99", "", "AvgPool"])
+def test_what_stands_for_none_is_unknown(word):
+    """Neither name, glob nor family: the message lists the names."""
+    with pytest.raises(UsageError, match=r"unknown operator .*; there are AvgPool-1, "):
+        operators_named(word)
