@@ -9,7 +9,7 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.batch import MAX_RANK
-from conformance.cases.near import Feature, at, near
+from conformance.cases.near import Feature, at, named, near
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.vector import Case, Values
 
@@ -101,6 +101,21 @@ def test_words_types_and_the_number_of_axes_are_features_too():
     assert at(AVERAGE, Feature("dtype"), "float16").inputs[0].dtype == np.float16
     assert at(AVERAGE, Feature("rank"), 3).inputs[0].ndim == 5
     assert at(AVERAGE, Feature("rank"), 1).attributes["kernel"] == [3]
+
+
+def test_a_feature_is_set_on_the_first_axis_or_on_all():
+    """-1 and 0 stand for these."""
+    assert at(AVERAGE, Feature("kernel", -1), 5).attributes["kernel"] == [5, 3]
+    assert at(AVERAGE, Feature("kernel", 0), 5).attributes["kernel"] == [5, 5]
+    assert at(AVERAGE, Feature("kernel", -3), 5) is None
+
+
+def test_a_case_gets_data_that_name_their_cells():
+    """Nothing else changes."""
+    same = vector(np.ones((1, 2, 4, 4), np.float32), AVERAGE.attributes).case
+    case = named(same, np.random.default_rng(0))
+    assert case.attributes == same.attributes
+    assert np.unique(case.inputs[0]).size == case.inputs[0].size == 32
 
 
 def test_what_an_operator_does_not_have_cannot_be_set():
