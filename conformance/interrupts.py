@@ -94,8 +94,9 @@ def _leave(*_: object) -> NoReturn:
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
     """Repeat an interrupt that came where nothing can be raised, as in a finalizer."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        from threading import Timer  # noqa: PLC0415 - takes long to load
+        from threading import Timer, main_thread  # noqa: PLC0415 - takes long to load
 
-        Timer(_SOON, signal.raise_signal, [signal.SIGINT]).start()  # when this has returned
+        # When this has returned; to the main thread, whose sleep no other one's signal ends.
+        Timer(_SOON, signal.pthread_kill, [main_thread().ident, signal.SIGINT]).start()
     else:
         sys.__unraisablehook__(lost)

@@ -43,7 +43,7 @@ class Feature(NamedTuple):
 
     `name` is batch, channels, dtype, rank, an `AxisNumber`, the role of a word, or one of
     cells (of a window), outputs (of a plane), all_outputs. `axis` counts spatial axes from the
-    last, which is 1; 0 for what is of no single axis.
+    last, which is 1, or from the first, which is -1; 0 for what is of no single axis, or of all.
     """
 
     name: str
@@ -153,7 +153,13 @@ def at(case: Case, feature: Feature, value: Any) -> Case | None:
     if draft.size > max(_MOST_CELLS, case.inputs[0].size):
         return None
     rng = np.random.default_rng(prod(draft.shape))
-    return draft.case(lambda draft: named_cells(draft.shape, draft.dtype, rng, _span(draft)))
+    return draft.case(lambda draft: _named_cells(draft, rng))
+
+
+def named(case: Case, rng: np.random.Generator) -> Case | None:
+    """Return the case with data that name their cell, if it is valid."""
+    draft = _draft_of(case)
+    return None if draft is None else draft.case(lambda draft: _named_cells(draft, rng))
 
 
 def named_cells(shape: Sequence[int], dtype: str, rng: np.random.Generator, span: int) -> Array:
@@ -310,6 +316,10 @@ def _data(draft: _Draft, rng: np.random.Generator) -> Array:
     return data
 
 
+def _named_cells(draft: _Draft, rng: np.random.Generator) -> Array:
+    return named_cells(draft.shape, draft.dtype, rng, _span(draft))
+
+
 def _span(draft: _Draft) -> int:
     """Return how many integers there are whose sums over a window are exact, but a few at least."""
     if draft.dtype in FLOATS:
@@ -328,7 +338,13 @@ def _set(draft: _Draft, feature: Feature, value: Any) -> bool:
         if role == name:
             draft.words[role] = value
             return True
-    return 0 < place <= len(draft.axes) and _set_on_axis(draft, draft.axes[-place], name, value)
+    axes = draft.axes
+    if place:
+        if abs(place) > len(axes):
+            return False
+        axes = [axes[-place if place > 0 else -place - 1]]
+    done = [_set_on_axis(draft, axis, name, value) for axis in axes]
+    return all(done)
 
 
 def _set_on_axis(draft: _Draft, axis: Axis, name: str, value: int) -> bool:

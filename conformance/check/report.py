@@ -389,6 +389,10 @@ class Proof:
         return f"{said} processes" if self.seed is None else f"{said} cases, seed {self.seed}"
 
 
+OF_ONE_KIND = "of one kind: "
+"""Comes before what is wrong in the summary of a rule or of state."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A likely cause of mismatches.
@@ -425,6 +429,11 @@ class Diagnosis:
     def is_known(self) -> bool:
         """Whether it says what is wrong."""
         return bool(self.faults) or self.kind in {"rule", "state"}
+
+    @property
+    def name(self) -> str:
+        """Its faults, or what its summary says is wrong, or "unknown"."""
+        return " + ".join(self.faults) or self.summary.partition(OF_ONE_KIND)[2] or "unknown"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,9 +18,9 @@ from conformance import __version__, interrupts
 from conformance.cli.group import OneLineErrors
 from conformance.cli.options import (
     COUNT,
-    DIAGNOSING,
     PATH,
     SECONDS,
+    diagnose_option,
     executor_option,
     extensions_option,
     integers,
@@ -126,13 +126,7 @@ def generate() -> None:
 @readings_option("--require", "require", "Accept only this reading of a clause; repeatable.")
 @click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
 @extensions_option
-@click.option(
-    "--diagnose",
-    type=click.Choice(DIAGNOSING),
-    default="proven",
-    show_default=True,
-    help="Causes of failures: not searched, those that fit, or those that fresh cases confirm.",
-)
+@diagnose_option
 @worker_options("vector", 60.0)
 @executor_option
 @click.option(
@@ -186,6 +180,7 @@ def check() -> None:
 @tier_option("The largest tier to run.")
 @select_option
 @extensions_option
+@diagnose_option
 @worker_options("vector", 60.0)
 @comparison_options
 @body_in("compare_command")

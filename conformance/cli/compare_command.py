@@ -27,6 +27,7 @@ def run(
     tier: Any,
     select: str | None,
     allow_extensions: bool,
+    diagnose: Any,
     workers: dict[str, Any],
     outputs: Outputs,
 ) -> int:
@@ -48,13 +49,15 @@ def run(
                 select=select,
                 tier=tier,
                 allow_extensions=allow_extensions,
+                diagnose=diagnose,
                 progress=progress,
                 **workers,
             )
         except InterruptedComparison as stop:
             comparison, stopped = stop.comparison, True
     page = outputs.files.get("markdown")
-    command = _command(names, operators, tier, select, page, allow_extensions=allow_extensions)
+    changed = {"--tier": (tier, "standard"), "--diagnose": (diagnose, "proven")}
+    command = _command(names, operators, changed, select, page, allow_extensions=allow_extensions)
     document = comparison_report.describe(comparison, command=command)
     show(document)
     outputs.write(
@@ -91,17 +94,18 @@ def _split(names: tuple[str, ...]) -> tuple[list[str], Path | None]:
 def _command(
     names: tuple[str, ...],
     operators: tuple[str, ...],
-    tier: str,
+    changed: dict[str, tuple[str, str]],
     select: str | None,
     page: str | None,
     *,
     allow_extensions: bool,
 ) -> str:
-    """Return the command that makes the same page again."""
+    """Return the command that makes the same page again; `changed` are values and defaults."""
     words = ["conformance", "compare", *names]
     for operator in operators:
         words += ["--operator", operator]
-    words += ["--tier", tier] if tier != "standard" else []
+    for option, (value, default) in changed.items():
+        words += [option, value] if value != default else []
     words += ["--select", select] if select else []
     words += ["--allow-extensions"] if allow_extensions else []
     words += ["--markdown", page] if page else []

@@ -49,6 +49,13 @@ extensions_option = click.option(
     is_flag=True,
     help="Count what is accepted though a document excludes it apart, and as no failure.",
 )
+diagnose_option = click.option(
+    "--diagnose",
+    type=click.Choice(DIAGNOSING),
+    default="proven",
+    show_default=True,
+    help="Causes of failures: not searched, those that fit, or those that fresh cases confirm.",
+)
 max_shown_option = click.option(
     "--max-shown",
     type=click.IntRange(min=0),

@@ -1,17 +1,18 @@
 """Features of the elements of an output, and of whole cases, in columns and in words.
 
 A feature is named by what it is and, where it is of one spatial axis, by the place of that axis
-from the last, which is 1: so it has one name whatever the number of axes. Everything follows from
-roles and traits of an operator and the plan that a right one makes.
+from the last, which is 1, or from the first, which is -1: so it has one name whatever the number of
+axes. 0 stands for all axes at once: a condition on them holds on some axis, or on every one.
+Everything follows from roles and traits of an operator and the plan that a right one makes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from math import prod
-from operator import gt
+from operator import eq, gt
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +34,8 @@ Style = Literal["index", "count", "number", "flag", "word"]
 GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
 _MOST_GATHERED = 1 << 19
+ALL_AXES = 0
+FIRST_AXIS = -1
 _AXES = ("the last axis", "the last axis but one", "the last axis but two")
 _PLACES = ("column", "row", "slice")
 
@@ -94,13 +97,22 @@ class Layout:
     def value(self, feature: Feature) -> Any:
         """Return a feature: an array that broadcasts to `shape`, or a value; None if there is none.
 
-        Numbers of elements are doubles.
+        Numbers of elements are doubles. Of all axes, there is a list of one for each.
         """
         if feature not in self._values:
-            kind = KINDS[feature.name]
-            known = feature.axis <= self.axes and (bool(self.shape) or not kind.of_elements)
-            self._values[feature] = kind.of(self, feature.axis) if known else None
+            self._values[feature] = self._value(feature)
         return self._values[feature]
+
+    def _value(self, feature: Feature) -> Any:
+        name, axis = feature
+        kind = KINDS[name]
+        if axis == FIRST_AXIS:
+            return self.value(Feature(name, self.axes)) if self.axes else None
+        if kind.per_axis and axis == ALL_AXES:
+            values = [self.value(Feature(name, each)) for each in range(1, self.axes + 1)]
+            return None if any(value is None for value in values) else values
+        known = axis <= self.axes and (bool(self.shape) or not kind.of_elements)
+        return kind.of(self, axis) if known else None
 
     @cached_property
     def defined(self) -> Bools:
@@ -160,6 +172,17 @@ class Layout:
             totals = sums.take(np.maximum(lo, hi), axis) - sums.take(lo, axis)
         return totals.astype(np.float64)
 
+    def largest(self, numbers: Doubles) -> Doubles:
+        """Return the largest of each window's numbers, one per cell of the data; NaN of none."""
+        assert self.plan is not None
+        sizes = self.plan.params.sizes
+        windows = self.plan.windows
+        ends = zip(windows.clipped_starts(sizes), windows.clipped_stops(sizes), strict=True)
+        for axis, (lo, hi) in enumerate(ends, 2):
+            numbers = _largest_between(np.moveaxis(numbers, axis, -1), lo, hi)
+            numbers = np.moveaxis(numbers, -1, axis)
+        return numbers
+
     @cached_property
     def largest_at(self) -> tuple[Doubles, ...] | None:
         """The offset of the largest cell from the start of its window, per axis; None if many."""
@@ -187,6 +210,22 @@ class Layout:
         )
 
 
+def _largest_between(numbers: Doubles, lo: Array, hi: Array) -> Doubles:
+    """Return the largest of the numbers from `lo` to before `hi` on the last axis; NaN of none.
+
+    Of each range, two overlapping parts are known whose length is a power of two.
+    """
+    length = np.maximum(hi - lo, 0)
+    result = np.full((*numbers.shape[:-1], lo.size), np.nan)
+    for power in range(int(length.max(initial=0)).bit_length()):
+        step = 1 << power
+        if power:
+            numbers = np.fmax(numbers[..., : -step // 2], numbers[..., step // 2 :])
+        now = (length >= step) & (length < 2 * step)
+        result[..., now] = np.fmax(numbers[..., lo[now]], numbers[..., hi[now] - step])
+    return result
+
+
 @lru_cache(maxsize=1024)
 def _layout(vector: Vector, readings: tuple[tuple[str, str], ...]) -> Layout:
     return Layout(vector, dict(readings))
@@ -198,15 +237,23 @@ def layout_of(vector: Vector, readings: Mapping[str, str]) -> Layout:
 
 
 def axis_words(axis: int) -> str:
-    """Return the name of a spatial axis, counted from the last."""
+    """Return the name of a spatial axis, counted from the last, or of the first."""
+    if axis == FIRST_AXIS:
+        return "the first axis"
     return _AXES[axis - 1] if axis <= len(_AXES) else f"the spatial axis {axis} from the end"
 
 
-def on_axis(words: str, axis: int) -> str:
-    """Fill in the name of a spatial axis, and of an output's place along it."""
-    known = axis <= len(_PLACES)
-    place = _PLACES[axis - 1] if known else f"index {axis} axes from the last"
-    return words.replace("{axis}", axis_words(axis)).replace("{place}", place)
+def on_axis(words: str, axis: int, which: str = "some") -> str:
+    """Fill in the name of a spatial axis, and of an output's place along it.
+
+    Of all axes, `which` says of which of them something is said.
+    """
+    name = f"{which} axis" if axis == ALL_AXES else axis_words(axis)
+    if "{place}" in words:
+        if 0 < axis <= len(_PLACES):
+            return words.replace("{place}", _PLACES[axis - 1])
+        words = words.replace("{place}", "place") + f"along {name}"
+    return words.replace("{axis}", name)
 
 
 # Features of elements.
@@ -268,19 +315,6 @@ def _product(factors: Any) -> Doubles:
     return result
 
 
-def _some_place(*tests: Of) -> Of:
-    """Return the feature: some of the tests, of one axis each, is true on some axis."""
-
-    def of(layout: Layout, _axis: int) -> Bools:
-        marked = np.zeros((1,) * len(layout.shape), np.bool_)
-        for axis in range(1, layout.axes + 1):
-            for test in tests:
-                marked = marked | (test(layout, axis) > 0)
-        return marked
-
-    return of
-
-
 def _divisor(layout: Layout, _axis: int) -> Doubles | None:
     assert layout.plan is not None
     if not layout.operator.reduction.divides:
@@ -326,6 +360,26 @@ def _value(layout: Layout, _axis: int) -> Doubles | None:
     if layout.expected is None:
         return None
     return widen(layout.expected.values)
+
+
+def _extreme(sign: int) -> Of:
+    """Return the feature: the largest cell of the window, or the smallest."""
+    return lambda layout, _: sign * layout.largest(sign * layout.wide_data)
+
+
+def _at_end(start: bool, mark: Callable[[Doubles], Bools]) -> Of:  # noqa: FBT001
+    """Return the feature: the first, or the last, cell of the window inside the input is marked."""
+
+    def of(layout: Layout, _axis: int) -> Bools:
+        cells = layout.wide_data
+        inside = np.ones((), np.bool_)
+        for axis in range(1, layout.axes + 1):
+            at = (_first_cell if start else _last_cell)(layout, axis).astype(np.int64)
+            cells = cells.take(np.clip(at.ravel(), 0, layout.data.shape[-axis] - 1), -axis)
+            inside = inside & (_cells_on(layout, axis) > 0)
+        return mark(cells) & inside
+
+    return of
 
 
 def _exact_in(name: str) -> Of:
@@ -429,6 +483,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "cells_on": _count(_cells_on, "windows with {} cells of the input along {axis}"),
     "first_cell": _count(_first_cell, "windows whose first cell on {axis} is {}", 4.0, cycles=True),
     "last_cell": _count(_last_cell, "windows whose last cell on {axis} is {}", 4.0),
+    "last_cell_end": _count(
+        lambda layout, axis: layout.data.shape[-axis] - 1 - _last_cell(layout, axis),
+        "windows that end {} cells before the end of {axis}",
+    ),
     "inside": _count(_inside, "windows with {} cells of the input"),
     "divisor": _count(_divisor, "windows with a divisor of {}", 4.0),
     "nan": _count(_marked(np.isnan), "windows with {} cells of NaN"),
@@ -448,44 +506,27 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         4.0,
     ),
     "value": _count(_value, "elements whose right value is {}", 6.0),
+    "largest_cell": _count(_extreme(1), "windows whose largest cell is {}", 6.0),
+    "smallest_cell": _count(_extreme(-1), "windows whose smallest cell is {}", 6.0),
+    "number": _count(
+        _marked(lambda data: ~np.isnan(data)), "windows with {} cells that are no NaN", 4.0
+    ),
+    **{
+        f"nan_{name}": _windows(
+            _at_end(start, np.isnan),
+            f"windows that {name} with a NaN|windows that do not {name} with a NaN",
+            4.0,
+        )
+        for name, start in (("begin", True), ("end", False))
+    },
     "negative_only": _windows(
         _negative_only,
         "windows that hold cells below zero only|windows with a cell that is not below zero",
     ),
     "in_padding": _windows(
-        _some_place(_begin_pad, _end_pad, _overhang),
-        "windows that reach into the padding|windows within the input",
+        lambda layout, axis: sum(of(layout, axis) for of in (_begin_pad, _end_pad, _overhang)) > 0,
+        "windows that reach out of the input along {axis}|windows within the input along {axis}",
         2.0,
-    ),
-    "in_begin_pad": _windows(
-        _some_place(_begin_pad),
-        "windows that reach into the begin padding|windows that miss the begin padding",
-    ),
-    "in_end_pad": _windows(
-        _some_place(_end_pad),
-        "windows that reach into the end padding|windows that miss the end padding",
-    ),
-    "in_overhang": _windows(
-        _some_place(_overhang),
-        "windows that overhang the padded input|windows that do not overhang the padded input",
-    ),
-    "at_begin": _windows(
-        _some_place(lambda layout, axis: _position(layout, axis) == 0),
-        "elements that are first along some axis|elements that are first along no axis",
-        4.0,
-    ),
-    "at_end": _windows(
-        _some_place(lambda layout, axis: _position_end(layout, axis) == 0),
-        "elements that are last along some axis|elements that are last along no axis",
-        4.0,
-    ),
-    "holds_first_cell": _windows(
-        _some_place(lambda layout, axis: _first_cell(layout, axis) == 0),
-        "windows that hold the first cell of some axis|windows that hold no first cell of an axis",
-    ),
-    "holds_last_cell": _windows(
-        _some_place(lambda layout, axis: _last_cell(layout, axis) == layout.data.shape[-axis] - 1),
-        "windows that hold the last cell of some axis|windows that hold no last cell of an axis",
     ),
     "below_zero": _windows(
         lambda layout, _: None if (v := _value(layout, 0)) is None else v < 0,
@@ -517,6 +558,8 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
             ("channel", _channel, "channels"),
             ("element", _element, "elements of each plane"),
             ("element_of_all", _element_of_all, "elements of the whole output"),
+            ("row_of_all", _row_of_all, "rows of all planes"),
+            ("plane", _plane, "planes of all batches and channels"),
         )
     },
 }
@@ -544,14 +587,6 @@ def _pad(end: int) -> Of:
     return of
 
 
-def _extreme_of(extreme: Callable[[Iterable[int]], int], role: str) -> Of:
-    def of(layout: Layout, _axis: int) -> Any:
-        numbers = getattr(layout.params, role) if layout.params is not None else ()
-        return float(extreme(numbers)) if numbers else None
-
-    return of
-
-
 def _meaning(role: str) -> Of:
     """Return the feature: what a word means, its default where a document has no such attribute."""
 
@@ -572,12 +607,15 @@ def _holds(test: Callable[[Params], bool]) -> Of:
     return of
 
 
-def _pads_hold(test: Callable[[Any], bool]) -> Of:
-    def of(layout: Layout, _axis: int) -> Any:
-        known = layout.plan is not None and layout.operator.has_windows
-        return test(layout.plan.pads) if known and layout.plan is not None else None
+def _padded(layout: Layout, axis: int) -> Any:
+    pads = [_pad(end)(layout, axis) for end in (0, 1)]
+    return None if None in pads else any(pads)
 
-    return of
+
+def _pads_differ(layout: Layout, _axis: int) -> Any:
+    if layout.plan is None or not layout.operator.has_windows:
+        return None
+    return len(set(layout.plan.pads)) > 1
 
 
 def _left_over(layout: Layout, axis: int) -> Any:
@@ -606,11 +644,6 @@ def _absent(role: str) -> Of:
     return of
 
 
-def _some(test: Callable[[int, int], bool], one: str, other: str) -> Of:
-    """Return the flag: something holds of two numbers of some axis."""
-    return _holds(lambda p: any(map(test, getattr(p, one), getattr(p, other))))
-
-
 def _differ(role: str) -> Of:
     return _holds(lambda p: len(set(getattr(p, role))) > 1)
 
@@ -630,6 +663,67 @@ def _count_of_outputs(first: int) -> Of:
 def _window_cells(layout: Layout, _axis: int) -> Any:
     known = layout.params is not None and layout.params.kernel
     return float(prod(known)) if known else None
+
+
+_OF_AXIS: Mapping[str, Of] = {
+    "size": _listed("sizes"),
+    "kernel": _listed("kernel"),
+    "strides": _listed("strides"),
+    "pads_begin": _pad(0),
+    "pads_end": _pad(1),
+    "output": _output,
+}
+_NOUNS = {
+    "size": "the input size",
+    "kernel": "the kernel",
+    "strides": "the stride",
+    "pads_begin": "the begin padding",
+    "pads_end": "the end padding",
+    "output": "the output size",
+}
+_COMPARED: Sequence[
+    tuple[str, Callable[[float, float], bool], str, str, Sequence[tuple[str, str]]]
+] = (
+    (
+        "above",
+        gt,
+        "is above",
+        "is not above",
+        (
+            ("kernel", "size"),
+            ("strides", "kernel"),
+            ("strides", "size"),
+            ("output", "size"),
+            ("pads_begin", "pads_end"),
+            ("pads_end", "pads_begin"),
+        ),
+    ),
+    (
+        "equal",
+        eq,
+        "equals",
+        "does not equal",
+        (("kernel", "size"), ("strides", "kernel"), ("output", "size"), ("pads_begin", "pads_end")),
+    ),
+    (
+        "divides",
+        lambda one, other: one > 0 and other % one == 0,
+        "divides",
+        "does not divide",
+        (("kernel", "size"), ("strides", "size"), ("strides", "kernel"), ("output", "size")),
+    ),
+)
+"""How numbers of one axis compare: a name, a test, words where it holds and fails, and of what."""
+
+
+def _compared(test: Callable[[float, float], bool], one: str, other: str) -> Of:
+    """Return the flag: something holds of two numbers of an axis."""
+
+    def of(layout: Layout, axis: int) -> Any:
+        numbers = [_OF_AXIS[name](layout, axis) for name in (one, other)]
+        return None if None in numbers else test(*numbers)
+
+    return of
 
 
 def _word(of: Of, words: str, surprise: float = 3.0) -> Kind:
@@ -666,9 +760,6 @@ _OF_CASES: Mapping[str, Kind] = {
     "pads_end": _number(_pad(1), "the end padding on {axis}"),
     "output": _number(_output, "the output size of {axis}", cycles=True),
     "left_over": _number(_left_over, "the number of cells that the stride leaves over on {axis}"),
-    "largest_sizes": _number(_extreme_of(max, "sizes"), "the largest input size", 4.0),
-    "largest_kernel": _number(_extreme_of(max, "kernel"), "the largest kernel size", 4.0),
-    "largest_strides": _number(_extreme_of(max, "strides"), "the largest stride", 4.0),
     "cells": _number(_window_cells, "the number of cells of a window", cycles=True),
     "outputs": _number(_count_of_outputs(2), "the number of outputs of a plane", 4.0, cycles=True),
     "all_outputs": _number(_count_of_outputs(0), "the number of all outputs", 4.0, cycles=True),
@@ -684,43 +775,15 @@ _OF_CASES: Mapping[str, Kind] = {
     "all_inputs": _number(
         lambda layout, _: float(layout.data.size), "the number of input cells", 5.0
     ),
-    "smallest_sizes": _number(_extreme_of(min, "sizes"), "the smallest input size", 4.0),
-    "smallest_kernel": _number(_extreme_of(min, "kernel"), "the smallest kernel size", 4.0),
-    "smallest_output": _number(
-        lambda layout, _: float(min(layout.shape[2:])) if layout.shape else None,
-        "the smallest output size",
-        4.0,
-    ),
-    "output_above_size": _flag(
-        lambda layout, _: any(map(gt, layout.shape[2:], layout.data.shape[2:])),
-        "an output size is above its input size|no output size is above its input size",
-    ),
-    "uneven_division": _flag(
-        lambda layout, _: any(
-            d % o for d, o in zip(layout.data.shape[2:], layout.shape[2:], strict=False)
-        ),
-        "an output size does not divide its input size|all output sizes divide their input sizes",
-        4.0,
-    ),
-    "strided": _flag(
-        _holds(lambda p: any(s > 1 for s in p.strides)),
-        "a stride is above 1|no stride is above 1",
-    ),
-    "global": _flag(
-        _holds(lambda p: p.kernel == p.sizes),
-        "the kernel equals the input size|the kernel does not equal the input size",
-    ),
-    "tiled": _flag(
-        _holds(lambda p: p.kernel == p.strides),
-        "strides equal the kernel|strides do not equal the kernel",
-    ),
-    "stride_above_kernel": _flag(
-        _some(gt, "strides", "kernel"), "a stride is above its kernel|no stride is above its kernel"
-    ),
-    "kernel_above_size": _flag(
-        _some(gt, "kernel", "sizes"),
-        "a kernel is above its input size|no kernel is above its input size",
-    ),
+    **{
+        f"{one}_{name}_{other}": _flag(
+            _compared(test, one, other),
+            f"{_NOUNS[one]} {holds} {_NOUNS[other]} on {{axis}}|"
+            f"{_NOUNS[one]} {lacks} {_NOUNS[other]} on {{axis}}",
+        )
+        for name, test, holds, lacks, pairs in _COMPARED
+        for one, other in pairs
+    },
     "kernels_differ": _flag(
         _differ("kernel"), "kernels differ between axes|kernels are the same on all axes"
     ),
@@ -730,21 +793,8 @@ _OF_CASES: Mapping[str, Kind] = {
     "sizes_differ": _flag(
         _differ("sizes"), "input sizes differ between axes|input sizes are the same on all axes"
     ),
-    "padded": _flag(_pads_hold(lambda pads: any(map(any, pads))), "there are pads|no pads", 2.0),
-    "begin_padded": _flag(
-        _pads_hold(lambda pads: any(a for a, _ in pads)), "there are begin pads|no begin pads"
-    ),
-    "end_padded": _flag(
-        _pads_hold(lambda pads: any(b for _, b in pads)), "there are end pads|no end pads"
-    ),
-    "uneven_pads": _flag(
-        _pads_hold(lambda pads: any(a != b for a, b in pads)),
-        "begin and end pads differ|begin and end pads are the same",
-    ),
-    "pads_differ": _flag(
-        _pads_hold(lambda pads: len(set(pads)) > 1),
-        "pads differ between axes|pads are the same on all axes",
-    ),
+    "padded": _flag(_padded, "there are pads on {axis}|there are no pads on {axis}", 2.0),
+    "pads_differ": _flag(_pads_differ, "pads differ between axes|pads are the same on all axes"),
     "nan_in_data": _flag(
         _of_data(lambda data: np.isnan(data).any()), "the data hold a NaN|no NaN in the data", 4.0
     ),
@@ -781,11 +831,24 @@ KINDS: Mapping[str, Kind] = {**_OF_ELEMENTS, **_OF_CASES}
 """Every feature by name."""
 
 
-def features_of(axes: int, *, of_elements: bool) -> list[Feature]:
-    """Return the features that data of so many spatial axes may have."""
+def features_of(axes: int, *, alike: bool, of_elements: bool) -> list[Feature]:
+    """Return the features that data of so many spatial axes, or more unless they are `alike`, have.
+
+    The first axis and all axes are another thing than those counted from the last only where there
+    are other numbers of axes.
+    """
+    # All axes first: of conditions that say the same, the first is taken.
+    places = [ALL_AXES] if axes > 1 or not alike else []
+    places += [] if alike else [FIRST_AXIS]
+    places += range(1, axes + 1)
     return [
         Feature(name, axis)
         for name, kind in KINDS.items()
         if kind.of_elements == of_elements
-        for axis in (range(1, axes + 1) if kind.per_axis else (0,))
+        for axis in (places if kind.per_axis else (0,))
+        if axis > 0 or not kind.per_axis or name not in _OF_ONE_AXIS
     ]
+
+
+_OF_ONE_AXIS = {"nearer_end", *(f"position_tail_{group}" for group in GROUPS)}
+"""Features that nothing is said of on all axes at once."""

@@ -15,9 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from time import perf_counter
+
+import numpy as np
 
 from conformance.cases.minimize import polished
+from conformance.cases.near import named
 from conformance.check.report import Proof
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
@@ -50,6 +52,11 @@ _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
+_CONTESTED = 64
+"""Times that cases are drawn of which rules may say different things."""
+_AGAIN = 3
+"""Times that a case is asked again where equal values may hide that elements are wrong."""
+_DISTINCT = 0.9
 _RULES = 2
 """Rules that are tried of those that fit what is known."""
 _FEW_STRAYS = 10
@@ -120,11 +127,7 @@ class Trial:
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
-        if not sample.failed:
-            return False
-        if isinstance(self.hypothesis, Elements):
-            return self.hypothesis.holds(sample)
-        return self.hypothesis.predicts(sample)
+        return sample.failed and self.hypothesis.explains(sample)
 
 
 class Experiments:
@@ -246,11 +249,11 @@ class Experiments:
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
-        until = perf_counter() + _POLISHING
+        until = self._laboratory.clock + _POLISHING
         shown = trial.predicted or [s for s in self._failing if trial.explains(s)]
 
         def fails(case: Case) -> bool:
-            if perf_counter() > until or self._laboratory.is_over:
+            if self._laboratory.clock > until or self._laboratory.is_over:
                 return False
             return any(
                 trial.hypothesis.fails(sample.vector) and trial.explains(sample)
@@ -274,9 +277,9 @@ class Experiments:
     ) -> Trial | None:
         """Hold faults, or alternatives to them, against fresh cases; None if these refute all."""
         standing: Trial | None = None
-        until = perf_counter() + _SECONDS
+        until = self._laboratory.clock + _SECONDS
         for faults in alternatives:
-            if self._is_enough or perf_counter() > until:
+            if self._is_enough or self._laboratory.clock > until:
                 break
             hypothesis = FaultHypothesis(faults, self._planting)
             hypothesis.prepare([s.vector for s in self._conforming])
@@ -300,9 +303,9 @@ class Experiments:
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
         if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
             return None
-        until = perf_counter() + _SECONDS
+        until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
-        while trial.absent and not trial.other and perf_counter() < until:
+        while trial.absent and not trial.other and self._laboratory.clock < until:
             shown += trial.predicted
             absent += trial.absent
             conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
@@ -338,18 +341,21 @@ class Experiments:
         for _ in range(_ROUNDS):
             if self._laboratory.is_over:
                 break
-            until = perf_counter() + _SECONDS
-            # How else the backend fails elsewhere tells nothing of this.
-            known = [s for s in known if not s.failed or manner_of(s) == manner]
+            until = self._laboratory.clock + _SECONDS
+            known = _of_manner(known, manner)
             rules = self._learned(known)
-            edges = self._bisected(rules, left)
-            if edges:
-                known += edges
+            asked = [*self._bisected(rules, left), *self._contested(rules, known)]
+            asked = _of_manner(asked, manner)
+            known += asked
+            if any(not rules[0].predicts(sample) for sample in asked):
                 rules = self._learned(known)
-            for rule in [of_elements(rule, known) for rule in rules]:
-                trial = self._tried(rule, [s for s in left if rule.predicts(s)], (), until)
-                known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+            for rule in rules[:_RULES]:
+                trial = self._tried_rule(rule, known, left, until)
                 if trial.is_confirmed:
+                    general = self._general(rule, known)
+                    if general is not rule:
+                        wider = self._tried_rule(general, known, left, until)
+                        trial = wider if wider.is_confirmed else trial
                     if best is None or len(trial.strays) < len(best.strays):
                         best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
@@ -360,12 +366,67 @@ class Experiments:
 
     def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
-        return learned(samples, self._laboratory.seed, readings=readings)[:_RULES]
+        return learned(samples, self._laboratory.seed, readings=readings)
+
+    def _tried_rule(
+        self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
+    ) -> Trial:
+        """Hold a rule against fresh cases, which are then known."""
+        hypothesis = of_elements(rule, known)
+        trial = self._tried(hypothesis, [s for s in left if hypothesis.predicts(s)], (), until)
+        known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+        return trial
+
+    def _general(self, rule: Rule, known: list[Sample]) -> Rule:
+        """Return a rule without the conditions that fresh cases do not need."""
+        shown = sorted(
+            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
+        )
+        for shorter, condition in rule.shorter:
+            beyond = (case for base in shown[:_AT_ONCE] for case in condition.beyond(base))
+            told = self._contested([rule, shorter], known, beyond)
+            known += told
+            hypothesis = of_elements(shorter, known)
+            told = [s for s in told if s.failed or s.wrong is None or _tells_elements_apart(s)]
+            if told and all(map(hypothesis.predicts, told)):
+                return self._general(shorter, known)
+        return rule
+
+    def _contested(
+        self, rules: Sequence[Rule], known: Sequence[Sample], beyond: Iterable[Case | None] = ()
+    ) -> list[Sample]:
+        """Return fresh samples of which rules that fit alike say different things.
+
+        Some are `beyond` what was seen, and some are known cases with data that name their cell,
+        for equal values may have hidden what is wrong in them.
+        """
+        if len(rules) < 2:
+            return []
+
+        def is_contested(vector: Vector | None) -> bool:
+            if vector is None or self._is_explained_otherwise(vector):
+                return False
+            return len({rule.prediction(vector) for rule in rules}) > 1
+
+        laboratory = self._laboratory
+        again = (s.vector.case for s in known if not s.failed and is_contested(s.vector))
+        named_again = (laboratory.vector(named(case, laboratory.rng)) for case in again)
+        groups = [[s.vector for s in known if s.failed == failed] for failed in (True, False)]
+        fresh = laboratory.near(*groups)
+        drawn = (
+            map(laboratory.vector, beyond),
+            islice(named_again, _AT_ONCE),
+            islice(fresh, _CONTESTED),
+        )
+        told = [list(islice(filter(is_contested, vectors), _AT_ONCE)) for vectors in drawn]
+        samples = laboratory.ask([v for part in told for v in part if v is not None])
+        self._fresh += samples
+        return samples
 
     def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
-        for rule in rules:
+        for rule in rules[:_RULES]:
             shown = [s.vector.case for s in left if rule.predicts(s)]
             if shown:
                 base = min(shown, key=lambda case: case.inputs[0].size)
@@ -416,13 +477,31 @@ class Experiments:
             self._fresh += samples
             for sample in samples:
                 trial.see(sample, rivals)
+            self._settle(trial)
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 break
-            if self._laboratory.is_over or perf_counter() > until:
+            if self._laboratory.is_over or self._laboratory.clock > until:
                 break
         return trial
+
+    def _settle(self, trial: Trial) -> None:
+        """Ask again what is unclear, with data that name their cell: equal values hide less."""
+        unclear, trial.unclear = trial.unclear, []
+        for sample in unclear:
+            again = [
+                other
+                for _ in range(_AGAIN)
+                for other in self._asked(named(sample.vector.case, self._laboratory.rng))
+                if trial.hypothesis.fails(other.vector)
+            ]
+            if not again:
+                trial.unclear.append(sample)
+            elif any(map(trial.explains, again)):
+                trial.quiet += 1
+            elif any(map(_tells_elements_apart, again)):
+                trial.absent.append(sample)
 
     def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
         for each in (hypothesis, *(trial.hypothesis for trial in self._causes)):
@@ -439,6 +518,17 @@ class Experiments:
 
 def _faults_of(trial: Trial) -> Together:
     return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _tells_elements_apart(sample: Sample) -> bool:
+    """Say whether nearly all right values differ, so that an element in place of another shows."""
+    values = sample.vector.values[0].outputs[0].values
+    return np.unique(values).size >= _DISTINCT * values.size
+
+
+def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:
+    """Leave out samples that fail in another manner: they tell nothing of this one."""
+    return [sample for sample in samples if not sample.failed or manner_of(sample) == manner]
 
 
 def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:

@@ -42,3 +42,6 @@ class Hypothesis(Protocol):
 
     def predicts(self, sample: Sample) -> bool:
         """Say whether the backend did what it predicts, failure or not."""
+
+    def explains(self, sample: Sample) -> bool:
+        """Say whether a failure is what it predicts, or what may come of it."""

@@ -56,8 +56,9 @@ def diagnose(
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
     mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
     are confirmed or refuted, and rules are learned for what no fault explains; without one,
-    `unasked` says why. The last diagnosis names nothing where mismatches are left over. A cause
-    that explains only what others do is left out.
+    `unasked` says why. The last diagnoses name nothing where mismatches are left over: one for
+    exceptions, one for wrong values and so on. A cause that explains only what others do is left
+    out.
     """
 
     def of(vector: Vector) -> Combination:
@@ -79,9 +80,8 @@ def diagnose(
     causes = _folded(causes)
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
-    else:
-        diagnoses, left = _proven(known, search, causes, conforming, Planting(of), laboratory)
-    return [*diagnoses, known.unknown(left)] if left else diagnoses
+        return [*diagnoses, *known.unknown(left)]
+    return _proven(known, search, causes, conforming, Planting(of), laboratory)
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:
@@ -102,8 +102,8 @@ def _proven(
     conforming: Sequence[Vector],
     planting: Planting,
     laboratory: Laboratory,
-) -> tuple[list[Diagnosis], list[int]]:
-    """Return the causes that experiments leave standing, and the failures that are left over."""
+) -> list[Diagnosis]:
+    """Return the causes that experiments leave standing, and what is left over."""
     laboratory.begin()
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
@@ -118,7 +118,8 @@ def _proven(
         [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
     )
     rules = experiments.on_rules()
-    samples = judged(failures.pairs) if rules else []
+    # All failed in the run, also exceptions that readings excuse which are not followed.
+    samples = [replace(s, failed=True) for s in judged(failures.pairs)] if rules else []
     ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
@@ -145,7 +146,12 @@ def _proven(
         for i, (vector, _) in enumerate(failures.pairs)
         if i not in explained and not (small[i] and experiments.meet_in(vector))
     ]
-    return sorted(diagnoses, key=lambda diagnosis: -diagnosis.explained), left
+    standing = [trial.hypothesis for trial in (*faults, *rules) if trial is not None]
+    beside = {
+        i for i in left if small[i] and any(cause.fails(failures.pairs[i][0]) for cause in standing)
+    }
+    diagnoses.sort(key=lambda diagnosis: -diagnosis.explained)
+    return [*diagnoses, *failures.unknown(left, beside)]
 
 
 def _is_small(case: Case) -> bool:

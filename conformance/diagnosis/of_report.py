@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from conformance.check.judge import accepted
 from conformance.check.report import RETURNED, ClauseReport, Report, Result
 from conformance.check.votes import separators
 from conformance.diagnosis import statements
+from conformance.diagnosis.features import weight
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
@@ -26,7 +29,12 @@ from conformance.progress import Progress
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
-_SECONDS_FOR_STATE = 8.0
+_SECONDS_FOR_STATE = 6.0
+_SECONDS_AGAIN = 2.0
+"""For asking the backend about failures again, about."""
+_CALLED_AGAIN = 1000
+_AT_ONCE = 16
+_NEARLY_ALL = 0.9
 _CONFORMING = 1200
 """Conforming vectors that are read to choose from; more would only take longer."""
 
@@ -56,8 +64,6 @@ def explained(
         report = replace(report, notes=(*report.notes, note))
     if not failing:
         return report
-    mismatches: list[Mismatch] = []
-    conforming: list[Vector] = []
     state = StateReport()
     with opened(vectors) as sources:
         if start is not None:
@@ -69,27 +75,18 @@ def explained(
                 seconds=_SECONDS_FOR_STATE,
                 progress=progress,
             )
-        for source in sources:
-            failed = {
-                name: result
-                for name, result in failing.get(source.operator, {}).items()
-                if name not in state.vectors
-            }
-            if failed:
-                mismatches += _rejected(
-                    [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
-                )
-                ids = right.get(source.operator, [])
-                step = -(-len(ids) * len(failing) // _CONFORMING) or 1
-                conforming += _read(source, ids[::step])
-    readings = _readings(report.readings)
-    told = len(state.vectors)
-    failures = told + len(mismatches) + _not_kept(report)
+        mismatches = _mismatches(sources, failing, state.vectors)
+        conforming = _conforming(sources, right)
+    readings = _readings(report.readings, [vector for vector, _ in mismatches])
+    failures = len(state.vectors) + len(mismatches) + _not_kept(report)
     laboratory, unasked = None, _unasked(runner)
     if isinstance(runner, Runner) and not unasked:
         laboratory = Laboratory(
             runner, readings, failing=report.failing, seed=seed, progress=progress
         )
+        state = state.with_others(_right_now(mismatches, laboratory))
+        mismatches = [pair for pair in mismatches if pair[0].case.id not in state.vectors]
+    told = len(state.vectors)
     diagnoses = diagnose(
         mismatches,
         conforming,
@@ -106,11 +103,73 @@ def explained(
     diagnoses[:0] = [statements.of_state(found, total, sample_of) for found in state.findings]
     notes = (*report.notes, state.note) if state.note else report.notes
     if laboratory is not None and laboratory.ended and not all(d.is_known for d in diagnoses):
-        notes += (f"experiments ended early: {laboratory.ended}",)
+        notes += (f"experiments on likely causes ended early: {laboratory.ended}",)
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}, of all kinds",)
     return replace(report, diagnoses=tuple(diagnoses), notes=notes)
+
+
+def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[Vector]:
+    """Call the lightest failures again; return those that are right now.
+
+    No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
+    the others are called in another order: each may be wrong after some calls alone.
+    """
+    before = {id(vector): outputs for vector, outputs in mismatches}
+    left = sorted((vector for vector, _ in mismatches), key=weight)[:_CALLED_AGAIN]
+    least = laboratory.seconds_left - _SECONDS_AGAIN
+    right: list[Vector] = []
+    known = -1
+    while known < len(right):
+        known = len(right)
+        for start in range(0, len(left), _AT_ONCE):
+            if laboratory.is_over or laboratory.seconds_left < least:
+                return right
+            right += [
+                sample.vector
+                for sample in laboratory.ask(left[start : start + _AT_ONCE])
+                # An exception that other readings excuse is as wrong now as it was.
+                if not sample.failed and not _same(sample.outputs, before[id(sample.vector)])
+            ]
+        found = {*map(id, right)}
+        left = [vector for vector in left if id(vector) not in found]
+        left = [left[i] for i in laboratory.rng.permutation(len(left))]
+    return right
+
+
+def _same(one: Outputs | None, other: Outputs | None) -> bool:
+    """Say whether two answers are the same; None is an exception."""
+    if one is None or other is None:
+        return one is other
+    return [(a.shape, a.tobytes()) for a in one] == [(a.shape, a.tobytes()) for a in other]
+
+
+def _mismatches(
+    sources: Sequence[Source],
+    failing: Mapping[str, Mapping[str, Result]],
+    told: Collection[str],
+) -> list[Mismatch]:
+    """Return failures with what was returned, but for those that are `told` already."""
+    mismatches: list[Mismatch] = []
+    for source in sources:
+        failed = failing.get(source.operator, {})
+        vectors = _read(source, failed.keys() - told)
+        mismatches += _rejected([(v, _outputs(failed[v.case.id])) for v in vectors])
+    return mismatches
+
+
+def _conforming(sources: Sequence[Source], right: Mapping[str, Sequence[str]]) -> list[Vector]:
+    """Return some of the vectors that conform, by the ids of those of each operator.
+
+    Also of operators that never fail: what fails in others has to be right there.
+    """
+    conforming: list[Vector] = []
+    for source in sources:
+        ids = right.get(source.operator, [])
+        step = -(-len(ids) * len(right) // _CONFORMING) or 1
+        conforming += _read(source, ids[::step])
+    return conforming
 
 
 def reproduced(
@@ -210,13 +269,27 @@ def _outputs(result: Result) -> Outputs | None:
     return None if result.output is None else outputs_of(result.output)
 
 
-def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str, str]]:
-    """Return what gives the readings that a backend follows in a vector."""
+def _readings(
+    clauses: Sequence[ClauseReport], failing: Sequence[Vector] = ()
+) -> Callable[[Vector], Mapping[str, str]]:
+    """Return what gives the readings that a backend follows in a vector.
+
+    Of a clause of inconsistent readings it is the one that most vectors show, where nearly all that
+    is `failing` is about that clause.
+    """
+    touched = Counter(chain(*(vector.clauses for vector in failing)))
+    broken = {
+        clause.clause
+        for clause in clauses
+        if clause.status == "inconsistent" and touched[clause.clause] > _NEARLY_ALL * len(failing)
+    }
 
     def of(vector: Vector) -> dict[str, str]:
         case, followed = vector.case, {}
         for clause in clauses:
             reading = clause.followed
+            if clause.clause in broken:  # the fault looks like the other reading at times
+                reading = max(clause.counts, key=lambda name: clause.counts[name])
             if clause.by is not None and case.inputs:
                 data = case.inputs[0]
                 values = separators(

@@ -89,6 +89,11 @@ class FaultHypothesis:
             return not sample.failed
         return sample.failed and self.planting.reproduces(self.faults, sample)
 
+    def explains(self, sample: Sample) -> bool:
+        """Say whether it answers so, even where a reading that is not followed makes that right."""
+        met = self.condition is None or self.condition.fails(sample.vector)
+        return met and self.planting.reproduces(self.faults, sample)
+
     def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool | None:
         """Say whether it predicts what the backend did, where one of other faults is there too.
 

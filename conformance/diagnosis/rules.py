@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import gcd
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from conformance.cases.near import Feature, at
 from conformance.diagnosis.elements import (
+    ALL_AXES,
     GROUPS,
     KINDS,
     Layout,
@@ -34,6 +36,7 @@ from conformance.vector import Case, Vector
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
+Quantifier = Literal["", "some", "every"]
 Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
 
 _ROWS = 9_000
@@ -62,6 +65,8 @@ _TRIED = 2
 _FURTHER_AXIS = 1.5
 _LARGEST_CYCLE = 64
 _LONG_NUMBER = 1e7
+_COMMON = 2
+"""The largest number that thresholds often are."""
 _WORDS = 2
 """Words that a condition names at most."""
 _PER_SAMPLE = 3.0
@@ -80,11 +85,24 @@ class Condition:
     relation: Relation
     value: Any
     modulus: int = 0
+    over: Quantifier = ""
 
     def holds(self, column: Any) -> Bools:
-        """Say where it holds; nowhere if there is no such feature (None, NaN)."""
+        """Say where it holds; nowhere if there is no such feature (None, NaN).
+
+        Of a feature of all axes, there is one column for each of them.
+        """
         if column is None:
             return np.zeros((), np.bool_)
+        if self.over == "some":
+            return np.asarray(reduce(np.logical_or, map(self._holds, column)))
+        if self.over == "every":
+            missing = [np.isnan(values) for values in column]
+            held = (self._holds(v) | none for v, none in zip(column, missing, strict=True))
+            return np.asarray(reduce(np.logical_and, held) & ~reduce(np.logical_and, missing))
+        return self._holds(column)
+
+    def _holds(self, column: Any) -> Bools:
         column = np.asarray(column)
         if isinstance(self.value, frozenset):
             found = np.isin(column.astype(str), sorted(self.value))
@@ -95,6 +113,15 @@ class Condition:
         if self.relation.endswith("to"):
             return np.asarray(numbers <= self.value)
         return np.asarray(numbers == self.value)
+
+    def beyond(self, case: Case) -> Iterator[Case | None]:
+        """Yield the case with numbers on the other side of a threshold, near to it and far."""
+        if self.relation == "to":
+            yield from (
+                _case_at(case, self.feature, n) for n in (self.value + 1, 2 * self.value + 2)
+            )
+        elif self.relation == "from":
+            yield from (_case_at(case, self.feature, n) for n in (self.value - 1, self.value // 2))
 
     @property
     def is_of_elements(self) -> bool:
@@ -115,6 +142,8 @@ class Condition:
             return 2.0 * len(self.value)
         if self.relation == "is":
             return 2.0 if self.value == 0 else 5.0
+        if self.relation in {"from", "to"} and self.value <= _COMMON:
+            return 3.0
         if self.relation == "modulo":
             # Faults go by powers of two, or by small numbers such as those of colours.
             odd = self.modulus & (self.modulus - 1) > 0
@@ -125,9 +154,11 @@ class Condition:
     def words(self) -> str:
         """The condition in words: a noun phrase for elements, a sentence for cases."""
         kind = KINDS[self.feature.name]
-        words = on_axis(kind.words, self.feature.axis or 1)
         if kind.style == "flag":
-            return words.split("|")[not self.value]
+            none = self.over == "every" and not self.value
+            said = kind.words.split("|")[not self.value and not none]
+            return on_axis(said, self.feature.axis, "no" if none else self.over)
+        words = on_axis(kind.words, self.feature.axis, self.over)
         if kind.style == "word":
             return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
@@ -201,11 +232,14 @@ class Edge:
 
     def case(self, case: Case) -> Case | None:
         """Return a case of which elements have the value in the middle, and no larger one."""
-        middle = self.between
-        name, more = _SHOWN_BY.get(self.feature.name, (self.feature.name, 0))
-        if middle is None:
-            return None
-        return at(case, Feature(name, self.feature.axis or _AXIS.get(name, 0)), middle + more)
+        return None if self.between is None else _case_at(case, self.feature, self.between)
+
+
+def _case_at(case: Case, feature: Feature, value: Any) -> Case | None:
+    """Return a case, or one of which elements, have a value of a feature, and no larger one."""
+    name, more = _SHOWN_BY.get(feature.name, (feature.name, 0))
+    axis = feature.axis if KINDS[feature.name].per_axis else _AXIS.get(name, 0)
+    return at(case, Feature(name, axis), int(value) + more)
 
 
 _SHOWN_BY: Mapping[str, tuple[str, int]] = {
@@ -224,15 +258,9 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
     "end_pad": ("pads_end", 0),
     "planes": ("channels", 0),
     "inputs": ("size", 0),
-    "largest_sizes": ("size", 0),
-    "largest_kernel": ("kernel", 0),
-    "largest_strides": ("strides", 0),
-    "smallest_sizes": ("size", 0),
-    "smallest_kernel": ("kernel", 0),
-    "smallest_output": ("output", 0),
 }
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
-_AXIS: Mapping[str, int] = dict.fromkeys(("output", "size", "kernel", "strides"), 1)
+_AXIS: Mapping[str, int] = {"size": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +306,22 @@ class Rule:
         layout = self._layout(vector)
         return any(bool(_holds(place, layout).all()) for place in self.places)
 
+    @property
+    def shorter(self) -> Iterator[tuple[Rule, Condition]]:
+        """The rules with one condition less, each with that condition."""
+        for number, place in enumerate(self.places):
+            for condition in place:
+                rest = tuple(other for other in place if other is not condition)
+                places = (*self.places[:number], rest, *self.places[number + 1 :])
+                yield replace(self, places=places), condition
+
+    def prediction(self, vector: Vector) -> bytes | bool:
+        """Return what it says of a vector, to be compared with what another rule says."""
+        if self.manner != "values":
+            return self.fails(vector)
+        wrong = self.wrong(vector)
+        return b"" if wrong is None or not wrong.any() else wrong.tobytes()
+
     def predicts(self, sample: Sample) -> bool:
         """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
         if self.manner != "values":
@@ -300,6 +344,10 @@ class Rule:
         # A fault that misses a cell shows in a maximum where that cell is the largest.
         share = _SHARE[layout.operator.reduction.sums]
         return not layout.tells or int(sample.wrong.sum()) >= share * int(wrong.sum())
+
+    def explains(self, sample: Sample) -> bool:
+        """See Hypothesis."""
+        return self.predicts(sample)
 
     def _layout(self, vector: Vector) -> Layout:
         return layout_of(vector, dict(self.readings))
@@ -485,6 +533,7 @@ class _Table:
         self._index = index
         self._columns: dict[Feature, Any] = {}
         self._held: dict[Condition, Bools] = {}
+        self._cases: dict[bytes, Ints] = {}
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
@@ -516,8 +565,15 @@ class _Table:
         """Return the values that a feature has in some rows: of cases, one per case."""
         column = self._column(feature)
         if not KINDS[feature.name].of_elements:
-            return column[np.unique(self._owner[rows])]
-        return column[rows]
+            return column[..., self._owners(rows)]
+        return column[..., rows]
+
+    def _owners(self, rows: Bools) -> Ints:
+        """Return the cases that some rows are of."""
+        key = rows.tobytes()
+        if key not in self._cases:
+            self._cases[key] = np.unique(self._owner[rows])
+        return self._cases[key]
 
     def rows(self, feature: Feature) -> Doubles:
         """Return a number per row; NaN where there is none."""
@@ -544,10 +600,18 @@ class _Table:
         return held
 
     def _column(self, feature: Feature) -> Any:
-        """Return a feature of all elements, or all cases; NaN where there is none."""
+        """Return a feature of all elements, or all cases; NaN where there is none.
+
+        Of all axes, there is one column for each.
+        """
         if feature not in self._columns:
-            values = [layout.value(feature) for layout in self._layouts]
             kind = KINDS[feature.name]
+            if kind.per_axis and feature.axis == ALL_AXES:
+                axes = range(1, max(layout.axes for layout in self._layouts) + 1)
+                of_axes = [self._column(Feature(feature.name, axis)) for axis in axes]
+                self._columns[feature] = np.array(of_axes)
+                return self._columns[feature]
+            values = [layout.value(feature) for layout in self._layouts]
             if kind.of_elements:
                 self._columns[feature] = self._of_elements(values)
             elif kind.style == "word":
@@ -572,9 +636,12 @@ class _Table:
 
     def features(self, rows: Bools) -> list[Feature]:
         """Return the features that all of some rows may have."""
-        axes = min(self._layouts[i].axes for i in np.unique(self._owner[rows]).tolist())
-        of_cases = features_of(axes, of_elements=False)
-        return of_cases if self._index is None else features_of(axes, of_elements=True) + of_cases
+        axes = {self._layouts[i].axes for i in self._owners(rows).tolist()}
+        alike = len(axes) == 1
+        of_cases = features_of(min(axes), alike=alike, of_elements=False)
+        if self._index is None:
+            return of_cases
+        return features_of(min(axes), alike=alike, of_elements=True) + of_cases
 
 
 def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
@@ -623,7 +690,10 @@ def _splits(table: _Table) -> list[Bools]:
         kind = KINDS[feature.name]
         seen = table.seen(feature, table.wrong)
         conditions = []
-        if kind.style == "word":
+        if seen.ndim > 1:
+            if kind.style == "flag":
+                conditions = [Condition(feature, "is", value=True, over="some")]
+        elif kind.style == "word":
             words = np.unique(seen).tolist()
             conditions = [Condition(feature, "is", frozenset(words[:1]))] if len(words) < 4 else []
         elif kind.style == "flag":
@@ -701,7 +771,7 @@ def _candidates(
     masks: list[Bools] = []
     for feature in table.features(wrong):
         seen = table.seen(feature, wrong)
-        if seen.dtype == np.float64 and np.isnan(seen).any():
+        if seen.dtype == np.float64 and np.isnan(np.atleast_2d(seen)).all(axis=0).any():
             continue
         others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
         for condition in _conditions(feature, seen, others):
@@ -726,6 +796,11 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
     Of words, the `others` may be said instead.
     """
     kind = KINDS[feature.name]
+    if values.ndim > 1:
+        every = _conditions(feature, values[~np.isnan(values)], others)
+        yield from (replace(condition, over="every") for condition in every)
+        yield from _on_some_axis(feature, values)
+        return
     if kind.style == "word":
         words = frozenset(values.tolist())
         rest = frozenset(others.tolist()) - words - {""}
@@ -747,6 +822,23 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
     yield Condition(feature, "to", high)
     if kind.cycles:
         yield from _cycles(feature, values.astype(np.int64), kind.style == "index")
+
+
+def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
+    """Yield the narrowest conditions that hold on some axis for each column of values."""
+    kind = KINDS[feature.name]
+    if kind.style != "flag":
+        yield Condition(feature, "from", float(np.nanmax(values, axis=0).min()), over="some")
+        yield Condition(feature, "to", float(np.nanmin(values, axis=0).max()), over="some")
+    moduli = (0, 2, *GROUPS[1:]) if kind.cycles else (0,)
+    for modulus in moduli:
+        numbers = values % modulus if modulus else values
+        first = numbers[~np.isnan(numbers[:, 0]), 0]
+        for number in np.unique(first).tolist():
+            if (numbers == number).any(axis=0).all():
+                value = bool(number) if kind.style == "flag" else number
+                relation: Relation = "modulo" if modulus else "is"
+                yield Condition(feature, relation, value, modulus, over="some")
 
 
 def _cycles(feature: Feature, values: Ints, is_index: bool) -> Iterator[Condition]:  # noqa: FBT001
@@ -774,6 +866,9 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
             others = tuple(other for other in place if other is not condition)
             beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
             seen = table.seen(condition.feature, beyond)
+            if condition.over and seen.size:
+                largest = (condition.over == "some") == (condition.relation == "from")
+                seen = (np.fmax if largest else np.fmin).reduce(seen, axis=0)
             seen = seen[~np.isnan(seen)]
             nearest = seen.max if condition.relation == "from" else seen.min
             edges.append(

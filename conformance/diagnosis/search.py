@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
-from time import perf_counter
+from time import thread_time
 
 from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
@@ -82,7 +82,7 @@ class Search:
         self._broken: dict[Together, list[bool]] = {}
         self._sample: list[int] = []
         self._pair_searches = _PAIR_SEARCHES
-        self._end = perf_counter() + seconds
+        self._end = thread_time() + seconds
 
     def run(self) -> tuple[list[Cause], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
@@ -246,7 +246,7 @@ class Search:
 
     @property
     def _is_over(self) -> bool:
-        return perf_counter() > self._end
+        return thread_time() > self._end
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:

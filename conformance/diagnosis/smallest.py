@@ -47,6 +47,8 @@ def _items(array: Array) -> Iterator[str]:
 def _number(value: np.generic) -> str:
     """Return a number, bit for bit but for the payload of a NaN."""
     text = str(value)
+    if text == "nan" and np.signbit(value):
+        text = "-nan"
     for word in ("nan", "inf"):
         text = text.replace(word, f"np.{word}")
     return text.removesuffix(".0")

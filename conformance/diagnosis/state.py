@@ -25,7 +25,7 @@ from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.errors import UsageError
 from conformance.progress import Progress
-from conformance.vector import Outputs, Vector, outputs_of
+from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 
 SECONDS = 15.0
@@ -56,15 +56,16 @@ class StateFinding:
     """A way in which outputs depend on earlier calls, or vary without any cause that was found.
 
     `words` complete "the failures are caused by: ...". `example` describes the shortest calls that
-    show it: `sequence`, called in a fresh process, of which the last is wrong. It was wrong in
-    `shown` of `repeats` such processes. Where there is no such sequence, or it is not always wrong,
-    the answers vary. `vectors` are the ids of failures that are right when they are called alone
-    or in another order. `instead` says what comes in place of what is right, "" where that is not
-    known; `words` say it too.
+    show it: `sequence`, called in a fresh process, of which the last, of `operator`, is wrong. It
+    was wrong in `shown` of `repeats` such processes. Where there is no such sequence, or it is not
+    always wrong, the answers vary. `vectors` are the ids of failures that are right when they are
+    called alone or in another order. `instead` says what comes in place of what is right, "" where
+    that is not known; `words` say it too.
     """
 
     words: str
     example: str
+    operator: str
     sequence: tuple[Vector, ...] = ()
     vectors: tuple[str, ...] = ()
     shown: int = 0
@@ -92,6 +93,17 @@ class StateReport:
     def vectors(self) -> frozenset[str]:
         """The ids of failures that are right at another time, which no arithmetic explains."""
         return frozenset(name for finding in self.findings for name in finding.vectors)
+
+    def with_others(self, vectors: Sequence[Vector]) -> StateReport:
+        """Return it with failures that were right when they were called once more.
+
+        Where there is no finding that they can go to, they are one of their own.
+        """
+        if not vectors:
+            return self
+        findings = self.findings or (_unfound(vectors[0].case),)
+        failures = [(vector.case.operator, vector.case.id) for vector in vectors]
+        return replace(self, findings=_with_failures(findings, failures))
 
 
 def of_state(
@@ -192,16 +204,10 @@ class _Search:
 
     def findings(self) -> tuple[StateFinding, ...]:
         """Return the findings, each with the failures of its operator that it may explain."""
-        found = list(self._found.values())
-        operators = [self._history.operator(each.position) for each in found]
-        vectors: list[list[str]] = [[] for _ in found]
-        for position in sorted(self._right_elsewhere) if found else ():
-            operator = self._history.operator(position)
-            of = operators.index(operator) if operator in operators else 0
-            vectors[of].append(self._history.id(position))
-        return tuple(
-            replace(each.finding, vectors=tuple(ids))
-            for each, ids in zip(found, vectors, strict=True)
+        positions = sorted(self._right_elsewhere)
+        return _with_failures(
+            [found.finding for found in self._found.values()],
+            [(self._history.operator(p), self._history.id(p)) for p in positions],
         )
 
     # Which failures depend on other calls ----------------------------------------------------
@@ -378,7 +384,8 @@ class _Search:
             if len(earlier) == 1:
                 what = self._instead(earlier[0], target, kept, shown[0])
             words = (words or depends_on(len(earlier), kept)) + (f": {what}" if what else "")
-            finding = StateFinding(words, described_calls(cases), instead=what)
+            operator = target.vector.case.operator
+            finding = StateFinding(words, described_calls(cases), operator, instead=what)
             before_it = earlier[0] if kept else None
             found = _Found(target.position, finding, wrong, before_it, kept)
         finding = replace(
@@ -443,15 +450,36 @@ def _growing(likely: Sequence[int]) -> Iterator[list[int]]:
         count *= _GROWTH
 
 
+def _with_failures(
+    findings: Sequence[StateFinding], failures: Iterable[tuple[str, str]]
+) -> tuple[StateFinding, ...]:
+    """Return findings with more failures, by operator and id: of the same operator if there is one.
+
+    Else they are of the first.
+    """
+    operators = [finding.operator for finding in findings]
+    vectors = [[*finding.vectors] for finding in findings]
+    for operator, name in failures if findings else ():
+        vectors[operators.index(operator) if operator in operators else 0].append(name)
+    return tuple(
+        replace(finding, vectors=tuple(ids)) for finding, ids in zip(findings, vectors, strict=True)
+    )
+
+
 def _varying(target: _Target, when: str) -> _Found:
-    example = f"{described(target.vector.case)}, wrong {when}"
-    return _Found(target.position, StateFinding("answers that vary", example))
+    case = target.vector.case
+    example = f"{described(case)}, wrong {when}"
+    return _Found(target.position, StateFinding("answers that vary", example, case.operator))
 
 
 def _open(target: _Target) -> _Found:
+    return _Found(target.position, _unfound(target.vector.case))
+
+
+def _unfound(case: Case) -> StateFinding:
     words = "answers that vary, or depend on earlier calls that were not found"
-    example = f"{described(target.vector.case)}, wrong in the run, and right in a fresh process"
-    return _Found(target.position, StateFinding(words, example))
+    example = f"{described(case)}, wrong in the run, and right when it is called again"
+    return StateFinding(words, example, case.operator)
 
 
 def _outputs(answer: Answer) -> Outputs | None:

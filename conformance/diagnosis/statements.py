@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from conformance.check.report import Diagnosis, Proof
+from conformance.check.report import OF_ONE_KIND, Diagnosis, Proof
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
@@ -18,8 +19,10 @@ from conformance.vector import Outputs, Vector
 Mismatch = tuple[Vector, Outputs | None]
 
 _ALTERNATIVES = 4
+_RARER = 3
+"""How many times as common what sets failures apart is among them as elsewhere."""
 _UNKNOWN = "of unknown cause"
-_OF_ONE_KIND = "of one kind: "
+_BESIDE = "another cause shows in them, too, but that alone gives other values"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,17 +64,48 @@ class Failures:
         self, words: str, explained: Sequence[int], proof: Proof, smallest: str = ""
     ) -> Diagnosis:
         """Return a rule, which says in words what is wrong, as a diagnosis."""
-        diagnosis = self._diagnosis(f"{_OF_ONE_KIND}{words}", explained)
+        diagnosis = self._diagnosis(f"{OF_ONE_KIND}{words}", explained)
         return replace(diagnosis, kind="rule", proof=proof, smallest=smallest)
 
-    def unknown(self, left: Sequence[int]) -> Diagnosis:
-        """Return what failures of unknown cause share."""
-        words, _ = condition([self.features[i] for i in left], self.others)
+    def unknown(
+        self, left: Sequence[int], beside: Collection[int] = frozenset()
+    ) -> list[Diagnosis]:
+        """Return what failures of unknown cause share, each time of those that look alike.
+
+        Those `beside` a known cause are in cases where that shows, but with other values.
+        """
+        alike: dict[tuple[str, bool], list[int]] = {}
+        for i in left:
+            alike.setdefault((_manner(*self.pairs[i]), i in beside), []).append(i)
+        parts = [part for some in alike.values() for part in self._apart(some)]
+        parts.sort(key=len, reverse=True)
+        return [self._unknown(part, beside=part[0] in beside) for part in parts]
+
+    def _apart(self, left: Sequence[int]) -> list[list[int]]:
+        """Return failures in two parts if something sets most of them apart, but not all."""
+        if self._shared(left):
+            return [[*left]]
+        counts = Counter(chain(*(self.features[i] for i in left)))
+        common = Counter(chain(*self.others))
+        best, most = "", _RARER / (len(self.others) or 1)
+        for feature, count in sorted(counts.items()):
+            often = count / len(left) / (common[feature] + 1)
+            if 2 * count >= len(left) and often > most:
+                best, most = feature, often
+        parts = [i for i in left if best in self.features[i]]
+        return [part for part in (parts, [i for i in left if i not in parts]) if part]
+
+    def _shared(self, left: Sequence[int]) -> str:
+        return condition([self.features[i] for i in left], self.others)[0]
+
+    def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
+        words = self._shared(left)
         summary = _of_unknown_cause(words)
         if not words and self.others:
             summary += "; no attribute sets them apart"
         odd = sorted(frozenset.intersection(*(traits(*self.pairs[i]) for i in left)))
         summary += f"; in all {' and '.join(odd)}" if odd else ""
+        summary += f"; {_BESIDE}" if beside else ""
         where = places([self.pairs[i] for i in left])
         summary += f"; {where}" if where else ""
         return replace(self._diagnosis(summary, left), condition=words, kind="unknown")
@@ -90,12 +124,22 @@ class Failures:
         )
 
 
+def _manner(vector: Vector, got: Outputs | None) -> str:
+    """Return how a vector failed: failures that look different are hardly of one cause."""
+    if got is None:
+        return "raised"
+    if not vector.values:
+        return "accepted"
+    shapes = {outcome.outputs[0].values.shape for outcome in vector.values}
+    return "values" if got and got[0].shape in shapes else "shape"
+
+
 def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
     """Return state that outlives a call as a diagnosis, one of so many failures."""
     explained = len(finding.vectors)
     missing = "the same calls are not always wrong" if finding.varies else ""
     return Diagnosis(
-        summary=f"{_counted(explained, total, sample_of)} {_OF_ONE_KIND}{finding.words}",
+        summary=f"{_counted(explained, total, sample_of)} {OF_ONE_KIND}{finding.words}",
         faults=(),
         explained=explained,
         exact=0,
@@ -176,8 +220,8 @@ def _joined(proofs: Sequence[Proof | None]) -> Proof | None:
 
 def _said(diagnosis: Diagnosis) -> str:
     """Return what a summary says after the count of failures."""
-    before, _, words = diagnosis.summary.partition(_OF_ONE_KIND)
-    return f"{_OF_ONE_KIND}{words}" if words else before
+    before, _, words = diagnosis.summary.partition(OF_ONE_KIND)
+    return f"{OF_ONE_KIND}{words}" if words else before
 
 
 def _counted(some: int, total: int, sample_of: int) -> str:

@@ -60,6 +60,10 @@ class Elements:
             return False
         return bool(wrong.any() and not (wrong & ~marked).any())
 
+    def explains(self, sample: Sample) -> bool:
+        """See Hypothesis."""
+        return self.holds(sample)
+
     def share_of(self, sample: Sample) -> float:
         """Return the share of the elements marked that are wrong in a sample."""
         wrong, marked = sample.wrong, self._marked(sample)

@@ -35,7 +35,7 @@ def describe(
     `with_tables` adds where failures concentrate, which only HTML shows.
     """
     groups = failure_groups(report)
-    causes = [" + ".join(d.faults) or d.kind or "unknown" for d in report.diagnoses]
+    causes = [diagnosis.name for diagnosis in report.diagnoses]
     cut_short = phrases.cut_short(report)
     said = words.count(len(report.results), "vector")
     alert = f"{cut_short}. What follows holds only for the {said} that were run."
@@ -152,7 +152,7 @@ def _causes(report: Report, groups: Sequence[FailureGroup]) -> doc.Section | Non
         return None
     lead = (
         "Each is a wrong behaviour that returns what the backend returned, when it is put into a "
-        "correct implementation, or a rule that failures follow."
+        "correct implementation, a rule that failures follow, or what earlier calls leave behind."
     )
     if failures := report.diagnoses[0].sample_of:
         lead += f" Of {failures:,} failures, {report.diagnoses[0].total:,} were looked at."

@@ -234,7 +234,7 @@ class TestCheck:
     def test_a_backend_that_does_not_exits_1_with_a_script(self, folder):
         """The script between the marks runs as it is and shows the difference."""
         backend = f"{folder / 'backends.py'}:upper"
-        got = run("check", backend, folder / "AvgPool-1.h5")
+        got = run("check", backend, folder / "AvgPool-1.h5", "--diagnose", "none")
         assert (got.exit_code, got.stderr) == (1, "")
         assert got.stdout.endswith("\nDOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run\n")
         script = got.stdout.partition("# to see it again\n")[2].partition("# end\n")[0]

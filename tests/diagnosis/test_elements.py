@@ -7,7 +7,14 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.cases.near import Feature
-from conformance.diagnosis.elements import KINDS, axis_words, features_of, layout_of
+from conformance.diagnosis.elements import (
+    ALL_AXES,
+    FIRST_AXIS,
+    KINDS,
+    axis_words,
+    features_of,
+    layout_of,
+)
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.vector import Case
 
@@ -27,6 +34,8 @@ LAYOUT = layout_of(vector(DATA, ROW), {})  # windows -1..1, 1..3, 3..5, 5..7
         ("cells_on", [2, 3, 3, 1]),
         ("first_cell", [0, 1, 3, 5]),
         ("last_cell", [1, 3, 5, 5]),
+        ("last_cell_end", [4, 2, 0, 0]),
+        ("in_padding", [True, False, False, True]),
     ],
 )
 def test_features_of_windows_on_an_axis(name, values):
@@ -42,16 +51,17 @@ def test_features_of_windows_on_an_axis(name, values):
         ("nan", [0, 1, 0, 0]),
         ("negative", [1, 1, 2, 1]),
         ("negative_only", [False, False, False, True]),
-        ("in_padding", [True, False, False, True]),
-        ("in_overhang", [False, False, False, True]),
-        ("holds_first_cell", [True, False, False, False]),
-        ("holds_last_cell", [False, False, True, True]),
+        ("largest_cell", [1, 4, 4, -6]),
+        ("smallest_cell", [-2, -2, -6, -6]),
+        ("number", [2, 2, 3, 1]),
+        ("nan_begin", [False, False, False, False]),
+        ("nan_end", [False, False, False, False]),
         ("element_of_all", [0, 1, 2, 3]),
     ],
 )
 def test_features_of_windows(name, values):
     """Of all axes together."""
-    assert LAYOUT.value(Feature(name)).ravel().tolist() == values
+    assert np.array_equal(LAYOUT.value(Feature(name)).ravel(), values, equal_nan=True)
 
 
 def test_the_place_of_the_largest_cell_is_a_feature_of_what_chooses_a_cell():
@@ -93,12 +103,28 @@ def test_every_feature_can_be_asked_of_every_operator(name):
     attributes = operator.tiled((2, 2)) if operator.has_windows else {}
     layout = layout_of(vector_of(Case("case", name, attributes, inputs)), {})
     for of_elements in (True, False):
-        for feature in features_of(2, of_elements=of_elements):
+        for feature in features_of(2, alike=False, of_elements=of_elements):
             value = layout.value(feature)
-            if of_elements and value is not None:
-                assert np.broadcast_to(value, layout.shape).ndim == value.ndim
-            elif not of_elements:
-                assert value is None or isinstance(value, str | float | bool)
+            for of_axis in value if isinstance(value, list) else [value]:
+                if of_elements and of_axis is not None:
+                    assert np.broadcast_to(of_axis, layout.shape).ndim == of_axis.ndim
+                elif not of_elements:
+                    assert of_axis is None or isinstance(of_axis, str | float | bool)
+
+
+def test_the_first_axis_and_all_axes_have_names_of_their_own():
+    """They are others than those counted from the last where the number of axes varies."""
+    layout = layout_of(
+        vector(
+            ramp(1, 1, 6, 4),
+            pool(kernel=[3, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0]),
+        ),
+        {},
+    )
+    assert layout.value(Feature("kernel", FIRST_AXIS)) == 3.0
+    assert layout.value(Feature("kernel", ALL_AXES)) == [2.0, 3.0]
+    names = {feature.axis for feature in features_of(1, alike=False, of_elements=False)}
+    assert names == {ALL_AXES, FIRST_AXIS, 1}
 
 
 def test_an_invalid_case_has_no_elements():

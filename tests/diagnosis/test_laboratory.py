@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from time import sleep
 
 import numpy as np
 from support.fakes import altered, pool, ramp, right, vector
@@ -118,6 +119,21 @@ def test_nothing_is_asked_when_the_time_is_over():
     assert lab.is_over
     assert lab.ask(some()) == []
     assert list(lab.near(some(), [])) == []
+
+
+def test_time_is_that_of_experiments_and_of_the_backend():
+    """Where the machine does something else meanwhile, there is as much of it left."""
+
+    def slow(operator, inputs, attributes):
+        sleep(0.2)
+        return right(operator, inputs, attributes)
+
+    lab = laboratory(slow)
+    sleep(0.2)
+    idle = lab.clock
+    lab.ask(some(1))
+    assert lab.seconds_left > 15.9 - (lab.clock - idle)
+    assert lab.clock - idle >= 0.2
 
 
 def test_stored_outputs_and_conforming_vectors_are_samples_too():

@@ -18,8 +18,10 @@ from conformance.diagnosis.of_report import explained
 from conformance.diagnosis.search import Cause
 from conformance.diagnosis.statements import united
 from conformance.diagnosis.traits import traits
+from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate
+from conformance.vector import Vector
 
 
 def causes_of(backend, vectors=None):
@@ -142,6 +144,36 @@ def test_an_unknown_cause_is_said_to_be_unknown():
         f"{only.total} of {only.total} failures are of unknown cause; all have auto_pad=same_lower"
         "; about 97% of the elements are wrong, in no place common to all"
     )
+
+
+def test_failures_that_look_different_are_unknown_apart():
+    """Exceptions and wrong values of unknown cause are two entries, each with what it shares."""
+    of: dict[str, list[Vector]] = {"same_lower": [], "same_upper": [], "valid": []}
+    for probe in light_probes("AvgPool-1"):
+        of.setdefault(probe.case.attributes.get("auto_pad", ""), []).append(probe)
+    wrong = [(v, tuple(o.values * 3 + 7 for o in v.values[0].outputs)) for v in of["same_lower"]]
+    raised = [(probe, None) for probe in of["same_upper"][:4]]
+    values, exceptions = diagnose(wrong + raised, of["valid"], {}, catalogue=())
+    assert "auto_pad=same_lower" in values.condition
+    assert "auto_pad=same_lower" not in exceptions.condition
+    assert "an exception was raised" in exceptions.summary
+    assert (values.explained, exceptions.explained) == (len(wrong), len(raised))
+
+
+def test_most_failures_of_unknown_cause_are_set_apart_from_the_others():
+    """Where all share nothing, what most of them share is told, and of the others what they do."""
+    probes = [v for v in light_probes() if v.values and v.case.pattern != "zeros"]
+    of_type = [v for v in probes if name_of(v.case.inputs[0].dtype) == "float64"][::40]
+    other = next(v for v in probes[::-1] if name_of(v.case.inputs[0].dtype) == "bfloat16")
+    wrong = [
+        (v, tuple(np.full_like(o.values, 77) for o in v.values[0].outputs))
+        for v in (*of_type, other)
+    ]
+    known = [v for v in probes if v not in {*of_type, other}]
+    most, one = diagnose(wrong, known, {}, catalogue=())
+    assert (most.explained, one.explained) == (len(of_type), 1)
+    assert "data of float64" in most.condition
+    assert "data of bfloat16" in one.condition
 
 
 def test_two_independent_faults_are_two_diagnoses():

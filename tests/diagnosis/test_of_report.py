@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, right, vector
@@ -10,7 +12,8 @@ from support.stored_outputs import answered, as_folder
 
 from conformance import check, load_backend
 from conformance.backends.results.stored_results import StoredResults
-from conformance.diagnosis import likely_causes, of_report
+from conformance.backends.runner import InProcess
+from conformance.diagnosis import explained, likely_causes, of_report
 from conformance.errors import UsageError
 from conformance.faults import fault_named, faulty
 
@@ -136,3 +139,44 @@ def test_what_depends_on_earlier_calls_is_no_arithmetic(monkeypatch):
     report = check(backend, some)
     assert [cause.kind for cause in report.diagnoses] == ["state"]
     assert str(report.diagnoses[0].proof) == "confirmed on 3 of 3 fresh processes"
+
+
+def test_failures_that_are_right_when_called_again_are_told():
+    """What varies without any rule is said to vary: fresh cases tell nothing of it."""
+    calls = Counter()
+
+    def backend(operator, inputs, attributes):
+        result = right(operator, inputs, attributes)
+        key = inputs[0].tobytes()
+        calls[key] += 1
+        return result + 1 if calls[key] == 1 and attributes["pads_begin"] == [1] else result
+
+    some = [
+        vector(ramp(1, 1, 6) * n, pool(kernel=[3], strides=[1], pads_begin=[n % 2]), id=f"{n}")
+        for n in range(1, 9)
+    ]
+    report = check(backend, some, diagnose="none")
+    with InProcess(backend) as runner:
+        (cause,) = explained(report, some, runner=runner).diagnoses
+    words = "answers that vary, or depend on earlier calls that were not found"
+    assert cause.summary == f"4 of 4 failures are of one kind: {words}"
+    assert cause.proof is not None
+    assert str(cause.proof).startswith("not confirmed")
+    assert cause.smallest.endswith("wrong in the run, and right when it is called again")
+
+
+def test_a_fault_that_makes_a_clause_inconsistent_is_confirmed():
+    """Some answers fit one reading and some the other: the backend is asked of such cases, too."""
+    some = [
+        vector(np.array([[cells]], np.float32), pool("MaxPool-1"), operator="MaxPool-1", id=f"{i}")
+        for i, cells in enumerate(
+            ([np.nan, 1, 2, 3], [1, np.nan, 2, 3], [np.nan, 1, 2, np.nan], [1, 2, 3, 4])
+        )
+    ]
+    report = check(faulty(fault_named("nan-dropped-unless-first")), some, isolate=False)
+    assert [each.status for each in report.readings if each.clause == "nan-in-maximum"] == [
+        "inconsistent"
+    ]
+    (cause,) = report.diagnoses
+    assert cause.faults == ("nan-dropped-unless-first",)
+    assert str(cause.proof).startswith("confirmed on 4")

@@ -10,7 +10,7 @@ from support.fakes import pool, ramp, vector
 from support.samples import around, sample, samples
 
 from conformance.cases.near import Feature
-from conformance.diagnosis.elements import layout_of
+from conformance.diagnosis.elements import ALL_AXES, FIRST_AXIS, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.rules import Condition, Edge, Rule, learned, manner_of
 from conformance.operators import vector_of
@@ -57,8 +57,9 @@ def from_row_8(_vector, output):
 
 
 def at_end_padding(vector, output):
-    ends = layout_of(vector, {}).value(Feature("in_end_pad"))
-    output[np.broadcast_to(ends, output.shape)] = 77
+    ends = layout_of(vector, {}).value(Feature("end_pad", ALL_AXES))
+    for cells in ends:
+        output[np.broadcast_to(cells > 0, output.shape)] = 77
 
 
 def first_channel_of_later_batches(_vector, output):
@@ -91,7 +92,7 @@ FAULTS = {
     every_eighth_position: "wrong values in columns that are 7 modulo 8",
     last_position: "wrong values in the last column",
     from_row_8: "wrong values in rows from 8 on",
-    at_end_padding: "wrong values in windows that reach into the end padding",
+    at_end_padding: "wrong values in windows with at least 1 cell in the end padding of some axis",
     first_channel_of_later_batches: "wrong values in the first channel and in batches from 1 on",
     all_of_float16: "wrong values where the type is float16",
     two_places: "wrong values in channels from 16 on; also in columns from 9 on",
@@ -233,7 +234,22 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
             Condition(Feature("kernel", 3), "modulo", 0.0, 2),
             "the kernel on the last axis but two is even",
         ),
-        (Condition(Feature("padded"), "is", value=False), "no pads"),
+        (
+            Condition(Feature("padded", ALL_AXES), "is", value=False, over="every"),
+            "there are pads on no axis",
+        ),
+        (
+            Condition(Feature("kernel", ALL_AXES), "modulo", 0.0, 2, over="some"),
+            "the kernel on some axis is even",
+        ),
+        (
+            Condition(Feature("position", ALL_AXES), "is", 0.0, over="every"),
+            "the first place along every axis",
+        ),
+        (
+            Condition(Feature("size", FIRST_AXIS), "from", 9.0),
+            "the size of the first axis is at least 9",
+        ),
         (Condition(Feature("dtype"), "is not", frozenset({"int8"})), "the type is not int8"),
         (Condition(Feature("value"), "from", 0.5), "elements whose right value is at least 0.5"),
     ],

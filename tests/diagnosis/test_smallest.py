@@ -18,8 +18,9 @@ from conformance.diagnosis.smallest import as_python
         np.zeros((1, 1, 6), np.float64),
         np.array([[[0.1, -np.inf, np.nan]]], np.float32),
         np.array([[[0.1, -2.5, 3]]], ml_dtypes.bfloat16),
+        np.array([[[np.nan, -np.nan, 1]]], np.float16),
     ],
-    ids=["ramp", "long ramp", "zeros", "special", "bfloat16"],
+    ids=["ramp", "long ramp", "zeros", "special", "bfloat16", "NaN of both signs"],
 )
 def test_a_pasted_line_calls_the_backend_with_the_same_case(data):
     """Bit for bit, in the same type and shape."""

@@ -325,8 +325,8 @@ class TestIds:
             wrong = result(self.id, "error", detail="ValueError")
             lines = text_of(made(wrong, diagnoses=(diagnosis,)))
             assert f"    {said}" in lines
-            assert f"    for example {call}" in lines
-            assert "  Likely cause: rule" in lines
+            assert f"    small call {call}" in lines
+            assert "  Likely cause: an exception" in lines
 
     def test_among_answers_that_are_not_repeatable(self):
         """Each stands on a line of its own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain
-from time import perf_counter
+from time import thread_time
 from typing import TypeVar
 
 from conformance.diagnosis.hypothesis import Sample
@@ -40,7 +40,7 @@ def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Togeth
     """
     left = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
     suspects: list[list[Together]] = []
-    until = perf_counter() + _SECONDS
+    until = thread_time() + _SECONDS
     while left and len(suspects) < _SUSPECTS:
         first = suspects[0][0] if suspects else ()
         alternatives = _alternatives(left, first, planting, until)
@@ -60,7 +60,7 @@ def _alternatives(
     counts: dict[Together, int] = {}
     for seed in _some(sample[: len(sample) // 2 + 1], _SEEDS):
         for slip in of_values if seed.wrong is not None else _of_shapes():
-            if perf_counter() > until:
+            if thread_time() > until:
                 break
             if (slip,) not in counts and _reproduces((slip,), first, seed, planting):
                 counts[slip,] = sum(_reproduces((slip,), first, s, planting) for s in sample)
