@@ -440,7 +440,7 @@ def of_words() -> Iterator[Slip]:
     """Yield slips in which a word means another one, for every step or for one alone."""
     for role, meanings in MEANINGS.items():
         for one, other in permutations(meanings, 2):
-            for place, step in _STEPS_OF_WORDS[role]:
+            for place, step in _STEPS_OF_WORDS.get(role, _EVERY_STEP):
                 words = f"{_word(role, one)} were {_word(role, other)}{place}"
                 yield Slip(words, step, _meaning(role, {one: other}), Needs(roles=(role,)))
         for one, other in combinations(meanings, 2):
@@ -449,10 +449,9 @@ def of_words() -> Iterator[Slip]:
             yield Slip(words, "resolve", exchanged, Needs(roles=(role,)))
 
 
+_EVERY_STEP = (("", "resolve"),)
 _STEPS_OF_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "auto_pad": (("", "resolve"), (", for the output size alone", "extent")),
-    "rounding": (("", "resolve"),),
-    "include_pad": (("", "resolve"),),
+    "auto_pad": (*_EVERY_STEP, (", for the output size alone", "extent")),
 }
 
 
