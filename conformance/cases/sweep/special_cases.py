@@ -224,9 +224,17 @@ def _groups(operator: Operator) -> Iterator[_Group]:
         empty = [_Numbers(tag, shape, {}) for tag, (shape, *_) in _EMPTY.items()]
         yield _Group(empty, [(plain, "zeros")])
         sized = [_Numbers("", (1, 2, 13, 7, 4)[: 2 + suited.axes(operator)[-1]], {})]
+    if operator.has_indices and "float64" in operator.dtypes:
+        yield _Group(_tagged("cells that differ in float64 alone", sized), [("float64", "lossy")])
+    if operator.reduction.powers:
+        yield _Group(_tagged("minus infinity alone", sized), [(plain, "minus-infinity")])
     if not operator.reduction.sums:
         integers = [name for name in INTEGERS if name in operator.dtypes]
         yield _Group(sized, [*product(integers, ("extremes", "negative", "lowest"))])
+
+
+def _tagged(tag: str, numbers: list[_Numbers]) -> list[_Numbers]:
+    return [each._replace(tag=tag) for each in numbers]
 
 
 def _sliding(table: Mapping[str, _Windows]) -> list[_Numbers]:

@@ -11,6 +11,7 @@ from conformance.dtypes import dtype_of, name_of
 from conformance.faults.catalogue.building_blocks import (
     BORDERED,
     NORMS,
+    STRIDED,
     Behaviour,
     Faults,
     changed,
@@ -267,7 +268,9 @@ FAULTS: Faults = {
         "magnitudes below 1e-3 taken as 0",
         in_doubles(lambda wide: np.where(np.abs(wide) < 1e-3, 0.0, wide)),
     ),
-    "norm-not-cleared": _results(
-        "the first norm of each row added to the second", in_doubles(_added_to_second)
+    "norm-not-cleared": Behaviour(
+        "the first norm of each row added to the second",
+        NORMS & STRIDED,
+        returning(in_doubles(_added_to_second)),
     ),
 }
