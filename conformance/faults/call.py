@@ -28,8 +28,9 @@ class Call:
     """An operator, its inputs and the attributes given to it by role; nothing is checked yet.
 
     `given` maps roles to values of `Params`, or to Unknown. Lists and single integers are as they
-    were given, of any length and size; pads in one list are split into pads_begin and pads_end. `others` maps keys to values
-    of all other attributes: those of role "ignored", and those that the document does not have.
+    were given, of any length and size; pads in one list are split into pads_begin and pads_end.
+    `others` maps keys to values of all other attributes: those of role "ignored", and those that
+    the document does not have.
     """
 
     operator: Operator

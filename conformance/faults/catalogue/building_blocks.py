@@ -26,6 +26,7 @@ INCLUDING = Needs(roles=("kernel", "include_pad"))
 DILATED = Needs(roles=("kernel", "dilations"))
 ADAPTIVE = Needs(roles=("output",))
 WHOLE = Needs(without=("kernel", "output"))  # one window, the plane
+SPREAD = Needs(some=("kernel", "output"))  # more outputs than one of a plane
 UNEVEN = Needs(some=("pads_begin", "auto_pad", "rounding", "output"))  # windows differ in cells
 BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach into padding
 SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
