@@ -20,6 +20,7 @@ from conformance.batch import ANYTHING, Batch, distinct
 from conformance.check.closeness import Column, Comparison, Ints
 from conformance.check.report import UndefinedReport
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
+from conformance.operators import operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
@@ -67,7 +68,7 @@ def behaviours_in(
 
     `followed` is the outcome row that each output is judged by, -1 where there is none: an
     output with another shape says nothing of the elements left undefined. What is counted is
-    what was done in first outputs.
+    what was done in first outputs or, of a clause about another output, in that one.
     """
     counts: dict[str, Counter[str]] = {}
     clauses, which = distinct(batch.clauses)
@@ -79,20 +80,22 @@ def behaviours_in(
     for column in compared.columns:
         codes[column.rows] = _behaviour_of_rows(column)
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch))).tolist()
-    of_row, rows = codes[batch.outcome_expected].tolist(), followed.tolist()
+    first_row, rows = batch.outcome_expected.tolist(), followed.tolist()
+    outputs = enumerate(operator_named(batch.operator).outputs)
+    output_of = {output.undefined: number for number, output in outputs if output.undefined}
     for vector in applies:
         kind, row = answers.kind[vector], rows[vector]
-        if kind != ARRAY:
-            behaviour = _OF_KIND.get(kind)
-        elif row >= 0:
-            code = of_row[row]
-            behaviour = None if code == _NONE else _NAMES[code]
-        elif batch.outcome_kind[bounds[vector]] == ANYTHING:
-            behaviour = _behaviour_of(answers, vector)
-        else:
-            behaviour = None
-        if behaviour:
-            for name in undefined[which[vector]]:
+        for name in undefined[which[vector]]:
+            if kind != ARRAY:
+                behaviour = _OF_KIND.get(kind)
+            elif row >= 0:
+                code = codes[first_row[row] + output_of.get(name, 0)]
+                behaviour = None if code == _NONE else _NAMES[code]
+            elif batch.outcome_kind[bounds[vector]] == ANYTHING:
+                behaviour = _behaviour_of(answers, vector)
+            else:
+                behaviour = None
+            if behaviour:
                 counts.setdefault(name, Counter())[behaviour] += 1
     return [UndefinedReport(name, of_clause) for name, of_clause in counts.items()]
 

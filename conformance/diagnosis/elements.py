@@ -25,7 +25,7 @@ from conformance.operators import operator_named, under
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan, clip
 from conformance.reference.rounding import narrow, widen
-from conformance.vector import UNDEFINED, Vector
+from conformance.vector import UNDEFINED, Array, Vector
 
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
@@ -173,10 +173,9 @@ class Layout:
     def largest(self, numbers: Doubles) -> Doubles:
         """Return the largest of each window's numbers, one per cell of the data; NaN of none."""
         assert self.plan is not None
-        sizes = self.plan.params.sizes
-        windows = self.plan.windows
-        ends = zip(windows.clipped_starts(sizes), windows.clipped_stops(sizes), strict=True)
-        for axis, (lo, hi) in enumerate(ends, 2):
+        gathered = clip(numbers, self.plan.params, self.plan.windows)
+        numbers = gathered.data
+        for axis, (lo, hi) in enumerate(zip(gathered.lo, gathered.hi, strict=True), 2):
             numbers = _largest_between(np.moveaxis(numbers, axis, -1), lo, hi)
             numbers = np.moveaxis(numbers, -1, axis)
         return numbers
@@ -690,8 +689,10 @@ _COMPARED: Sequence[
         (
             ("kernel", "size"),
             ("strides", "kernel"),
+            ("kernel", "strides"),
             ("strides", "size"),
             ("output", "size"),
+            ("size", "output"),
             ("pads_begin", "pads_end"),
             ("pads_end", "pads_begin"),
         ),

@@ -99,7 +99,7 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     most = max((int(output.addends.max(initial=0)) for output in outputs), default=0)
     return name not in FLOATS or (
         is_meaningful(most, axes, name)
-        and not any(map(_overflows_by_little, outputs, [axes] * len(outputs)))
+        and not any(_overflows_by_little(output, axes) for output in outputs)
     )
 
 

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-operator",
         metavar="NAME",
         action="append",
-        help="Only this operator, AvgPool-1 for example; repeatable.",
+        help="Only this operator, glob ('ONNX-*') or family (openvino, onnx, ngraph); repeatable.",
     )
     add(
         "--conformance-require",

@@ -146,3 +146,13 @@ def test_stored_outputs_and_conforming_vectors_are_samples_too():
     conforming = as_expected(one)
     assert not conforming.failed
     assert conforming.outputs[0].tolist() == [[[1.5, 3.5, 5.5]]]
+
+
+def test_a_clause_is_open_where_no_reading_is_known_to_be_followed():
+    """As that of NaN is in a backend that loses some of them."""
+    data = np.array([[[1, np.nan, 2, 3]]], np.float32)
+    maximum = vector(data, pool("MaxPool-1"), operator="MaxPool-1")
+    followed = {"nan-in-maximum": "ignored"}
+    assert laboratory().open_clauses(maximum) >= {"nan-in-maximum"}
+    assert "nan-in-maximum" not in laboratory(readings=followed).open_clauses(maximum)
+    assert "nan-in-maximum" not in laboratory().open_clauses(vector())

@@ -174,7 +174,7 @@ class TestNumbers:
             (with_number("outcomes/expected", 1, 0), "not one of its vector's"),
             (with_number("outcomes/element_type", 0, 4), "element_type is not 0 to 3"),
             (with_number("outcomes/readings", 0, 999), "outcomes/readings is not 0 to"),
-            (with_number("expected/float32/addends", 0, -2), "addends is not -1 to"),
+            (with_number("expected/float32/addends", 0, -3), "addends is not -2 to"),
             (with_number("expected/float32/divisor", 0, -1), "divisor is not 0 to"),
             (with_number("expected/float32/magnitude", 0, -1.0), "magnitude is not 0.0 to"),
             (with_number("expected/float32/magnitude", 0, np.inf), "magnitude is not 0.0 to"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -14,7 +15,7 @@ from conformance.dtypes import dtype_of, float_format
 from conformance.faults.catalogue.building_blocks import WINDOWED, reading_other_cells
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Gathered, Windows
+from conformance.operators.pipeline import Gathered, Windows, clip
 from conformance.vector import Array
 
 _MOST_CELLS = 1 << 20
@@ -53,12 +54,15 @@ def _filled(fill: Fill, reach: Reach) -> Callable[..., Gathered]:
             gathered: Gathered = right(data, params, windows)
             return gathered
         begins = [begin for begin, _ in beyond]
-        moved = Windows(
-            tuple(a + begin for a, begin in zip(windows.start, begins, strict=True)),
-            tuple(b + begin for b, begin in zip(windows.stop, begins, strict=True)),
+        moved = replace(
+            windows,
+            start=tuple(a + begin for a, begin in zip(windows.start, begins, strict=True)),
+            stop=tuple(b + begin for b, begin in zip(windows.stop, begins, strict=True)),
         )
-        padded = fill(data, beyond)
-        return Gathered(padded, moved.clipped_starts(sizes), moved.clipped_stops(sizes))
+        padded = clip(fill(data, beyond), replace(params, sizes=tuple(sizes)), moved)
+        places = zip(padded.positions, begins, strict=True)
+        positions = tuple(place - begin for place, begin in places)
+        return replace(padded, positions=positions, params=params, windows=windows)
 
     return gather
 

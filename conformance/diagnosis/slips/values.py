@@ -286,7 +286,7 @@ def computed(compute: Computed) -> StepWrap:
 
 @lru_cache(maxsize=8)  # many slips are tried on one vector
 def _window_cells(gathered: Gathered) -> WindowCells:
-    return window_cells(Gathered(widen(gathered.data), gathered.lo, gathered.hi))
+    return window_cells(replace(gathered, data=widen(gathered.data)))
 
 
 def _summed(change: Change, *, running: bool = False) -> StepWrap:

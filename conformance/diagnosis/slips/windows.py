@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
@@ -117,7 +118,8 @@ def _on(chosen: slice, move: Move) -> Callable[[Windows, Params], Windows]:
         ends = [*zip(windows.start, windows.stop, strict=True)]
         for i in range(len(ends))[chosen]:
             ends[i] = move(*ends[i], params.sizes[i])
-        return Windows(tuple(a for a, _ in ends), tuple(b for _, b in ends))
+        start, stop = zip(*ends, strict=True)
+        return replace(windows, start=start, stop=stop)
 
     return moved
 
@@ -133,9 +135,13 @@ def _read(moved: Moved) -> StepWrap:
     """Move the ends of those cells of windows that lie inside the input."""
 
     def change(gathered: Gathered, _data: Array, params: Params, _windows: Windows) -> Gathered:
-        other = moved(Windows(tuple(gathered.lo), tuple(gathered.hi)), params)
-        sizes = gathered.data.shape[2:]
-        return Gathered(gathered.data, other.clipped_starts(sizes), other.clipped_stops(sizes))
+        if max(params.dilations, default=1) > 1:
+            return gathered  # its cells lie in another order
+        other = moved(
+            replace(gathered.windows, start=tuple(gathered.lo), stop=tuple(gathered.hi)), params
+        )
+        lo, hi = other.ranges(gathered.data.shape[2:])
+        return replace(gathered, lo=lo, hi=hi)
 
     return after(change)
 
