@@ -27,9 +27,10 @@ class Unknown(NamedTuple):
 class Call:
     """An operator, its inputs and the attributes given to it by role; nothing is checked yet.
 
-    `given` maps roles to values of `Params`, or to Unknown. Lists are as they were given, of any
-    length; pads in one list are split into pads_begin and pads_end. `others` maps keys to values
-    of all other attributes: those of role "ignored", and those that the document does not have.
+    `given` maps roles to values of `Params`, or to Unknown. Lists and single integers are as they
+    were given, of any length and size; pads in one list are split into pads_begin and pads_end.
+    `others` maps keys to values of all other attributes: those of role "ignored", and those that
+    the document does not have.
     """
 
     operator: Operator
@@ -84,6 +85,8 @@ def call_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
 
 def _meanings(attribute: Attribute, value: Any) -> dict[str, Any]:
     """Return the meaning of a document's value by role: two roles for pads in one list."""
+    if attribute.is_scalar:
+        return {attribute.role: value}
     meaning: Any = Unknown(value)
     if not attribute.is_list:
         with suppress(InvalidCase):

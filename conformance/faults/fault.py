@@ -30,7 +30,7 @@ STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
 # Limits of a kernel, stride or pad, and of the windows of a channel. Faults are tried on cases of
 # any vector file; larger ones would take too long or too much memory.
-_LARGEST = 1 << 16
+_LARGEST = 1 << 17
 _MOST_WINDOWS = 1 << 24
 
 

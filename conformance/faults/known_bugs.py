@@ -131,6 +131,33 @@ _THREADS = {
     "channel_tail_oob": ("google/XNNPACK/pull/10199",),
     "same_pad_total_not_clamped": ("Tencent/ncnn/issues/116",),
     "unknown_k7p3s4": ("apple/coremltools/issues/1901",),
+    "dilations_ignored": ("sonos/tract/pull/2847", "deeplearning4j/nd4j/issues/2518"),
+    "dilated_cells_undilated": ("CanReader/FastNN/issues/4", "xboot/libonnx/issues/24"),
+    "dilated_start_clamped": ("microsoft/onnxruntime/issues/29637",),
+    "same_pads_undilated": ("huggingface/pytorch-image-models/pull/2779",),
+    "refuses_dilations": ("llvm/torch-mlir/issues/3428",),
+    "refuses_pads_of_dilated_kernel": (
+        "pytorch/pytorch/issues/7541",
+        "Oneflow-Inc/oneflow/issues/8203",
+    ),
+    "index_in_plane": ("sonos/tract/pull/2860",),
+    "index_channels_last": ("tensorflow/tensorflow/pull/7090",),
+    "index_of_minus_infinity": ("tile-ai/TileOPs/pull/832",),
+    "indices_of_other_shape": ("pytorch/pytorch/issues/38986",),
+    "storage_order_ignored": (
+        "openvinotoolkit/openvino/pull/33833",
+        "sonos/tract/pull/2860",
+    ),
+    "torch_window_kept": (
+        "tracel-ai/burn/issues/5791",
+        "pytorch/pytorch/issues/45357",
+        "pytorch/xla/pull/2583",
+    ),
+    "norm_of_signed_cells": (
+        "FluxML/NNlib.jl/pull/639",
+        "microsoft/onnxruntime/pull/6303",
+        "pytorch/pytorch/pull/187207",
+    ),
 }
 KNOWN_BUGS: dict[str, tuple[str, ...]] = {
     bug: tuple(f"https://github.com/{thread}" for thread in threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.fakes import pool, ramp, vector
 
 from conformance.cases.generate import generate
-from conformance.faults import fault_named, strength
+from conformance.faults import Fault, fault_named, strength
 from conformance.vectorfile import open_vectors
 
 
@@ -35,6 +35,27 @@ def test_a_fault_no_vector_shows_is_missed():
     assert [catch.fault for catch in result.missed] == ["pads-ignored"]
     assert result.faults == (1, 2)
     assert result.of_operator("AvgPool-1") == (1, 2)
+
+
+def test_no_fault_is_caught_where_there_is_none():
+    """A right backend conforms, also with windows of more than 65,536 cells."""
+    wide = vector(ramp(1, 1, 3), pool(kernel=[65538], pads_end=[65537]), id="wide")
+    result = strength([vector(), wide], faults=[Fault("none", "nothing", replaces={})])
+    assert [catch.fault for catch in result.missed] == ["none"]
+
+
+def test_a_parameter_of_values_alone_shows():
+    """Windows of another exponent, or indices from another axis, read the same cells."""
+    norm = vector(-ramp(1, 1, 4), {"kernel_shape": [2]}, operator="ONNX-LpPool-22", id="norm")
+    index = vector(
+        ramp(1, 2, 2),
+        pool("MaxPool-8", kernel=[1], strides=[1], axis=1),
+        operator="MaxPool-8",
+        id="index",
+    )
+    for each, name in ((norm, "norm-p-one-more"), (index, "index-axis-one-more")):
+        (catch,) = strength([each], faults=faults(name)).catches
+        assert catch.vector == each.case.id
 
 
 def test_a_fault_that_makes_readings_contradict_each_other_is_caught():

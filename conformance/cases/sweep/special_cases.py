@@ -27,6 +27,8 @@ _LONG: dict[str, _Windows] = {
     "more than 65,536 in a plane": ((1, 1, 259, 263), (2, 5), (3, 4), (1, 0), (0, 2)),
     "more than 65,536 in a volume": ((1, 1, 41, 42, 43), (2, 1, 3), (3, 2, 4), (0, 0, 1), (1, 0, 1)),  # noqa: E501 - a row of numbers
     "more than 65,536 channels": ((1, 65539, 2), (2,), (1,), (0,), (0,)),
+    "two planes of more than 65,536": ((1, 2, 257, 256), (2, 3), (5, 4), (0, 0), (0, 0)),
+    "two batches of more than 65,536": ((2, 2, 257, 128), (2, 3), (5, 4), (0, 0), (0, 0)),
     "more than 256 in a batch": ((259, 2, 4, 3), (3, 2), (2, 1), (1, 0), (0, 1)),
     "more than 1,024 channels": ((2, 1031, 5), (3,), (2,), (1,), (1,)),
     "more than 255 cells in a window": ((1, 2, 20, 21), (17, 16), (1, 2), (2, 0), (0, 1)),
@@ -60,6 +62,22 @@ _DILATED: dict[str, tuple[_Ints, _Ints, _Ints, _Ints, _Ints, _Ints]] = {
         (3, 2, 4),
     ),
     "a dilated window past the input": ((1, 1, 6, 5), (2, 2), (4, 3), (1, 0), (2, 1), (2, 2)),
+}
+
+# Of operators with few levels: what kernels are specialised on, and what their special cases meet.
+_SPECIALISED: dict[str, _Windows] = {
+    "3 x 3 with pads of 1": ((1, 2, 9, 10), (3, 3), (1, 1), (1, 1), (1, 1)),
+    "windows of one row": ((1, 2, 6, 11), (1, 3), (1, 2), (0, 0), (0, 0)),
+    "every second cell": ((1, 3, 14, 13), (1, 1), (2, 2), (0, 0), (0, 0)),
+    "every second cell, padded": ((1, 3, 6, 7), (1, 1), (2, 2), (1, 1), (1, 0)),
+}
+_BLOCKED: dict[str, _Windows] = {
+    f"{channels} channels": ((1, channels, d, d + 1), (3, 3), (2, 2), (1, 1), (1, 1))
+    for channels, d in ((8, 6), (16, 4), (32, 6))
+}
+_HARD_QUOTIENTS: dict[str, _Windows] = {
+    "two batches of 41 channels": ((2, 41, 3), (2,), (1,), (0,), (0,)),
+    "rows of 41": ((1, 1, 5, 41), (1, 1), (1, 1), (0, 0), (0, 0)),
 }
 
 # Layers of published networks, with small channel counts.
@@ -194,39 +212,82 @@ def specials(operator: Operator) -> Iterator[Special]:
 
 def _groups(operator: Operator) -> Iterator[_Group]:
     plain = suited.plain_type(operator)
-    positions = [(plain, suited.positions(operator))]
     if operator.is_adaptive:
-        source = f"{operator.name}, Detailed description"
-        for tag, (planes, pairs) in _LONG_ADAPTIVE.items():
-            small = [(plain, suited.pattern_for("normals", plain))]
-            data = small if prod(d for d, _ in pairs) < 5_000 else positions
-            yield _Group([_adaptive(tag, planes, pairs)], data, source=source)
-        shapes = (*(shape for shape, *_ in _EMPTY.values()), (1, 2, 4, 5))
-        empty = [
-            _Numbers("empty dimension", shape, {"output": (o, o)})
-            for shape, o in product(shapes, (2, 0))
-        ]
-        yield _Group(empty, [(plain, "zeros")])
+        yield from _adaptive_groups(operator)
         sized = [_adaptive("", (1, 2), [(13, 5), (7, 9), (4, 3)][: suited.axes(operator)[-1]])]
     elif operator.has_windows:
-        floats = suited.floats(operator)
-        yield _Group(_sliding(_LONG), positions)
-        common = [(dtype, "integers") for dtype in floats[::2]]
-        yield _Group(_sayable(operator, _COMMON), common, words=True)
-        padding = [(plain, "negative"), (floats[0], "integers")]
-        yield _Group(_sayable(operator, _ALL_PADDING), padding, words=True)
-        yield _Group(_dilated(operator), padding, words=True)
-        yield _Group(_sliding(_TOO_LARGE), [(plain, "integers")], words=True)
-        yield _Group(_sliding(_EMPTY), [(plain, "zeros")], words=True)
+        yield from _window_groups(operator)
         sized = _sliding({"": _COMMON["stem of ResNet"]})
     else:
-        yield _Group([_Numbers(tag, shape, {}) for tag, (shape, *_) in _LONG.items()], positions)
-        empty = [_Numbers(tag, shape, {}) for tag, (shape, *_) in _EMPTY.items()]
-        yield _Group(empty, [(plain, "zeros")])
+        yield from _plane_groups(operator)
         sized = [_Numbers("", (1, 2, 13, 7, 4)[: 2 + suited.axes(operator)[-1]], {})]
+    if operator.has_indices and "float64" in operator.dtypes:
+        yield _Group(_tagged("cells that differ in float64 alone", sized), [("float64", "lossy")])
+    if operator.reduction.powers:
+        yield _Group(_tagged("minus infinity alone", sized), [(plain, "minus-infinity")])
     if not operator.reduction.sums:
         integers = [name for name in INTEGERS if name in operator.dtypes]
         yield _Group(sized, [*product(integers, ("extremes", "negative", "lowest"))])
+
+
+def _adaptive_groups(operator: Operator) -> Iterator[_Group]:
+    plain = suited.plain_type(operator)
+    positions = [(plain, suited.positions(operator))]
+    source = f"{operator.name}, Detailed description"
+    for tag, (planes, pairs) in _LONG_ADAPTIVE.items():
+        small = [(plain, suited.pattern_for("normals", plain))]
+        data = small if prod(d for d, _ in pairs) < 5_000 else positions
+        yield _Group([_adaptive(tag, planes, pairs)], data, source=source)
+    shapes = (*(shape for shape, *_ in _EMPTY.values()), (1, 2, 4, 5))
+    empty = [
+        _Numbers("empty dimension", shape, {"output": (o, o)})
+        for shape, o in product(shapes, (2, 0))
+    ]
+    yield _Group(empty, [(plain, "zeros")])
+    if operator.levels != "all":
+        for values in _special_values(operator):
+            yield _Group([_adaptive("7 to 9", (1, 2), [(7, 9)])], [values])
+        yield _Group([_adaptive("two batches of 41 channels", (2, 41), [(3, 2)])], positions)
+
+
+def _window_groups(operator: Operator) -> Iterator[_Group]:
+    plain, floats = suited.plain_type(operator), suited.floats(operator)
+    yield _Group(_sliding(_LONG), [(plain, suited.positions(operator))])
+    common = [(dtype, "integers") for dtype in floats[::2]]
+    yield _Group(_sayable(operator, _COMMON), common, words=True)
+    padding = [(plain, "negative"), (floats[0], "integers")]
+    yield _Group(_sayable(operator, _ALL_PADDING), padding, words=True)
+    yield _Group(_dilated(operator), padding, words=True)
+    yield _Group(_sliding(_TOO_LARGE), [(plain, "integers")], words=True)
+    yield _Group(_sliding(_EMPTY), [(plain, "zeros")], words=True)
+    if operator.levels != "all":
+        for values in _special_values(operator):
+            yield _Group(_sayable(operator, _SPECIALISED), [values])
+        yield _Group(_sayable(operator, _BLOCKED), [(floats[0], "integers")], words=True)
+        yield _Group(_sliding(_HARD_QUOTIENTS), [(plain, "names")])
+
+
+def _plane_groups(operator: Operator) -> Iterator[_Group]:
+    plain = suited.plain_type(operator)
+    positions = [(plain, suited.positions(operator))]
+    yield _Group([_Numbers(tag, shape, {}) for tag, (shape, *_) in _LONG.items()], positions)
+    empty = [_Numbers(tag, shape, {}) for tag, (shape, *_) in _EMPTY.items()]
+    yield _Group(empty, [(plain, "zeros")])
+    yield _Group([_Numbers("edges of a long axis", (1, 2, 65801), {})], [(plain, "edges")])
+    yield _Group([_Numbers("two batches of 41 channels", (2, 41, 3), {})], positions)
+    for values in (*_special_values(operator), (suited.floats(operator)[0], "lossy")):
+        yield _Group([_Numbers("planes of one cell", (1, 17, 1), {})], [values])
+        yield _Group([_Numbers("planes of five cells", (1, 17, 5), {})], [values])
+
+
+def _special_values(operator: Operator) -> list[tuple[str, str]]:
+    """Return types and patterns of values that operators with few levels do not meet elsewhere."""
+    patterns = ["nan-encodings", "infinities", *["lowest"] * (not operator.reduction.sums)]
+    return [(suited.plain_type(operator), pattern) for pattern in patterns]
+
+
+def _tagged(tag: str, numbers: list[_Numbers]) -> list[_Numbers]:
+    return [each._replace(tag=tag) for each in numbers]
 
 
 def _sliding(table: Mapping[str, _Windows]) -> list[_Numbers]:

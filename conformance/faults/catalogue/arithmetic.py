@@ -16,6 +16,7 @@ from conformance.dtypes import dtype_of, float_format, name_of
 from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     INCLUDING,
+    SPREAD,
     Behaviour,
     Faults,
     instead,
@@ -44,17 +45,24 @@ Along = Callable[[Array, Array, Array], Array]
 Average = Callable[[Reduce, Gathered, Divisor], Array]
 
 
+_OVERLAPPING = AVERAGES & SPREAD  # sums of several windows of a plane
+
+
 def _cells(summary: str, change: Change) -> Behaviour:
     """Average changed cells."""
     return Behaviour(summary, AVERAGES, reducing(change))
 
 
-def _results(summary: str, change: Callable[[Doubles], Doubles]) -> Behaviour:
+def _results(
+    summary: str, change: Callable[[Doubles], Doubles], *, needs: Needs = AVERAGES
+) -> Behaviour:
     """Change the right averages of floating-point data."""
-    return Behaviour(summary, AVERAGES, returning(in_doubles(change)))
+    return Behaviour(summary, needs, returning(in_doubles(change)))
 
 
-def _averaged(summary: str, average: Average, bug: str = "") -> Behaviour:
+def _averaged(
+    summary: str, average: Average, bug: str = "", *, needs: Needs = AVERAGES
+) -> Behaviour:
     """Average floating-point data by `average(reduce, gathered, divisor)`."""
 
     def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -62,7 +70,7 @@ def _averaged(summary: str, average: Average, bug: str = "") -> Behaviour:
             return average(reduce, gathered, divisor)
         return reduce(gathered, divisor)
 
-    return Behaviour(summary, AVERAGES, instead("reduce", other), bug)
+    return Behaviour(summary, needs, instead("reduce", other), bug)
 
 
 def _scaled(
@@ -281,11 +289,13 @@ FAULTS: Faults = {
     "prefix-sums-of-rows": _averaged(
         "sums taken as differences of running sums along a row",
         _summed(_differences, _ROWS, _WIDER),
+        needs=_OVERLAPPING,
         bug="prefix_sum_cancellation",
     ),
     "prefix-sums-of-planes": _averaged(
         "sums taken as differences of running sums over a plane",
         _summed(_differences, _PLANES, _WIDER),
+        needs=_OVERLAPPING,
         bug="prefix_sum_cancellation",
     ),
     "prefix-sums-of-float64-in-float32": Behaviour(
@@ -296,14 +306,17 @@ FAULTS: Faults = {
     "sliding-sums-of-rows": _averaged(
         "sums slid along a row: the cells that enter a window added, those that leave subtracted",
         _summed(_slid, _ROWS, _WIDER),
+        needs=_OVERLAPPING,
     ),
     "sliding-sums-of-columns": _averaged(
         "sums slid along the first axis: cells that enter added, those that leave subtracted",
         _summed(_slid, _COLUMNS, _WIDER),
+        needs=_OVERLAPPING,
     ),
     "sliding-sums-in-element-type": _averaged(
         "sums slid along a row in the element type, also of half types",
         _summed(_slid, _ROWS, {}),
+        needs=_OVERLAPPING,
     ),
     "cells-truncated-to-integers": _cells(
         "cells truncated to integers before they are added", in_doubles(np.trunc)
@@ -338,7 +351,9 @@ FAULTS: Faults = {
         "infinity replaced by the largest finite number", clamped_to_finite(np.isinf)
     ),
     "sum-not-cleared": _results(
-        "the second sum of a row started from the first result", _second_sum_not_cleared
+        "the second sum of a row started from the first result",
+        _second_sum_not_cleared,
+        needs=_OVERLAPPING,
     ),
     "divided-by-nonzero-cells": _scaled(
         "sums divided by the number of cells that are not zero", _count_of_nonzero

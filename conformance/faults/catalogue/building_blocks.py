@@ -19,10 +19,14 @@ EVERY = Needs()
 WINDOWED = Needs(roles=("kernel",))
 STRIDED = Needs(roles=("kernel", "strides"))
 PADDED = Needs(roles=("kernel", "pads_begin", "pads_end"))
+ONE_LIST = Needs(roles=("pads",))
 ROUNDED = Needs(roles=("kernel", "strides", "rounding"))
 AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
 INCLUDING = Needs(roles=("kernel", "include_pad"))
+DILATED = Needs(roles=("kernel", "dilations"))
 ADAPTIVE = Needs(roles=("output",))
+WHOLE = Needs(without=("kernel", "output"))  # one window, the plane
+SPREAD = Needs(some=("kernel", "output"))  # more outputs than one of a plane
 UNEVEN = Needs(some=("pads_begin", "auto_pad", "rounding", "output"))  # windows differ in cells
 BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach into padding
 SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
@@ -32,6 +36,8 @@ AVERAGES = Needs(reduction="average")
 MAXIMUM = Needs(reduction="maximum")
 CHOOSING = Needs(sums=False)
 INTEGERS = Needs(integers=True)
+NORMS = Needs(reduction="norm")
+INDEXED = Needs(reduction="maximum", indices=True)
 FURTHER = Needs(outputs=2)
 
 Change = Callable[[Params], Params]

@@ -14,6 +14,7 @@ from conformance.faults.catalogue.building_blocks import (
     INCLUDING,
     MAXIMUM,
     PADDED,
+    SPREAD,
     STRIDED,
     WINDOWED,
     Behaviour,
@@ -62,9 +63,9 @@ def _padding(
     return _cells(summary, needs, choose, bug, unclipped=True)
 
 
-def _data(summary: str, change: Callable[[Array], Array]) -> Behaviour:
+def _data(summary: str, change: Callable[[Array], Array], *, needs: Needs = EVERY) -> Behaviour:
     """Read the right cells, but from changed data of the same shape."""
-    return Behaviour(summary, EVERY, before("gather", lambda data, *given: (change(data), *given)))
+    return Behaviour(summary, needs, before("gather", lambda data, *given: (change(data), *given)))
 
 
 def _mirrored(p: int, d: int) -> int:
@@ -260,9 +261,13 @@ FAULTS: Faults = {
         "batch and channels swapped in memory", _read_channels_first
     ),
     "channels-last": _data("memory read as if channels came last", _read_channels_last),
-    "rows-and-columns-swapped": _data("the last two axes swapped in memory", _read_transposed),
-    "square-input-transposed": _data("square inputs transposed", _transposed_if_square),
-    "input-mirrored": _data("the last axis read backwards", lambda x: x[..., ::-1]),
+    "rows-and-columns-swapped": _data(
+        "the last two axes swapped in memory", _read_transposed, needs=SPREAD
+    ),
+    "square-input-transposed": _data(
+        "square inputs transposed", _transposed_if_square, needs=SPREAD
+    ),
+    "input-mirrored": _data("the last axis read backwards", lambda x: x[..., ::-1], needs=SPREAD),
     "plane-index-uint8": _data(
         "cells of a plane numbered in 8 bits", _index_modulo(1 << 8, axis=2, flat=True)
     ),

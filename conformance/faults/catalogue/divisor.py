@@ -23,6 +23,7 @@ from conformance.faults.catalogue.building_blocks import (
     PADS_SWAPPED,
     REVERSED,
     ROUNDED,
+    SPREAD,
     STRIDED,
     UNEVEN,
     Behaviour,
@@ -354,7 +355,7 @@ FAULTS: Faults = {
     ),
     "divisor-of-input": _divisor(
         "sums divided by the cells of the whole input",
-        AVERAGES,
+        AVERAGES & SPREAD,
         lambda _right, params, _: int(np.prod(params.sizes)),
     ),
     "divisor-of-last": _divisor(

@@ -12,6 +12,7 @@ import numpy as np
 from conformance.dtypes import dtype_of
 from conformance.faults.catalogue.building_blocks import (
     EVERY,
+    SPREAD,
     STRIDED,
     Behaviour,
     Faults,
@@ -118,7 +119,7 @@ FAULTS: Faults = {
     },
     **{
         f"row-by-{name}": Behaviour(
-            f"the row of an output found by {words}", EVERY, taking("outputs", _found_by(quotient))
+            f"the row of an output found by {words}", SPREAD, taking("outputs", _found_by(quotient))
         )
         for name, words, quotient in _QUOTIENTS
     },

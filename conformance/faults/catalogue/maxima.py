@@ -13,6 +13,7 @@ from conformance.faults.catalogue.building_blocks import (
     INTEGERS,
     MAXIMUM,
     PADDED,
+    SPREAD,
     Behaviour,
     Faults,
     Replaces,
@@ -39,11 +40,14 @@ from conformance.faults.catalogue.values import (
     window_cells,
 )
 from conformance.operators import pipeline as steps
+from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import maximum_of_cells
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
+
+_WIDE = INTEGERS & Needs(dtypes=("int64",))
 
 
 def _cells(summary: str, change: Change) -> Behaviour:
@@ -51,9 +55,9 @@ def _cells(summary: str, change: Change) -> Behaviour:
     return Behaviour(summary, MAXIMUM, reducing(change))
 
 
-def _integers(summary: str, change: Change) -> Behaviour:
+def _integers(summary: str, change: Change, needs: Needs = _WIDE) -> Behaviour:
     """Choose from changed integers."""
-    return Behaviour(summary, CHOOSING & INTEGERS, reducing(of_integers(change)))
+    return Behaviour(summary, CHOOSING & needs, reducing(of_integers(change)))
 
 
 def _results(summary: str, change: Change, bug: str = "") -> Behaviour:
@@ -88,7 +92,7 @@ def _folded(summary: str, combine: Callable[[Array, Array], Array], bug: str = "
     return Behaviour(summary, MAXIMUM, instead("reduce", folded), bug)
 
 
-def _nan_dropped(summary: str, mask: Mask, bug: str = "") -> Behaviour:
+def _nan_dropped(summary: str, mask: Mask, bug: str = "", *, needs: Needs = MAXIMUM) -> Behaviour:
     """Ignore NaN at the outputs of a mask, and propagate it elsewhere."""
 
     def change(right: Array, gathered: Gathered, divisor: Divisor) -> Array:
@@ -97,7 +101,7 @@ def _nan_dropped(summary: str, mask: Mask, bug: str = "") -> Behaviour:
         ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
         return np.where(mask(right.shape), ignoring, maximum_of_cells(gathered, divisor))
 
-    return Behaviour(summary, MAXIMUM, after("reduce", change), bug)
+    return Behaviour(summary, needs, after("reduce", change), bug)
 
 
 def _compared_as(kinds: Mapping[str, str]) -> Replaces:
@@ -245,7 +249,7 @@ FAULTS: Faults = {
     },
     "maximum-from-first-input-cell": Behaviour(
         "the maximum started from the first cell of the plane",
-        MAXIMUM,
+        MAXIMUM & SPREAD,
         after("reduce", _at_least_first_cell),
     ),
     "minimum": Behaviour(
@@ -285,13 +289,19 @@ FAULTS: Faults = {
         bug="nan_depends_on_channel_tail",
     ),
     "nan-dropped-in-width-tail": _nan_dropped(
-        "NaN dropped in the columns beyond groups of 4", entries("columns", beyond_groups(4))
+        "NaN dropped in the columns beyond groups of 4",
+        entries("columns", beyond_groups(4)),
+        needs=MAXIMUM & SPREAD,
     ),
     "nan-dropped-in-first-column": _nan_dropped(
-        "NaN dropped in the first column", entries("columns", lambda i, _: i == 0)
+        "NaN dropped in the first column",
+        entries("columns", lambda i, _: i == 0),
+        needs=MAXIMUM & SPREAD,
     ),
     "nan-dropped-in-odd-columns": _nan_dropped(
-        "NaN dropped in every second column", entries("columns", lambda i, _: i % 2 == 1)
+        "NaN dropped in every second column",
+        entries("columns", lambda i, _: i % 2 == 1),
+        needs=MAXIMUM & SPREAD,
     ),
     "nan-dropped-after-first-batch": _nan_dropped(
         "NaN dropped in all batches but the first", entries("batches", lambda i, _: i > 0)
@@ -314,6 +324,7 @@ FAULTS: Faults = {
     "int8-as-127": _integers(
         "integers clamped to -127..127",
         lambda data: np.clip(data, max(-127, np.iinfo(data.dtype).min), 127),
+        INTEGERS,
     ),
     "integers-padded-with-infinity": Behaviour(
         "integers returned as float32 where there is padding",

@@ -9,6 +9,7 @@ import numpy as np
 from conformance.faults.catalogue.building_blocks import (
     EVERY,
     FURTHER,
+    SPREAD,
     STRIDED,
     Behaviour,
     Faults,
@@ -56,14 +57,20 @@ def _of_first_window(right: Array) -> Array:
 
 
 FAULTS: Faults = {
-    "output-last-axes-swapped": _returned("the last two axes of the output swapped", _transposed),
-    "output-stored-transposed": _returned(
-        "the output stored as if its last two axes were swapped", _stored_as(_transposed)
+    "output-last-axes-swapped": _returned(
+        "the last two axes of the output swapped", _transposed, needs=SPREAD
     ),
-    "output-axes-reversed": _returned("the spatial axes of the output reversed", _axes_reversed),
+    "output-stored-transposed": _returned(
+        "the output stored as if its last two axes were swapped",
+        _stored_as(_transposed),
+        needs=SPREAD,
+    ),
+    "output-axes-reversed": _returned(
+        "the spatial axes of the output reversed", _axes_reversed, needs=SPREAD
+    ),
     "output-channels-last": _returned("the output returned with channels last", _channels_last),
     "output-stored-channels-last": _returned(
-        "the output stored as if channels came last", _stored_as(_channels_last)
+        "the output stored as if channels came last", _stored_as(_channels_last), needs=SPREAD
     ),
     "output-squeezed": _returned(
         "axes of length 1 dropped from the output", lambda right: right.squeeze()
@@ -86,7 +93,9 @@ FAULTS: Faults = {
     "output-clamped": _returned(
         "infinite results replaced by the largest finite number", clamped_to_finite(np.isinf)
     ),
-    "output-negated": _returned("the sign of the output lost", np.abs),
+    "output-negated": _returned(
+        "the sign of the output lost", np.abs, needs=Needs(without=("exponent",))
+    ),
     "further-outputs-zero": Behaviour(
         "outputs after the first left at 0", FURTHER, _further(np.zeros_like)
     ),

@@ -16,6 +16,7 @@ from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     BORDERED,
     CHOOSING,
+    DILATED,
     EVERY,
     INCLUDING,
     INTEGERS,
@@ -100,6 +101,25 @@ FAULTS: Faults = {
         lambda p, pads, _: any(
             k // 2 < max(pad) < k for pad, k in zip(pads, p.kernel, strict=True)
         ),
+    ),
+    "refuses-dilations": _geometry(
+        "dilations above 1 refused",
+        DILATED,
+        lambda p, *_: any(n > 1 for n in p.dilations),
+        bug="refuses_dilations",
+    ),
+    "refuses-unequal-dilations": _geometry(
+        "dilations that differ from axis to axis refused",
+        DILATED,
+        lambda p, *_: len(set(p.dilations)) > 1,
+    ),
+    "refuses-pads-of-dilated-kernel": _geometry(
+        "pads above half of the kernel refused, though not above half of the dilated kernel",
+        DILATED & PADDED,
+        lambda p, pads, _: any(
+            k < 2 * max(pad) <= span for k, span, pad in zip(p.kernel, p.spans, pads, strict=True)
+        ),
+        bug="refuses_pads_of_dilated_kernel",
     ),
     "refuses-stride-above-kernel": _geometry(
         "strides above the kernel refused",

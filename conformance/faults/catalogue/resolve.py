@@ -18,6 +18,7 @@ from conformance.faults.catalogue.building_blocks import (
     NO_BEGIN_PADS,
     NO_END_PADS,
     NO_PADS,
+    ONE_LIST,
     PADDED,
     PADS_SWAPPED,
     REVERSED,
@@ -116,6 +117,36 @@ FAULTS: Faults = {
     "pads-end-for-both": _pads("pads_end used at both ends", END_PADS_AT_BOTH_ENDS),
     "pads-interleaved": _pads(
         "pads read as begin, end, begin, end instead of per end", _interleaved
+    ),
+    "pads-list-backwards": _pads(
+        "pads read from the end of their list to its begin",
+        lambda pads: tuple((end, begin) for begin, end in pads[::-1]),
+        needs=PADDED & ONE_LIST,
+    ),
+    "pads-interleaved-last-axis-first": _pads(
+        "pads read as begin and end of one axis after the other, from the last axis on",
+        lambda pads: _interleaved(pads)[::-1],
+        needs=PADDED & ONE_LIST,
+    ),
+    "pads-first-entry-for-all": _pads(
+        "the first entry of pads used at both ends of every axis",
+        lambda pads: (pads[0][:1] * 2,) * len(pads),
+        needs=PADDED & ONE_LIST,
+    ),
+    "pads-averaged": _pads(
+        "half of begin and end pad used at both ends",
+        on_every_axis(lambda begin, end: ((begin + end) // 2,) * 2),
+        needs=PADDED & ONE_LIST,
+    ),
+    "pads-larger-for-both": _pads(
+        "the larger of begin and end pad used at both ends",
+        on_every_axis(lambda begin, end: (max(begin, end),) * 2),
+        needs=PADDED & ONE_LIST,
+    ),
+    "pads-smaller-for-both": _pads(
+        "the smaller of begin and end pad used at both ends",
+        on_every_axis(lambda begin, end: (min(begin, end),) * 2),
+        needs=PADDED & ONE_LIST,
     ),
     "pads-doubled": _pads(
         "pads counted twice", on_every_axis(lambda begin, end: (2 * begin, 2 * end))

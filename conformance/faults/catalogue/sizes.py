@@ -10,6 +10,7 @@ import numpy as np
 from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     EVERY,
+    SPREAD,
     Behaviour,
     Faults,
     Replaces,
@@ -26,6 +27,7 @@ from conformance.faults.catalogue.values import (
     taking,
 )
 from conformance.operators import pipeline as steps
+from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.vector import Array
 
@@ -47,8 +49,13 @@ def _undivided_where(mask: Mask) -> Replaces:
     return instead("reduce", reduced)
 
 
-def _unwritten(summary: str, mask: Mask) -> Behaviour:
-    return Behaviour(summary, EVERY, _zero_where(mask))
+def _unwritten(summary: str, mask: Mask, needs: Needs = EVERY) -> Behaviour:
+    return Behaviour(summary, needs, _zero_where(mask))
+
+
+def _of(unit: str, needs: Needs = EVERY) -> Needs:
+    """Return the needs of a fault of some units: planes of one output have but one in space."""
+    return needs & SPREAD if unit in {"slices", "rows", "columns", "outputs"} else needs
 
 
 # From some size on -------------------------------------------------------------------------------
@@ -182,7 +189,7 @@ FAULTS: Faults = {
     **{
         f"{unit}-tail-{lanes}-{name}": Behaviour(
             f"{unit}s beyond groups of {lanes} {words}",
-            needs,
+            _of(f"{unit}s", needs),
             replaces(f"{unit}s", lanes),
             _TAIL_BUGS.get((unit, lanes, name), ""),
         )
@@ -193,7 +200,7 @@ FAULTS: Faults = {
     **{
         f"{unit}-tail-{lanes}-unwritten": Behaviour(
             f"{UNITS[plural].plural} beyond groups of {lanes} left unwritten",
-            EVERY,
+            _of(plural),
             _tail_unwritten(plural, lanes),
         )
         for unit, plural, groups in _OTHER_TAILS
@@ -209,7 +216,7 @@ FAULTS: Faults = {
     **{
         f"{unit}-above-{first}-{name}": Behaviour(
             f"{UNITS[unit].plural} beyond {first:,} {words}",
-            needs,
+            _of(unit, needs),
             replaces(unit, first),
             _BEYOND_BUGS.get((unit, first, name), ""),
         )
@@ -232,13 +239,13 @@ FAULTS: Faults = {
         "the last of several channels unwritten", entries("channels", _last_of_several)
     ),
     "last-output-unwritten": _unwritten(
-        "the last output of every row unwritten", entries("columns", _last_of_several)
+        "the last output of every row unwritten", entries("columns", _last_of_several), SPREAD
     ),
     "last-row-unwritten": _unwritten(
-        "the last row of the output unwritten", entries("rows", _last_of_several)
+        "the last row of the output unwritten", entries("rows", _last_of_several), SPREAD
     ),
     "last-slice-unwritten": _unwritten(
-        "the last slice of a volume unwritten", entries("slices", _last_of_several)
+        "the last slice of a volume unwritten", entries("slices", _last_of_several), SPREAD
     ),
     "full-channel-blocks-unwritten": _unwritten(
         "every output unwritten for a multiple of 8 channels",

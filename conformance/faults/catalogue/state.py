@@ -16,6 +16,7 @@ from conformance.faults.catalogue.building_blocks import (
     INCLUDING,
     MAXIMUM,
     PADDED,
+    SPREAD,
     WINDOWED,
     Behaviour,
     Faults,
@@ -241,7 +242,7 @@ FAULTS: Faults = {
     ),
     "last-output-left-from-previous-call": _kept(
         "the last output of several in a row left from the previous call",
-        EVERY,
+        SPREAD,
         _left_in_memory(
             entries("columns", lambda number, count: (number == count - 1) & (count > 1))
         ),

@@ -12,6 +12,8 @@ from conformance.faults.call import Call, Unknown
 from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
+    DILATED,
+    INDEXED,
     PADDED,
     ROUNDED,
     SAYS_EXPLICIT,
@@ -68,6 +70,12 @@ def _default(
 def _other_default(role: Role, words: str, value: Any) -> Faults:
     needs = Needs(other_default=((role, value),))
     return _default(role, words, words, needs, lambda _call: value)
+
+
+def _other_scalar(role: Role, value: int) -> Faults:
+    needs = Needs(optional=(role,))
+    name = f"{value}".replace("-", "minus-")
+    return _default(role, name, str(value), needs, lambda _call: value)
 
 
 def _default_of_other_end(end: Role, other: Role) -> Faults:
@@ -186,6 +194,20 @@ FAULTS: Faults = {
     **_default(
         "strides", "two", "2", Needs(other_default=(("strides", 2),)), lambda call: [2] * call.axes
     ),
+    **_default(
+        "dilations",
+        "two",
+        "2",
+        Needs(other_default=(("dilations", 2),)),
+        lambda call: [2] * call.axes,
+    ),
+    **_other_scalar("exponent", 1),
+    **_other_scalar("exponent", 3),
+    **_other_scalar("index_axis", 1),
+    **_other_scalar("index_axis", 2),
+    **_other_scalar("index_axis", -1),
+    **_other_default("index_type", "int32", "int32"),
+    **_other_default("storage_order", "column-major", "column-major"),
     **_default_of_other_end("pads_begin", "pads_end"),
     **_default_of_other_end("pads_end", "pads_begin"),
     **_other_default("include_pad", "true", value=True),
@@ -195,6 +217,40 @@ FAULTS: Faults = {
     **_required("pads_begin"),
     **_required("pads_end", without=("pads",)),
     **_required("include_pad"),
+    **_required("dilations"),
+    **_required("exponent"),
+    **_required("index_axis"),
+    **_required("index_type"),
+    **_required("storage_order"),
+    "accepts-dilation-zero": _integers(
+        "a dilation of 0 accepted", DILATED, "dilations", lambda v: v or 1
+    ),
+    "accepts-dilation-negative": _integers(
+        "a negative dilation accepted", DILATED, "dilations", lambda v: max(v, -v)
+    ),
+    "accepts-dilations-length": _length(
+        "dilations of another length than the number of spatial axes accepted",
+        DILATED,
+        "dilations",
+    ),
+    "accepts-axis": _repaired(
+        "an axis beyond the data accepted",
+        INDEXED & Needs(roles=("index_axis",)),
+        "index_axis",
+        by=lambda value, axes: value % (axes + 2) if type(value) is int else value,
+    ),
+    "accepts-index-type": _unknown(
+        "an unknown type of indices accepted as int64",
+        INDEXED & Needs(roles=("index_type",)),
+        "index_type",
+        "int64",
+    ),
+    "accepts-storage-order": _unknown(
+        "an unknown storage_order accepted as row-major",
+        INDEXED & Needs(roles=("storage_order",)),
+        "storage_order",
+        "row-major",
+    ),
     "accepts-stride-zero": _integers(
         "a stride of 0 accepted", STRIDED, "strides", lambda v: v or 1
     ),

@@ -1,0 +1,89 @@
+"""Faults return what public reports of the same behaviour print."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.fakes import ramp
+
+from conformance.faults import fault_named, faulty
+
+
+def with_fault(fault, operator, data, **attributes):
+    """Return what an operator with a fault makes of data."""
+    return faulty(fault_named(fault))(operator, [data], attributes)
+
+
+def test_dilated_cells_are_read_as_neighbours():
+    """CanReader/FastNN#4: an output of dilated windows, over pixels side by side."""
+    data = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    given = {"kernel_shape": [2, 2], "dilations": [2, 2]}
+    got, _ = with_fault("windows-dilations-ignored", "ONNX-MaxPool-22", data, **given)
+    assert got.ravel().tolist() == [5, 6, 9, 10]
+
+
+def test_a_dilated_window_starts_at_the_clamped_cell():
+    """microsoft/onnxruntime#29637: one wrong value and one wrong index."""
+    data = np.array([[[1, 9, 2, 8, 3, 7, 4, 6, 5]]], np.float32)
+    given = {"kernel_shape": [2], "pads": [1, 1], "dilations": [2]}
+    values, indices = with_fault("dilated-start-clamped", "ONNX-MaxPool-22", data, **given)
+    assert values.ravel().tolist() == [1, 2, 9, 3, 8, 4, 7, 5, 6]
+    assert indices.ravel().tolist() == [0, 2, 1, 4, 3, 6, 5, 8, 7]
+
+
+def test_the_padding_of_same_leaves_dilations_out():
+    """huggingface/pytorch-image-models#2779: 2 x 3 instead of 3 x 4."""
+    given = {
+        "kernel_shape": [3, 3],
+        "strides": [2, 2],
+        "dilations": [2, 2],
+        "auto_pad": "SAME_UPPER",
+    }
+    got, _ = with_fault("pads-dilations-ignored", "ONNX-MaxPool-22", ramp(1, 1, 5, 7), **given)
+    assert got.shape == (1, 1, 2, 3)
+
+
+def test_ceil_keeps_a_window_that_starts_in_the_padding():
+    """tracel-ai/burn#5791: four outputs instead of three, the last of padding alone."""
+    given = {"kernel_shape": [2], "strides": [2], "pads": [1, 1], "ceil_mode": 1}
+    got, _ = with_fault("torch-as-ceil", "ONNX-MaxPool-22", ramp(1, 1, 5), **given)
+    assert got.ravel().tolist() == [1, 3, 5, -np.inf]
+
+
+def test_indices_are_of_one_plane_in_row_major_order():
+    """sonos/tract#2860: neither the planes before nor storage_order count."""
+    data = np.zeros((2, 3, 2, 3), np.float32)
+    data[..., 0, 1] = 1
+    given = {"kernel_shape": [2, 3], "storage_order": 1}
+    _, in_plane = with_fault("index-in-plane", "ONNX-MaxPool-22", data, **given)
+    _, row_major = with_fault("storage-order-ignored", "ONNX-MaxPool-22", data, **given)
+    assert in_plane.ravel().tolist() == [2] * 6
+    assert row_major.ravel().tolist() == [1, 7, 13, 19, 25, 31]
+
+
+def test_an_index_is_never_updated_in_a_window_of_minus_infinity():
+    """tile-ai/TileOPs#832: no cell is above the first value, so that no index is written."""
+    data = np.full((1, 1, 4), -np.inf, np.float32)
+    _, indices = with_fault(
+        "index-of-minus-infinity-missing",
+        "ONNX-MaxPool-22",
+        data,
+        kernel_shape=[2],
+        strides=[2],
+    )
+    assert indices.ravel().tolist() == [-1, -1]
+
+
+def test_indices_are_counted_with_channels_last_in_a_batch():
+    """tensorflow/tensorflow#7090: (y * width + x) * channels + c."""
+    got = with_fault(
+        "index-channels-last-in-batch", "ONNX-MaxPool-22", ramp(2, 3, 2, 2), kernel_shape=[1, 1]
+    )[1]
+    assert got[1, 2].ravel().tolist() == [2, 5, 8, 11]
+
+
+def test_powers_of_negative_cells_have_no_root():
+    """FluxML/Flux.jl#2166, of PyTorch: NaN for the power 3, and negative norms for 1."""
+    data = np.array([[[-1, -2, -3, 1, 2, 3]]], np.float32)
+    for p, negative in ((3, [np.nan] * 3), (1, [-1, -2, -3])):
+        got = with_fault("norm-of-signed-cells", "ONNX-LpPool-22", data, kernel_shape=[1], p=p)
+        np.testing.assert_allclose(got.ravel(), [*negative, 1, 2, 3], rtol=1e-6)
