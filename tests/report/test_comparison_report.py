@@ -10,7 +10,6 @@ from support.rendered import RENDERERS, in_terminal
 
 from conformance.check.comparison import Compared, Comparison, compare
 from conformance.check.report import Accuracy, ClauseReport, UndefinedReport
-from conformance.operators import OPERATORS
 from conformance.report import comparison_report, markdown
 from conformance.report.document import plain
 from conformance.report.json_values import comparison_json
@@ -44,7 +43,8 @@ class TestInATerminal:
 
     def test_failures_of_each_operator_are_on_a_line(self):
         """Under the name of the backend."""
-        counts = {name: {"float32": FAILING} for name in OPERATORS}
+        names = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
+        counts = {name: {"float32": FAILING} for name in names}
         lines = shown(Compared("b", counts=counts))
         start = lines.index("Failures and their likely causes")
         assert lines[start + 1 :] == [

@@ -25,11 +25,12 @@ from support.oracle import Array, Plan, WholeCaseUndefined, plan
 class Geometry:
     """The windows of a case as arrays.
 
-    Per axis: `cells` (outputs, longest window) indices of input cells, `inside` which of them
+    `exponent` is that of a norm, 0 for others. Per axis: `cells` (outputs, longest window) indices of input cells, `inside` which of them
     count, `divisors` (outputs). For all axes: `divisor` and `empty` in the shape of the outputs.
     """
 
     average: bool
+    exponent: int
     cells: list[Array]
     inside: list[Array]
     divisors: list[Array]
@@ -50,6 +51,7 @@ class Geometry:
         empty = reduce(np.multiply.outer, counts) == 0
         return Geometry(
             average=planned.average,
+            exponent=planned.exponent,
             cells=cells,
             inside=inside,
             divisors=divisors,
@@ -305,7 +307,10 @@ class Sound:
     def _compute(self, data: Array, windows: Geometry) -> Array:
         if self.flush in {"inputs", "everything"}:
             data = flushed(data)
-        pool = self._average if windows.average else self._maximum
+        if windows.exponent:
+            pool = self._norm
+        else:
+            pool = self._average if windows.average else self._maximum
         result = pool(data, windows).astype(data.dtype)
         if self.flush in {"results", "everything"}:
             result = flushed(result)
@@ -318,6 +323,14 @@ class Sound:
         wide = max(wide, data.dtype, key=lambda dtype: dtype.itemsize)
         on = Arithmetic(flushes=self.flush == "everything")
         return self.average(on, windows.gather(data, 0).astype(wide), windows)
+
+    def _norm(self, data: Array, windows: Geometry) -> Array:
+        """Scale by the largest cell, so that no power overflows."""
+        cells = flat(windows.gather(np.abs(data.astype(np.float64)), 0), windows)
+        largest = scanned(cells)
+        scale = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+        total = sequential(Arithmetic(), (cells / scale[..., np.newaxis]) ** windows.exponent)
+        return np.asarray(total ** (1 / windows.exponent) * scale)
 
     def _maximum(self, data: Array, windows: Geometry) -> Array:
         if data.dtype.kind in "iu":

@@ -11,6 +11,8 @@ from support.drawn_params import hard_cases
 from support.effort import examples
 from support.oracle import WholeCaseUndefined, array, oracle
 from support.random_cases import (
+    NEWER,
+    OPERATORS,
     assert_equals,
     cases,
     noise,
@@ -52,7 +54,7 @@ def test_indices_are_the_oracles(case):
     assert_equals(backend(*case), result)
 
 
-@given(cases(fill=noise))
+@given(cases((*OPERATORS, *NEWER), fill=noise))
 def test_is_within_rounding_on_noise(case):
     """On any data the error is what the additions and one division explain."""
     result = defined(case)

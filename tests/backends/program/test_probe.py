@@ -203,7 +203,7 @@ def test_what_is_asked_is_valid_over_the_axes_that_an_operator_has(name, axes, m
     params = operator.validate(request.inputs, request.attributes)
     assert operator.pipeline.plan(params).extent == (1,) * len(params.sizes)
     invalid = _invalid(name, "float32")
-    assert invalid
+    assert invalid or not (operator.has_windows or operator.is_adaptive)
     for request in invalid.values():
         with pytest.raises(InvalidCase):
             operator.validate(request.inputs, request.attributes)

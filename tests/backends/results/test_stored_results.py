@@ -162,7 +162,7 @@ class TestSeveralOutputs:
         """Of data of bfloat16, only outputs of the type of the data are."""
         bits = np.array([16256], np.uint16)
         with store({"v": (bits, bits)}) as stored:
-            answer = stored.find("v", BF16, fixed=("", "uint16"))
+            answer = stored.find("v", BF16, own=((), ("uint16",)))
         assert [output.dtype for output in answer.outputs] == ["bfloat16", "uint16"]
 
     def test_an_output_without_those_before_it_is_refused(self, store, layout):

@@ -21,6 +21,8 @@ from conformance.operators import OPERATORS
 from conformance.reference.bound import is_meaningful
 
 WINDOWED = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
+SEVERAL = [name for name, each in OPERATORS.items() if each.has_windows or each.is_adaptive]
+"""Operators that may have several windows."""
 ALL_LEVELS = [name for name, operator in OPERATORS.items() if operator.levels == "all"]
 
 
@@ -195,7 +197,7 @@ def test_neighbours_differ_in_one_thing(operator):
         )
         seen.append(found)
     assert set(differences) == {0, 1}
-    assert differences.count(1) >= 8
+    assert differences.count(1) >= (8 if operator in SEVERAL else 5)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -335,9 +337,9 @@ def test_worked_examples_are_all_there():
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_invalid_cases_break_exactly_one_rule(operator):
-    """Each names the rule it breaks, and no two are the same."""
+    """Each names the rule it breaks, and no two are the same; where all is one window, few can."""
     reasons = [case.tags[1] for case in invalid(OPERATORS[operator])]
-    assert len(reasons) == len(set(reasons)) >= 8
+    assert len(reasons) == len(set(reasons)) >= (8 if operator in SEVERAL else 1)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
