@@ -25,8 +25,9 @@ from support.oracle import Array, Plan, WholeCaseUndefined, plan
 class Geometry:
     """The windows of a case as arrays.
 
-    `exponent` is that of a norm, 0 for others. Per axis: `cells` (outputs, longest window) indices of input cells, `inside` which of them
-    count, `divisors` (outputs). For all axes: `divisor` and `empty` in the shape of the outputs.
+    `exponent` is that of a norm, 0 for others. Per axis: `cells` (outputs, longest window) indices
+    of input cells, `inside` which of them count, `divisors` (outputs). For all axes: `divisor` and
+    `empty` in the shape of the outputs.
     """
 
     average: bool
