@@ -692,8 +692,10 @@ _COMPARED: Sequence[
         (
             ("kernel", "size"),
             ("strides", "kernel"),
+            ("kernel", "strides"),
             ("strides", "size"),
             ("output", "size"),
+            ("size", "output"),
             ("pads_begin", "pads_end"),
             ("pads_end", "pads_begin"),
         ),

@@ -354,12 +354,8 @@ class Experiments:
             if any(not rules[0].predicts(sample) for sample in asked):
                 rules = self._learned(known)
             for rule in rules[:_RULES]:
-                trial = self._tried_rule(rule, known, left, until)
+                trial = self._tried_and_widened(rule, known, left, until)
                 if trial.is_confirmed:
-                    general = self._general(rule, known)
-                    if general is not rule:
-                        wider = self._tried_rule(general, known, left, until)
-                        trial = wider if wider.is_confirmed else trial
                     if best is None or len(trial.strays) < len(best.strays):
                         best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
@@ -371,6 +367,24 @@ class Experiments:
     def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
         return learned(samples, self._laboratory.seed, readings=readings)
+
+    def _tried_and_widened(
+        self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
+    ) -> Trial:
+        """Hold a rule against fresh cases, and then one without the conditions that none needs."""
+        trial = self._tried_rule(rule, known, left, until)
+        if not trial.is_confirmed:
+            return trial
+        before = len(known)
+        general = self._general(rule, known)
+        # What was asked about its conditions may refute the rule as well.
+        for sample in known[before:]:
+            trial.see(sample, ())
+        self._settle(trial)
+        if general is rule:
+            return trial
+        wider = self._tried_rule(general, known, left, until)
+        return wider if wider.is_confirmed else trial
 
     def _tried_rule(
         self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float

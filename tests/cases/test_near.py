@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.batch import MAX_RANK
-from conformance.cases.near import Feature, at, near
-from conformance.operators import OPERATORS, operator_named, vector_of
+from conformance.cases.near import Feature, at, named, near
+from conformance.operators import vector_of
 from conformance.vector import Case, Values
 
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [0, 1]}
@@ -103,6 +101,21 @@ def test_words_types_and_the_number_of_axes_are_features_too():
     assert at(AVERAGE, Feature("rank"), 1).attributes["kernel"] == [3]
 
 
+def test_a_feature_is_set_on_the_first_axis_or_on_all():
+    """-1 and 0 stand for these."""
+    assert at(AVERAGE, Feature("kernel", -1), 5).attributes["kernel"] == [5, 3]
+    assert at(AVERAGE, Feature("kernel", 0), 5).attributes["kernel"] == [5, 5]
+    assert at(AVERAGE, Feature("kernel", -3), 5) is None
+
+
+def test_a_case_gets_data_that_name_their_cells():
+    """Nothing else changes."""
+    same = vector(np.ones((1, 2, 4, 4), np.float32), AVERAGE.attributes).case
+    case = named(same, np.random.default_rng(0))
+    assert case.attributes == same.attributes
+    assert np.unique(case.inputs[0]).size == case.inputs[0].size == 32
+
+
 def test_what_an_operator_does_not_have_cannot_be_set():
     """Nor can a value that a document does not allow."""
     assert at(MAXIMUM, Feature("include_pad"), value=True) is None
@@ -116,21 +129,3 @@ def test_data_name_their_cell():
     """No two cells of all planes hold the same value, so that any other cell read shows."""
     data = at(AVERAGE, Feature("channels"), 40).inputs[0]
     assert len(np.unique(data)) == data.size
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-def test_a_case_takes_less_than_a_millisecond(name):
-    """Hundreds are drawn while somebody waits (about 0.2 ms on a machine of its own)."""
-    data = ramp(1, 2, 6, 6)
-    operator = operator_named(name)
-    inputs = (data, np.array([2, 3])) if operator.is_adaptive else (data,)
-    case = Case("case", name, operator.tiled((2, 2)) if operator.has_windows else {}, inputs)
-    assert drawn(case, 50)
-    best = min(timed(case) for _ in range(5))
-    assert best < 1e-3
-
-
-def timed(case):
-    start = perf_counter()
-    drawn(case, 50)
-    return (perf_counter() - start) / 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.fakes import right
+from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
 
 from conformance.check import api
@@ -75,6 +75,23 @@ def test_a_threshold_is_learned_and_sharpened():
     assert first.kind == "rule"
     assert "wrong values in channels from 19 on" in first.summary
     assert first.proof.predicted >= CONFIRMING
+    assert not first.proof.missing
+
+
+def test_a_condition_that_nothing_needs_is_left_out():
+    """Vectors of the run with many channels hide the fault: their data are all the same."""
+    kernel = pool(kernel=[1], strides=[1])
+    told = [ramp(1, channels, 5) for channels in range(1, 40)]
+    flat = [np.full((1, channels, 5), 7, np.float32) for channels in range(40, 60)]
+    probes = [vector(data, kernel, id=f"case-{n}") for n, data in enumerate([*told, *flat])]
+
+    def backend(operator, inputs, attributes):
+        output = np.array(evaluate(operator, inputs, attributes))
+        output[:, 8:] = output[:, :1]
+        return output
+
+    first = api.check(backend, probes).diagnoses[0]
+    assert "wrong values in channels from 8 on: they are" in first.summary
     assert not first.proof.missing
 
 

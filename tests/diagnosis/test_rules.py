@@ -76,6 +76,22 @@ def two_places(_vector, output):
     output[..., 9:] = 77
 
 
+def where_some_kernel_is_even(vector, output):
+    kernel = vector.case.attributes.get("kernel", [])
+    if any(k % 2 == 0 for k in kernel):
+        output[...] = 77
+
+
+def where_the_first_axis_is_long(vector, output):
+    if vector.case.inputs[0].shape[2] > 6:
+        output[...] = 77
+
+
+def from_cells_above_100(vector, output):
+    largest = layout_of(vector, {}).value(Feature("largest_cell"))
+    output[largest >= 100] = 0
+
+
 def refuses_float16_volumes(_vector, output):
     if output.dtype == np.float16 and output.ndim == 5:
         raise ValueError("not supported")
@@ -96,6 +112,8 @@ FAULTS = {
     first_channel_of_later_batches: "wrong values in the first channel and in batches from 1 on",
     all_of_float16: "wrong values where the type is float16",
     two_places: "wrong values in channels from 16 on; also in columns from 9 on",
+    where_some_kernel_is_even: "wrong values where the kernel on some axis is even",
+    where_the_first_axis_is_long: "wrong values where the size of the first axis is at least 7",
     refuses_float16_volumes: "an exception where the type is float16 and "
     "the number of spatial axes is at least 3",
     shorter: "an output of another shape where the output size of the last axis is at least 5",
@@ -139,6 +157,31 @@ def test_another_fault_refutes_a_rule(fault):
     """Wrong elements outside of its place, or right ones inside."""
     fresh = samples(cases(seed=7), last_position)
     assert not all(rule.predicts(s) for rule in rules_of(fault) for s in fresh)
+
+
+def test_the_largest_cell_of_a_window_is_known():
+    """A rule may go by it."""
+    words = rules_of(from_cells_above_100)[0].words
+    assert words.startswith("wrong values in windows whose largest cell is at least 1")
+
+
+def test_a_rule_names_those_that_say_less():
+    """Each with the condition that it lacks."""
+    conditions = Condition(Feature("channel"), "from", 9.0), Condition(Feature("rank"), "is", 2.0)
+    words = [(rule.words, left.words) for rule, left in Rule((conditions,)).shorter]
+    assert words == [
+        ("wrong values where the number of spatial axes is 2", "channels from 9 on"),
+        ("wrong values in channels from 9 on", "the number of spatial axes is 2"),
+    ]
+
+
+def test_cases_beyond_a_threshold_lie_on_the_other_side():
+    """Near to it and far; none for a number in the data, which no size lets occur."""
+    most = Condition(Feature("channels"), "to", 9.0)
+    assert [case.inputs[0].shape[1] for case in most.beyond(AVERAGE)] == [10, 20]
+    least = Condition(Feature("channels"), "from", 9.0)
+    assert [case.inputs[0].shape[1] for case in least.beyond(AVERAGE)] == [8, 4]
+    assert not list(Condition(Feature("largest_cell"), "to", np.inf).beyond(AVERAGE))
 
 
 def test_nothing_is_learned_where_nothing_fails():
