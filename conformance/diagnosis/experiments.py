@@ -46,10 +46,6 @@ _SECONDS = 5.0
 """For one supposed cause, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
-_SHARE_OF_SLIPS = 2
-"""The same for a slip: of so many, some fit some of the failures by chance."""
-_UNDER_CONDITION = 3
-"""Slips for which a condition is learned, at most, if none is confirmed without."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
@@ -167,8 +163,7 @@ class Experiments:
         trials: list[Trial | None] = [None] * len(suspects)
         # Two faults at once need no name of their own where each has been confirmed alone.
         for number in sorted(range(len(suspects)), key=lambda number: len(suspects[number][0])):
-            known = {f for trial in self._confirmed for f in _faults_of(trial)}
-            if not known.issuperset(suspects[number][0]):
+            if not self._has(suspects[number][0]):
                 trials[number] = self._on_suspect(suspects[number], rivals)
         for number, (faults, *_) in enumerate(suspects):
             if trials[number] is None and len(faults) == 1 and not self._is_enough:
@@ -193,19 +188,22 @@ class Experiments:
                 hopeless.add(manner)
         return [trial for trial in self._confirmed if id(trial) not in known]
 
+    def _has(self, faults: Together) -> bool:
+        """Say whether each of some faults is confirmed."""
+        known = {fault for trial in self._confirmed for fault in _faults_of(trial)}
+        return known.issuperset(faults)
+
     def _on_slips(self) -> None:
         """Look for slips as long as some are confirmed."""
-        while not self._is_enough:
+        before = -1
+        while len(self._confirmed) > before and not self._is_enough:
+            before = len(self._confirmed)
             left = [s for s in self._failing if not self._is_explained(s)]
-            alternatives = likely_slips(left, self._planting)
-            if not alternatives:
-                break
-            trial = self._on_suspect(alternatives, ())
-            for faults in alternatives[:_UNDER_CONDITION]:
-                if trial is None and not self._is_enough:
-                    trial = self._under_condition(faults, (), _SHARE_OF_SLIPS)
-            if trial is None or not trial.is_confirmed:
-                break
+            suspects = [
+                [faults for faults in alternatives if not self._has(faults)]
+                for alternatives in likely_slips(left, self._planting)
+            ]
+            self.on_faults([alternatives for alternatives in suspects if alternatives])
 
     def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
         """Say whether a rule is confirmed for failures of one manner, first for all of them."""
@@ -295,9 +293,7 @@ class Experiments:
                 standing = standing or trial
         return standing
 
-    def _under_condition(
-        self, faults: Together, rivals: Sequence[Fault], share: float = _SHARE
-    ) -> Trial | None:
+    def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
         hypothesis = FaultHypothesis(faults, self._planting)
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
@@ -305,7 +301,7 @@ class Experiments:
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
         left = sum(not self._is_explained(s) for s in self._failing)
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
-        if all(s.outputs is None for s in shown) or share * len(shown) < left:
+        if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
             return None
         until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)

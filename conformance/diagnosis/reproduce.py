@@ -255,7 +255,7 @@ def _rounding(
         return None
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
     equal = _equal(predicted, returned)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         if not (np.abs(predicted - returned) <= noise)[counted & ~equal].all():
             return None
         expected = widen(right.outputs[k])

@@ -30,7 +30,7 @@ def of_padding() -> Iterator[Slip]:
         yield Slip(f"{place} held {words}", "gather", instead(_filled(fill, reach)))
 
 
-def padding_of(value: float, words: str) -> Iterator[Slip]:
+def of_number(value: float, words: str) -> Iterator[Slip]:
     """Yield slips in which windows read a given value beyond the input."""
     for place, reach in _SIDES:
         fill = _filled(_constant(value), reach)

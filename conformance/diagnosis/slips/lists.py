@@ -181,10 +181,10 @@ def of_lists() -> Iterator[Slip]:
         for names, said, change in _changes(place.lists):
             needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
-    for name, (words, of) in product((*_ATTRIBUTES, "sizes", "output"), _LIMITS):
-        change = _reads({name: _each(of)})
-        said = f"every {_NOUNS[name]} were {words}"
-        yield Slip(said, "resolve", _resolved(change), _having(name))
+    single = [(f"every {_NOUNS[name]}", (name,)) for name in (*_ATTRIBUTES, "sizes", "output")]
+    for (what, names), (words, of) in product((*single, ("every pad", _PADS)), _LIMITS):
+        change = _reads(dict.fromkeys(names, _each(of)))
+        yield Slip(f"{what} were {words}", "resolve", _resolved(change), _having(*names))
 
 
 def _having(*names: str) -> Needs:

@@ -2,68 +2,85 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import chain, islice, zip_longest
+from itertools import chain
 from time import thread_time
 from typing import TypeVar
-
-import numpy as np
 
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.planting import Planting, Together
 from conformance.diagnosis.slips import cells, lists, values, windows
+from conformance.diagnosis.slips.learned import of_common_numbers
 from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.fault import Fault
-from conformance.reference.rounding import widen
 
-_SEEDS = 4
+_SEEDS = 3
 """Failures that slips are looked for which reproduce them."""
+_TELLING = 4
+"""So many wrong elements of a failure are seldom all reproduced by chance."""
 _HELD_AGAINST = 48
-"""Failures that these are held against, at most."""
+"""Failures that slips are held against, at most."""
 _LARGEST = 1 << 14
 """Elements of an output that is looked at, at most."""
 _LEAST_SHARE = 4
 """A slip reproduces one in so many of them at least."""
+_SUSPECTS = 3
 _ALTERNATIVES = 16
-_NUMBERS = 3
-"""Numbers that wrong elements have in common, at most, of which slips are made."""
-_T = TypeVar("_T")
-
 _SECONDS = 4.0
 """For one search, at most."""
+_T = TypeVar("_T")
 
 
-def likely_slips(left: Sequence[Sample], planting: Planting) -> list[Together]:
-    """Return the slips that reproduce most of the failures that are left, the likeliest first.
+def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Together]]:
+    """Return suspects: slips that reproduce many of the failures that are left, likeliest first.
 
-    Of those that reproduce as many, the simplest is first. There are none where all reproduce few.
+    Each suspect holds alternatives, those first that reproduce most, and of these the simplest.
+    The next suspect reproduces most of what the first one leaves, alone or together with it.
     """
-    usable = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
-    sample = _some(usable, _HELD_AGAINST)
-    counts: dict[Together, int] = {}
-    of_values = (*slips(), *_of_common_numbers(sample))
+    left = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
+    suspects: list[list[Together]] = []
     until = thread_time() + _SECONDS
-    for seed in _lightest(sample):
+    while left and len(suspects) < _SUSPECTS:
+        first = suspects[0][0] if suspects else ()
+        alternatives = _alternatives(left, first, planting, until)
+        if not alternatives:
+            break
+        suspects.append(alternatives)
+        left = [s for s in left if not _reproduces(alternatives[0], first, s, planting)]
+    return suspects
+
+
+def _alternatives(
+    left: Sequence[Sample], first: Together, planting: Planting, until: float
+) -> list[Together]:
+    """Return the slips that reproduce most of some failures, alone or together with the first."""
+    sample = sorted(_some(left, _HELD_AGAINST), key=_as_seed)
+    of_values = (*slips(), *of_common_numbers(sample))
+    counts: dict[Together, int] = {}
+    for seed in _some(sample[: len(sample) // 2 + 1], _SEEDS):
         for slip in of_values if seed.wrong is not None else _of_shapes():
             if thread_time() > until:
                 break
-            if (slip,) not in counts and planting.matched((slip,), [seed])[0]:
-                counts[slip,] = sum(planting.matched((slip,), sample))
+            if (slip,) not in counts and _reproduces((slip,), first, seed, planting):
+                counts[slip,] = sum(_reproduces((slip,), first, s, planting) for s in sample)
         if max(counts.values(), default=0) == len(sample):
             break
     likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
     return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
 
 
-def _lightest(sample: Sequence[Sample]) -> Iterator[Sample]:
-    """Yield the lightest failure with a wrong shape and with wrong values, and the next ones."""
-    by_weight = sorted(sample, key=_weight)
-    shapes = [s for s in by_weight if s.wrong is None]
-    others = [s for s in by_weight if s.wrong is not None]
-    in_turn = chain.from_iterable(zip_longest(_some(shapes, _SEEDS), _some(others, _SEEDS)))
-    return islice(filter(None, in_turn), _SEEDS)
+def _reproduces(slip: Together, first: Together, failure: Sample, planting: Planting) -> bool:
+    """Say whether a slip reproduces a failure, together with the first where that shows, too."""
+    if first and slip != first and planting.shows(first, [failure.vector])[0]:
+        slip = (*first, *slip)
+    return planting.matched(slip, [failure])[0]
+
+
+def _as_seed(sample: Sample) -> tuple[bool, int]:
+    """Order failures: light ones first, but those that slips reproduce by chance last."""
+    wrong = _weight(sample) if sample.wrong is None else int(sample.wrong.sum())
+    return wrong < _TELLING, _weight(sample)
 
 
 def _weight(sample: Sample) -> int:
@@ -101,25 +118,3 @@ def _of_shapes() -> tuple[Fault, ...]:
 def _faults(name: str, *made: Callable[[], Iterable[Slip]]) -> tuple[Fault, ...]:
     together = chain.from_iterable(each() for each in made)
     return tuple(slip.fault(f"{name}-{number}") for number, slip in enumerate(together))
-
-
-def _of_common_numbers(samples: Sequence[Sample]) -> Iterator[Fault]:
-    """Yield slips in which numbers occur that stand in many wrong elements."""
-    seen: Counter[float] = Counter()
-    for sample in samples:
-        if sample.wrong is not None and sample.outputs is not None:
-            wrong = widen(sample.outputs[0])[sample.wrong]
-            seen.update(np.unique(wrong[np.isfinite(wrong)]).tolist())
-    for value, count in seen.most_common(_NUMBERS):
-        if count > 1:
-            yield from _of_number(value)
-
-
-@cache
-def _of_number(value: float) -> tuple[Fault, ...]:
-    words = f"{value:g}"
-    return _faults(
-        f"slip-of-{words}",
-        lambda: values.of_number(value, words),
-        lambda: cells.padding_of(value, words),
-    )

@@ -47,6 +47,10 @@ def _where(holds: Callable[[Doubles], Any], value: float) -> Change:
     return lambda v, _: np.where(holds(v), value, v)
 
 
+def _smaller(least: float) -> Callable[[Doubles], Any]:
+    return lambda v: np.abs(v) < least
+
+
 def _at_least(value: float) -> Change:
     return lambda v, _: np.where(v < value, value, v)
 
@@ -95,6 +99,10 @@ _CHANGES: tuple[tuple[str, Change], ...] = (
         lambda v, f: np.where(v == -f.largest, -np.inf, v),
     ),
     ("0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)),
+    *(
+        (f"0 where they are smaller than {least:g}", _where(_smaller(least), 0.0))
+        for least in (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
+    ),
     *_ROUNDINGS,
     ("rounded to integers", lambda v, _: np.rint(v)),
     ("cut off to integers", lambda v, _: np.trunc(v)),
@@ -173,6 +181,8 @@ def of_numbers() -> Iterator[Slip]:
         yield Slip(said, "reduce", _reduced(changed), TAKING_INTEGERS)
         said = f"results that are integers were {words}"
         yield Slip(said, "reduce", on_outputs(changed), TAKING_INTEGERS)
+    said = "results were cut off, not rounded"
+    yield Slip(said, "reduce", computed(_cut_off_results), AVERAGES)
     for words, change in _ROUNDINGS:
         said = f"sums were multiplied by reciprocals {words}"
         yield Slip(said, "reduce", _reciprocal(change), AVERAGES)
@@ -190,6 +200,28 @@ def of_number(value: float, words: str) -> Iterator[Slip]:
             (f"{words} where they are 0", _where(lambda v: v == 0, value)),
         )
     )
+
+
+def of_factor(value: float, words: str) -> Iterator[Slip]:
+    """Yield the slip in which results are so many times as large."""
+    change = _of_floats(lambda v, _: v * value)
+    yield Slip(f"results were {words} times as large", "reduce", on_outputs(change))
+
+
+def of_shift(value: float, words: str) -> Iterator[Slip]:
+    """Yield the slip in which results are so much more."""
+    change = _of_floats(lambda v, _: v + value)
+    yield Slip(f"results were {words} more", "reduce", on_outputs(change))
+
+
+def of_divisor_shift(value: float, words: str) -> Iterator[Slip]:
+    """Yield the slip in which divisors are so much more."""
+
+    def compute(taps: Taps) -> Doubles:
+        sums = taps.windows.fold(np.zeros(()), np.add)
+        return np.where(taps.divisor > 0, sums / (taps.divisor + value), np.nan)
+
+    yield Slip(f"divisors were {words} more", "reduce", computed(compute), AVERAGES)
 
 
 def _changed(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
@@ -268,6 +300,10 @@ def _summed(change: Change, *, running: bool = False) -> StepWrap:
         return taps.divided(change(taps.windows.fold(np.zeros(()), np.add), taps.fmt))
 
     return computed(compute)
+
+
+def _cut_off_results(taps: Taps) -> Doubles:
+    return _cut_off(taps.divided(taps.windows.fold(np.zeros(()), np.add)), taps.fmt.precision)
 
 
 def _reciprocal(change: Change) -> StepWrap:

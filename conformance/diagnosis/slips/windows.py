@@ -51,9 +51,13 @@ def of_windows() -> Iterator[Slip]:
 
 def _moves() -> Iterator[tuple[str, Move]]:
     yield "began one cell earlier", lambda a, b, _: (a - 1, b)
-    yield "began one cell later", lambda a, b, _: (np.where(b - a > 1, a + 1, a), b)
-    yield "ended one cell earlier", lambda a, b, _: (a, np.where(b - a > 1, b - 1, b))
+    yield "began one cell later", lambda a, b, _: (np.minimum(a + 1, b), b)
+    yield "of several cells began one cell later", lambda a, b, _: (np.clip(b - 1, a, a + 1), b)
+    yield "ended one cell earlier", lambda a, b, _: (a, np.maximum(b - 1, a))
+    yield "of several cells ended one cell earlier", lambda a, b, _: (a, np.clip(a + 1, b - 1, b))
     yield "ended one cell later", lambda a, b, _: (a, b + 1)
+    yield "began after the first cell of the input", lambda a, b, _: (np.clip(1, a, b), b)
+    yield "ended before the last cell of the input", lambda a, b, d: (a, np.clip(d - 1, a, b))
     yield "lay one cell earlier", lambda a, b, _: (a - 1, b - 1)
     yield "lay one cell later", lambda a, b, _: (a + 1, b + 1)
     yield "that begin in the padding lay where the input begins", _into_begin
@@ -91,7 +95,7 @@ def _only(chosen: slice, move: Move) -> Move:
     return moved
 
 
-_OF_ENDS = 4
+_OF_ENDS = 8
 """So many moves, the first ones, are of one cell at one end."""
 _WHICH = (("first", slice(0, 1)), ("last", slice(-1, None)))
 

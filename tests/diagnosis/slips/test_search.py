@@ -88,6 +88,38 @@ def test_integers_that_come_as_another_type_are_named():
     assert cause.summary.endswith("as if an output of integers were float32")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda output: output + 0.5, "results were 0.5 more"),
+        (lambda output: output * 0.75, "results were 0.75 times as large"),
+        (lambda output: np.minimum(output, 3), "results were at most 3"),
+    ],
+)
+def test_numbers_that_wrong_elements_have_in_common_are_named(change, words):
+    """No grammar could list them."""
+
+    def backend(operator, inputs, attributes):
+        outputs = np.asarray(evaluate(operator, inputs, attributes))
+        return change(outputs.astype(np.float64)).astype(outputs.dtype)
+
+    assert first_cause(backend, "AvgPool-1").summary.endswith(f"as if {words}")
+
+
+def test_two_slips_at_once_are_both_named():
+    """They show on the same vectors, and each on some that the other leaves alone."""
+
+    def backend(operator, inputs, attributes):
+        outputs = evaluate(operator, inputs, exchanged_pads(dict(attributes)))
+        return np.where(outputs < 0, outputs.dtype.type(0), outputs)
+
+    named = " ".join(
+        cause.summary for cause in api.check(backend, light_probes("AvgPool-1")[::2]).diagnoses
+    )
+    assert "begin pad and end pad were exchanged" in named
+    assert "results were 0 where they are negative" in named
+
+
 def test_a_slip_under_a_condition_is_named_with_it():
     """It shows where the condition holds and nowhere else."""
     wrong = called_with(unit_strides)

@@ -223,6 +223,7 @@ def test_slips_of_entries(words, expected):
         ("the list of pads were ends, then begins", (4, 4)),
         ("both pads of an axis were the larger one", (5, 5)),
         ("every begin pad were 0", (3, 3)),
+        ("every pad were kept in 4 bits", (4, 4)),
         ("every stride were that of the next axis on the first axis", (4, 4)),
         ("every kernel size were at most 1", (5, 5)),
         (

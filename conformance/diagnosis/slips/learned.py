@@ -1,0 +1,80 @@
+"""Slips of numbers that no grammar can list: those that wrong elements have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+
+import numpy as np
+
+from conformance.diagnosis.elements import layout_of
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.slips import cells, values
+from conformance.diagnosis.slips.slip import Slip
+from conformance.dtypes import name_of
+from conformance.faults.fault import Fault
+from conformance.reference.rounding import Doubles, widen
+
+_MOST = 3
+"""Numbers of a kind, at most."""
+_FEWEST = 2
+"""Failures that have a number in common, at least."""
+_DIGITS = 2
+"""Significant digits that rounding errors leave to a number that is computed from wrong values."""
+
+Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
+"""Numbers made of what was returned, what was expected, and the divisors."""
+
+
+def of_common_numbers(samples: Sequence[Sample]) -> Iterator[Fault]:
+    """Yield slips in which numbers occur that many wrong elements have in common."""
+    for number, (kind, _) in enumerate(_KINDS):
+        seen = Counter(chain.from_iterable(_numbers(sample, kind) for sample in samples))
+        for value, count in seen.most_common(_MOST):
+            if count >= _FEWEST:
+                yield from _faults_of(number, value)
+
+
+def _numbers(sample: Sample, kind: Kind) -> list[float]:
+    """Return the numbers of a kind that occur in the wrong elements of a failure."""
+    if sample.wrong is None or sample.outputs is None:
+        return []
+    layout = layout_of(sample.vector, {})
+    if layout.plan is None or layout.shape != sample.wrong.shape:
+        return []
+    exact = kind is _returned
+    if not exact and name_of(layout.data.dtype) not in {"float32", "float64"}:
+        return []  # rounding errors are too large
+    divisors = np.broadcast_to(layout.plan.divisor, layout.shape)[sample.wrong]
+    returned = widen(sample.outputs[0])[sample.wrong]
+    expected = widen(layout.expected.values)[sample.wrong]
+    with np.errstate(all="ignore"):
+        numbers = kind(returned, expected, divisors.astype(np.float64))
+    numbers = numbers[np.isfinite(numbers)]
+    kept = numbers if exact else [float(f"{number:.{_DIGITS}g}") for number in numbers.tolist()]
+    return sorted(set(map(float, kept)))
+
+
+def _returned(returned: Doubles, _expected: Doubles, _divisors: Doubles) -> Doubles:
+    return returned
+
+
+_KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Slip]]], ...] = (
+    (_returned, values.of_number),
+    (_returned, cells.of_number),
+    (lambda returned, expected, _divisors: returned / expected, values.of_factor),
+    (lambda returned, expected, _divisors: returned - expected, values.of_shift),
+    (
+        lambda returned, expected, divisors: divisors * (expected / returned - 1),
+        values.of_divisor_shift,
+    ),
+)
+
+
+@cache
+def _faults_of(kind: int, value: float) -> tuple[Fault, ...]:
+    words = f"{value:g}"
+    made = _KINDS[kind][1](value, words)
+    return tuple(slip.fault(f"slip-of-{kind}-{words}-{n}") for n, slip in enumerate(made))
