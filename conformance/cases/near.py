@@ -66,6 +66,7 @@ class _Draft:
     words: dict[Role, Any]
     dtype: str
     others: dict[str, Any] = field(default_factory=dict)  # attributes that change nothing
+    left_out: set[str] = field(default_factory=set)  # attributes that are not given
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -102,9 +103,9 @@ class _Draft:
             meanings[role] = tuple(axis[role] for axis in self.axes)
         given = self.operator.attributes_of(meanings)
         for attribute in self.operator.attributes:
-            # What was left out stays so while it has its default.
+            # What is left out stays so while it has its default.
             key = attribute.key
-            if key in given and key not in self.of.attributes and not attribute.required:
+            if key in given and key in self.left_out:
                 default = attribute.default_for(len(self.axes))
                 if given[key] == (list(default) if attribute.is_list else default):
                     del given[key]
@@ -197,6 +198,11 @@ def _draft_of(case: Case) -> _Draft | None:
         words=words,
         dtype=name_of(data.dtype),
         others={key: case.attributes[key] for key in ignored if key in case.attributes},
+        left_out={
+            attribute.key
+            for attribute in operator.attributes
+            if not attribute.required and attribute.key not in case.attributes
+        },
     )
 
 
@@ -264,7 +270,10 @@ def _change_word(draft: _Draft, rng: np.random.Generator) -> None:
         attribute = draft.operator.attribute(role)
         if attribute is not None:
             meanings = attribute.meanings or scalar_values(attribute, len(draft.axes))
-            draft.words[role] = meanings[int(rng.integers(len(meanings)))]
+            word = meanings[int(rng.integers(len(meanings)))]
+            if word == draft.words[role] and not attribute.required:
+                draft.left_out ^= {attribute.key}  # spelled out, or left to its default
+            draft.words[role] = word
 
 
 def _change_type(draft: _Draft, rng: np.random.Generator) -> None:

@@ -50,6 +50,8 @@ _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
 _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
+_FOR_IN_PART = 10
+"""The same for each in which more is wrong than predicted."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
 _CONTESTED = 64
@@ -71,7 +73,8 @@ class Trial:
 
     Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
     which the backend is right, and `other` those on which it fails in another way; where it is
-    right and elements were to be wrong, equal values may hide that: it is `unclear`. Of the cases
+    right and elements were to be wrong, equal values may hide that: it is `unclear`; where more is
+    wrong than predicted, a few may have another fault as well: `in_part`. Of the cases
     on which it does not show, the backend is right in `quiet` and fails in `strays`.
     """
 
@@ -80,18 +83,24 @@ class Trial:
     absent: list[Sample] = field(default_factory=list)
     other: list[Sample] = field(default_factory=list)
     unclear: list[Sample] = field(default_factory=list)
+    in_part: list[Sample] = field(default_factory=list)
     quiet: int = 0
     strays: list[Sample] = field(default_factory=list)
 
     @property
     def asked(self) -> int:
         """How many fresh cases there were on which it shows."""
-        return sum(map(len, (self.predicted, self.absent, self.other, self.unclear)))
+        kinds = (self.predicted, self.absent, self.other, self.unclear, self.in_part)
+        return sum(map(len, kinds))
 
     @property
     def is_refuted(self) -> bool:
         """Whether it predicted something else than what the backend did."""
-        too_many = _FOR_UNCLEAR * (len(self.unclear) - 1) > len(self.predicted)
+        known = len(self.predicted)
+        too_many = (
+            _FOR_UNCLEAR * (len(self.unclear) - 1) > known
+            or _FOR_IN_PART * (len(self.in_part) - 1) > known
+        )
         return bool(self.absent or self.other) or too_many
 
     @property
@@ -99,6 +108,11 @@ class Trial:
         """Whether enough fresh cases went as predicted, and none otherwise."""
         enough = max(CONFIRMING, _FOR_UNCLEAR * len(self.unclear))
         return not self.is_refuted and len(self.predicted) >= enough
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it says of every element if it is wrong."""
+        return not isinstance(self.hypothesis, Elements) or self.hypothesis.is_whole
 
     def see(self, sample: Sample, rivals: Sequence[Fault]) -> None:
         """Hold it against a fresh case; `rivals` are faults that may be there besides."""
@@ -120,8 +134,11 @@ class Trial:
             (self.unclear if isinstance(hypothesis, Elements) else self.absent).append(sample)
         elif isinstance(hypothesis, FaultHypothesis):
             together = hypothesis.predicts_with(rivals, sample)
-            if together is not None:
-                (self.predicted if together else self.other).append(sample)
+            if together:
+                self.predicted.append(sample)
+            elif together is not None:
+                in_part = hypothesis.predicts_in_part(sample)
+                (self.in_part if in_part else self.other).append(sample)
         else:
             self.other.append(sample)
 
@@ -173,7 +190,8 @@ class Experiments:
     def on_rules(self) -> list[Trial]:
         """Return slips, then rules, for the failures that no confirmed cause explains.
 
-        A rule that explains all that a confirmed fault does takes its place.
+        A rule that explains all that a confirmed fault does takes its place, unless it says less:
+        that some of the elements somewhere are wrong.
         """
         known = set(map(id, self._confirmed))
         self._on_slips()
@@ -217,8 +235,10 @@ class Experiments:
             before, self._confirmed = self._confirmed, others
             failing = [s for s in self._failing if not self._is_explained(s)]
             trial = self._on_rule([s for s in failing if manner_of(s) == manner])
-            if trial is not None and all(
-                trial.explains(s) for fault in faults for s in fault.predicted
+            if (
+                trial is not None
+                and trial.is_whole
+                and all(trial.explains(s) for fault in faults for s in fault.predicted)
             ):
                 self._confirmed.append(trial)
                 return True

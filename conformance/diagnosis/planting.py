@@ -39,6 +39,10 @@ class Planting:
         """Say whether a backend that has faults would answer as the backend did."""
         return self._reproductions.reproduce(faults, self._observation(sample))
 
+    def reproduces_in_part(self, faults: Together, sample: Sample) -> bool:
+        """Say whether it would answer so in all elements that the faults make wrong."""
+        return self._reproductions.reproduce_in_part(faults, self._observation(sample))
+
     def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
         """Say so of several samples at once, under the readings that it follows alone."""
         observations = [self._observation(sample) for sample in samples]
@@ -93,6 +97,10 @@ class FaultHypothesis:
         """Say whether it answers so, even where a reading that is not followed makes that right."""
         met = self.condition is None or self.condition.fails(sample.vector)
         return met and self.planting.reproduces(self.faults, sample)
+
+    def predicts_in_part(self, sample: Sample) -> bool:
+        """Say whether all that it makes wrong is as predicted, though more is wrong."""
+        return self.planting.reproduces_in_part(self.faults, sample)
 
     def predicts_with(self, others: Sequence[Fault], sample: Sample) -> bool | None:
         """Say whether it predicts what the backend did, where one of other faults is there too.

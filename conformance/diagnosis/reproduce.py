@@ -143,6 +143,21 @@ class Reproductions:
         """Say whether faults reproduce what was returned, under the readings followed or others."""
         return any(self.match(faults, each) for each in (observation, observation.doubted))
 
+    def reproduce_in_part(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
+        """Say whether faults reproduce all that they make wrong, though more is wrong."""
+        got = observation.outputs
+        for answer, baseline in self.answers(faults, observation) if got else ():
+            right = baseline.pooled
+            if isinstance(answer, Raised) or right is None or not got:
+                continue
+            first = (answer[0], right.outputs[0], got[0])
+            if len({(array.dtype, array.shape) for array in first}) == 1:
+                wrong, expected, returned = map(widen, first)
+                differs = ~_equal(wrong, expected)
+                if differs.any() and _equal(wrong, returned)[differs].all():
+                    return True
+        return False
+
     def matches(
         self, faults: tuple[Fault, ...], observations: Sequence[Observation]
     ) -> list[Match]:

@@ -44,6 +44,14 @@ def test_cases_near_one_differ_in_every_number_that_it_has(case):
         assert len({str(made.attributes.get(key)) for made in cases}) > 1
 
 
+def test_a_default_is_spelled_out_in_some_cases_and_left_out_in_others():
+    """A backend may take another value for the default than its document does."""
+    for given in ({}, {"rounding_type": "floor"}):
+        cases = drawn(vector(ramp(1, 2, 6), pool(**given)).case)
+        said = {made.attributes.get("rounding_type", "") for made in cases}
+        assert said == {"", "floor", "ceil"}
+
+
 def test_cases_near_one_have_no_more_axes_than_a_batch_holds():
     """Where the document sets no limit either."""
     shape = (1,) * MAX_RANK

@@ -99,7 +99,7 @@ DAMAGES = st.lists(
     min_size=1,
     max_size=3,
 )
-UNHURRIED = examples(3, suppress_health_check=[HealthCheck.too_slow])
+UNHURRIED = examples(1, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

@@ -106,6 +106,7 @@ def test_numbers_that_wrong_elements_have_in_common_are_named(change, words):
     assert first_cause(backend, "AvgPool-1").summary.endswith(f"as if {words}")
 
 
+@pytest.mark.slow("each of the two is named alone")
 def test_two_slips_at_once_are_both_named():
     """They show on the same vectors, and each on some that the other leaves alone."""
 
