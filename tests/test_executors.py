@@ -29,8 +29,9 @@ distributed = pytest.importorskip("distributed", reason="the extra [dask] is not
 @pytest.fixture(scope="module")
 def scheduler():
     """Return the address of a scheduler with two worker processes on this machine."""
+    # Port 0: any free one. Without an address it takes 8787, which another test's may have.
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         yield cluster.scheduler_address
 

@@ -21,6 +21,7 @@ import numpy as np
 from conformance.cases.minimize import polished
 from conformance.cases.near import named
 from conformance.check.report import Proof
+from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
@@ -354,7 +355,7 @@ class Experiments:
         The failures left are of one manner.
         """
         manner = manner_of(left[0])
-        known = [*_spread(left, _KNOWN), *_spread(self._conforming, _KNOWN)]
+        known = [*thinned(left, _KNOWN), *thinned(self._conforming, _KNOWN)]
         known += self._fresh[-_KNOWN:]
         known = [s for s in known if not self._is_explained_otherwise(s.vector)]
         best: Trial | None = None
@@ -496,8 +497,8 @@ class Experiments:
         `shown` are failures that it explains.
         """
         trial = Trial(hypothesis)
-        bases = [s.vector for s in _spread(shown, _BASES)]
-        others = [s.vector for s in _spread([*self._failing, *self._conforming], _BASES)]
+        bases = [s.vector for s in thinned(shown, _BASES)]
+        others = [s.vector for s in thinned([*self._failing, *self._conforming], _BASES)]
         fresh = self._laboratory.near(bases, others)
         open_clauses = self._laboratory.open_clauses
         touched = Counter(chain(*(open_clauses(s.vector) for s in shown)))
@@ -568,8 +569,3 @@ def _tells_elements_apart(sample: Sample) -> bool:
 def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:
     """Leave out samples that fail in another manner: they tell nothing of this one."""
     return [sample for sample in samples if not sample.failed or manner_of(sample) == manner]
-
-
-def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:
-    step = -(-len(samples) // most) or 1
-    return list(samples[::step])

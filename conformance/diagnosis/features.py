@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from conformance.operators import operator_named
 from conformance.operators.params import Params
 from conformance.reference.rounding import widen
 from conformance.vector import Vector
+
+T = TypeVar("T")
 
 LIGHT = 4000
 """The largest weight of a vector that is tried quickly."""
@@ -45,6 +48,11 @@ def condition(
         chosen.append(best)
         left = remaining
     return " and ".join(chosen), len(left)
+
+
+def thinned(items: Sequence[T], most: int) -> Sequence[T]:
+    """Return at most `most` of some items, evenly spaced, the first among them."""
+    return items[:: -(-len(items) // most) or 1]
 
 
 def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:

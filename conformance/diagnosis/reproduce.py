@@ -146,9 +146,11 @@ class Reproductions:
     def reproduce_in_part(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
         """Say whether faults reproduce all that they make wrong, though more is wrong."""
         got = observation.outputs
-        for answer, baseline in self.answers(faults, observation) if got else ():
+        if not got:
+            return False
+        for answer, baseline in self.answers(faults, observation):
             right = baseline.pooled
-            if isinstance(answer, Raised) or right is None or not got:
+            if isinstance(answer, Raised) or right is None:
                 continue
             first = (answer[0], right.outputs[0], got[0])
             if len({(array.dtype, array.shape) for array in first}) == 1:

@@ -20,7 +20,7 @@ from conformance.batch import Batch, batch_of
 from conformance.check.judge import judge
 from conformance.check.report import VERDICTS, Report
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
-from conformance.diagnosis.features import spread
+from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
@@ -247,9 +247,9 @@ class _Search:
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
-        step = -(-len(positions) // _COMPARED) or 1
-        vectors = [self._history.vector(position) for position in positions[::step]]
-        position_of = dict(zip(map(id, vectors), positions[::step], strict=True))
+        some = thinned(positions, _COMPARED)
+        vectors = [self._history.vector(position) for position in some]
+        position_of = dict(zip(map(id, vectors), some, strict=True))
         return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
 
     def _calls(self, target: _Target, most: int) -> list[bool]:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 from conformance.backends.runner import Runner
 from conformance.check.report import RETURNED, Diagnosis
+from conformance.diagnosis.features import thinned
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
@@ -146,10 +147,9 @@ class Causes:
         if not _is_diagnosable(failure):
             return None
         operator = operator_named(failure.vector.case.operator)
-        step = -(-len(others) // _OTHERS) or 1
         pairs = {
             other.vector.case.id: (other.vector, _outputs(other))
-            for other in (failure, *others[::step])
+            for other in (failure, *thinned(others, _OTHERS))
             if _is_diagnosable(other)
         }
         name = failure.vector.case.id

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
-from conformance.diagnosis.slips.slip import Slip
+from conformance.diagnosis.slips.slip import Slip, after, before, instead
 from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
@@ -21,7 +21,7 @@ from conformance.operators.attributes import MEANINGS
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
+from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows, pads_for
 from conformance.vector import Array
 
 Numbers = tuple[int, ...]
@@ -83,43 +83,35 @@ def _with(params: Params, lists: Lists) -> Params:
 def _before(change: Change) -> StepWrap:
     """Give a step other lists."""
 
-    def wrong(right: Callable[..., Any], params: Params, *others: Any) -> Any:
+    def other(params: Params, *others: Any) -> tuple[Any, ...]:
         lists = change(_lists(params, *others))
         others = (_pads(lists), *others[1:]) if others and others[0] else others
-        return right(_with(params, lists), *others)
+        return (_with(params, lists), *others)
 
-    return lambda right: lambda *given: wrong(right, *given)
+    return before(other)
 
 
 def _resolved(change: Change) -> StepWrap:
     """Change the lists for every step."""
-
-    def wrong(right: Callable[[Params], Params], given: Params) -> Params:
-        params = right(given)
-        return _with(params, change(_lists(params)))
-
-    return lambda right: lambda given: wrong(right, given)
+    return after(lambda params, _given: _with(params, change(_lists(params))))
 
 
 def _padded(change: Change) -> StepWrap:
     """Change the pads that are found, those of same_* too."""
-    return lambda right: lambda params: _pads(change(_lists(params, right(params))))
+    return after(lambda pads, params: _pads(change(_lists(params, pads))))
 
 
 def _counted(change: Change) -> StepWrap:
     """Change the output size that is found."""
-
-    def wrong(right: Callable[..., Extent], params: Params, pads: Pads) -> Extent:
-        return change({**_lists(params, pads), "extent": right(params, pads)})["extent"]
-
-    return lambda right: lambda *given: wrong(right, *given)
+    return after(
+        lambda extent, params, pads: change({**_lists(params, pads), "extent": extent})["extent"]
+    )
 
 
 def _of_same(name: str) -> Callable[[Change], StepWrap]:
     """Compute the padding of same_* from another number of windows, or another total."""
 
-    def wrong(right: Callable[[Params], Pads], params: Params, change: Change) -> Pads:
-        pads = right(params)
+    def wrong(pads: Pads, params: Params, change: Change) -> Pads:
         if not params.same:
             return pads
         wanted = tuple(map(axis.ceil_div, params.sizes, params.strides))
@@ -130,7 +122,7 @@ def _of_same(name: str) -> Callable[[Change], StepWrap]:
         upper = params.auto_pad == "same_upper"
         return tuple(axis.split(total, larger_at_end=upper) for total in changed)
 
-    return lambda change: lambda right: lambda params: wrong(right, params, change)
+    return lambda change: after(lambda pads, params: wrong(pads, params, change))
 
 
 def _clipped(change: Change) -> StepWrap:
@@ -140,7 +132,7 @@ def _clipped(change: Change) -> StepWrap:
         sizes = map(min, change(_lists(params))["sizes"], data.shape[2:])
         return right(data, replace(params, sizes=tuple(sizes)), w)
 
-    return lambda right: lambda *given: wrong(right, *given)
+    return instead(wrong)
 
 
 def _laid_out(change: Change) -> StepWrap:
@@ -153,7 +145,7 @@ def _laid_out(change: Change) -> StepWrap:
         params, pads = _with(params, lists), _pads(lists)
         return right(params, pads, steps.slide(params, pads, tuple(map(len, w.start))))
 
-    return lambda right: lambda *given: wrong(right, *given)
+    return instead(wrong)
 
 
 _ATTRIBUTES = ("kernel", "strides", "pads_begin", "pads_end")
@@ -466,4 +458,4 @@ def _meaning(role: str, others: Mapping[Any, Any]) -> StepWrap:
         word = getattr(params, role)
         return replace(params, **{role: others[word]}) if word in others else params
 
-    return lambda right: lambda params, *given: right(change(params), *given)
+    return before(lambda params, *given: (change(params), *given))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain
 from time import thread_time
-from typing import TypeVar
 
+from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.planting import Planting, Together
 from conformance.diagnosis.slips import cells, lists, values, windows
@@ -29,7 +29,6 @@ _SUSPECTS = 3
 _ALTERNATIVES = 16
 _SECONDS = 4.0
 """For one search, at most."""
-_T = TypeVar("_T")
 
 
 def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Together]]:
@@ -55,10 +54,10 @@ def _alternatives(
     left: Sequence[Sample], first: Together, planting: Planting, until: float
 ) -> list[Together]:
     """Return the slips that reproduce most of some failures, alone or together with the first."""
-    sample = sorted(_some(left, _HELD_AGAINST), key=_as_seed)
+    sample = sorted(thinned(left, _HELD_AGAINST), key=_as_seed)
     of_values = (*slips(), *of_common_numbers(sample))
     counts: dict[Together, int] = {}
-    for seed in _some(sample[: len(sample) // 2 + 1], _SEEDS):
+    for seed in thinned(sample[: len(sample) // 2 + 1], _SEEDS):
         for slip in of_values if seed.wrong is not None else _of_shapes():
             if thread_time() > until:
                 break
@@ -87,10 +86,6 @@ def _weight(sample: Sample) -> int:
     """Return how many cells a case and what a backend made of it have, about."""
     assert sample.outputs is not None
     return max(sample.outputs[0].size, sample.vector.case.inputs[0].size)
-
-
-def _some(of: Sequence[_T], most: int) -> Sequence[_T]:
-    return of[:: -(-len(of) // most) or 1]
 
 
 @cache

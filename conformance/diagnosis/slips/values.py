@@ -218,8 +218,7 @@ def of_divisor_shift(value: float, words: str) -> Iterator[Slip]:
     """Yield the slip in which divisors are so much more."""
 
     def compute(taps: Taps) -> Doubles:
-        sums = taps.windows.fold(np.zeros(()), np.add)
-        return np.where(taps.divisor > 0, sums / (taps.divisor + value), np.nan)
+        return np.where(taps.divisor > 0, taps.sums / (taps.divisor + value), np.nan)
 
     yield Slip(f"divisors were {words} more", "reduce", computed(compute), AVERAGES)
 
@@ -255,6 +254,11 @@ class Taps(NamedTuple):
     def is_cell(self) -> Array:
         """Which taps are cells, in the shape of the cells."""
         return np.broadcast_to(self.windows.is_cell, self.windows.cells.shape)
+
+    @property
+    def sums(self) -> Doubles:
+        """The sum of each window, in the output's shape."""
+        return self.windows.fold(np.zeros(()), np.add)
 
     def shaped(self, values: Doubles) -> Doubles:
         """Return one value for each window in the output's shape."""
@@ -297,20 +301,19 @@ def _summed(change: Change, *, running: bool = False) -> StepWrap:
             return taps.divided(
                 taps.windows.fold(np.zeros(()), lambda a, b: change(a + b, taps.fmt))
             )
-        return taps.divided(change(taps.windows.fold(np.zeros(()), np.add), taps.fmt))
+        return taps.divided(change(taps.sums, taps.fmt))
 
     return computed(compute)
 
 
 def _cut_off_results(taps: Taps) -> Doubles:
-    return _cut_off(taps.divided(taps.windows.fold(np.zeros(()), np.add)), taps.fmt.precision)
+    return _cut_off(taps.divided(taps.sums), taps.fmt.precision)
 
 
 def _reciprocal(change: Change) -> StepWrap:
     def compute(taps: Taps) -> Doubles:
         reciprocals = change(1.0 / np.maximum(taps.divisor, 1), taps.fmt)
-        sums = taps.windows.fold(np.zeros(()), np.add)
-        return np.where(taps.divisor > 0, sums * reciprocals, np.nan)
+        return np.where(taps.divisor > 0, taps.sums * reciprocals, np.nan)
 
     return computed(compute)
 
