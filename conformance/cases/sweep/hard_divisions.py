@@ -38,10 +38,13 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
     modes = [words.get("auto_pad") for words in suited.word_choices(operator, "auto_pad")]
     roundings = list(suited.word_choices(operator, "rounding"))
     pairs: Sequence[tuple[int, int]] = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
-    if operator.levels == "few":
+    few = operator.levels == "few"
+    if few:
         pairs = pairs[::8]
     places = [(axes, axis) for axes in suited.axes(operator) for axis in range(axes)]
     for (turn, pair), (axes, axis), words in product(enumerate(pairs), places, roundings):
+        if few and words != roundings[(turn + axes) % len(roundings)]:
+            continue
         mode = modes[(turn + axis) % len(modes)]
         lines = [Line(2, 2)] * axes
         lines[axis] = _line(operator, pair, mode or "explicit", turn % 2)

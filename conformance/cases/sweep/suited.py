@@ -33,11 +33,14 @@ FEW: Factors = {
     "batch": (1, 2),
     "channels": (1, 3, 17),
     "pattern": (
-        *("impulses", "index", "integers", "normals", "negative"),
-        *("large", "subnormals", "nan", "infinity", "all-minus-infinity"),
+        *("integers", "normals", "negative", "large"),
+        *("subnormals", "nan", "infinity", "all-minus-infinity"),
     ),
 }
-"""Of some factors, the levels of operators that have few: of each kind of number, one or two."""
+"""Of some factors, the levels of operators that have few: of each kind of number, one or two.
+
+The pattern that shows which cells are read comes besides.
+"""
 EXPONENTS = (1, 2, 3, 5)
 """Exponents of norms: no power at all, a square, and odd ones, whose signs would show."""
 PLAIN = {**UNSAID, "pads": 0}
@@ -116,8 +119,9 @@ def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
     }
     if operator.levels == "all":
         return every
+    kept = {**FEW, "pattern": (positions(operator), *FEW["pattern"])}
     few = {
-        name: tuple(level for level in levels if level in FEW.get(name, levels))
+        name: tuple(level for level in levels if level in kept.get(name, levels))
         for name, levels in every.items()
     }
     return {name: few[name] or levels for name, levels in every.items()}

@@ -79,9 +79,18 @@ _FEW_LEVELS: dict[str, tuple[Level, ...]] = {
 }
 
 
+# The same of operators that have few levels of everything.
+_FEWER_LEVELS: dict[str, tuple[Level, ...]] = {
+    "kernel": ("even", "odd", "input"),
+    "dilation": ("one", "more"),
+}
+
+
 def _few(factors: suited.Factors, operator: Operator) -> suited.Factors:
     dtype = suited.plain_type(operator)
     few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (suited.pattern_for("normals", dtype),)}
+    if operator.levels == "few":
+        few |= _FEWER_LEVELS
     return {
         name: tuple(level for level in few.get(name, levels) if level in levels and level != ABSENT)
         or levels[:1]
