@@ -147,6 +147,11 @@ class Search:
             else:
                 causes.append(cause)
                 left = [i for i in left if i not in cause.explained]
+                # Before another cause is looked for, this one is tried under other readings.
+                doubted = [self._mismatches[i].doubted for i in left]
+                matches = self._reproductions.matches(cause.faults, doubted)
+                cause.explained |= {i: m for i, m in zip(left, matches, strict=True) if m}
+                left = [i for i in left if i not in cause.explained]
         return causes
 
     def _in_pairs(self, causes: list[Cause], left: Sequence[int]) -> list[Cause]:

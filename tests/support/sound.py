@@ -300,7 +300,7 @@ class Sound:
         windows = geometry(operator, inputs, attributes, self.readings)
         if self.refuses_wide_pads:
             refuse_wide_pads(attributes)
-        if self.undefined == "raises" and windows.empty.any():
+        if self.undefined == "raises" and windows.empty.any() and not windows.exponent:
             raise ValueError("a window holds nothing")
         with np.errstate(all="ignore"):
             return self.finish(self._compute(inputs[0], windows))
@@ -315,7 +315,7 @@ class Sound:
         result = pool(data, windows).astype(data.dtype)
         if self.flush in {"results", "everything"}:
             result = flushed(result)
-        if windows.empty.any():
+        if windows.empty.any() and not windows.exponent:  # the norm of nothing is 0
             result[..., windows.empty] = undefined_value(self.undefined, data.dtype)
         return result
 

@@ -271,8 +271,11 @@ def _swapped(right: Array, *_given: Any) -> Array:
 def _chosen_by(summary: str, change: Change, needs: Needs = INDEXED) -> Behaviour:
     """Choose the cells by changed data; the values stay right."""
 
-    def otherwise(gathered: Gathered, divisor: Divisor, _first: Array) -> tuple[Any, ...]:
-        gathered = replace(gathered, data=change(gathered.data))
+    def otherwise(gathered: Gathered, divisor: Divisor, first: Array) -> tuple[Any, ...]:
+        data = change(gathered.data)
+        if not _is_nan(first).any():  # by what is read, a NaN is no maximum
+            data = nan_as(-np.inf)(data)
+        gathered = replace(gathered, data=data)
         return gathered, divisor, maximum_of_cells(gathered, divisor)
 
     return Behaviour(summary, needs, before("further", otherwise))
