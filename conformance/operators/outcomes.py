@@ -377,19 +377,21 @@ def _may_refuse(
 ) -> Iterator[Clause]:
     """Yield the clauses by which a backend may refuse a case."""
     concerning = clauses_of(operator)
-    if "pads-not-below-kernel" in concerning and _any_pad_reaches_kernel(params):
-        yield concerning["pads-not-below-kernel"]
     pads = operator.attribute("pads")
-    given = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
-    if "pads-with-auto-pad" in concerning and given:
+    beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
+    given = tuple(zip(params.pads_begin, params.pads_end, strict=True)) if beside else ()
+    if "pads-not-below-kernel" in concerning and (
+        _any_pad_reaches_kernel(params, operator.pipeline.pads(params))
+        or _any_pad_reaches_kernel(params, given)
+    ):
+        yield concerning["pads-not-below-kernel"]
+    if "pads-with-auto-pad" in concerning and beside:
         yield concerning["pads-with-auto-pad"]
 
 
-def _any_pad_reaches_kernel(params: Params) -> bool:
-    return params.auto_pad == "explicit" and any(
-        max(begin, end) >= k
-        for begin, end, k in zip(params.pads_begin, params.pads_end, params.kernel, strict=False)
-    )
+def _any_pad_reaches_kernel(params: Params, pads: steps.Pads) -> bool:
+    """Say whether pads, as given or as same_* makes them, are as long as the kernel."""
+    return any(max(pad) >= k for pad, k in zip(pads, params.kernel, strict=False))
 
 
 def _undefined_outputs(

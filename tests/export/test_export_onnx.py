@@ -84,7 +84,7 @@ def test_a_tolerance_admits_what_the_bound_does(smoke):
     vectors, folder, _ = smoke
     for model, _, expected, tolerances in written_in(folder):
         each = vectors[model.doc_string.partition("\n")[0]]
-        average = operator_named(each.case.operator).reduction == "average"
+        average = operator_named(each.case.operator).reduction.sums
         outcomes = [
             o
             for o in each.outcomes

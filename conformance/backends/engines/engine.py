@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import prod
 from typing import Any, TypeVar, cast
 
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS, Operator, Params
+from conformance.operators.pooling import check_or_unsupported
 from conformance.vector import Array
 
 _T = TypeVar("_T")
@@ -73,6 +75,38 @@ def output_sizes(size: Array, axes: int) -> list[int]:
         raise Unsupported(f"output_size={size.tolist()}: no integer for each spatial axis")
     sizes: list[int] = size.tolist()
     return sizes
+
+
+def adaptive_params(
+    operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]
+) -> Params:
+    """Return the attributes of an adaptive operator in common terms.
+
+    Unsupported for a value that an engine without such an attribute could not refuse.
+    """
+    axes = inputs[0].ndim - 2
+    for attribute in operator.attributes:
+        if attribute.key in attributes:
+            check_or_unsupported(attribute, attributes[attribute.key], axes)
+    return operator.translate(inputs[0].shape[2:], attributes)
+
+
+def has_counted_indices(
+    operator: Operator,
+    params: Params,
+    shape: Sequence[int],
+    *,
+    axis: int,
+) -> bool:
+    """Say whether a case has indices: int64, row-major, of the cells of the axes from `axis` on.
+
+    Where an engine counts in this way and a case asks for others, the values alone are its answer.
+    """
+    if not operator.has_indices:
+        return False
+    first, last = sorted((axis, params.index_axis % len(shape)))
+    row_major = len(params.sizes) == 1 or params.storage_order == "row-major"
+    return row_major and params.index_type == "int64" and prod(shape[first:last]) == 1
 
 
 def pad_pairs(params: Params) -> list[tuple[int, int]]:
