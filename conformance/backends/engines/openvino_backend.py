@@ -5,7 +5,8 @@ it has dilations; a maximum is MaxPool of opset 1, of opset 14 where the documen
 opset 8 where it has dilations or indices without it. Of an adaptive operator they are opset8
 AdaptiveAvgPool and AdaptiveMaxPool with the output size as a constant. Every model is one
 parameter, one operator and its outputs, compiled for static shapes; attributes are handed over as
-they are. Indices in column-major order are not computed.
+they are. Values are computed alone where indices are in column-major order, and of bfloat16, where
+the device has no MaxPool with both outputs.
 
 The inference precision is float32, so that what is checked is the operator and not a faster
 arithmetic that the device may choose. float64 and int64 are unsupported: the CPU device has no
@@ -54,6 +55,8 @@ _TYPES = {
 _OPSETS = {1: opset1, 8: opset8, 14: opset14, 16: opset16}
 _INDEX_TYPES = {meaning: word for word, meaning in INDEX_TYPES.items()}
 _AS_GIVEN: tuple[Role, ...] = ("auto_pad", "rounding", "index_type", "index_axis", *PADS)
+_NO_TYPE = "does not support i64"
+"""What the CPU device says of AdaptiveMaxPool with indices of this type."""
 _core = ov.Core()
 
 
@@ -85,13 +88,17 @@ class OpenVino:
             ).params
             size = _OutputSize()
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
-        node = _Node(node_of, version, settings, size)
-        request = _request(self.device, self.precision, node, element, data.shape)
+        whole = settings.storage_order == "row-major" and element != ov.Type.bf16
+        node = _Node(node_of, version, settings, size, definition.has_indices and whole)
+        try:
+            request = _request(self.device, self.precision, node, element, data.shape)
+        except RuntimeError as refusal:
+            if _NO_TYPE in str(refusal):
+                raise Unsupported(str(refusal)) from None
+            raise
         request.infer([_tensor(data, element)])
         values = _array(request.get_output_tensor(0)).view(data.dtype)
-        if definition.has_indices and settings.storage_order == "row-major":
-            return values, _array(request.get_output_tensor(1))
-        return values
+        return (values, _array(request.get_output_tensor(1))) if node.indices else values
 
 
 backend = OpenVino()
@@ -111,12 +118,13 @@ class _OutputSize(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """An operator of an opset with its attributes: `make` adds it to a parameter."""
+    """An operator of an opset with its attributes, which `make` adds to a parameter."""
 
     make: Callable[[_Node, Any], Any]
     opset: int
     params: Params
     size: _OutputSize
+    indices: bool
 
 
 def _version(operator: Operator) -> int:
@@ -136,7 +144,8 @@ def _request(
 ) -> Any:
     """Compile a model of one operator and return an inference request of it."""
     data = opset1.parameter(list(shape), element)
-    model = ov.Model(node.make(node, data).outputs(), [data], "pooling")
+    outputs = node.make(node, data).outputs()[: 1 + node.indices]
+    model = ov.Model(outputs, [data], "pooling")
     compiled = _core.compile_model(model, device, {"INFERENCE_PRECISION_HINT": precision})
     return compiled.create_infer_request()
 
@@ -164,7 +173,8 @@ def _adaptive_average(node: _Node, data: Any) -> Any:
 
 
 def _adaptive_maximum(node: _Node, data: Any) -> Any:
-    return opset8.adaptive_max_pool(data, node.size.constant, _index_type(node.params))
+    indices = _index_type(node.params) if node.indices else "i32"
+    return opset8.adaptive_max_pool(data, node.size.constant, indices)
 
 
 def _lists(params: Params) -> list[list[int]]:

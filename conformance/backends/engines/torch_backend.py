@@ -12,6 +12,7 @@ back.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ _ADAPTIVE = {
 }
 _PLANE = 2
 """The axis from which on torch's indices count cells."""
-_MOST_PADDING = "at most half of"
+_MOST_PADDING = re.compile("at most half of|equal to half of")
 """What torch says of pads that its documentation excludes: it is no fault, and no other says it."""
 
 # torch warns once per process that it got a read-only array, which inputs here are on purpose:
@@ -86,7 +87,7 @@ class Torch:
         try:
             return _returned(pool(self._tensor(data), *arguments))
         except RuntimeError as refusal:
-            if _MOST_PADDING in str(refusal):
+            if _MOST_PADDING.search(str(refusal)):
                 raise Unsupported(str(refusal)) from None
             raise
 
@@ -146,7 +147,9 @@ def _norm(pooling: Pooling) -> tuple[Any, ...]:
         raise Unsupported(f"pads {list(pads)}: torch's lp_pool has none")
     if pooling.exponent % 2:
         raise Unsupported(f"p={pooling.exponent}: torch adds odd powers with their sign")
-    return pooling.exponent, kernel, strides, pooling.ceil
+    # of one axis it takes no list
+    volume = kernel[0] if len(kernel) == 1 else kernel
+    return pooling.exponent, volume, strides, pooling.ceil
 
 
 _ARGUMENTS = {"average": _average, "maximum": _maximum, "norm": _norm}
