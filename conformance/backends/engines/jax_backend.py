@@ -6,9 +6,10 @@ from zero, divided the way `flax.linen.avg_pool` does: by the number of cells of
 padding words SAME, SAME_LOWER and VALID, explicit pads are handed over.
 
 JAX rounds down: ceil is unsupported where it differs from floor. It has no adaptive pooling and no
-norms, which are unsupported, and no indices: values are computed alone. Nothing is refused here that JAX would answer: it is more general than documents, as
-it crops for negative pads and pools over any number of axes (`--allow-extensions`). Any element
-type will do; float64 and int64 are switched on for the calls made here alone.
+norms, which are unsupported, and no indices: values are computed alone. Nothing is refused here
+that JAX would answer: it is more general than documents, as it crops for negative pads and pools
+over any number of axes (`--allow-extensions`). Any element type will do; float64 and int64 are
+switched on for the calls made here alone.
 """
 
 from __future__ import annotations
