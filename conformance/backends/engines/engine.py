@@ -57,9 +57,10 @@ def for_axes(module: Any, name: str) -> tuple[Callable[..., Any], ...]:
 
 
 def of_axes(functions: Sequence[_T], axes: int, engine: str) -> _T:
-    """Return an engine's function for a number of spatial axes; Unsupported beyond one to three."""
+    """Return an engine's function for a number of spatial axes; Unsupported if it has none."""
     if not 1 <= axes <= len(functions):
-        raise Unsupported(f"{axes} spatial axes: {engine} pools over one to three")
+        most = ("one", "two", "three")[len(functions) - 1]
+        raise Unsupported(f"{axes} spatial axes: {engine} pools over one to {most}")
     return functions[axes - 1]
 
 
@@ -97,8 +98,9 @@ def has_counted_indices(
     shape: Sequence[int],
     *,
     axis: int,
+    dtype: str = "int64",
 ) -> bool:
-    """Say whether a case has indices: int64, row-major, of the cells of the axes from `axis` on.
+    """Say whether a case has indices of a type, row-major, of the cells of the axes from `axis` on.
 
     Where an engine counts in this way and a case asks for others, the values alone are its answer.
     """
@@ -106,7 +108,7 @@ def has_counted_indices(
         return False
     first, last = sorted((axis, params.index_axis % len(shape)))
     row_major = len(params.sizes) == 1 or params.storage_order == "row-major"
-    return row_major and params.index_type == "int64" and prod(shape[first:last]) == 1
+    return row_major and params.index_type == dtype and prod(shape[first:last]) == 1
 
 
 def pad_pairs(params: Params) -> list[tuple[int, int]]:

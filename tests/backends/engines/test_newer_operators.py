@@ -56,10 +56,18 @@ def test_indices_of_the_whole_input(engine):
     assert computed(engine, "ONNX-MaxPool-22", [ROWS], attributes) == [MAXIMA, OF_ALL]
 
 
-@pytest.mark.parametrize("change", [{"axis": 0}, {"axis": 2, "index_element_type": "i32"}])
+@of_engines("paddle")
+def test_indices_of_another_type(engine):
+    """Paddle has int32."""
+    attributes = pool("MaxPool-8", kernel=[2], strides=[1], axis=2, index_element_type="i32")
+    outputs = computed(engine, "MaxPool-8", [ROWS], attributes)
+    assert outputs == [[[3, 5, 5, 4], [4, 5, 5, 3]], [[1, 2, 2, 3], [1, 2, 2, 3]]]
+
+
+@pytest.mark.parametrize("change", [{}, {"index_element_type": "i32"}, {"axis": 1}])
 @of_engines("torch", "jax", "paddle", "ncnn")
 def test_values_alone_where_the_engine_has_other_indices(engine, change):
-    """Torch counts int64 from the plane's begin, and others have no indices."""
+    """Torch and Paddle count from the plane's begin, and others have no indices."""
     attributes = pool("MaxPool-8", kernel=[2], strides=[1], **change)
     assert computed(engine, "MaxPool-8", [ROWS], attributes) == [[[3, 5, 5, 4], [4, 5, 5, 3]]]
 
@@ -101,7 +109,7 @@ def test_ceil_torch(engine):
     assert computed(engine, "AvgPool-14", [ROW[..., :3]], attributes) == [[[1, 4]]]
 
 
-@of_engines("torch", *ONNX)
+@of_engines("torch", *ONNX, "paddle")
 def test_norms(engine):
     """Of magnitudes."""
     data = np.array([[[3, -4, 6, 8]]], np.float32)
@@ -116,12 +124,18 @@ def test_whole_planes(engine):
     assert computed(engine, "ONNX-GlobalAveragePool-22", [PLANE], {}) == [[[[4]]]]
 
 
+@of_engines("torch", "paddle")
+def test_norms_of_odd_exponents(engine):
+    """What these engines add are powers with their sign."""
+    with pytest.raises(Unsupported, match="with their sign"):
+        computed(engine, "ONNX-LpPool-22", [ROW], {"kernel_shape": [2], "p": 3})
+
+
 @of_engines("torch")
-def test_norms_that_torch_has_not_got(engine):
-    """Its lp_pool pads nothing, and adds powers with their sign."""
-    for change, reason in (({"p": 3}, "with their sign"), ({"pads": [1, 1]}, "has none")):
-        with pytest.raises(Unsupported, match=reason):
-            computed(engine, "ONNX-LpPool-22", [ROW], {"kernel_shape": [2]} | change)
+def test_norms_of_padding(engine):
+    """lp_pool of torch has no pads."""
+    with pytest.raises(Unsupported, match="has none"):
+        computed(engine, "ONNX-LpPool-22", [ROW], {"kernel_shape": [2], "pads": [1, 1]})
 
 
 @of_engines("torch", *ONNX, "jax", "paddle", "ncnn")
