@@ -107,8 +107,13 @@ def has_counted_indices(
     if not operator.has_indices:
         return False
     first, last = sorted((axis, params.index_axis % len(shape)))
-    row_major = len(params.sizes) == 1 or params.storage_order == "row-major"
-    return row_major and params.index_type == dtype and prod(shape[first:last]) == 1
+    alike = is_row_major(params) and params.index_type == dtype
+    return alike and prod(shape[first:last]) == 1
+
+
+def is_row_major(params: Params) -> bool:
+    """Say whether indices count cells in row-major order, which of one axis any order is."""
+    return len(params.sizes) == 1 or params.storage_order == "row-major"
 
 
 def pad_pairs(params: Params) -> list[tuple[int, int]]:

@@ -5,8 +5,8 @@ it has dilations; a maximum is MaxPool of opset 1, of opset 14 where the documen
 opset 8 where it has dilations or indices without it. Of an adaptive operator they are opset8
 AdaptiveAvgPool and AdaptiveMaxPool with the output size as a constant. Every model is one
 parameter, one operator and its outputs, compiled for static shapes; attributes are handed over as
-they are. Values are computed alone where indices are in column-major order, and of bfloat16, where
-the device has no MaxPool with both outputs.
+they are. Values are computed alone where indices are in column-major order, and where the CPU
+device has no indices: those of MaxPool of bfloat16, and int64 ones of AdaptiveMaxPool.
 
 The inference precision is float32, so that what is checked is the operator and not a faster
 arithmetic that the device may choose. float64 and int64 are unsupported: the CPU device has no
@@ -29,6 +29,7 @@ import numpy as np
 from conformance.backends.engines.engine import (
     check_most_axes,
     counterpart,
+    is_row_major,
     known_operator,
     missing,
 )
@@ -55,8 +56,6 @@ _TYPES = {
 _OPSETS = {1: opset1, 8: opset8, 14: opset14, 16: opset16}
 _INDEX_TYPES = {meaning: word for word, meaning in INDEX_TYPES.items()}
 _AS_GIVEN: tuple[Role, ...] = ("auto_pad", "rounding", "index_type", "index_axis", *PADS)
-_NO_TYPE = "does not support i64"
-"""What the CPU device says of AdaptiveMaxPool with indices of this type."""
 _core = ov.Core()
 
 
@@ -88,14 +87,9 @@ class OpenVino:
             ).params
             size = _OutputSize()
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
-        whole = settings.storage_order == "row-major" and element != ov.Type.bf16
-        node = _Node(node_of, version, settings, size, definition.has_indices and whole)
-        try:
-            request = _request(self.device, self.precision, node, element, data.shape)
-        except RuntimeError as refusal:
-            if _NO_TYPE in str(refusal):
-                raise Unsupported(str(refusal)) from None
-            raise
+        indices = _has_indices(definition, settings, element)
+        node = _Node(node_of, version, settings, size, indices)
+        request = _request(self.device, self.precision, node, element, data.shape)
         request.infer([_tensor(data, element)])
         values = _array(request.get_output_tensor(0)).view(data.dtype)
         return (values, _array(request.get_output_tensor(1))) if node.indices else values
@@ -136,6 +130,13 @@ def _version(operator: Operator) -> int:
     if rounding is not None and "ceil_torch" in rounding.meanings:
         return 14
     return 8 if dilated or operator.has_indices else 1
+
+
+def _has_indices(operator: Operator, params: Params, element: ov.Type) -> bool:
+    """Say whether a case has indices, and OpenVINO the same ones."""
+    if operator.is_adaptive:
+        return operator.has_indices and params.index_type != "int64"
+    return operator.has_indices and is_row_major(params) and element != ov.Type.bf16
 
 
 @lru_cache(maxsize=256)

@@ -146,12 +146,14 @@ def test_an_axis_that_the_engine_never_sees(engine):
 
 
 @of_engines("openvino")
-def test_what_the_device_has_not_got(engine):
-    """Indices of AdaptiveMaxPool are int32 there, and MaxPool of bfloat16 has none."""
-    with pytest.raises(Unsupported, match="does not support i64"):
-        computed(engine, "AdaptiveMaxPool-8", [ROW, np.array([2])], {})
+def test_indices_that_the_device_has_not_got(engine):
+    """Of AdaptiveMaxPool they are int32 there, and MaxPool of bfloat16 has none."""
     half = ROW.astype("bfloat16")
     assert computed(engine, "MaxPool-8", [half], pool("MaxPool-8", **DILATED)) == [[[5, 4, 5]]]
+    assert computed(engine, "AdaptiveMaxPool-8", [ROW, np.array([2])], {}) == [[[5, 5]]]
+    given = {"index_element_type": "i16"}
+    with pytest.raises(RuntimeError, match="i32 or i64"):
+        computed(engine, "AdaptiveMaxPool-8", [ROW, np.array([2])], given)
 
 
 @of_engines(*ONNX)
