@@ -7,8 +7,8 @@ same_upper and valid are the padding words SAME and VALID. Paddle has no word fo
 is unsupported; it refuses VALID with ceil_mode, so that pads of zero stand for valid. Its CPU
 kernels are of float16, float32 and float64.
 
-Its indices are int32 and count the cells of a plane, and it has none where pads differ at both
-ends: elsewhere values are computed alone. A norm is lp_pool1d or 2d, which add powers with their
+Its indices are int32 and count the cells of a plane, and it has none of float16 or where pads
+differ at both ends: elsewhere values are computed alone. A norm is lp_pool1d or 2d, which add powers with their
 sign: odd exponents are unsupported. Nothing dilates.
 """
 
@@ -46,6 +46,7 @@ _ADAPTIVE = {
     "maximum": for_axes(functional, "adaptive_max_pool"),
 }
 _TYPES = ("float16", "float32", "float64")
+_NO_KERNEL = "is not registered"
 _cpu = paddle.CPUPlace()
 
 
@@ -66,9 +67,18 @@ def backend(
         params = pooling_of(operator, inputs, attributes).params
         options = _options(definition, params)
     alike = params.auto_pad == "explicit" and params.pads_begin == params.pads_end
-    if alike and has_counted_indices(definition, params, data.shape, axis=2, dtype="int32"):
+    if (
+        alike
+        and data.dtype.name != "float16"
+        and has_counted_indices(definition, params, data.shape, axis=2, dtype="int32")
+    ):
         options["return_mask"] = True
-    result = pool(paddle.to_tensor(data, place=_cpu), **options)
+    try:
+        result = pool(paddle.to_tensor(data, place=_cpu), **options)
+    except RuntimeError as refusal:
+        if _NO_KERNEL in str(refusal):
+            raise Unsupported(str(refusal)) from None
+        raise
     if isinstance(result, tuple):
         return tuple(output.numpy() for output in result)
     values: Array = result.numpy()
