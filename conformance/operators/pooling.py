@@ -148,11 +148,12 @@ def pooling_of(
     that no document allows: to refuse them is the engine's task. An operator of whole planes has a
     kernel as large as they are. Raises Unsupported for an adaptive operator, for one whose first
     output is no average, maximum or norm, and for what an engine would not see: an attribute that
-    is missing, a value that means nothing, pads that no document allows where a word stands in
-    their place, and an invalid axis of indices. It raises it, too, for dilations and, where it makes a difference, for the rounding
-    ceil_torch, unless `takes` names "dilations" or "ceil_torch": not every engine has them. Where
-    it makes none, ceil stands for it. An engine that gets the values of a role from `params` as the
-    document has them sees those as well: `as_given` lists such roles.
+    is missing, a value that means nothing, an axis of indices that is not there, and pads that no
+    document allows where a word stands in their place. It raises it, too, for dilations and, where
+    it makes a difference, for the rounding ceil_torch, unless `takes` names "dilations" or
+    "ceil_torch": not every engine has them. Where it makes none, ceil stands for it. An engine that
+    gets the values of a role from `params` as the document has them sees those as well: `as_given`
+    lists such roles.
     """
     definition = OPERATORS.get(operator)
     if definition is None or definition.is_adaptive or definition.outputs[0].dtype:

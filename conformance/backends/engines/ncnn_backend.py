@@ -9,8 +9,8 @@ ncnn's half-precision storage is an optimisation of float32 models and switched 
 element types are unsupported. So is what makes ncnn access memory outside its buffers and takes
 the process down (docs/findings.md): a kernel that is longer than the padded axis, a negative pad,
 same_* where one axis is padded and another one has a kernel below its stride and cells to spare,
-and adaptive pooling of channels that ncnn packs by fours. It has neither indices, of maxima values are
-computed alone, nor norms.
+and adaptive pooling of channels that ncnn packs by fours. ncnn has no norms and no indices: values
+are computed alone.
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ same_upper and valid are the padding words SAME and VALID. Paddle has no word fo
 is unsupported; it refuses VALID with ceil_mode, so that pads of zero stand for valid. Its CPU
 kernels are of float16, float32 and float64.
 
-Its indices are int32 and count the cells of a plane, and it has none of float16 or where pads
-differ at both ends: elsewhere values are computed alone. A norm is lp_pool1d or 2d, which add powers with their
-sign: odd exponents are unsupported. Nothing dilates.
+Its indices are int32 and count the cells of a plane, and it has none of float16, with SAME, which
+it forgets then (docs/findings.md), or where pads differ at both ends: there values are computed
+alone. A norm is lp_pool1d or 2d, which add
+powers with their sign: odd exponents are unsupported. Nothing dilates.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def backend(
     else:
         params = pooling_of(operator, inputs, attributes).params
         options = _options(definition, params)
-    alike = params.auto_pad == "explicit" and params.pads_begin == params.pads_end
+    explicit = params.auto_pad == "explicit" and params.pads_begin == params.pads_end
+    alike = explicit or params.auto_pad == "valid"
     if (
         alike
         and data.dtype.name != "float16"
