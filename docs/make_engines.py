@@ -22,7 +22,7 @@ from conformance.report import comparison_report, markdown
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).with_name("engines.md")
 REPORTS = ROOT / "build" / "engines"
-ENGINES = ("torch", "openvino", "onnxruntime", "jax", "paddle", "ncnn")
+ENGINES = ("torch", "openvino", "onnxruntime", "onnx-reference", "jax", "paddle", "ncnn")
 
 
 def report_of(engine: str, vectors: Mapping[str, str], *, tier: str = "standard") -> Report:

@@ -35,7 +35,7 @@ class Builtin:
     @property
     def module(self) -> str:
         """Full name of the adapter's module."""
-        return f"{__package__}.engines.{self.name}_backend"
+        return f"{__package__}.engines.{self.name.replace('-', '_')}_backend"
 
     @property
     def installed(self) -> bool:
@@ -90,13 +90,14 @@ class Builtin:
 _BUILTINS = (
     Builtin("numpy", "numpy", "plain loops over the windows of each axis, the default readings"),
     Builtin("torch", "torch", "the pooling functions of torch.nn.functional, on the CPU"),
-    Builtin("openvino", "openvino", "OpenVINO's opset1 and opset8 pooling, on its CPU device"),
+    Builtin("openvino", "openvino", "OpenVINO's pooling of opsets 1 to 16, on its CPU device"),
     Builtin(
         "onnxruntime",
         "onnxruntime",
-        "AveragePool and MaxPool of ONNX Runtime, on the CPU",
+        "the pooling operators of ONNX Runtime, on the CPU",
         helpers=("onnx",),
     ),
+    Builtin("onnx-reference", "onnx", "the reference evaluator of the package onnx"),
     Builtin("jax", "jax", "reduce_window of jax.lax, compiled by XLA for the default device"),
     Builtin(
         "paddle",

@@ -70,11 +70,17 @@ WINDOW_CLAUSES = (
         section="Attributes, pads",
         says="pads cannot be used simultaneously with auto_pad",
         answer="whether pads beside an auto_pad other than NOTSET are ignored or refused",
-        evidence="ONNX Runtime ignores them; nothing says that such a node is invalid. ONNX's "
-        "reference evaluator adds them to MaxPool with VALID, and ignores them elsewhere",
+        evidence="ONNX Runtime ignores them, but refuses those that reach the kernel; nothing says "
+        "that such a node is invalid. ONNX's reference evaluator adds them to MaxPool with VALID, "
+        "and ignores them elsewhere",
         readings=(
-            Reading("ignored", "auto_pad says how much is padded", ("ONNX Runtime",)),
+            Reading("ignored", "auto_pad says how much is padded"),
             Reading("refused", "an exception"),
+            Reading(
+                "checked",
+                "an exception for pads as long as the kernel; others are ignored",
+                ("ONNX Runtime",),
+            ),
         ),
     ),
 )

@@ -70,12 +70,16 @@ def answer(operator: Operator, case: Case) -> Vector:
         for combination, outcome in values
         for chosen in _choices(arithmetic)
     ]
-    for clause in _may_refuse(operator, case.attributes, params):
-        clauses[clause.name] = _names(clause)
-        accepted, refused = clauses[clause.name]
+    for clause, refusing in _may_refuse(operator, case.attributes, params):
+        clauses[clause.name] = names = _names(clause)
         outcomes = [
-            *(({**combination, clause.name: accepted}, one) for combination, one in outcomes),
-            ({clause.name: refused}, Raises()),
+            *(
+                ({**combination, clause.name: name}, outcome)
+                for combination, outcome in outcomes
+                for name in names
+                if name not in refusing
+            ),
+            *(({clause.name: name}, Raises()) for name in refusing),
         ]
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
     if has_any_undefined and _some_window_is_empty(plan for _, plan in plans):
@@ -374,22 +378,19 @@ def has_undefined(outcome: Outcome) -> bool:
 
 def _may_refuse(
     operator: Operator, attributes: Mapping[str, Any], params: Params
-) -> Iterator[Clause]:
-    """Yield the clauses by which a backend may refuse a case."""
+) -> Iterator[tuple[Clause, tuple[str, ...]]]:
+    """Yield the clauses by which a backend may refuse a case, and the readings that do."""
     concerning = clauses_of(operator)
-    if "pads-not-below-kernel" in concerning and _any_pad_reaches_kernel(params):
-        yield concerning["pads-not-below-kernel"]
-    pads = operator.attribute("pads")
-    given = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
-    if "pads-with-auto-pad" in concerning and given:
-        yield concerning["pads-with-auto-pad"]
-
-
-def _any_pad_reaches_kernel(params: Params) -> bool:
-    return params.auto_pad == "explicit" and any(
+    reach = any(
         max(begin, end) >= k
         for begin, end, k in zip(params.pads_begin, params.pads_end, params.kernel, strict=False)
     )
+    if "pads-not-below-kernel" in concerning and params.auto_pad == "explicit" and reach:
+        yield concerning["pads-not-below-kernel"], ("rejected",)
+    pads = operator.attribute("pads")
+    beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
+    if "pads-with-auto-pad" in concerning and beside:
+        yield concerning["pads-with-auto-pad"], ("refused", "checked") if reach else ("refused",)
 
 
 def _undefined_outputs(

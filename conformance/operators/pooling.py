@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.errors import InvalidCase, Unsupported
-from conformance.operators.attributes import PADS, Role
+from conformance.operators.attributes import PADS, Attribute, Role
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads
@@ -31,7 +31,7 @@ class Pooling:
 
     @property
     def reduction(self) -> str:
-        """What is computed of each window: "average" or "maximum"."""
+        """What is computed of each window: "average", "maximum" or "norm"."""
         return self.operator.reduction.name
 
     @property
@@ -78,6 +78,11 @@ class Pooling:
         """Whether a last window is left out that rounding up would give: ceil_torch."""
         torch = self.params.rounding == "ceil_torch" and not self.params.same
         return torch and self._differ("ceil_torch", "ceil")
+
+    @property
+    def exponent(self) -> int:
+        """The p of a p-norm."""
+        return self.params.exponent
 
     @property
     def include_pad(self) -> bool:
@@ -137,12 +142,13 @@ def pooling_of(
     as_given: Container[Role] = (),
     takes: Container[str] = (),
 ) -> Pooling:
-    """Return what a windowed operator does, in terms that any engine has; for adapters.
+    """Return what an operator of windows does, in terms that any engine has; for adapters.
 
     The arguments are those of a backend. Lists are handed on as they are given, also with numbers
-    that no document allows: to refuse them is the engine's task. Raises Unsupported for an operator
-    that slides no kernel, or whose first output is no average or maximum, and for what an engine
-    would not see: an attribute that is missing, a value that means nothing, and pads that no
+    that no document allows: to refuse them is the engine's task. An operator of whole planes has a
+    kernel as large as they are. Raises Unsupported for an adaptive operator, for one whose first
+    output is no average, maximum or norm, and for what an engine would not see: an attribute that
+    is missing, a value that means nothing, an axis of indices that is not there, and pads that no
     document allows where a word stands in their place. It raises it, too, for dilations and, where
     it makes a difference, for the rounding ceil_torch, unless `takes` names "dilations" or
     "ceil_torch": not every engine has them. Where it makes none, ceil stands for it. An engine that
@@ -150,18 +156,20 @@ def pooling_of(
     lists such roles.
     """
     definition = OPERATORS.get(operator)
-    if definition is None or not definition.has_windows or definition.outputs[0].dtype:
+    if definition is None or definition.is_adaptive or definition.outputs[0].dtype:
         raise Unsupported(f"operator {operator}")
     sizes = inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)
     for attribute in definition.attributes:
         # What becomes something else here, no engine can refuse as it was.
-        replaced = attribute.values or (attribute.role in PADS and params.auto_pad != "explicit")
+        replaced = (
+            attribute.values
+            or attribute.role == "index_axis"
+            or (attribute.role == "dilations" and "dilations" not in takes)
+            or (attribute.role in PADS and params.auto_pad != "explicit")
+        )
         if replaced and attribute.key in attributes and attribute.role not in as_given:
-            try:
-                attribute.check(attributes[attribute.key], len(sizes))
-            except InvalidCase as error:
-                raise Unsupported(str(error)) from None
+            check_or_unsupported(attribute, attributes[attribute.key], len(sizes))
     if "dilations" not in takes and any(n != 1 for n in params.dilations):
         raise Unsupported(f"dilations {list(params.dilations)}")
     pooling = Pooling(definition, params)
@@ -170,3 +178,11 @@ def pooling_of(
             raise Unsupported("rounding up without a last window that starts in padding")
         pooling = Pooling(definition, replace(params, rounding="ceil"))
     return pooling
+
+
+def check_or_unsupported(attribute: Attribute, value: Any, axes: int) -> None:
+    """Raise Unsupported for a value that an attribute cannot have."""
+    try:
+        attribute.check(value, axes)
+    except InvalidCase as error:
+        raise Unsupported(str(error)) from None

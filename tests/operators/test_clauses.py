@@ -53,7 +53,7 @@ ARITHMETIC = {
     "lp-range": ("scaled", "direct"),
     "subnormals": ("kept", "flushed"),
     "pads-not-below-kernel": ("accepted", "rejected"),
-    "pads-with-auto-pad": ("ignored", "refused"),
+    "pads-with-auto-pad": ("ignored", "refused", "checked"),
 }
 
 

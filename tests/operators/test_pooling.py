@@ -26,7 +26,7 @@ def test_explicit_pads_and_rounding_say_the_same(case):
     """What is handed on gives the divisors of the operator, without its words."""
     operator, inputs, attributes = case
     definition = OPERATORS[operator]
-    if not definition.has_windows:
+    if definition.is_adaptive:
         with pytest.raises(Unsupported):
             pooling_of(operator, inputs, attributes)
         return
@@ -140,10 +140,25 @@ def test_a_value_that_means_nothing_is_for_engines_that_have_such_values(given):
 
 
 def test_other_operators_are_unsupported():
-    """Those that slide no kernel, and those that nobody knows."""
+    """Those that divide their input, and those that nobody knows."""
     for operator in ("AdaptiveAvgPool-8", "SumPool-99"):
         with pytest.raises(Unsupported, match=operator):
             pooling_of(operator, [ramp(1, 1, 6), np.array([2])], {})
+
+
+def test_a_whole_plane_is_one_window():
+    """Its kernel has as many cells."""
+    found = pooling_of("ONNX-GlobalLpPool-22", [ramp(1, 1, 4, 3)], {"p": 3})
+    assert (found.kernel, found.strides, found.pads_end) == ((4, 3), (1, 1), (0, 0))
+    assert (found.reduction, found.exponent) == ("norm", 3)
+
+
+@pytest.mark.parametrize("given", [{"axis": 4}, {"axis": "1"}, {"index_element_type": "i16"}])
+def test_how_indices_are_counted_is_checked(given):
+    """An engine that counts in one way only would not see it."""
+    (key,) = given
+    with pytest.raises(Unsupported, match=key):
+        of("MaxPool-8", 6, **given)
 
 
 def test_a_document_without_some_attributes(made_up):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import prod
 from typing import Any, TypeVar, cast
 
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS, Operator, Params
+from conformance.operators.pooling import check_or_unsupported
 from conformance.vector import Array
 
 _T = TypeVar("_T")
@@ -55,9 +57,10 @@ def for_axes(module: Any, name: str) -> tuple[Callable[..., Any], ...]:
 
 
 def of_axes(functions: Sequence[_T], axes: int, engine: str) -> _T:
-    """Return an engine's function for a number of spatial axes; Unsupported beyond one to three."""
+    """Return an engine's function for a number of spatial axes; Unsupported if it has none."""
     if not 1 <= axes <= len(functions):
-        raise Unsupported(f"{axes} spatial axes: {engine} pools over one to three")
+        most = ("one", "two", "three")[len(functions) - 1]
+        raise Unsupported(f"{axes} spatial axes: {engine} pools over one to {most}")
     return functions[axes - 1]
 
 
@@ -73,6 +76,44 @@ def output_sizes(size: Array, axes: int) -> list[int]:
         raise Unsupported(f"output_size={size.tolist()}: no integer for each spatial axis")
     sizes: list[int] = size.tolist()
     return sizes
+
+
+def adaptive_params(
+    operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]
+) -> Params:
+    """Return the attributes of an adaptive operator in common terms.
+
+    Unsupported for a value that an engine without such an attribute could not refuse.
+    """
+    axes = inputs[0].ndim - 2
+    for attribute in operator.attributes:
+        if attribute.key in attributes:
+            check_or_unsupported(attribute, attributes[attribute.key], axes)
+    return operator.translate(inputs[0].shape[2:], attributes)
+
+
+def has_counted_indices(
+    operator: Operator,
+    params: Params,
+    shape: Sequence[int],
+    *,
+    axis: int,
+    dtype: str = "int64",
+) -> bool:
+    """Say whether a case has indices of a type, row-major, of the cells of the axes from `axis` on.
+
+    Where an engine counts in this way and a case asks for others, the values alone are its answer.
+    """
+    if not operator.has_indices:
+        return False
+    first, last = sorted((axis, params.index_axis % len(shape)))
+    alike = is_row_major(params) and params.index_type == dtype
+    return alike and prod(shape[first:last]) == 1
+
+
+def is_row_major(params: Params) -> bool:
+    """Say whether indices count cells in row-major order, which of one axis any order is."""
+    return len(params.sizes) == 1 or params.storage_order == "row-major"
 
 
 def pad_pairs(params: Params) -> list[tuple[int, int]]:

@@ -5,10 +5,11 @@ from zero, divided the way `flax.linen.avg_pool` does: by the number of cells of
 (padding counted), or by reduce_window over ones (padding not counted). same_* and valid are the
 padding words SAME, SAME_LOWER and VALID, explicit pads are handed over.
 
-JAX rounds down: ceil is unsupported where it differs from floor. It has no adaptive pooling, which
-is unsupported. Nothing is refused here that JAX would answer: it is more general than documents, as
-it crops for negative pads and pools over any number of axes (`--allow-extensions`). Any element
-type will do; float64 and int64 are switched on for the calls made here alone.
+JAX rounds down: ceil is unsupported where it differs from floor. It has no adaptive pooling and no
+norms, which are unsupported, and no indices: values are computed alone. Nothing is refused here
+that JAX would answer: it is more general than documents, as it crops for negative pads and pools
+over any number of axes (`--allow-extensions`). Any element type will do; float64 and int64 are
+switched on for the calls made here alone.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     if definition.is_adaptive:
         raise Unsupported(f"operator {operator}: JAX has no adaptive pooling")
     averages = counterpart(definition, {"average": True, "maximum": False})
-    pooling = pooling_of(operator, inputs, attributes)
+    pooling = pooling_of(operator, inputs, attributes, takes=("dilations", "ceil_torch"))
     params = pooling.params
     if pooling.ceil_matters:
         raise Unsupported("rounding_type=ceil: reduce_window rounds down")
@@ -49,13 +50,17 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
 @lru_cache(maxsize=256)
 def _pool(params: Params, shape: tuple[int, ...], dtype: Any, *, averages: bool) -> Any:
     """Return the compiled computation for inputs of one shape and type."""
-    window, strides = (1, 1, *params.kernel), (1, 1, *params.strides)
+    window, strides, dilations = (
+        (1, 1, *numbers) for numbers in (params.kernel, params.strides, params.dilations)
+    )
     padding: Any = _WORDS.get(params.auto_pad)
     if padding is None:
         padding = [(0, 0), (0, 0), *pad_pairs(params)]
 
     def reduce(x: Any, start: Any, combine: Any) -> Any:
-        return lax.reduce_window(x, start, combine, window, strides, padding)
+        return lax.reduce_window(
+            x, start, combine, window, strides, padding, window_dilation=dilations
+        )
 
     def maximum(x: Any) -> Any:
         lowest = -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min

@@ -9,7 +9,8 @@ ncnn's half-precision storage is an optimisation of float32 models and switched 
 element types are unsupported. So is what makes ncnn access memory outside its buffers and takes
 the process down (docs/findings.md): a kernel that is longer than the padded axis, a negative pad,
 same_* where one axis is padded and another one has a kernel below its stride and cells to spare,
-and adaptive pooling of channels that ncnn packs by fours.
+and adaptive pooling of channels that ncnn packs by fours. ncnn has no norms and no indices: values
+are computed alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import ncnn
 import numpy as np
 
 from conformance.backends.engines.engine import (
+    adaptive_params,
     counterpart,
     known_operator,
     of_axes,
@@ -60,6 +62,7 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     kind = counterpart(definition, _TYPES)
     layer = of_axes(_LAYERS, data.ndim - 2, "ncnn")
     if definition.is_adaptive:
+        adaptive_params(definition, inputs, attributes)
         parameters = _adaptive(kind, data, inputs[1])
     else:
         params = pooling_of(operator, inputs, attributes).params

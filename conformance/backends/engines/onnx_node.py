@@ -1,32 +1,51 @@
-"""Pooling as one node of ONNX: what the ONNX Runtime backend runs and `export onnx` writes.
+"""Pooling as one node of ONNX: what the ONNX adapters run and `export onnx` writes.
 
-An average is AveragePool, a maximum MaxPool and a norm LpPool: pads are begins then ends, rounding
-is ceil_mode, same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and
+An operator of ONNX is handed over with its attributes as they are. Of another document an average
+is AveragePool, a maximum MaxPool and a norm LpPool: pads are begins then ends, rounding up is
+ceil_mode, same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and
 GlobalMaxPool, where every output size is 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
-from onnx import defs, helper
+from onnx import TensorProto, defs, helper
 
-from conformance.backends.engines.engine import counterpart
+from conformance.backends.engines.engine import (
+    adaptive_params,
+    counterpart,
+    has_counted_indices,
+    output_sizes,
+)
 from conformance.dtypes import DType
 from conformance.errors import Unsupported
-from conformance.operators import Operator, Params
+from conformance.operators import Operator, Params, pooling_of
+from conformance.vector import Array
 
 _SLIDING = {"average": "AveragePool", "maximum": "MaxPool", "norm": "LpPool"}
-_GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool"}
+_GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool", "norm": "GlobalLpPool"}
 _AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
+NAMES = ("y", "indices")
+"""Of a node's outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of one input: an operator of ONNX, its attributes by name, how many outputs it has."""
+
+    kind: str
+    attributes: tuple[tuple[str, Any], ...] = ()
+    outputs: int = 1
 
 
 def kind_of(operator: Operator) -> str:
     """Return the operator of ONNX that computes an operator; Unsupported if there is none."""
-    return counterpart(operator, _GLOBAL if operator.is_adaptive else _SLIDING)
+    return counterpart(operator, _SLIDING if operator.has_windows else _GLOBAL)
 
 
 @cache
@@ -36,13 +55,30 @@ def has_type(kind: str, opset: int, dtype: DType) -> bool:
     return f"tensor({_TYPE_WORDS.get(dtype.name, dtype.name)})" in allowed
 
 
-def node(kind: str, params: Params | None, opset: int) -> Any:
-    """Return the node, from x to y, of global pooling where there are no `params`.
+def node_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Node:
+    """Return the node that computes a case, with indices where they are the operator's own.
 
-    Unsupported if the opset lacks an attribute it needs, or if the pads would become other pads.
+    Unsupported if ONNX cannot express it.
     """
+    kind = kind_of(operator)
+    if operator.family == "onnx":
+        given = ((key, _frozen(value)) for key, value in sorted(attributes.items()))
+        return Node(kind, tuple(given), len(operator.outputs))
+    data = inputs[0]
+    if operator.is_adaptive:
+        sizes = output_sizes(inputs[1], data.ndim - 2)
+        if sizes != [1] * len(sizes):
+            raise Unsupported(f"output_size={sizes}: ONNX has global pooling alone")
+        return translated(kind, adaptive_params(operator, inputs, attributes))
+    takes = ("dilations",) if operator.reduction.powers else ("dilations", "ceil_torch")
+    params = pooling_of(operator.name, inputs, attributes, takes=takes).params
+    return translated(kind, params, 1 + has_counted_indices(operator, params, data.shape, axis=0))
+
+
+def translated(kind: str, params: Params, outputs: int = 1) -> Node:
+    """Return the node for parameters; Unsupported if the pads would become other pads."""
     attributes: dict[str, Any] = {}
-    if params is not None:
+    if kind in _SLIDING.values():
         attributes = {"kernel_shape": params.kernel, "strides": params.strides}
         if params.auto_pad == "explicit":
             attributes["pads"] = _joined(params)
@@ -52,21 +88,15 @@ def node(kind: str, params: Params | None, opset: int) -> Any:
             attributes["dilations"] = params.dilations
         if params.ceil:
             attributes["ceil_mode"] = 1
-        if kind == "LpPool":
-            attributes["p"] = params.exponent
         if params.include_pad:
             attributes["count_include_pad"] = 1
-    known = defs.get_schema(kind, opset, "").attributes
-    lacking = attributes.keys() - known.keys()
-    if lacking:
-        raise Unsupported(f"opset {opset}: {kind} has no {', '.join(sorted(lacking))}")
-    made = helper.make_node(kind, ["x"], ["y"])
-    made.attribute.extend(
-        # Of a list without numbers its type cannot be told.
-        helper.make_attribute(key, value, attr_type=known[key].type.value)
-        for key, value in sorted(attributes.items())
-    )
-    return made
+    if kind.endswith("LpPool"):
+        attributes["p"] = params.exponent
+    return Node(kind, tuple(sorted(attributes.items())), outputs)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _joined(params: Params) -> tuple[int, ...]:
@@ -79,9 +109,26 @@ def _joined(params: Params) -> tuple[int, ...]:
     return begins + ends
 
 
+def _proto(node: Node, opset: int) -> Any:
+    """Return the node from x to its outputs; Unsupported for what the opset cannot say."""
+    known = defs.get_schema(node.kind, opset, "").attributes
+    lacking = [key for key, _ in node.attributes if key not in known]
+    if lacking:
+        raise Unsupported(f"opset {opset}: {node.kind} has no {', '.join(lacking)}")
+    made = helper.make_node(node.kind, ["x"], NAMES[: node.outputs])
+    for key, value in node.attributes:
+        try:
+            # Of a list without numbers its type cannot be told.
+            made.attribute.append(
+                helper.make_attribute(key, value, attr_type=known[key].type.value)
+            )
+        except (TypeError, ValueError) as error:
+            raise Unsupported(f"{key}={value!r}: no such attribute can be written") from error
+    return made
+
+
 def model(
-    kind: str,
-    params: Params | None,
+    node: Node,
     opset: int,
     dtype: DType,
     shape: Sequence[int],
@@ -90,12 +137,35 @@ def model(
 ) -> Any:
     """Return a model of the one node, of the oldest IR version that has the opset."""
     element = helper.np_dtype_to_tensor_dtype(dtype)
+    types = (element, TensorProto.INT64)[: node.outputs]
     graph = helper.make_graph(
-        [node(kind, params, opset)],
+        [_proto(node, opset)],
         "pooling",
         [helper.make_tensor_value_info("x", element, shape)],
-        [helper.make_tensor_value_info("y", element, output_shape)],
+        [
+            helper.make_tensor_value_info(name, kind, output_shape)
+            for name, kind in zip(NAMES, types, strict=False)
+        ],
     )
     opsets = [helper.make_opsetid("", opset)]
     version = helper.find_min_ir_version_for(opsets)
     return helper.make_model(graph, opset_imports=opsets, ir_version=version, **about)
+
+
+def model_of(
+    operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any], opset: int
+) -> bytes:
+    """Return a serialised model that computes a case; Unsupported if the opset has none.
+
+    A type that the operator's document does not take either is the engine's to refuse.
+    """
+    node, data = node_of(operator, inputs, attributes), inputs[0]
+    if data.dtype.name in operator.dtypes and not has_type(node.kind, opset, data.dtype):
+        raise Unsupported(f"{data.dtype}: ONNX has no {node.kind} of this type in opset {opset}")
+    return _serialised(node, opset, data.dtype, data.shape)
+
+
+@lru_cache(maxsize=256)
+def _serialised(node: Node, opset: int, dtype: DType, shape: tuple[int, ...]) -> bytes:
+    made: bytes = model(node, opset, dtype, shape, [None] * len(shape)).SerializeToString()
+    return made

@@ -1,9 +1,12 @@
 """OpenVINO's own pooling operators, on a device of OpenVINO.
 
-An average is opset1 AvgPool, a maximum opset1 MaxPool; of an adaptive operator they are opset8
+An average is AvgPool of opset 1, of opset 14 where the document has ceil_torch, of opset 16 where
+it has dilations; a maximum is MaxPool of opset 1, of opset 14 where the document has ceil_torch, of
+opset 8 where it has dilations or indices without it. Of an adaptive operator they are opset8
 AdaptiveAvgPool and AdaptiveMaxPool with the output size as a constant. Every model is one
-parameter, one operator, one result, compiled for static shapes; attributes are handed over as
-they are.
+parameter, one operator and its outputs, compiled for static shapes; attributes are handed over as
+they are. Values are computed alone where indices are in column-major order, and where the CPU
+device has no indices: those of MaxPool of bfloat16, and int64 ones of AdaptiveMaxPool.
 
 The inference precision is float32, so that what is checked is the operator and not a faster
 arithmetic that the device may choose. float64 and int64 are unsupported: the CPU device has no
@@ -26,19 +29,20 @@ import numpy as np
 from conformance.backends.engines.engine import (
     check_most_axes,
     counterpart,
+    is_row_major,
     known_operator,
     missing,
 )
 from conformance.errors import Unsupported
-from conformance.operators import Params, pooling_of
-from conformance.operators.attributes import PADS
-from conformance.vector import Array
+from conformance.operators import Operator, Params, pooling_of
+from conformance.operators.attributes import INDEX_TYPES, PADS, Role
+from conformance.vector import Array, Outputs
 
 # With it, OpenVINO reports each import over the network, from a process that it forks in a thread:
 # a fork at any moment, which warns or hangs where other threads run. Without it, it does not.
 with missing("openvino_telemetry"):
     import openvino as ov
-    from openvino import opset1, opset8
+    from openvino import opset1, opset8, opset14, opset16
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _TYPES = {
@@ -49,7 +53,9 @@ _TYPES = {
     np.dtype(np.uint8): ov.Type.u8,
     np.dtype(np.int32): ov.Type.i32,
 }
-_AS_GIVEN = ("auto_pad", "rounding", *PADS)
+_OPSETS = {1: opset1, 8: opset8, 14: opset14, 16: opset16}
+_INDEX_TYPES = {meaning: word for word, meaning in INDEX_TYPES.items()}
+_AS_GIVEN: tuple[Role, ...] = ("auto_pad", "rounding", "index_type", "index_axis", *PADS)
 _core = ov.Core()
 
 
@@ -62,25 +68,31 @@ class OpenVino:
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array:
+    ) -> Array | Outputs:
         """Compute one case; Unsupported for element types the device computes in a smaller one."""
         data = inputs[0]
         element = _TYPES.get(data.dtype)
         if element is None:
             raise Unsupported(f"{data.dtype}: OpenVINO's CPU has no primitives of this type")
         definition = known_operator(operator)
-        node_of: Callable[..., Any]
-        settings: Params | _OutputSize
         if definition.is_adaptive:
-            node_of, size = counterpart(definition, _ADAPTIVE), inputs[1]
-            settings = _OutputSize(size.dtype.name, size.shape, size.tobytes())
+            node_of, version = counterpart(definition, _ADAPTIVE), 8
+            settings = definition.translate(data.shape[2:], attributes)
+            size = _OutputSize(inputs[1].dtype.name, inputs[1].shape, inputs[1].tobytes())
         else:
-            node_of = counterpart(definition, _SLIDING)
-            settings = pooling_of(operator, inputs, attributes, as_given=_AS_GIVEN).params
+            node_of, version = counterpart(definition, _SLIDING), _version(definition)
+            takes = ("dilations", "ceil_torch")
+            settings = pooling_of(
+                operator, inputs, attributes, as_given=_AS_GIVEN, takes=takes
+            ).params
+            size = _OutputSize()
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
-        request = _request(self.device, self.precision, node_of, settings, element, data.shape)
+        indices = _has_indices(definition, settings, element)
+        node = _Node(node_of, version, settings, size, indices)
+        request = _request(self.device, self.precision, node, element, data.shape)
         request.infer([_tensor(data, element)])
-        return _array(request.get_output_tensor(0), data.dtype)
+        values = _array(request.get_output_tensor(0)).view(data.dtype)
+        return (values, _array(request.get_output_tensor(1))) if node.indices else values
 
 
 backend = OpenVino()
@@ -89,9 +101,9 @@ backend = OpenVino()
 class _OutputSize(NamedTuple):
     """The second input of an adaptive operator, hashable."""
 
-    dtype: str
-    shape: tuple[int, ...]
-    values: bytes
+    dtype: str = "int64"
+    shape: tuple[int, ...] = (0,)
+    values: bytes = b""
 
     @property
     def constant(self) -> Any:
@@ -99,20 +111,71 @@ class _OutputSize(NamedTuple):
         return opset1.constant(np.frombuffer(self.values, self.dtype).reshape(self.shape))
 
 
+class _Node(NamedTuple):
+    """An operator of an opset with its attributes, which `make` adds to a parameter."""
+
+    make: Callable[[_Node, Any], Any]
+    opset: int
+    params: Params
+    size: _OutputSize
+    indices: bool
+
+
+def _version(operator: Operator) -> int:
+    """Return the first opset whose AvgPool or MaxPool has all that a document has."""
+    rounding = operator.attribute("rounding")
+    dilated, averages = "dilations" in operator.roles, operator.reduction.sums
+    if dilated and averages:
+        return 16
+    if rounding is not None and "ceil_torch" in rounding.meanings:
+        return 14
+    return 8 if dilated or operator.has_indices else 1
+
+
+def _has_indices(operator: Operator, params: Params, element: ov.Type) -> bool:
+    """Say whether a case has indices, and OpenVINO the same ones."""
+    if operator.is_adaptive:
+        return operator.has_indices and params.index_type != "int64"
+    return operator.has_indices and is_row_major(params) and element != ov.Type.bf16
+
+
 @lru_cache(maxsize=256)
 def _request(
-    device: str,
-    precision: str,
-    node_of: Callable[..., Any],
-    settings: Params | _OutputSize,
-    element: ov.Type,
-    shape: tuple[int, ...],
+    device: str, precision: str, node: _Node, element: ov.Type, shape: tuple[int, ...]
 ) -> Any:
     """Compile a model of one operator and return an inference request of it."""
     data = opset1.parameter(list(shape), element)
-    model = ov.Model([node_of(data, settings).output(0)], [data], "pooling")
+    outputs = node.make(node, data).outputs()[: 1 + node.indices]
+    model = ov.Model(outputs, [data], "pooling")
     compiled = _core.compile_model(model, device, {"INFERENCE_PRECISION_HINT": precision})
     return compiled.create_infer_request()
+
+
+def _average(node: _Node, data: Any) -> Any:
+    params = node.params
+    options: list[Any] = [not params.include_pad, params.rounding, params.auto_pad]
+    if node.opset == 16:
+        options.append(list(params.dilations))
+    return _OPSETS[node.opset].avg_pool(data, *_lists(params), *options)
+
+
+def _maximum(node: _Node, data: Any) -> Any:
+    params = node.params
+    lists, options = _lists(params), [params.rounding, params.auto_pad]
+    if node.opset == 1:
+        return opset1.max_pool(data, *lists, *options)
+    lists.insert(1, list(params.dilations))
+    indices = _index_type(params), params.index_axis
+    return _OPSETS[node.opset].max_pool(data, *lists, *options, *indices)
+
+
+def _adaptive_average(node: _Node, data: Any) -> Any:
+    return opset8.adaptive_avg_pool(data, node.size.constant)
+
+
+def _adaptive_maximum(node: _Node, data: Any) -> Any:
+    indices = _index_type(node.params) if node.indices else "i32"
+    return opset8.adaptive_max_pool(data, node.size.constant, indices)
 
 
 def _lists(params: Params) -> list[list[int]]:
@@ -120,21 +183,8 @@ def _lists(params: Params) -> list[list[int]]:
     return [list(values) for values in lists]
 
 
-def _average(data: Any, params: Params) -> Any:
-    options = (not params.include_pad, params.rounding, params.auto_pad)
-    return opset1.avg_pool(data, *_lists(params), *options)
-
-
-def _maximum(data: Any, params: Params) -> Any:
-    return opset1.max_pool(data, *_lists(params), params.rounding, params.auto_pad)
-
-
-def _adaptive_average(data: Any, size: _OutputSize) -> Any:
-    return opset8.adaptive_avg_pool(data, size.constant)
-
-
-def _adaptive_maximum(data: Any, size: _OutputSize) -> Any:
-    return opset8.adaptive_max_pool(data, size.constant, "i32")  # of indices
+def _index_type(params: Params) -> str:
+    return _INDEX_TYPES.get(params.index_type, params.index_type)
 
 
 _SLIDING = {"average": _average, "maximum": _maximum}
@@ -148,6 +198,6 @@ def _tensor(data: Array, element: ov.Type) -> Any:
     return ov.Tensor(np.ascontiguousarray(data), shared_memory=True)
 
 
-def _array(tensor: Any, dtype: np.dtype[Any]) -> Array:
+def _array(tensor: Any) -> Array:
     """Return a copy: the next inference writes to the same tensor."""
-    return np.array(tensor.data, copy=True).view(dtype)
+    return np.array(tensor.data, copy=True)

@@ -6,6 +6,11 @@ every axis, `exclusive` says that padding does not count, ceil_mode that sizes a
 same_upper and valid are the padding words SAME and VALID. Paddle has no word for same_lower, which
 is unsupported; it refuses VALID with ceil_mode, so that pads of zero stand for valid. Its CPU
 kernels are of float16, float32 and float64.
+
+Its indices are int32 and count the cells of a plane, and it has none of float16, with SAME, which
+it forgets then (docs/findings.md), or where pads differ at both ends: there values are computed
+alone. A norm is lp_pool1d or 2d, which add
+powers with their sign: odd exponents are unsupported. Nothing dilates.
 """
 
 from __future__ import annotations
@@ -15,15 +20,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.backends.engines.engine import (
+    adaptive_params,
     counterpart,
     for_axes,
+    has_counted_indices,
     known_operator,
     of_axes,
     pad_pairs,
 )
 from conformance.errors import Unsupported
-from conformance.operators import Params, pooling_of
-from conformance.vector import Array
+from conformance.operators import Operator, Params, pooling_of
+from conformance.vector import Array, Outputs
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # importing paddle warns that ccache is not installed
@@ -33,16 +40,20 @@ with warnings.catch_warnings():
 _SLIDING = {
     "average": for_axes(functional, "avg_pool"),
     "maximum": for_axes(functional, "max_pool"),
+    "norm": (functional.lp_pool1d, functional.lp_pool2d),
 }
 _ADAPTIVE = {
     "average": for_axes(functional, "adaptive_avg_pool"),
     "maximum": for_axes(functional, "adaptive_max_pool"),
 }
 _TYPES = ("float16", "float32", "float64")
+_NO_KERNEL = "is not registered"
 _cpu = paddle.CPUPlace()
 
 
-def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+def backend(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+) -> Array | Outputs:
     """Compute one case with one call of paddle; Unsupported says what it cannot express."""
     data = inputs[0]
     definition = known_operator(operator)
@@ -50,16 +61,46 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     pool = of_axes(pools, data.ndim - 2, "paddle")
     if data.dtype.name not in _TYPES:
         raise Unsupported(f"{data.dtype}: paddle has no CPU kernel of this type")
-    tensor = paddle.to_tensor(data, place=_cpu)
     if definition.is_adaptive:
-        result = pool(tensor, inputs[1].tolist())
+        params = adaptive_params(definition, inputs, attributes)
+        options = {"output_size": inputs[1].tolist()}
     else:
         params = pooling_of(operator, inputs, attributes).params
-        windows = [list(params.kernel), list(params.strides), _padding(params)]
-        options = {"exclusive": not params.include_pad} if definition.reduction.sums else {}
-        result = pool(tensor, *windows, ceil_mode=params.ceil, **options)
+        options = _options(definition, params)
+    explicit = params.auto_pad == "explicit" and params.pads_begin == params.pads_end
+    alike = explicit or params.auto_pad == "valid"
+    if (
+        alike
+        and data.dtype.name != "float16"
+        and has_counted_indices(definition, params, data.shape, axis=2, dtype="int32")
+    ):
+        options["return_mask"] = True
+    try:
+        result = pool(paddle.to_tensor(data, place=_cpu), **options)
+    except RuntimeError as refusal:
+        if _NO_KERNEL in str(refusal):
+            raise Unsupported(str(refusal)) from None
+        raise
+    if isinstance(result, tuple):
+        return tuple(output.numpy() for output in result)
     values: Array = result.numpy()
     return values
+
+
+def _options(operator: Operator, params: Params) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "kernel_size": list(params.kernel),
+        "stride": list(params.strides),
+        "padding": _padding(params),
+        "ceil_mode": params.ceil,
+    }
+    if operator.reduction.divides:
+        options["exclusive"] = not params.include_pad
+    if operator.reduction.powers:
+        options["norm_type"] = params.exponent
+        if params.exponent % 2:
+            raise Unsupported(f"p={params.exponent}: paddle adds odd powers with their sign")
+    return options
 
 
 def _padding(params: Params) -> Any:

@@ -2,7 +2,9 @@
 
 The adapter translates attributes and nothing else: what one call of a torch function cannot
 express is `Unsupported`, and what torch itself refuses stays torch's own exception (a type it does
-not implement is a NotImplementedError, hence unsupported too).
+not implement is a NotImplementedError, hence unsupported too). Its indices are int64 and count the
+cells of a plane; where a case counts others, values are computed alone. Its lp_pool pads nothing
+and adds powers with their sign: norms are those of even exponents.
 
 `backend` runs on the CPU; `torch:device=cuda` is one that moves inputs to that device and outputs
 back.
@@ -10,6 +12,7 @@ back.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,26 +24,32 @@ import torch
 from torch.nn import functional
 
 from conformance.backends.engines.engine import (
+    adaptive_params,
     counterpart,
     for_axes,
+    has_counted_indices,
     known_operator,
     of_axes,
 )
 from conformance.errors import Unsupported
 from conformance.operators import Pooling, pooling_of
-from conformance.vector import Array
+from conformance.vector import Array, Outputs
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _SLIDING = {
     "average": for_axes(functional, "avg_pool"),
     # what functional.max_pool*d calls, without its dispatch on return_indices
     "maximum": for_axes(torch, "max_pool"),
+    "norm": for_axes(functional, "lp_pool"),
 }
+_WITH_INDICES = for_axes(functional, "max_pool")
 _ADAPTIVE = {
     "average": for_axes(functional, "adaptive_avg_pool"),
     "maximum": for_axes(functional, "adaptive_max_pool"),
 }
-_MOST_PADDING = "at most half of"
+_PLANE = 2
+"""The axis from which on torch's indices count cells."""
+_MOST_PADDING = re.compile("at most half of|equal to half of")
 """What torch says of pads that its documentation excludes: it is no fault, and no other says it."""
 
 # torch warns once per process that it got a read-only array, which inputs here are on purpose:
@@ -60,24 +69,25 @@ class Torch:
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array:
+    ) -> Array | Outputs:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
         definition = known_operator(operator)
         data = inputs[0]
         pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
         pool = of_axes(pools, data.ndim - 2, "torch")
         if definition.is_adaptive:
-            return _array(pool(self._tensor(data), inputs[1].tolist()))
-        averages = definition.reduction.sums
-        # Its ceil_mode leaves out a last window that starts in padding.
-        takes = ("ceil_torch",) if averages else ("ceil_torch", "dilations")
-        pooling = pooling_of(operator, inputs, attributes, takes=takes)
-        ceil = pooling.ceil
-        rest = (ceil, pooling.include_pad) if averages else (pooling.dilations, ceil)
+            params = adaptive_params(definition, inputs, attributes)
+            indices = has_counted_indices(definition, params, data.shape, axis=_PLANE)
+            return _returned(pool(self._tensor(data), inputs[1].tolist(), *[True] * indices))
+        kind = definition.reduction.name
+        pooling = pooling_of(operator, inputs, attributes, takes=_TAKES[kind])
+        arguments = _ARGUMENTS[kind](pooling)
+        if has_counted_indices(definition, pooling.params, data.shape, axis=_PLANE):
+            pool, arguments = _WITH_INDICES[data.ndim - 3], (*arguments, True)
         try:
-            return _array(pool(self._tensor(data), *_windows(pooling), *rest))
+            return _returned(pool(self._tensor(data), *arguments))
         except RuntimeError as refusal:
-            if _MOST_PADDING in str(refusal):
+            if _MOST_PADDING.search(str(refusal)):
                 raise Unsupported(str(refusal)) from None
             raise
 
@@ -93,8 +103,14 @@ class Torch:
 backend = Torch()
 
 
+def _returned(result: torch.Tensor | tuple[torch.Tensor, ...]) -> Array | Outputs:
+    """Return arrays that share the memory of a result, if that is on the CPU."""
+    if isinstance(result, tuple):
+        return tuple(_array(tensor) for tensor in result)
+    return _array(result)
+
+
 def _array(result: torch.Tensor) -> Array:
-    """Return an array that shares the memory of `result`, if that is on the CPU."""
     result = result.cpu()
     if result.dtype is torch.bfloat16:
         bits: Array = result.view(torch.int16).numpy()
@@ -115,3 +131,27 @@ def _windows(pooling: Pooling) -> tuple[Sequence[int], ...]:
     if not pooling.strides:
         raise Unsupported("no strides: torch takes those of the kernel")
     return lists
+
+
+def _average(pooling: Pooling) -> tuple[Any, ...]:
+    return (*_windows(pooling), pooling.ceil, pooling.include_pad)
+
+
+def _maximum(pooling: Pooling) -> tuple[Any, ...]:
+    return (*_windows(pooling), pooling.dilations, pooling.ceil)
+
+
+def _norm(pooling: Pooling) -> tuple[Any, ...]:
+    kernel, strides, pads = _windows(pooling)
+    if any(pads):
+        raise Unsupported(f"pads {list(pads)}: torch's lp_pool has none")
+    if pooling.exponent % 2:
+        raise Unsupported(f"p={pooling.exponent}: torch adds odd powers with their sign")
+    # of one axis it takes no list
+    volume = kernel[0] if len(kernel) == 1 else kernel
+    return pooling.exponent, volume, strides, pooling.ceil
+
+
+_ARGUMENTS = {"average": _average, "maximum": _maximum, "norm": _norm}
+# Its ceil_mode leaves out a last window that starts in padding.
+_TAKES = {"average": ("ceil_torch",), "maximum": ("ceil_torch", "dilations"), "norm": ()}

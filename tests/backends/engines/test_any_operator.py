@@ -19,8 +19,8 @@ from conformance.operators import (
     sliding,
 )
 
-PACKAGES = {"numpy": (), "onnxruntime": ("onnxruntime", "onnx")}
-SLIDING = ("numpy", "torch", "openvino", "onnxruntime", "jax", "paddle", "ncnn")
+PACKAGES = {"numpy": (), "onnxruntime": ("onnxruntime", "onnx"), "onnx-reference": ("onnx",)}
+SLIDING = (*PACKAGES, "torch", "openvino", "jax", "paddle", "ncnn")
 ADAPTIVE = ("numpy", "torch", "openvino", "paddle", "ncnn")
 ROW = np.array([[[1, 3, 5, 4, 2]]], np.float32)
 

@@ -1,0 +1,48 @@
+"""The reference evaluator of the package onnx, which computes the expected values of its tests.
+
+Every model is one node with static shapes, as it is for ONNX Runtime (`onnx_node`);
+`onnx-reference:opset=11` takes the operators from another opset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from onnx.reference import ReferenceEvaluator
+
+from conformance.backends.engines.engine import known_operator
+from conformance.backends.engines.onnx_node import model_of
+from conformance.errors import Unsupported
+from conformance.vector import Array, Outputs, as_returned
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxReference:
+    """A backend that takes the operators from one opset of ONNX."""
+
+    opset: int = 22
+
+    def __call__(
+        self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> Array | Outputs:
+        """Compute one case with one node; Unsupported for what ONNX or the evaluator lacks."""
+        made = model_of(known_operator(operator), inputs, attributes, self.opset)
+        with np.errstate(all="ignore"):
+            try:
+                return as_returned(tuple(_evaluator(made).run(None, {"x": inputs[0]})))
+            except AssertionError as refusal:
+                if "not supported" in str(refusal):
+                    raise Unsupported(str(refusal)) from None
+                raise
+
+
+backend = OnnxReference()
+
+
+@lru_cache(maxsize=256)
+def _evaluator(model: bytes) -> Any:
+    return ReferenceEvaluator(model)
