@@ -70,6 +70,8 @@ _SPECIALISED: dict[str, _Windows] = {
     "windows of one row": ((1, 2, 6, 11), (1, 3), (1, 2), (0, 0), (0, 0)),
     "every second cell": ((1, 3, 14, 13), (1, 1), (2, 2), (0, 0), (0, 0)),
     "every second cell, padded": ((1, 3, 6, 7), (1, 1), (2, 2), (1, 1), (1, 0)),
+    "3 x 3 with strides of 2": ((1, 2, 9, 10), (3, 3), (2, 2), (0, 0), (0, 0)),
+    "the whole plane": ((2, 3, 4, 5), (4, 5), (1, 1), (0, 0), (0, 0)),
 }
 _BLOCKED: dict[str, _Windows] = {
     f"{channels} channels": ((1, channels, d, d + 1), (3, 3), (2, 2), (1, 1), (1, 1))
@@ -282,7 +284,8 @@ def _plane_groups(operator: Operator) -> Iterator[_Group]:
 
 def _special_values(operator: Operator) -> list[tuple[str, str]]:
     """Return types and patterns of values that operators with few levels do not meet elsewhere."""
-    patterns = ["nan-encodings", "infinities", *["lowest"] * (not operator.reduction.sums)]
+    of_maxima = () if operator.reduction.sums else ("lowest", "all-minus-infinity")
+    patterns = ("nan-encodings", "infinities", *of_maxima)
     return [(suited.plain_type(operator), pattern) for pattern in patterns]
 
 
