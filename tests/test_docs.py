@@ -234,14 +234,14 @@ def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeyp
     monkeypatch.setattr(engines, "REPORTS", tmp_path)
     with conformance.open_vectors() as files:
         digests = files.digests
-    made = engines.report_of("numpy", digests, tier="smoke")
+    made = engines.report_of("numpy", "page", digests, tier="smoke")
     page = engines.page([made])
     assert page.startswith("# Pooling operators compared\n\n1 backend, ")
     assert "| numpy | " in page
     monkeypatch.setattr(engines.subprocess, "run", lambda *_, **how: pytest.fail("run again"))
-    assert engines.report_of("numpy", digests, tier="smoke").started == made.started
+    assert engines.report_of("numpy", "page", digests, tier="smoke").started == made.started
     with pytest.raises(pytest.fail.Exception, match="run again"):
-        engines.report_of("numpy", digests | {"AvgPool-1": "other"}, tier="smoke")
+        engines.report_of("numpy", "page", digests | {"AvgPool-1": "other"}, tier="smoke")
 
 
 def without_numbers(text):

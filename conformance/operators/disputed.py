@@ -512,4 +512,18 @@ DISPUTED: tuple[Clause, ...] = (
             ),
         ),
     ),
+    Clause(
+        name="pads-not-below-undilated-kernel",
+        kind="disputed",
+        needs=Needs(roles=("kernel", "pads_begin", "dilations")),
+        document="MaxPool-8",
+        section="Attributes, pads_begin, pads_end and dilations",
+        says="pads start from 0, without an upper limit",
+        answer="whether pads as large as the kernel are valid where the dilated kernel is larger",
+        evidence="OpenVINO compares pads with the dilated kernel; ONNX Runtime and PyTorch refuse",
+        readings=(
+            Reading("accepted", "the dilated kernel is the kernel", ("OpenVINO",)),
+            Reading("rejected", "an exception", ("PyTorch", "ONNX Runtime")),
+        ),
+    ),
 )

@@ -381,12 +381,16 @@ def _may_refuse(
 ) -> Iterator[tuple[Clause, tuple[str, ...]]]:
     """Yield the clauses by which a backend may refuse a case, and the readings that do."""
     concerning = clauses_of(operator)
-    reach = any(
-        max(begin, end) >= k
-        for begin, end, k in zip(params.pads_begin, params.pads_end, params.kernel, strict=False)
+    reach, reach_dilated = (
+        any(
+            max(begin, end) >= k
+            for begin, end, k in zip(params.pads_begin, params.pads_end, kernel, strict=False)
+        )
+        for kernel in (params.kernel, params.spans)
     )
-    if "pads-not-below-kernel" in concerning and params.auto_pad == "explicit" and reach:
-        yield concerning["pads-not-below-kernel"], ("rejected",)
+    name = "pads-not-below-kernel" if reach_dilated else "pads-not-below-undilated-kernel"
+    if name in concerning and params.auto_pad == "explicit" and reach:
+        yield concerning[name], ("rejected",)
     pads = operator.attribute("pads")
     beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
     if "pads-with-auto-pad" in concerning and beside:

@@ -53,6 +53,7 @@ ARITHMETIC = {
     "lp-range": ("scaled", "direct"),
     "subnormals": ("kept", "flushed"),
     "pads-not-below-kernel": ("accepted", "rejected"),
+    "pads-not-below-undilated-kernel": ("accepted", "rejected"),
     "pads-with-auto-pad": ("ignored", "refused", "checked"),
 }
 

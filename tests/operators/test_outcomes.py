@@ -129,6 +129,7 @@ class TestAnyCase:
             for combination in outcome.readings:
                 accepted = (
                     combination.get("pads-not-below-kernel") != "rejected"
+                    and combination.get("pads-not-below-undilated-kernel") != "rejected"
                     and combination.get("pads-with-auto-pad") not in refusing
                 )
                 if outcome.kind == "values":
@@ -225,6 +226,19 @@ class TestWholeCases:
         found = row("ONNX-AveragePool-22", [1, 2, 3], given)
         names = {o.kind: {c["pads-with-auto-pad"] for c in o.readings} for o in found.outcomes}
         assert names == {"values": {"ignored", "refused", "checked"} - refusing, "raises": refusing}
+
+    @pytest.mark.parametrize(
+        ("pad", "clauses"),
+        [(1, []), (2, ["pads-not-below-undilated-kernel"]), (3, ["pads-not-below-kernel"])],
+    )
+    def test_long_pads_are_those_of_the_kernel_or_of_the_dilated_one(self, pad, clauses):
+        """A kernel of two cells reaches over three if it is dilated."""
+        given = {"kernel_shape": [2], "dilations": [2], "pads": [pad, 0]}
+        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
+        kinds = {outcome.kind: outcome.readings for outcome in found.outcomes}
+        assert [clause for clause in found.clauses if clause.startswith("pads")] == clauses
+        refusing = [{clause: "rejected"} for clause in clauses]
+        assert [*kinds.get("raises", ())] == refusing
 
     def test_an_undisputed_case_has_one_outcome(self):
         """Integers in float32, no padding: nothing to dispute."""

@@ -2,7 +2,8 @@
 
 An operator of ONNX is handed over with its attributes as they are. Of another document an average
 is AveragePool, a maximum MaxPool and a norm LpPool: pads are begins then ends, rounding up is
-ceil_mode, same_* and valid are auto_pad. Of an adaptive operator they are GlobalAveragePool and
+ceil_mode, same_* and valid are auto_pad, but valid that rounds up are no pads: by the text of ONNX,
+VALID never rounds up. Of an adaptive operator they are GlobalAveragePool and
 GlobalMaxPool, where every output size is 1.
 """
 
@@ -82,7 +83,7 @@ def translated(kind: str, params: Params, outputs: int = 1) -> Node:
         attributes = {"kernel_shape": params.kernel, "strides": params.strides}
         if params.auto_pad == "explicit":
             attributes["pads"] = _joined(params)
-        else:
+        elif params.same or not params.ceil:
             attributes["auto_pad"] = _AUTO_PAD[params.auto_pad]
         if params.dilations != (1,) * len(params.sizes):
             attributes["dilations"] = params.dilations

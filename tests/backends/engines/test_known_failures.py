@@ -10,28 +10,39 @@ from support.paths import TESTS
 
 from conformance.backends import available
 from conformance.check.api import check
+from conformance.operators import OPERATORS
 
 EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
+NEWER = "-newer"
+"""What a file is called that is of the operators with few levels, and of the smoke tier."""
 TIERS = {"openvino": "smoke"}  # it compiles each vector: the standard tier takes five minutes
 PACKAGES = {"onnxruntime": ("onnxruntime", "onnx")}  # its adapter needs both
+QUICK = {"onnxruntime-newer"}
 
 
 def engines():
     """Return the files, each marked as one that needs its engine."""
     for path in EXPECTED:
-        packages = PACKAGES.get(path.stem, (path.stem,))
-        yield pytest.param(path, id=path.stem, marks=pytest.mark.needs_engine(*packages))
+        name = path.stem.removesuffix(NEWER)
+        marks = [pytest.mark.needs_engine(*PACKAGES.get(name, (name,)))]
+        if path.stem.endswith(NEWER) and path.stem not in QUICK:
+            marks.append(pytest.mark.slow("one engine stands for it, and this takes seconds"))
+        yield pytest.param(path, id=path.stem, marks=marks)
 
 
 @pytest.mark.parametrize("expected", [*engines()])
 def test_failures_of_an_engine_are_those_that_are_known(expected):
     """Every failure has a line, and every line a failure."""
-    engine = available()[expected.stem]
-    if not list((TESTS.parent / "vectors").glob("*.h5")):
+    engine = available()[expected.stem.removesuffix(NEWER)]
+    newer = expected.stem.endswith(NEWER)
+    held = [path.stem for path in (TESTS.parent / "vectors").glob("*.h5")]
+    operators = [name for name in held if (OPERATORS[name].levels == "few") == newer]
+    if not operators:
         pytest.skip("the shipped vectors are not there")
     report = check(
         engine.name,
-        tier=TIERS.get(engine.name, "standard"),
+        operators=operators,
+        tier="smoke" if newer else TIERS.get(engine.name, "standard"),
         expected_failures=expected,
         isolate=True,
         diagnose=False,

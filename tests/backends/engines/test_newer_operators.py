@@ -157,6 +157,13 @@ def test_indices_that_the_device_has_not_got(engine):
 
 
 @of_engines(*ONNX)
+def test_valid_rounds_up_without_padding_words(engine):
+    """VALID of ONNX never rounds up; of MaxPool-8 it does."""
+    attributes = pool("MaxPool-8", kernel=[2], strides=[2], auto_pad="valid", rounding_type="ceil")
+    assert computed(engine, "MaxPool-8", [ROW], attributes) == [[[3, 5, 2]], [[1, 2, 4]]]
+
+
+@of_engines(*ONNX)
 def test_attributes_of_onnx_are_handed_over_as_they_are(engine):
     """Also those that no document has: refusing them is the engine's task."""
     with pytest.raises(Exception, match=r"AutoPadType|wide") as caught:  # the engine's own class
