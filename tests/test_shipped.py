@@ -66,9 +66,9 @@ def test_no_sound_backend_ever_fails(suite, backend):
 
 @pytest.mark.slow("the smoke tier is a part of it")
 @pytest.mark.parametrize("number", range(len(SOUND)), ids=[name for name, _ in SOUND])
-def test_no_sound_backend_fails_a_sixth_of_the_standard_tier(suite, number):
-    """One of six shards each: every vector is computed in six odd ways or more."""
-    assert_never_fails(suite, SOUND[number][1], shard=f"{number % 6 + 1}/6")
+def test_no_sound_backend_fails_a_twelfth_of_the_standard_tier(suite, number):
+    """One of twelve shards each: every vector is computed in three odd ways or more."""
+    assert_never_fails(suite, SOUND[number][1], shard=f"{number % 12 + 1}/12")
 
 
 def assert_never_fails(suite, backend, **selection):

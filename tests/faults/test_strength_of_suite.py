@@ -9,9 +9,10 @@ from conformance.faults import CATALOGUE, strength
 
 
 @pytest.mark.slow("the smoke tier, a part of it, catches nearly all")
-def test_the_standard_tier_catches_every_fault():
+@pytest.mark.parametrize("start", range(3))
+def test_the_standard_tier_catches_every_fault(start):
     """Every fault is caught in every operator it concerns."""
-    assert strength(tier="standard").missed == ()
+    assert strength(tier="standard", faults=CATALOGUE[start::3]).missed == ()
 
 
 @pytest.mark.parametrize("start", one_in(3, range(3)))
