@@ -12,7 +12,7 @@ refuted those before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
@@ -132,7 +132,8 @@ class Trial:
             else:
                 self.quiet += 1
         elif not sample.failed:
-            (self.unclear if isinstance(hypothesis, Elements) else self.absent).append(sample)
+            hidden = isinstance(hypothesis, Elements) and hypothesis.may_hide_in(sample.vector)
+            (self.unclear if hidden else self.absent).append(sample)
         elif isinstance(hypothesis, FaultHypothesis):
             together = hypothesis.predicts_with(rivals, sample)
             if together:
@@ -195,6 +196,7 @@ class Experiments:
         that some of the elements somewhere are wrong.
         """
         known = set(map(id, self._confirmed))
+        self._unite()
         self._on_slips()
         hopeless: set[str | None] = set()
         while not self._is_enough:
@@ -211,6 +213,28 @@ class Experiments:
         """Say whether each of some faults is confirmed."""
         known = {fault for trial in self._confirmed for fault in _faults_of(trial)}
         return known.issuperset(faults)
+
+    def _unite(self) -> None:
+        """Look for one slip in place of several faults: it has to explain all that these do."""
+        several = [trial for trial in self._confirmed if _faults_of(trial)]
+        if len(several) < 2:
+            return
+        together = [s for s in self._failing if any(trial.explains(s) for trial in several)]
+        for faults in next(iter(likely_slips(together, self._planting, most=1)), []):
+            hypothesis = FaultHypothesis(faults, self._planting)
+            covered = [t for t in several if all(map(hypothesis.explains, t.predicted))]
+            if len(covered) > 1:
+                before = self._without(covered)
+                trial = self._on_suspect([faults], ())
+                if trial is not None and trial.is_confirmed:
+                    return
+                self._confirmed = before
+
+    def _without(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Leave out some of the confirmed causes; return all of them."""
+        before = self._confirmed
+        self._confirmed = [trial for trial in before if trial not in trials]
+        return before
 
     def _on_slips(self) -> None:
         """Look for slips as long as some are confirmed."""
@@ -232,8 +256,7 @@ class Experiments:
             if any(manner_of(s) == manner for s in trial.strays if not self._is_explained(s))
         ]
         if faults:
-            others = [trial for trial in self._confirmed if trial not in faults]
-            before, self._confirmed = self._confirmed, others
+            before = self._without(faults)
             failing = [s for s in self._failing if not self._is_explained(s)]
             trial = self._on_rule([s for s in failing if manner_of(s) == manner])
             if (
@@ -316,7 +339,7 @@ class Experiments:
 
     def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
-        hypothesis = FaultHypothesis(faults, self._planting)
+        hypothesis = always = FaultHypothesis(faults, self._planting)
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
         shown = self._shown(hypothesis, len(self._failing))
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
@@ -329,25 +352,48 @@ class Experiments:
         while trial.absent and not trial.other and self._laboratory.clock < until:
             shown += trial.predicted
             absent += trial.absent
-            conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
-            if not conditions:
-                break
-            hypothesis = FaultHypothesis(faults, self._planting, conditions[0])
+            if len(shown) >= _FEW:
+                condition = self._condition(always, shown, absent)
+                if condition is None:
+                    break
+                hypothesis = replace(always, condition=condition)
             trial = self._tried(hypothesis, shown, rivals, until)
         if not trial.is_confirmed:
             return None
+        if hypothesis.condition is not None:
+
+            def under(rule: Rule) -> FaultHypothesis:
+                return replace(always, condition=rule)
+
+            general = self._general(hypothesis.condition, [*shown, *absent], under)
+            if general is not hypothesis.condition:
+                wider = self._tried(under(general), shown, rivals, until)
+                trial = wider if wider.is_confirmed else trial
         self._confirmed.append(trial)
         return trial
 
     def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
         return list(islice(filter(hypothesis.predicts, self._failing), most))
 
-    def _conditions(
-        self, shown: Iterable[Sample], absent: Iterable[Sample]
-    ) -> Sequence[Hypothesis]:
-        """Return what tells cases in which a fault is there from those in which it is not."""
-        cases = [Sample(s.vector, None, failed=True) for s in shown]
-        return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
+    def _condition(
+        self, fault: FaultHypothesis, shown: list[Sample], absent: list[Sample]
+    ) -> Rule | None:
+        """Return what tells cases in which a fault is there from those in which it is not.
+
+        Fresh cases, which are added to these, decide between conditions that fit alike.
+        """
+
+        def conditions() -> list[Rule]:
+            cases = [Sample(s.vector, None, failed=True) for s in shown]
+            return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
+
+        first = conditions()
+        for sample in self._contested(first, [*shown, *absent]):
+            if sample.failed and fault.predicts(sample):
+                shown.append(sample)
+            elif not sample.failed and fault.fails(sample.vector):
+                absent.append(sample)
+        return next(iter((conditions() if len(first) > 1 else []) or first), None)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Learn a rule for failures, hold it against fresh cases, and learn again with these.
@@ -393,7 +439,7 @@ class Experiments:
         if not trial.is_confirmed:
             return trial
         before = len(known)
-        general = self._general(rule, known)
+        general = self._general(rule, known, lambda rule: of_elements(rule, known))
         # What was asked about its conditions may refute the rule as well.
         for sample in known[before:]:
             trial.see(sample, ())
@@ -412,28 +458,32 @@ class Experiments:
         known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
         return trial
 
-    def _general(self, rule: Rule, known: list[Sample]) -> Rule:
-        """Return a rule without the conditions that fresh cases do not need."""
-        shown = sorted(
-            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
-        )
-        for shorter, condition in rule.shorter:
-            beyond = (case for base in shown[:_AT_ONCE] for case in condition.beyond(base))
-            told = self._contested([rule, shorter], known, beyond)
+    def _general(
+        self, rule: Rule, known: list[Sample], supposed: Callable[[Rule], Hypothesis]
+    ) -> Rule:
+        """Return a rule without the conditions that fresh cases do not need.
+
+        `supposed` makes a hypothesis of a rule.
+        """
+        for shorter in rule.shorter:
+            told = self._contested([rule, shorter], known)
             known += told
-            hypothesis = of_elements(shorter, known)
-            told = [s for s in told if s.failed or s.wrong is None or _tells_elements_apart(s)]
-            if told and all(map(hypothesis.predicts, told)):
-                return self._general(shorter, known)
+            hypothesis = supposed(shorter)
+            telling = [
+                s
+                for s in told
+                if hypothesis.fails(s.vector)
+                and (s.failed or s.wrong is None or _tells_elements_apart(s))
+            ]
+            if telling and all(map(hypothesis.predicts, telling)):
+                return self._general(shorter, known, supposed)
         return rule
 
-    def _contested(
-        self, rules: Sequence[Rule], known: Sequence[Sample], beyond: Iterable[Case | None] = ()
-    ) -> list[Sample]:
+    def _contested(self, rules: Sequence[Rule], known: Sequence[Sample]) -> list[Sample]:
         """Return fresh samples of which rules that fit alike say different things.
 
-        Some are `beyond` what was seen, and some are known cases with data that name their cell,
-        for equal values may have hidden what is wrong in them.
+        Some have numbers beyond those of which a condition was made, and some are known cases with
+        data that name their cell, for equal values may have hidden what is wrong in them.
         """
         if len(rules) < 2:
             return []
@@ -444,12 +494,23 @@ class Experiments:
             return len({rule.prediction(vector) for rule in rules}) > 1
 
         laboratory = self._laboratory
+        shown = sorted(
+            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
+        )
+        conditions = Counter(chain(*({*chain(*rule.places)} for rule in rules)))
+        beyond = (
+            case
+            for base in shown[:_AT_ONCE]
+            for condition, count in conditions.items()
+            if count < len(rules)
+            for case in condition.beyond(base)
+        )
         again = (s.vector.case for s in known if not s.failed and is_contested(s.vector))
         named_again = (laboratory.vector(named(case, laboratory.rng)) for case in again)
         groups = [[s.vector for s in known if s.failed == failed] for failed in (True, False)]
         fresh = laboratory.near(*groups)
         drawn = (
-            map(laboratory.vector, beyond),
+            islice(map(laboratory.vector, beyond), _CONTESTED),
             islice(named_again, _AT_ONCE),
             islice(fresh, _CONTESTED),
         )

@@ -47,17 +47,26 @@ class Instead:
         if values is None:
             return 0, int(sample.wrong.sum())
         got, right = widen(sample.outputs[0]), widen(layout.expected.values)
-        told = sample.wrong & (np.ones(got.shape, np.bool_) if self.constant else ~np.isnan(values))
+        told = sample.wrong & self._told(values)
         return int((told & _same(got, values, right, layout)).sum()), int(told.sum())
 
-    def shows(self, vector: Vector, readings: Mapping[str, str]) -> Bools | None:
-        """Mark the elements whose right value is another; None where it says nothing of any."""
+    def shows(
+        self, vector: Vector, readings: Mapping[str, str], *, told: bool = False
+    ) -> Bools | None:
+        """Mark the elements whose right value is another; None where it says nothing of any.
+
+        Those are marked, too, of which it says nothing, unless only what is `told` is asked for.
+        """
         layout = layout_of(vector, readings)
         values = None if layout.expected is None else self.values(layout)
         if values is None:
             return None
         right = widen(layout.expected.values)
-        return ~_same(values, right, right, layout)
+        shown = ~_same(values, right, right, layout)
+        return shown & self._told(values) if told else shown
+
+    def _told(self, values: Doubles) -> Bools:
+        return np.ones(values.shape, np.bool_) if self.constant else ~np.isnan(values)
 
 
 def instead_of(

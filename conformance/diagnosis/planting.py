@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.rules import Rule
 from conformance.faults.fault import Fault
 from conformance.vector import Combination, Vector
 
@@ -65,7 +66,7 @@ class FaultHypothesis:
 
     faults: Together
     planting: Planting
-    condition: Hypothesis | None = None
+    condition: Rule | None = None
 
     @property
     def words(self) -> str:

@@ -67,6 +67,8 @@ _LARGEST_CYCLE = 64
 _LONG_NUMBER = 1e7
 _COMMON = 2
 """The largest number that thresholds often are."""
+_EQUALS = (1, 2, 3, 4, 6)
+"""Numbers that two features are given which are equal."""
 _WORDS = 2
 """Words that a condition names at most."""
 _PER_SAMPLE = 3.0
@@ -90,12 +92,13 @@ class Condition:
     def holds(self, column: Any) -> Bools:
         """Say where it holds; nowhere if there is no such feature (None, NaN).
 
-        Of a feature of all axes, there is one column for each of them, if there are axes.
+        Of a feature of all axes, there is one column for each of them, if there are axes. On some
+        axis, it says so of each of them, in the first dimension.
         """
         if column is None or (self.over and not len(column)):
-            return np.zeros((), np.bool_)
+            return np.zeros((1,) if self.over == "some" else (), np.bool_)
         if self.over == "some":
-            return np.asarray(reduce(np.logical_or, map(self._holds, column)))
+            return np.stack(np.broadcast_arrays(*map(self._holds, column)))
         if self.over == "every":
             missing = [np.isnan(values) for values in column]
             held = (self._holds(v) | none for v, none in zip(column, missing, strict=True))
@@ -115,15 +118,29 @@ class Condition:
         return np.asarray(numbers == self.value)
 
     def beyond(self, case: Case) -> Iterator[Case | None]:
-        """Yield the case with numbers on the other side of a threshold, near to it and far."""
-        if self.feature.name in _OF_DATA:
+        """Yield the case with numbers that tell it from conditions like it.
+
+        They are on the other side of a threshold, near to it and far; of the same remainder; next
+        to a single number, or of the same remainders; others that are as equal.
+        """
+        if self.relation == "is" and self.value is True:
+            one, equal, other = self.feature.name.partition("_equal_")
+            for number in _EQUALS if equal else ():
+                changed = at(case, Feature(one, self.feature.axis), number)
+                if changed is not None:
+                    yield at(changed, Feature(other, self.feature.axis), number)
+        if self.feature.name in _OF_DATA or not isinstance(self.value, float):
             return
-        if self.relation == "to":
-            yield from (
-                _case_at(case, self.feature, n) for n in (self.value + 1, 2 * self.value + 2)
-            )
-        elif self.relation == "from":
-            yield from (_case_at(case, self.feature, n) for n in (self.value - 1, self.value // 2))
+        value = int(self.value)
+        numbers: Mapping[Relation, Sequence[int]] = {
+            "to": (value + 1, 2 * value + 2),
+            "from": (value - 1, value // 2),
+            "modulo": (value + self.modulus, value + 2 * self.modulus),
+            "is": (value + 1, value - 1, *(value + group for group in GROUPS)),
+        }
+        yield from (
+            _case_at(case, self.feature, number) for number in numbers.get(self.relation, ())
+        )
 
     @property
     def is_of_elements(self) -> bool:
@@ -311,13 +328,13 @@ class Rule:
         return any(bool(_holds(place, layout).all()) for place in self.places)
 
     @property
-    def shorter(self) -> Iterator[tuple[Rule, Condition]]:
-        """The rules with one condition less, each with that condition."""
+    def shorter(self) -> Iterator[Rule]:
+        """The rules with one condition less."""
         for number, place in enumerate(self.places):
             for condition in place:
                 rest = tuple(other for other in place if other is not condition)
                 places = (*self.places[:number], rest, *self.places[number + 1 :])
-                yield replace(self, places=places), condition
+                yield replace(self, places=places)
 
     def prediction(self, vector: Vector) -> bytes | bool:
         """Return what it says of a vector, to be compared with what another rule says."""
@@ -372,14 +389,27 @@ def _place(place: Conjunction) -> str:
     where = " and ".join(c.words for c in place if not c.is_of_elements)
     if not place:
         return "everywhere"
-    return ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+    words = ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+    before, some, after = words.partition("some axis")
+    return before + some + after.replace("some axis", "that axis")
 
 
 def _holds(place: Conjunction, layout: Layout) -> Bools:
-    marked = np.ones((), np.bool_)
-    for condition in place:
-        marked = marked & condition.holds(layout.value(condition.feature))
-    return marked
+    return _all_hold((c, c.holds(layout.value(c.feature))) for c in place)
+
+
+def _all_hold(held: Iterable[tuple[Condition, Bools]]) -> Bools:
+    """Say where conditions hold all at once, those on some axis on one and the same."""
+    marked, on_axes = np.ones((), np.bool_), []
+    for condition, each in held:
+        if condition.over == "some":
+            on_axes.append(each)
+        else:
+            marked = marked & each
+    if on_axes:
+        of_axes = (reduce(np.logical_and, axis) for axis in zip(*on_axes, strict=False))
+        marked = marked & reduce(np.logical_or, of_axes)
+    return np.asarray(marked)
 
 
 def manner_of(sample: Sample) -> Manner | None:
@@ -590,18 +620,15 @@ class _Table:
         return wrong, float(self.weights[rows].sum()) - wrong
 
     def holds(self, condition: Condition) -> Bools:
-        """Say of each row whether a condition holds."""
+        """Say of each row whether a condition holds; of one on some axis, for each axis."""
         if condition not in self._held:
             held = condition.holds(self._column(condition.feature))
-            self._held[condition] = held if condition.is_of_elements else held[self._owner]
+            self._held[condition] = held if condition.is_of_elements else held[..., self._owner]
         return self._held[condition]
 
     def within(self, place: Conjunction) -> Bools:
         """Say of each row whether all conditions hold."""
-        held = np.ones(len(self.wrong), np.bool_)
-        for condition in place:
-            held &= self.holds(condition)
-        return held
+        return np.ones(len(self.wrong), np.bool_) & _all_hold((c, self.holds(c)) for c in place)
 
     def _column(self, feature: Feature) -> Any:
         """Return a feature of all elements, or all cases; NaN where there is none.
@@ -705,7 +732,7 @@ def _splits(table: _Table) -> list[Bools]:
         else:
             conditions = list(_tails(table, feature))
         for condition in conditions:
-            held = table.holds(condition)
+            held = table.within((condition,))
             part = held & table.wrong
             if part.any() and not (part == table.wrong).all():
                 left = sum(_exceptions(*table.weigh(rows)) for rows in (held, ~held))
@@ -741,7 +768,8 @@ def _conjunctions(
     right = np.flatnonzero(~table.wrong)
     step = max(1, right.size // _ROUGH) if rough else 1
     right = right[::step]
-    conditions, matrix = _candidates(table, wrong, right)
+    candidates = _Candidates(table, wrong, right)
+    conditions = candidates.conditions
     weights = table.weights[right].astype(np.float32) * step
     total, whole = float(table.weights[wrong].sum()), float(weights.sum())
     bits = np.array([condition.bits for condition in conditions])
@@ -751,9 +779,9 @@ def _conjunctions(
         keys = [key for key in ranked[:width] if found[key][1] > 0]
         if not keys or not conditions:
             break
-        inside = np.array([matrix[list(key)].all(axis=0) * weights for key in keys])
-        for key, left in zip(keys, inside @ matrix.T, strict=True):
+        for key, left in zip(keys, candidates.left(keys, weights), strict=True):
             lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
+            lengths[left < 0] = np.inf
             best = np.argsort(lengths)[:_WIDEST]
             for i in best[lengths[best] < found[key][0]].tolist():
                 found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
@@ -764,26 +792,50 @@ def _conjunctions(
     return [(found[key][0], tuple(conditions[i] for i in key)) for key in shortest]
 
 
-def _candidates(
-    table: _Table, wrong: Bools, right: Ints
-) -> tuple[list[Condition], npt.NDArray[np.float32]]:
-    """Return the conditions that all `wrong` rows meet, and which `right` rows meet them too.
+class _Candidates:
+    """The conditions that all `wrong` rows meet, and some `right` rows do not."""
 
-    The matrix has a row per condition and a column per right row.
-    """
-    conditions: list[Condition] = []
-    masks: list[Bools] = []
-    for feature in table.features(wrong):
-        seen = table.seen(feature, wrong)
-        if seen.dtype == np.float64 and np.isnan(np.atleast_2d(seen)).all(axis=0).any():
-            continue
-        others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
-        for condition in _conditions(feature, seen, others):
-            mask = table.holds(condition)[right]
-            if not mask.all():
-                conditions.append(condition)
-                masks.append(mask)
-    return conditions, np.array(masks, np.float32).reshape(len(masks), right.size)
+    def __init__(self, table: _Table, wrong: Bools, right: Ints) -> None:
+        self.conditions: list[Condition] = []
+        self._count = right.size
+        rows = np.concatenate([right, np.flatnonzero(wrong)])
+        masks: list[Bools] = []
+        self._on_axes: dict[int, Bools] = {}  # by number, for each axis
+        for feature in table.features(wrong):
+            seen = table.seen(feature, wrong)
+            if seen.dtype == np.float64 and np.isnan(np.atleast_2d(seen)).all(axis=0).any():
+                continue
+            others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
+            for condition in _conditions(feature, seen, others):
+                mask = table.within((condition,))[right]
+                if not mask.all():
+                    if condition.over == "some":
+                        self._on_axes[len(masks)] = table.holds(condition)[:, rows]
+                    self.conditions.append(condition)
+                    masks.append(mask)
+        self._matrix = np.array(masks, np.float32).reshape(len(masks), right.size)
+
+    def left(self, keys: Sequence[tuple[int, ...]], weights: Any) -> Iterator[Any]:
+        """Yield for each key what weight of right rows meets its conditions and one more, each.
+
+        -1 where not all wrong rows meet them all at once.
+        """
+        inside = np.array([self._inside(key) for key in keys]) * weights
+        for key, rows, left in zip(keys, inside, inside @ self._matrix.T, strict=True):
+            if (axis := self._same_axis(key)) is not None:
+                joint = np.logical_or.reduce([*self._on_axes.values()] & axis, axis=1)
+                right, wrong = joint[:, : self._count], joint[:, self._count :]
+                left[[*self._on_axes]] = np.where(wrong.all(axis=1), right @ rows, -1)
+            yield left
+
+    def _inside(self, key: tuple[int, ...]) -> Bools:
+        inside, axis = self._matrix[list(key)].all(axis=0), self._same_axis(key)
+        return inside if axis is None else inside & reduce(np.logical_or, axis)[: self._count]
+
+    def _same_axis(self, key: tuple[int, ...]) -> Bools | None:
+        """Return on which axis the conditions of a key on some axis hold at once; None of none."""
+        of_axes = [self._on_axes[i] for i in key if i in self._on_axes]
+        return reduce(np.logical_and, of_axes) if of_axes else None
 
 
 def _exceptions(wrong: float, right: Any) -> Any:
@@ -868,7 +920,7 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
             if condition.relation not in {"from", "to"} or condition.feature.name in _OF_DATA:
                 continue
             others = tuple(other for other in place if other is not condition)
-            beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
+            beyond = ~table.wrong & ~table.within((condition,)) & table.within(others)
             seen = table.seen(condition.feature, beyond)
             if condition.over and seen.size:
                 largest = (condition.over == "some") == (condition.relation == "from")

@@ -43,6 +43,18 @@ class Elements:
             return True
         return int(marked.sum()) * -log(1 - min(self.share, _WHOLE)) >= -log(_CHANCE)
 
+    def may_hide_in(self, vector: Vector) -> bool:
+        """Say whether equal values may hide that elements are wrong, where it says they are.
+
+        Not where it says of one what it is, and that this is not what is right.
+        """
+        rule = self.rule
+        marked = rule.wrong(vector) if rule.instead is not None and self.is_whole else None
+        if rule.instead is None or marked is None:
+            return True
+        differs = rule.instead.shows(vector, dict(rule.readings), told=True)
+        return differs is None or not (marked & differs).any()
+
     def fails(self, vector: Vector) -> bool:
         """See Hypothesis."""
         return self.rule.fails(vector)

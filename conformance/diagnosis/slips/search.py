@@ -31,7 +31,9 @@ _SECONDS = 4.0
 """For one search, at most."""
 
 
-def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Together]]:
+def likely_slips(
+    left: Sequence[Sample], planting: Planting, most: int = _SUSPECTS
+) -> list[list[Together]]:
     """Return suspects: slips that reproduce many of the failures that are left, likeliest first.
 
     Each suspect holds alternatives, those first that reproduce most, and of these the simplest.
@@ -40,7 +42,7 @@ def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Togeth
     left = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
     suspects: list[list[Together]] = []
     until = thread_time() + _SECONDS
-    while left and len(suspects) < _SUSPECTS:
+    while left and len(suspects) < most:
         first = suspects[0][0] if suspects else ()
         alternatives = _alternatives(left, first, planting, until)
         if not alternatives:
