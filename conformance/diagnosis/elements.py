@@ -53,7 +53,8 @@ class Kind:
     `words` are for the style: the noun of an "index", a "number" or a "word", a phrase with {} for
     a number of a "count", and what is said of true and of false, with a bar between, of a "flag".
     `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
-    go by the remainder of a division.
+    go by the remainder of a division. Of cells of a `special` kind, it may need some, but never
+    mind them.
     """
 
     of: Of
@@ -62,6 +63,7 @@ class Kind:
     surprise: float = 3.0
     cycles: bool = False
     of_elements: bool = False
+    special: bool = False
 
     @property
     def per_axis(self) -> bool:
@@ -458,6 +460,11 @@ def _count(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -
     return Kind(of, "count", words, surprise, cycles=cycles, of_elements=True)
 
 
+def _special(of: Of, words: str, surprise: float = 3.0) -> Kind:
+    said = f"windows with {{}} {words}"
+    return Kind(of, "count", said, surprise, of_elements=True, special=True)
+
+
 def _windows(of: Of, words: str, surprise: float = 3.0) -> Kind:
     return Kind(of, "flag", words, surprise, of_elements=True)
 
@@ -489,12 +496,12 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     ),
     "inside": _count(_inside, "windows with {} cells of the input"),
     "divisor": _count(_divisor, "windows with a divisor of {}", 4.0),
-    "nan": _count(_marked(np.isnan), "windows with {} cells of NaN"),
-    "plus_infinity": _count(_marked(np.isposinf), "windows with {} cells of infinity"),
-    "minus_infinity": _count(_marked(np.isneginf), "windows with {} cells of minus infinity"),
-    "zero": _count(_marked(lambda data: data == 0), "windows with {} cells of zero", 5.0),
-    "negative": _count(_marked(lambda data: data < 0), "windows with {} cells below zero", 5.0),
-    "subnormal": _count(_subnormal, "windows with {} subnormal cells", 4.0),
+    "nan": _special(_marked(np.isnan), "cells of NaN"),
+    "plus_infinity": _special(_marked(np.isposinf), "cells of infinity"),
+    "minus_infinity": _special(_marked(np.isneginf), "cells of minus infinity"),
+    "zero": _special(_marked(lambda data: data == 0), "cells of zero", 5.0),
+    "negative": _special(_marked(lambda data: data < 0), "cells below zero", 5.0),
+    "subnormal": _special(_subnormal, "subnormal cells", 4.0),
     "largest_at": _count(
         partial(_largest, from_end=False),
         "windows whose largest cell is {} from their first along {axis}",
@@ -744,6 +751,11 @@ _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
     "dtype": _word(lambda layout, _: name_of(layout.data.dtype), "the type"),
+    "integers": _flag(
+        lambda layout, _: layout.data.dtype.kind in "iu",
+        "the type is of integers|the type is of floating-point numbers",
+        2.0,
+    ),
     "auto_pad": _word(_meaning("auto_pad"), "the padding mode"),
     "rounding": _word(_meaning("rounding"), "the rounding", 2.0),
     "include_pad": _flag(_meaning("include_pad"), "padding counts|padding does not count", 2.0),

@@ -23,10 +23,11 @@ from conformance.cases.near import named
 from conformance.check.report import Proof
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
 from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
-from conformance.diagnosis.slips import likely_slips
+from conformance.diagnosis.slips import likely_slips, slips_instead
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
@@ -64,6 +65,8 @@ _RULES = 2
 """Rules that are tried of those that fit what is known."""
 _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
+_CONDITIONS = 4
+"""Times that a condition is learned for a fault, at most."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -338,6 +341,18 @@ class Experiments:
         return standing
 
     def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+        """Learn when a backend has a fault, in place of what is confirmed and it explains."""
+        always = FaultHypothesis(faults, self._planting)
+        covered = [t for t in self._confirmed if all(map(always.explains, t.predicted))]
+        before = self._without(covered)
+        trial = self._on_condition(faults, rivals)
+        if trial is None or all(trial.explains(s) for t in covered for s in t.predicted):
+            self._confirmed = before if trial is None else self._confirmed
+            return trial
+        self._confirmed = before
+        return self._on_condition(faults, rivals)
+
+    def _on_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
         hypothesis = always = FaultHypothesis(faults, self._planting)
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
@@ -349,10 +364,14 @@ class Experiments:
             return None
         until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
+        conditions = 0
         while trial.absent and not trial.other and self._laboratory.clock < until:
             shown += trial.predicted
             absent += trial.absent
             if len(shown) >= _FEW:
+                conditions += 1
+                if conditions > _CONDITIONS:
+                    break
                 condition = self._condition(always, shown, absent)
                 if condition is None:
                     break
@@ -404,18 +423,19 @@ class Experiments:
         known = [*thinned(left, _KNOWN), *thinned(self._conforming, _KNOWN)]
         known += self._fresh[-_KNOWN:]
         known = [s for s in known if not self._is_explained_otherwise(s.vector)]
+        others = slips_instead(left, self._planting) if manner == "values" else []
         best: Trial | None = None
         for _ in range(_ROUNDS):
             if self._laboratory.is_over:
                 break
             until = self._laboratory.clock + _SECONDS
             known = _of_manner(known, manner)
-            rules = self._learned(known)
+            rules = self._learned(known, others)
             asked = [*self._bisected(rules, left), *self._contested(rules, known)]
             asked = _of_manner(asked, manner)
             known += asked
             if any(not rules[0].predicts(sample) for sample in asked):
-                rules = self._learned(known)
+                rules = self._learned(known, others)
             for rule in rules[:_RULES]:
                 trial = self._tried_and_widened(rule, known, left, until)
                 if trial.is_confirmed:
@@ -427,9 +447,9 @@ class Experiments:
                 break
         return best
 
-    def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
+    def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
-        return learned(samples, self._laboratory.seed, readings=readings)
+        return learned(samples, self._laboratory.seed, readings=readings, others=others)
 
     def _tried_and_widened(
         self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
@@ -442,7 +462,8 @@ class Experiments:
         general = self._general(rule, known, lambda rule: of_elements(rule, known))
         # What was asked about its conditions may refute the rule as well.
         for sample in known[before:]:
-            trial.see(sample, ())
+            if _is_telling(trial.hypothesis, sample.vector):
+                trial.see(sample, ())
         self._settle(trial)
         if general is rule:
             return trial
@@ -570,8 +591,7 @@ class Experiments:
             drawn = [v for v in drawn if open_clauses(v) <= about]
             self._prepare(hypothesis, drawn)
             drawn = [v for v in drawn if not self._is_explained_otherwise(v)]
-            if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
-                drawn = [v for v in drawn if hypothesis.is_telling(v)]
+            drawn = [v for v in drawn if _is_telling(hypothesis, v)]
             if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
                 drawn = [v for v in drawn if hypothesis.fails(v)]
             samples = self._laboratory.ask(drawn)
@@ -619,6 +639,13 @@ class Experiments:
 
 def _faults_of(trial: Trial) -> Together:
     return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:
+    """Say whether a case tells something of a hypothesis."""
+    if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
+        return hypothesis.is_telling(vector)
+    return True
 
 
 def _tells_elements_apart(sample: Sample) -> bool:

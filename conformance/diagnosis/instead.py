@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import chain, islice
+from math import inf, prod
 
 import numpy as np
 
@@ -20,10 +21,14 @@ from conformance.diagnosis.hypothesis import Sample
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.operators import AVERAGE, MAXIMUM
 from conformance.reference.rounding import narrow, widen
-from conformance.vector import Array, Outputs, Vector
+from conformance.vector import Array, Vector
 
 _FEWEST = 2
 """Fewer wrong elements hold anything by chance."""
+_MOST_FITTING = 12
+"""Of so many that fit the best is taken."""
+_FEWER = 2
+"""What changes so many times fewer elements takes the place of what is simpler."""
 _ROUNDING = 8.0
 _NARROWER = ("float32", "float16", "bfloat16")
 
@@ -73,11 +78,12 @@ def instead_of(
     samples: Sequence[Sample],
     *,
     readings: Mapping[str, str] | None = None,
-    before: Sequence[Outputs | None] = (),
+    others: Iterable[Instead] = (),
 ) -> Instead | None:
     """Return what stands in all wrong elements of samples; None where that is nothing simple.
 
-    `before` holds what the backend returned to the call before each sample, if that is known.
+    It may be one of `others`, too. Of several, it is the first, unless another one would change
+    far fewer elements.
     """
     pairs = [
         (sample, layout_of(sample.vector, readings or {}))
@@ -87,11 +93,19 @@ def instead_of(
     if sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None) < _FEWEST:
         return None
     axes = max(layout.axes for _, layout in pairs)
-    memory = {id(sample.vector): outputs for sample, outputs in zip(samples, before, strict=False)}
-    for candidate in (*_constants(pairs), *_CANDIDATES, *_along(axes), *_remembered(memory)):
-        if _fits(candidate, pairs):
-            return candidate
-    return None
+    candidates = chain(_constants(pairs), _CANDIDATES, _along(axes), others)
+    fitting = [*islice((c for c in candidates if _fits(c, pairs)), _MOST_FITTING)]
+
+    def changed(candidate: Instead) -> int:
+        shown = (candidate.shows(sample.vector, readings or {}) for sample in samples)
+        return sum(0 if marked is None else int(marked.sum()) for marked in shown)
+
+    best, most = None, inf
+    for candidate in fitting:
+        count = changed(candidate) if len(fitting) > 1 else 0
+        if count < most / _FEWER:
+            best, most = candidate, count
+    return best
 
 
 def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
@@ -305,19 +319,3 @@ def _mirrored(dimension: int) -> Values:
     return lambda layout: (
         np.flip(_right(layout), dimension) if _reaches(layout, dimension) else None
     )
-
-
-def _remembered(memory: Mapping[int, Outputs | None]) -> Iterator[Instead]:
-    """Yield what the call before left in memory."""
-
-    def of(layout: Layout) -> Doubles | None:
-        outputs = memory.get(id(layout.vector))
-        if not outputs:
-            return None
-        left = np.full(prod(layout.shape), np.nan)
-        flat = widen(outputs[0]).ravel()[: left.size]
-        left[: flat.size] = flat
-        return left.reshape(layout.shape)
-
-    if memory:
-        yield Instead("what the call before returned there", of)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain
 from math import gcd
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.cases.near import Feature, at
+from conformance.cases.sweep.suited import types
 from conformance.diagnosis.elements import (
     ALL_AXES,
     GROUPS,
@@ -31,6 +33,7 @@ from conformance.diagnosis.elements import (
 )
 from conformance.diagnosis.hypothesis import Bools, Sample
 from conformance.diagnosis.instead import Instead, instead_of
+from conformance.operators import operator_named
 from conformance.vector import Case, Vector
 
 Ints = npt.NDArray[np.int64]
@@ -118,11 +121,17 @@ class Condition:
         return np.asarray(numbers == self.value)
 
     def beyond(self, case: Case) -> Iterator[Case | None]:
-        """Yield the case with numbers that tell it from conditions like it.
+        """Yield the case with numbers or words that tell it from conditions like it.
 
-        They are on the other side of a threshold, near to it and far; of the same remainder; next
-        to a single number, or of the same remainders; others that are as equal.
+        Numbers are on the other side of a threshold, near to it and far; of the same remainder;
+        next to a single one, or of the same remainders; others that are as equal.
         """
+        operator = operator_named(case.operator)
+        if isinstance(self.value, frozenset):
+            attributes = (a for a in operator.attributes if a.role == self.feature.name)
+            words = chain(*(attribute.meanings for attribute in attributes))
+            for word in types(operator) if self.feature.name == "dtype" else words:
+                yield at(case, self.feature, word)
         if self.relation == "is" and self.value is True:
             one, equal, other = self.feature.name.partition("_equal_")
             for number in _EQUALS if equal else ():
@@ -319,11 +328,22 @@ class Rule:
             marked |= _holds(place, layout)
         return marked & layout.defined
 
+    def shown(self, vector: Vector, *, told: bool = False) -> Bools | None:
+        """Mark those of them that differ from what comes instead, so far as it is known.
+
+        Those of which that says nothing are marked, too, unless only what is `told` is asked for.
+        """
+        wrong = self.wrong(vector)
+        if wrong is None or self.instead is None or not wrong.any():
+            return wrong
+        differs = self.instead.shows(vector, dict(self.readings), told=told)
+        return wrong if differs is None else wrong & differs
+
     def fails(self, vector: Vector) -> bool:
         """Say whether the backend fails a vector."""
         if self.manner == "values":
-            wrong = self.wrong(vector)
-            return wrong is not None and bool(wrong.any())
+            shown = self.shown(vector)
+            return shown is not None and bool(shown.any())
         layout = self._layout(vector)
         return any(bool(_holds(place, layout).all()) for place in self.places)
 
@@ -347,24 +367,21 @@ class Rule:
         """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
         if self.manner != "values":
             return self.fails(sample.vector) == (manner_of(sample) == self.manner)
-        wrong = self.wrong(sample.vector)
-        if wrong is None or sample.wrong is None or wrong.shape != sample.wrong.shape:
+        wrong, shown = self.wrong(sample.vector), self.shown(sample.vector)
+        if shown is None or wrong is None or sample.wrong is None:
             return not sample.failed and (wrong is None or not wrong.any())
-        if sample.failed and not sample.wrong.any():
+        if wrong.shape != sample.wrong.shape or (sample.failed and not sample.wrong.any()):
             return False
         if (sample.wrong & ~wrong).any():
             return False
         layout = self._layout(sample.vector)
         if self.instead is not None:
             alike, told = self.instead.matches(sample, layout)
-            differs = self.instead.shows(sample.vector, dict(self.readings))
             if alike < told:
                 return False
-            if differs is not None:
-                wrong &= differs
         # A fault that misses a cell shows in a maximum where that cell is the largest.
         share = _SHARE[layout.operator.reduction.sums]
-        return not layout.tells or int(sample.wrong.sum()) >= share * int(wrong.sum())
+        return not layout.tells or int(sample.wrong.sum()) >= share * int(shown.sum())
 
     def explains(self, sample: Sample) -> bool:
         """See Hypothesis."""
@@ -428,12 +445,16 @@ def manner_of(sample: Sample) -> Manner | None:
 
 
 def learned(
-    samples: Sequence[Sample], seed: int = 0, *, readings: Mapping[str, str] | None = None
+    samples: Sequence[Sample],
+    seed: int = 0,
+    *,
+    readings: Mapping[str, str] | None = None,
+    others: Sequence[Instead] = (),
 ) -> list[Rule]:
     """Return the rules that fit samples, the shortest first; several where they fit alike.
 
     There are rules for each manner in which the backend failed. A rule that most of what is in
-    its place contradicts is none.
+    its place contradicts is none. What comes instead of right values may be one of `others`.
     """
     rng = np.random.default_rng(seed)
     followed = tuple(sorted((readings or {}).items()))
@@ -442,7 +463,7 @@ def learned(
     rules: list[Rule] = []
     for manner in manners:
         if manner == "values":
-            rules += _rules_of_elements(samples, layouts, followed, rng)
+            rules += _rules_of_elements(samples, layouts, followed, rng, others)
         else:
             table = _Table.of_cases(layouts, [manner_of(sample) == manner for sample in samples])
             rules += [
@@ -464,6 +485,7 @@ def _rules_of_elements(
     layouts: Sequence[Layout],
     followed: tuple[tuple[str, str], ...],
     rng: np.random.Generator,
+    others: Sequence[Instead],
 ) -> list[Rule]:
     """Return the rules for wrong values.
 
@@ -480,7 +502,9 @@ def _rules_of_elements(
     if not any(sample.failed for sample, _ in comparable):
         return []
     most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
-    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
+    instead = instead_of(
+        [sample for sample, _ in comparable], readings=dict(followed), others=others
+    )
     telling = [_telling(sample, instead, dict(followed)) for sample, _ in comparable]
     chosen = [
         _chosen(sample, tells, most, rng)
@@ -502,7 +526,8 @@ def _rules_of_elements(
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
     judged = []
     for found in rules:
-        rule = replace(found, instead=instead, some=_some(found, comparable))
+        rule = replace(found, instead=instead)
+        rule = replace(rule, some=_some(rule, comparable))
         refuted = sum(not rule.predicts(sample) for sample, _ in comparable)
         judged.append(replace(rule, bits=rule.bits + _PER_SAMPLE * refuted))
     judged.sort(key=lambda rule: rule.bits)
@@ -513,7 +538,7 @@ def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
     """Say whether a share of what may be wrong is right in samples that failed."""
     hits = total = 0
     for sample, _ in comparable:
-        marked = rule.wrong(sample.vector) if sample.failed else None
+        marked = rule.shown(sample.vector) if sample.failed else None
         if marked is not None and sample.wrong is not None:
             hits += int((sample.wrong & marked).sum())
             total += int(marked.sum())
@@ -829,8 +854,11 @@ class _Candidates:
             yield left
 
     def _inside(self, key: tuple[int, ...]) -> Bools:
-        inside, axis = self._matrix[list(key)].all(axis=0), self._same_axis(key)
-        return inside if axis is None else inside & reduce(np.logical_or, axis)[: self._count]
+        inside = self._matrix[list(key)].all(axis=0)
+        axis = self._same_axis(key)
+        if axis is None:
+            return np.asarray(inside)
+        return np.asarray(inside & reduce(np.logical_or, axis)[: self._count])
 
     def _same_axis(self, key: tuple[int, ...]) -> Bools | None:
         """Return on which axis the conditions of a key on some axis hold at once; None of none."""
@@ -858,19 +886,16 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
         yield from _on_some_axis(feature, values)
         return
     if kind.style == "word":
-        words = frozenset(values.tolist())
-        rest = frozenset(others.tolist()) - words - {""}
-        if "" in words:
-            return
-        if len(words) <= _WORDS:
-            yield Condition(feature, "is", words)
-        if len(words) > 1 and 0 < len(rest) <= _WORDS:
-            yield Condition(feature, "is not", rest)
+        yield from _on_words(feature, frozenset(values.tolist()), frozenset(others.tolist()))
         return
     low, high = float(values.min()), float(values.max())
     if kind.style == "flag":
         if low == high:
             yield Condition(feature, "is", bool(low))
+        return
+    if kind.special:
+        if low > 0:
+            yield Condition(feature, "from", low)
         return
     if low == high:
         yield Condition(feature, "is", low)
@@ -878,6 +903,18 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
     yield Condition(feature, "to", high)
     if kind.cycles:
         yield from _cycles(feature, values.astype(np.int64), kind.style == "index")
+
+
+def _on_words(
+    feature: Feature, words: frozenset[str], others: frozenset[str]
+) -> Iterator[Condition]:
+    rest = others - words - {""}
+    if "" in words:
+        return
+    if len(words) <= _WORDS:
+        yield Condition(feature, "is", words)
+    if len(words) > 1 and 0 < len(rest) <= _WORDS:
+        yield Condition(feature, "is not", rest)
 
 
 def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:

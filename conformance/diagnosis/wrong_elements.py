@@ -48,12 +48,10 @@ class Elements:
 
         Not where it says of one what it is, and that this is not what is right.
         """
-        rule = self.rule
-        marked = rule.wrong(vector) if rule.instead is not None and self.is_whole else None
-        if rule.instead is None or marked is None:
+        if self.rule.instead is None or not self.is_whole:
             return True
-        differs = rule.instead.shows(vector, dict(rule.readings), told=True)
-        return differs is None or not (marked & differs).any()
+        told = self.rule.shown(vector, told=True)
+        return told is None or not told.any()
 
     def fails(self, vector: Vector) -> bool:
         """See Hypothesis."""

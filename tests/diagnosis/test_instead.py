@@ -110,20 +110,6 @@ def test_the_minimum_and_the_average_in_place_of_a_maximum_are_named():
         assert found.words == words
 
 
-def test_what_the_call_before_left_is_named():
-    """If it is known."""
-    old = np.arange(1000, dtype=np.float32) * 3 + 0.5
-
-    def alter(_vector, output):
-        output[:, 3:] = old[: output.size].reshape(output.shape)[:, 3:]
-
-    found = made(alter)
-    named = instead_of(found, before=[(old,), (old,)])
-    assert named is not None
-    assert named.words == "what the call before returned there"
-    assert instead_of(found) is None
-
-
 def test_what_is_not_true_of_all_is_not_named():
     """Nor is anything made up for random values, or where nothing is wrong."""
 

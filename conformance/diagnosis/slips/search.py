@@ -7,8 +7,10 @@ from functools import cache
 from itertools import chain
 from time import thread_time
 
+from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.planting import Planting, Together
 from conformance.diagnosis.slips import cells, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
@@ -69,6 +71,28 @@ def _alternatives(
             break
     likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
     return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
+
+
+def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
+    """Return what slips make of all that is wrong in failures, though not of all that is right."""
+    sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
+    sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_as_seed)
+    until = thread_time() + _SECONDS
+    candidates = [_instead(slip, planting) for slip in slips()] if sample else []
+    for failure in sample:
+        layout = layout_of(failure.vector, planting.readings(failure.vector))
+        kept = []
+        for candidate in candidates:
+            alike, told = candidate.matches(failure, layout)
+            if 0 < told == alike and thread_time() < until:
+                kept.append(candidate)
+        candidates = kept
+    return candidates
+
+
+def _instead(slip: Fault, planting: Planting) -> Instead:
+    words = slip.summary.removeprefix("answers ")
+    return Instead(words, lambda layout: planting.values((slip,), layout.vector))
 
 
 def _reproduces(slip: Together, first: Together, failure: Sample, planting: Planting) -> bool:

@@ -145,6 +145,17 @@ def _through(name: str) -> Callable[[Array], Array]:
     return lambda array: array.astype(name).astype(array.dtype)
 
 
+def _through_clipped(name: str) -> Callable[[Array], Array]:
+    """Convert to a floating-point type and back; what is then too large is the largest number."""
+
+    def through(array: Array) -> Array:
+        ends, other = np.iinfo(array.dtype), array.astype(name)
+        inside = np.where(other < ends.max, other, other.dtype.type(0)).astype(array.dtype)
+        return np.where(other < ends.max, inside, array.dtype.type(ends.max))
+
+    return through
+
+
 def _between(least: float, most: float) -> Callable[[Array], Array]:
     def clipped(array: Array) -> Array:
         ends = np.iinfo(array.dtype)
@@ -157,6 +168,10 @@ _CHANGES_OF_INTEGERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     *(
         (f"converted to {name} and back", _through(name))
         for name in (*INTEGERS, "float16", "float32", "float64")
+    ),
+    *(
+        (f"converted to {name} and back, the largest at most", _through_clipped(name))
+        for name in ("float32", "float64")
     ),
     *((f"kept in the range of {name}", _between(*_range(name))) for name in INTEGERS[:-2]),
     ("kept from -127 to 127", _between(-127, 127)),
@@ -329,6 +344,10 @@ _KINDS: tuple[tuple[str, Callable[[Taps], Array]], ...] = (
     ("that come first in their window", lambda t: _nth(t) == 1),
     ("that come last in their window", lambda t: _nth(t) == _nth(t).max(-1, keepdims=True)),
     ("that come second in their window", lambda t: _nth(t) == 2),
+    *(
+        (f"beyond the first {most} of their window", lambda t, most=most: _nth(t) > most)
+        for most in (4, 8, 16, 32, 64, 128, 256)
+    ),
 )
 
 
