@@ -167,6 +167,8 @@ class Experiments:
         self._failing = failing
         self._conforming = conforming
         self._fresh: list[Sample] = []
+        self._refuting: list[Sample] = []
+        """Fresh samples that refuted a rule."""
         self._confirmed: list[Trial] = []
         self._known = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
 
@@ -373,7 +375,7 @@ class Experiments:
                 if conditions > _CONDITIONS:
                     break
                 condition = self._condition(always, shown, absent)
-                if condition is None:
+                if condition is None or any(condition.fails(s.vector) for s in absent):
                     break
                 hypothesis = replace(always, condition=condition)
             trial = self._tried(hypothesis, shown, rivals, until)
@@ -475,8 +477,18 @@ class Experiments:
     ) -> Trial:
         """Hold a rule against fresh cases, which are then known."""
         hypothesis = of_elements(rule, known)
+        trial = Trial(hypothesis)
+        for sample in self._refuting:  # what refuted a rule before is not tried again
+            if hypothesis.fails(sample.vector) and _is_telling(hypothesis, sample.vector):
+                if sample.failed:
+                    trial.see(sample, ())
+                else:
+                    trial.absent.append(sample)
+        if trial.is_refuted:
+            return trial
         trial = self._tried(hypothesis, [s for s in left if hypothesis.predicts(s)], (), until)
         known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+        self._refuting += [*trial.absent, *trial.other]
         return trial
 
     def _general(
