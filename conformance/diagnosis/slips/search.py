@@ -25,6 +25,8 @@ _HELD_AGAINST = 48
 """Failures that slips are held against, at most."""
 _LARGEST = 1 << 14
 """Elements of an output that is looked at, at most."""
+_FEW = 3
+"""Larger ones that are looked at, at most."""
 _LEAST_SHARE = 4
 """A slip reproduces one in so many of them at least."""
 _SUSPECTS = 3
@@ -41,7 +43,9 @@ def likely_slips(
     Each suspect holds alternatives, those first that reproduce most, and of these the simplest.
     The next suspect reproduces most of what the first one leaves, alone or together with it.
     """
-    left = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
+    left = [s for s in left if s.outputs and s.vector.values]
+    # Large ones take long: they are looked at where there are no others.
+    left = [s for s in left if _weight(s) <= _LARGEST] or sorted(left, key=_weight)[:_FEW]
     suspects: list[list[Together]] = []
     until = thread_time() + _SECONDS
     while left and len(suspects) < most:
@@ -116,7 +120,7 @@ def _weight(sample: Sample) -> int:
 
 @cache
 def slips() -> tuple[Fault, ...]:
-    """Return every slip, the simplest first."""
+    """Return every slip, of those alike the simplest first."""
     made = (
         values.of_numbers,
         values.of_reductions,
@@ -125,9 +129,9 @@ def slips() -> tuple[Fault, ...]:
         windows.of_windows,
         cells.of_padding,
         cells.of_taps,
-        cells.of_entries,
     )
-    return (*_of_shapes(), *_faults("slip", *made))
+    # Of large cases, what goes by the number of an entry is likeliest to be wrong.
+    return (*_faults("slip-of-entries", cells.of_entries), *_of_shapes(), *_faults("slip", *made))
 
 
 @cache
