@@ -124,10 +124,12 @@ class Trial:
         if sample.outputs is None and sample.vector.values and not sample.failed:
             return  # some element is undefined, so an exception is no failure: it tells nothing
         if not hypothesis.fails(sample.vector):
-            if sample.failed:
-                self.strays.append(sample)
-            else:
+            if not sample.failed:
                 self.quiet += 1
+            elif isinstance(hypothesis, Elements) and hypothesis.explains(sample):
+                self.predicted.append(sample)  # it may be as right, or just not
+            else:
+                self.strays.append(sample)
         elif hypothesis.predicts(sample):
             # Right where it shows, and as predicted: what comes instead is equal there.
             if sample.failed:
@@ -593,11 +595,12 @@ class Experiments:
         trial = Trial(hypothesis)
         bases = [s.vector for s in thinned(shown, _BASES)]
         others = [s.vector for s in thinned([*self._failing, *self._conforming], _BASES)]
-        fresh = self._laboratory.near(bases, others)
         open_clauses = self._laboratory.open_clauses
         touched = Counter(chain(*(open_clauses(s.vector) for s in shown)))
         about = {clause for clause, count in touched.items() if 2 * count > len(shown)}
         for _ in range(_DRAWS):
+            # What went as predicted leads further away from what the hypothesis was made of.
+            fresh = self._laboratory.near([*bases, *(s.vector for s in trial.predicted)], others)
             drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]

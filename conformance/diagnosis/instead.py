@@ -67,7 +67,12 @@ class Instead:
         if values is None:
             return None
         right = widen(layout.expected.values)
-        shown = ~_same(values, right, right, layout)
+        shown = ~_equal(values, right)
+        if layout.operator.reduction.sums:
+            with np.errstate(invalid="ignore", over="ignore"):
+                # What differs by less than sums of so many cells may do is as right.
+                addends = np.maximum(layout.expected.addends.reshape(layout.shape), 1)
+                shown &= ~(np.abs(values - right) <= addends * _rounding(values, layout))
         return shown & self._told(values) if told else shown
 
     def _told(self, values: Doubles) -> Bools:
@@ -119,18 +124,26 @@ def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
     return told >= _FEWEST and 2 * told >= wrong
 
 
+def _equal(one: Doubles, other: Doubles) -> Bools:
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
+
+
+def _rounding(values: Doubles, layout: Layout) -> Doubles:
+    """Return how far rounding may take a sound backend from values, and a few times more."""
+    name = name_of(layout.data.dtype)
+    if name not in FLOATS:
+        return np.zeros(())
+    fmt = float_format(name)
+    size = np.maximum(np.abs(values), layout.expected.magnitude.reshape(layout.shape))
+    return np.asarray(_ROUNDING * (fmt.unit * size + fmt.smallest))
+
+
 def _same(got: Doubles, values: Doubles, right: Doubles, layout: Layout) -> Bools:
     """Say where values are the same but for rounding, which must be far less than what is wrong."""
-    name = name_of(layout.data.dtype)
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(got - values)
-        least = 0.0
-        if name in FLOATS:
-            fmt = float_format(name)
-            size = np.maximum(np.abs(values), layout.expected.magnitude.reshape(right.shape))
-            least = _ROUNDING * (fmt.unit * size + fmt.smallest)
-        near = (off <= least) & ((off <= np.abs(got - right) / _ROUNDING) | (got == right))
-        return np.asarray((got == values) | (np.isnan(got) & np.isnan(values)) | near)
+        near = (off <= _rounding(values, layout)) & (off <= np.abs(got - right) / _ROUNDING)
+        return _equal(got, values) | near
 
 
 def _right(layout: Layout) -> Doubles:

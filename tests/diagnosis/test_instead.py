@@ -7,7 +7,7 @@ import pytest
 from support.fakes import pool, vector
 from support.samples import sample
 
-from conformance.diagnosis.instead import instead_of
+from conformance.diagnosis.instead import Instead, instead_of
 
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [1, 1]}
 
@@ -131,3 +131,24 @@ def test_it_says_where_it_does_not_show():
     found = instead_of([taken, other])
     assert found is not None
     assert found.shows(taken.vector, {}).tolist() == [[[False, True]]]
+
+
+def test_what_changes_far_fewer_elements_is_named_in_place_of_what_is_simpler():
+    """The first of those that change about as many is simple enough."""
+    data = np.arange(-8.0, 8.0, dtype=np.float32).reshape(1, 1, 16)
+    kernel = pool(kernel=[1], strides=[1], pads_begin=[0], pads_end=[0])
+    taken = sample(vector(data, kernel), lambda _v, output: np.maximum(output, 0))
+    relu = Instead("as if negative", lambda layout: np.maximum(layout.expected.values, 0.0))
+    nearly_zero = Instead("zero but once", lambda layout: 0.0 * layout.expected.values)
+    right = sample(vector(data + 8, kernel), lambda _v, _output: None)
+    assert instead_of([taken, right], others=[relu]) is relu
+    assert instead_of([taken, right], others=[nearly_zero]).words == "zero"
+
+
+def test_of_elements_of_which_nothing_is_told_nothing_is_known():
+    """They may be wrong, so they are marked unless only what is told is asked for."""
+    data = np.array([[[1.0, 2.0, 3.0]]], np.float32)
+    taken = vector(data, pool(kernel=[1], strides=[1], pads_begin=[0], pads_end=[0]))
+    first = Instead("seven at first", lambda _layout: np.array([[[7.0, np.nan, np.nan]]]))
+    assert first.shows(taken, {}).tolist() == [[[True, True, True]]]
+    assert first.shows(taken, {}, told=True).tolist() == [[[True, False, False]]]

@@ -82,7 +82,8 @@ def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
     sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
     sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_as_seed)
     until = thread_time() + _SECONDS
-    candidates = [_instead(slip, planting) for slip in slips()] if sample else []
+    every = (*slips(), *of_common_numbers(sample)) if sample else ()
+    candidates = [_instead(slip, planting) for slip in every]
     for failure in sample:
         layout = layout_of(failure.vector, planting.readings(failure.vector))
         kept = []
