@@ -124,12 +124,7 @@ class Trial:
         if sample.outputs is None and sample.vector.values and not sample.failed:
             return  # some element is undefined, so an exception is no failure: it tells nothing
         if not hypothesis.fails(sample.vector):
-            if not sample.failed:
-                self.quiet += 1
-            elif isinstance(hypothesis, Elements) and hypothesis.explains(sample):
-                self.predicted.append(sample)  # it may be as right, or just not
-            else:
-                self.strays.append(sample)
+            self._see_elsewhere(sample)
         elif hypothesis.predicts(sample):
             # Right where it shows, and as predicted: what comes instead is equal there.
             if sample.failed:
@@ -148,6 +143,14 @@ class Trial:
                 (self.in_part if in_part else self.other).append(sample)
         else:
             self.other.append(sample)
+
+    def _see_elsewhere(self, sample: Sample) -> None:
+        if not sample.failed:
+            self.quiet += 1
+        elif isinstance(self.hypothesis, Elements) and self.hypothesis.explains(sample):
+            self.predicted.append(sample)  # it differs from what is right hardly more than may be
+        else:
+            self.strays.append(sample)
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""

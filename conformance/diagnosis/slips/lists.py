@@ -376,21 +376,6 @@ def _slack_over_stride(more: int, rounded: Callable[[int, int], int], plus: int)
     return of
 
 
-def _begun(before: Callable[[int, int, int], int]) -> Reading:
-    """Count only windows that begin before a place, given by the input size, begin pad, kernel."""
-
-    def of(lists: Lists, name: str) -> Numbers:
-        if "strides" not in lists:
-            return lists[name]
-        lengths = (lists[each] for each in (name, "sizes", "pads_begin", "kernel", "strides"))
-        return tuple(
-            min(o, axis.ceil_div(before(d, begin, k), s))
-            for o, d, begin, k, s in zip(*lengths, strict=True)
-        )
-
-    return of
-
-
 _SIGNS = {-1: " less 1", 0: "", 1: " plus 1"}
 _COUNTS: tuple[tuple[str, Reading], ...] = (
     *(
@@ -405,8 +390,6 @@ _COUNTS: tuple[tuple[str, Reading], ...] = (
             ("to nearest", lambda a, b: (2 * a + b) // (2 * b)),
         )
     ),
-    ("that of windows that begin before the input ends", _begun(lambda d, begin, _: d + begin)),
-    ("that of windows that end in the input", _begun(lambda d, begin, k: d + begin - k + 1)),
 )
 
 

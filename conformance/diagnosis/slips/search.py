@@ -129,7 +129,6 @@ def slips() -> tuple[Fault, ...]:
         windows.of_divisors,
         windows.of_windows,
         cells.of_padding,
-        cells.of_taps,
     )
     # Of large cases, what goes by the number of an entry is likeliest to be wrong.
     return (*_faults("slip-of-entries", cells.of_entries), *_of_shapes(), *_faults("slip", *made))

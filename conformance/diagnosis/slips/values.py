@@ -47,10 +47,6 @@ def _where(holds: Callable[[Doubles], Any], value: float) -> Change:
     return lambda v, _: np.where(holds(v), value, v)
 
 
-def _smaller(least: float) -> Callable[[Doubles], Any]:
-    return lambda v: np.abs(v) < least
-
-
 def _at_least(value: float) -> Change:
     return lambda v, _: np.where(v < value, value, v)
 
@@ -99,23 +95,12 @@ _CHANGES: tuple[tuple[str, Change], ...] = (
         lambda v, f: np.where(v == -f.largest, -np.inf, v),
     ),
     ("0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)),
-    *(
-        (f"0 where they are smaller than {least:g}", _where(_smaller(least), 0.0))
-        for least in (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
-    ),
     *_ROUNDINGS,
     ("rounded to integers", lambda v, _: np.rint(v)),
     ("cut off to integers", lambda v, _: np.trunc(v)),
     ("rounded down to integers", lambda v, _: np.floor(v)),
     ("rounded up to integers", lambda v, _: np.ceil(v)),
     ("rounded to integers, halves up", lambda v, _: np.floor(v + 0.5)),
-    *(
-        (
-            f"rounded to multiples of 1/{1 << bits}",
-            lambda v, _, b=bits: np.rint(v * 2.0**b) / 2.0**b,
-        )
-        for bits in (4, 8, 16)
-    ),
     *((f"kept in the range of {name}", _within(*_range(name))) for name in _RANGES),
     *((f"at least {value:g}", _at_least(value)) for value in (-1.0, -128.0)),
     *(
