@@ -213,10 +213,8 @@ class Condition:
         plural = " from ".join(filter(None, (_plural(first), rest)))
         number = _shown(self.value)
         if self.relation == "is":
-            ends = {"end": "last", "nearer end": "first and last"}
             if self.value == 0:
-                which = next((ends[e] for e in ends if rest == f"the {e}"), "first")
-                return f"the {which} {first}" + "s" * (" and " in which)
+                return f"the {'last' if rest == 'the end' else 'first'} {first}"
             return f"{noun} {number}"
         if self.relation == "modulo":
             if self.modulus == 2:
@@ -288,7 +286,7 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
     "inputs": ("size", 0),
 }
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
-_OF_DATA = frozenset({"value", "largest_cell", "smallest_cell"})
+_OF_DATA = frozenset({"value", "largest_cell"})
 """Features of numbers in the data, which no size lets occur."""
 _AXIS: Mapping[str, int] = {"size": 1}
 
