@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -65,8 +66,8 @@ _RULES = 2
 """Rules that are tried of those that fit what is known."""
 _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
-_CONDITIONS = 4
-"""Times that a condition is learned for a fault, at most."""
+_CONDITIONS = 6
+"""Times that fresh cases are drawn for the condition of a fault, at most."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -233,18 +234,31 @@ class Experiments:
         for faults in next(iter(likely_slips(together, self._planting, most=1)), []):
             hypothesis = FaultHypothesis(faults, self._planting)
             covered = [t for t in several if all(map(hypothesis.explains, t.predicted))]
-            if len(covered) > 1:
-                before = self._without(covered)
-                trial = self._on_suspect([faults], ())
-                if trial is not None and trial.is_confirmed:
-                    return
-                self._confirmed = before
+            if len(covered) > 1 and self._in_place_of(
+                covered, partial(self._on_suspect, [faults], ())
+            ):
+                return
 
-    def _without(self, trials: Sequence[Trial]) -> list[Trial]:
-        """Leave out some of the confirmed causes; return all of them."""
+    def _in_place_of(
+        self, covered: Sequence[Trial], attempt: Callable[[], Trial | None]
+    ) -> Trial | None:
+        """Return what an attempt confirms as if some causes were not, which it then replaces.
+
+        None, and all is as before, unless it explains all that they do and says as much: not that
+        some of the elements somewhere are wrong.
+        """
         before = self._confirmed
-        self._confirmed = [trial for trial in before if trial not in trials]
-        return before
+        self._confirmed = [trial for trial in before if trial not in covered]
+        trial = attempt()
+        if (
+            trial is not None
+            and trial.is_confirmed
+            and (trial.is_whole or not covered)
+            and all(trial.explains(s) for other in covered for s in other.predicted)
+        ):
+            return trial
+        self._confirmed = before
+        return None
 
     def _on_slips(self) -> None:
         """Look for slips as long as some are confirmed."""
@@ -265,22 +279,14 @@ class Experiments:
             for trial in self._confirmed
             if any(manner_of(s) == manner for s in trial.strays if not self._is_explained(s))
         ]
-        if faults:
-            before = self._without(faults)
+
+        def on_all() -> Trial | None:
             failing = [s for s in self._failing if not self._is_explained(s)]
-            trial = self._on_rule([s for s in failing if manner_of(s) == manner])
-            if (
-                trial is not None
-                and trial.is_whole
-                and all(trial.explains(s) for fault in faults for s in fault.predicted)
-            ):
-                self._confirmed.append(trial)
-                return True
-            self._confirmed = before
-        trial = self._on_rule([s for s in left if manner_of(s) == manner])
-        if trial is not None:
-            self._confirmed.append(trial)
-        return trial is not None
+            return self._on_rule([s for s in failing if manner_of(s) == manner])
+
+        if faults and self._in_place_of(faults, on_all):
+            return True
+        return self._on_rule([s for s in left if manner_of(s) == manner]) is not None
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
@@ -351,13 +357,7 @@ class Experiments:
         """Learn when a backend has a fault, in place of what is confirmed and it explains."""
         always = FaultHypothesis(faults, self._planting)
         covered = [t for t in self._confirmed if all(map(always.explains, t.predicted))]
-        before = self._without(covered)
-        trial = self._on_condition(faults, rivals)
-        if trial is None or all(trial.explains(s) for t in covered for s in t.predicted):
-            self._confirmed = before if trial is None else self._confirmed
-            return trial
-        self._confirmed = before
-        return self._on_condition(faults, rivals)
+        return self._in_place_of(covered, partial(self._on_condition, faults, rivals))
 
     def _on_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
@@ -371,14 +371,14 @@ class Experiments:
             return None
         until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
-        conditions = 0
-        while trial.absent and not trial.other and self._laboratory.clock < until:
+        for _ in range(_CONDITIONS):
+            if not trial.absent or trial.other or not (trial.predicted or hypothesis.condition):
+                break
+            if self._laboratory.clock > until:
+                break
             shown += trial.predicted
             absent += trial.absent
             if len(shown) >= _FEW:
-                conditions += 1
-                if conditions > _CONDITIONS:
-                    break
                 condition = self._condition(always, shown, absent)
                 if condition is None or any(condition.fails(s.vector) for s in absent):
                     break
@@ -422,6 +422,13 @@ class Experiments:
         return next(iter((conditions() if len(first) > 1 else []) or first), None)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
+        """Confirm a rule for failures, which are of one manner; None in vain."""
+        trial = self._best_rule(left)
+        if trial is not None:
+            self._confirmed.append(trial)
+        return trial
+
+    def _best_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Learn a rule for failures, hold it against fresh cases, and learn again with these.
 
         The failures left are of one manner.
@@ -433,7 +440,7 @@ class Experiments:
         others = slips_instead(left, self._planting) if manner == "values" else []
         best: Trial | None = None
         for _ in range(_ROUNDS):
-            if self._laboratory.is_over:
+            if self._laboratory.is_over or not known:
                 break
             until = self._laboratory.clock + _SECONDS
             known = _of_manner(known, manner)

@@ -38,7 +38,7 @@ from conformance.vector import Case, Vector
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
+Relation = Literal["is", "is not", "from", "to", "modulo"]
 Quantifier = Literal["", "some", "every"]
 Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
 
@@ -114,9 +114,9 @@ class Condition:
             found = np.isin(column.astype(str), sorted(self.value))
             return np.asarray(found if self.relation == "is" else ~found & (column != ""))
         numbers = column % self.modulus if self.modulus else column
-        if self.relation.endswith("from"):
+        if self.relation == "from":
             return np.asarray(numbers >= self.value)
-        if self.relation.endswith("to"):
+        if self.relation == "to":
             return np.asarray(numbers <= self.value)
         return np.asarray(numbers == self.value)
 
@@ -176,7 +176,7 @@ class Condition:
             # Faults go by powers of two, or by small numbers such as those of colours.
             odd = self.modulus & (self.modulus - 1) > 0
             return 2.0 if self.modulus == 2 else 4.0 + odd + 2.0 * (odd and self.modulus > 12)
-        return 7.0 if self.modulus else 4.0
+        return 4.0
 
     @property
     def words(self) -> str:
@@ -220,9 +220,6 @@ class Condition:
             if self.modulus == 2:
                 return f"{('even', 'odd')[int(self.value)]} {plural}"
             return f"{plural} that are {number} modulo {self.modulus}"
-        if self.modulus:
-            end = "at least" if self.relation == "modulo from" else "at most"
-            return f"{plural} that are {end} {number} modulo {self.modulus}"
         return f"{plural} from {number} on" if self.relation == "from" else f"{plural} to {number}"
 
 
@@ -900,7 +897,7 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
     yield Condition(feature, "from", low)
     yield Condition(feature, "to", high)
     if kind.cycles:
-        yield from _cycles(feature, values.astype(np.int64), kind.style == "index")
+        yield from _cycles(feature, values.astype(np.int64))
 
 
 def _on_words(
@@ -932,19 +929,12 @@ def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
                 yield Condition(feature, relation, value, modulus, over="some")
 
 
-def _cycles(feature: Feature, values: Ints, is_index: bool) -> Iterator[Condition]:  # noqa: FBT001
+def _cycles(feature: Feature, values: Ints) -> Iterator[Condition]:
     first = int(values[0])
     apart = int(np.gcd.reduce(values - first))
     for modulus in (2, *GROUPS[1:]) if apart == 0 else range(2, _LARGEST_CYCLE + 1):
         if gcd(apart, modulus) == modulus or apart == 0:
             yield Condition(feature, "modulo", float(first % modulus), modulus)
-    for modulus in GROUPS[1:] if is_index else ():
-        remainders = values % modulus
-        low, high = int(remainders.min()), int(remainders.max())
-        if 0 < low < high:
-            yield Condition(feature, "modulo from", float(low), modulus)
-        if low < high < modulus - 1:
-            yield Condition(feature, "modulo to", float(high), modulus)
 
 
 def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:

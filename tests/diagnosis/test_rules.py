@@ -323,10 +323,6 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
             "odd rows",
         ),
         (
-            Condition(Feature("channel"), "modulo from", 4.0, 8),
-            "channels that are at least 4 modulo 8",
-        ),
-        (
             Condition(Feature("overhang", 1), "from", 1.0),
             "windows that overhang the last axis by at least 1 cell",
         ),
