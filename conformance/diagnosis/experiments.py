@@ -386,17 +386,26 @@ class Experiments:
             trial = self._tried(hypothesis, shown, rivals, until)
         if not trial.is_confirmed:
             return None
-        if hypothesis.condition is not None:
-
-            def under(rule: Rule) -> FaultHypothesis:
-                return replace(always, condition=rule)
-
-            general = self._general(hypothesis.condition, [*shown, *absent], under)
-            if general is not hypothesis.condition:
-                wider = self._tried(under(general), shown, rivals, until)
-                trial = wider if wider.is_confirmed else trial
+        trial = self._under_wider(trial, [*shown, *absent], rivals, until)
         self._confirmed.append(trial)
         return trial
+
+    def _under_wider(
+        self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], until: float
+    ) -> Trial:
+        """Return a fault confirmed without those of its conditions that fresh cases do not need."""
+        hypothesis = trial.hypothesis
+        if not isinstance(hypothesis, FaultHypothesis) or hypothesis.condition is None:
+            return trial
+
+        def under(rule: Rule) -> FaultHypothesis:
+            return replace(hypothesis, condition=rule)
+
+        general = self._general(hypothesis.condition, known, under)
+        if general is hypothesis.condition:
+            return trial
+        wider = self._tried(under(general), [s for s in known if s.failed], rivals, until)
+        return wider if wider.is_confirmed else trial
 
     def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
         return list(islice(filter(hypothesis.predicts, self._failing), most))
