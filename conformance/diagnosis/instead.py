@@ -9,12 +9,7 @@ from math import inf
 
 import numpy as np
 
-from conformance.diagnosis.elements import (
-    Bools,
-    Doubles,
-    Layout,
-    layout_of,
-)
+from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.reference.rounding import widen
@@ -27,7 +22,6 @@ _MOST_FITTING = 12
 _FEWER = 2
 """What changes so many times fewer elements takes the place of what is simpler."""
 _ROUNDING = 8.0
-_NARROWER = ("float32", "float16", "bfloat16")
 
 Values = Callable[[Layout], Doubles | None]
 """Returns values for all elements of an output, NaN where it says nothing; None: of none."""

@@ -68,6 +68,8 @@ _TRIED = 2
 _FURTHER_AXIS = 1.5
 _LARGEST_CYCLE = 64
 _LONG_NUMBER = 1e7
+_FEW = 4
+"""The largest number that kernels often specialise on."""
 _COMMON = 2
 """The largest number that thresholds often are."""
 _EQUALS = (1, 2, 3, 4, 6)
@@ -169,7 +171,7 @@ class Condition:
         if isinstance(self.value, frozenset):
             return 2.0 * len(self.value)
         if self.relation == "is":
-            return 2.0 if self.value == 0 else 5.0
+            return 2.0 if self.value == 0 else 4.5 if self.value <= _FEW else 5.0
         if self.relation in {"from", "to"} and self.value <= _COMMON:
             return 3.0
         if self.relation == "modulo":
@@ -918,12 +920,16 @@ def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
     if kind.style != "flag":
         yield Condition(feature, "from", float(np.nanmax(values, axis=0).min()), over="some")
         yield Condition(feature, "to", float(np.nanmin(values, axis=0).max()), over="some")
-    moduli = (0, 2, *GROUPS[1:]) if kind.cycles else (0,)
-    for modulus in moduli:
+    single: set[float] = set()
+    for modulus in (0, 2, *GROUPS[1:]) if kind.cycles else (0,):
         numbers = values % modulus if modulus else values
         first = numbers[~np.isnan(numbers[:, 0]), 0]
         for number in np.unique(first).tolist():
-            if (numbers == number).any(axis=0).all():
+            held = (numbers == number).any(axis=0).all()
+            if not modulus and held:
+                single.add(number)
+            # A single number has every remainder.
+            if held and not (modulus > 2 and any(n % modulus == number for n in single)):
                 value = bool(number) if kind.style == "flag" else number
                 relation: Relation = "modulo" if modulus else "is"
                 yield Condition(feature, relation, value, modulus, over="some")
@@ -932,8 +938,9 @@ def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
 def _cycles(feature: Feature, values: Ints) -> Iterator[Condition]:
     first = int(values[0])
     apart = int(np.gcd.reduce(values - first))
-    for modulus in (2, *GROUPS[1:]) if apart == 0 else range(2, _LARGEST_CYCLE + 1):
-        if gcd(apart, modulus) == modulus or apart == 0:
+    # A single number has every remainder; that it is odd or even alone is worth a try.
+    for modulus in range(2, _LARGEST_CYCLE + 1) if apart else (2,):
+        if gcd(apart, modulus) == modulus:
             yield Condition(feature, "modulo", float(first % modulus), modulus)
 
 
