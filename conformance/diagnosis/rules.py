@@ -376,8 +376,10 @@ class Rule:
             alike, told = self.instead.matches(sample, layout)
             if alike < told:
                 return False
-        # A fault that misses a cell shows in a maximum where that cell is the largest.
-        share = _SHARE[layout.operator.reduction.sums]
+        # A fault that misses a cell shows in a maximum where that cell is the largest; but where it
+        # is known what the elements are, it is known which of them differ.
+        known = self.instead is not None and not self.some
+        share = _NEARLY_ALL if known else _SHARE[layout.operator.reduction.sums]
         return not layout.tells or int(sample.wrong.sum()) >= share * int(shown.sum())
 
     def explains(self, sample: Sample) -> bool:
