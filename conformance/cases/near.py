@@ -392,7 +392,7 @@ def _set_type(draft: _Draft, value: str) -> bool:
 
 
 def _set_rank(draft: _Draft, value: int) -> bool:
-    if not draft.operator.takes_axes(value):
+    if not draft.operator.takes_axes(value) or value + 2 > MAX_RANK:
         return False
     # Axes of one cell and a window on it change nothing.
     first = {name: 0 if name.startswith("pads") else 1 for name in draft.axes[0]}

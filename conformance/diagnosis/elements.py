@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from math import prod
 from operator import eq, gt
 from typing import Any, Literal
@@ -33,7 +33,6 @@ Style = Literal["index", "count", "number", "flag", "word"]
 
 GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
-_MOST_GATHERED = 1 << 19
 ALL_AXES = 0
 FIRST_AXIS = -1
 _AXES = ("the last axis", "the last axis but one", "the last axis but two")
@@ -53,7 +52,8 @@ class Kind:
     `words` are for the style: the noun of an "index", a "number" or a "word", a phrase with {} for
     a number of a "count", and what is said of true and of false, with a bar between, of a "flag".
     `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
-    go by the remainder of a division.
+    go by the remainder of a division. Of cells of a `special` kind, it may need some, but never
+    mind them.
     """
 
     of: Of
@@ -62,6 +62,7 @@ class Kind:
     surprise: float = 3.0
     cycles: bool = False
     of_elements: bool = False
+    special: bool = False
 
     @property
     def per_axis(self) -> bool:
@@ -179,32 +180,6 @@ class Layout:
             numbers = _largest_between(np.moveaxis(numbers, axis, -1), lo, hi)
             numbers = np.moveaxis(numbers, -1, axis)
         return numbers
-
-    @cached_property
-    def largest_at(self) -> tuple[Doubles, ...] | None:
-        """The offset of the largest cell from the start of its window, per axis; None if many."""
-        assert self.plan is not None
-        windows, sizes = self.plan.windows, self.plan.params.sizes
-        lengths = [int(cells.max()) for cells in windows.lengths]
-        if prod(self.shape) * prod(lengths) > _MOST_GATHERED or 0 in lengths:
-            return None
-        cells, inside = self.wide_data, np.ones((), np.bool_)
-        parts = []
-        for (start, stop, n), k in zip(windows.axes, lengths, strict=True):
-            parts.append((start[:, None] + np.arange(k) * n, stop))
-        for axis, ((at, stop), d) in enumerate(zip(parts, sizes, strict=True)):
-            ok = (at >= 0) & (at < d) & (at < stop[:, None])
-            # Each axis becomes two: windows, and cells of a window.
-            cells = cells.take(np.clip(at, 0, d - 1), axis=2 + 2 * axis)
-            shape = [1] * (2 * len(sizes))
-            shape[2 * axis : 2 * axis + 2] = ok.shape
-            inside = inside & ok.reshape(shape)
-        cells = np.where(inside, cells, -np.inf)
-        order = [0, 1, *range(2, cells.ndim, 2), *range(3, cells.ndim, 2)]
-        flat = cells.transpose(order).reshape(*self.shape, -1)
-        # Of flat indices alone: numpy 2.4 gets those of large arrays of several axes wrong.
-        offsets = np.unravel_index(flat.argmax(-1).ravel(), lengths)
-        return tuple(np.asarray(at, np.float64).reshape(self.shape) for at in offsets)
 
 
 def _largest_between(numbers: Doubles, lo: Array, hi: Array) -> Doubles:
@@ -343,40 +318,14 @@ def _negative_only(layout: Layout, _axis: int) -> Bools:
     return np.asarray(_marked(lambda data: ~(data < 0))(layout, 0) == 0)
 
 
-def _largest(layout: Layout, axis: int, *, from_end: bool) -> Doubles | None:
-    if layout.operator.reduction.sums or layout.largest_at is None:
-        return None
-    offset = layout.largest_at[layout.axes - axis]
-    if not from_end:
-        return offset
-    start, stop, *_ = _window(layout, axis)
-    return layout.along(axis, stop - start - 1) - offset
-
-
 def _value(layout: Layout, _axis: int) -> Doubles | None:
     if layout.expected is None:
         return None
     return widen(layout.expected.values)
 
 
-def _extreme(sign: int) -> Of:
-    """Return the feature: the largest cell of the window, or the smallest."""
-    return lambda layout, _: sign * layout.largest(sign * layout.wide_data)
-
-
-def _at_end(start: bool, mark: Callable[[Doubles], Bools]) -> Of:  # noqa: FBT001
-    """Return the feature: the first, or the last, cell of the window inside the input is marked."""
-
-    def of(layout: Layout, _axis: int) -> Bools:
-        cells = layout.wide_data
-        inside = np.ones((), np.bool_)
-        for axis in range(1, layout.axes + 1):
-            at = (_first_cell if start else _last_cell)(layout, axis).astype(np.int64)
-            cells = cells.take(np.clip(at.ravel(), 0, layout.data.shape[-axis] - 1), -axis)
-            inside = inside & (_cells_on(layout, axis) > 0)
-        return mark(cells) & inside
-
-    return of
+def _largest_cell(layout: Layout, _axis: int) -> Doubles:
+    return layout.largest(layout.wide_data)
 
 
 def _exact_in(name: str) -> Of:
@@ -408,10 +357,6 @@ def _position(layout: Layout, axis: int) -> Doubles:
 
 def _position_end(layout: Layout, axis: int) -> Doubles:
     return layout.shape[-axis] - 1 - layout.index(-axis)
-
-
-def _nearer_end(layout: Layout, axis: int) -> Doubles:
-    return np.minimum(_position(layout, axis), _position_end(layout, axis))
 
 
 def _channel(layout: Layout, _axis: int) -> Doubles:
@@ -455,6 +400,11 @@ def _count(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -
     return Kind(of, "count", words, surprise, cycles=cycles, of_elements=True)
 
 
+def _special(of: Of, words: str, surprise: float = 3.0) -> Kind:
+    said = f"windows with {{}} {words}"
+    return Kind(of, "count", said, surprise, of_elements=True, special=True)
+
+
 def _windows(of: Of, words: str, surprise: float = 3.0) -> Kind:
     return Kind(of, "flag", words, surprise, of_elements=True)
 
@@ -462,7 +412,6 @@ def _windows(of: Of, words: str, surprise: float = 3.0) -> Kind:
 _OF_ELEMENTS: Mapping[str, Kind] = {
     "position": _index(_position, "{place}|", cycles=True),
     "position_end": _index(_position_end, "{place} from the end|"),
-    "nearer_end": _index(_nearer_end, "{place} from the nearer end|", 5.0),
     "channel": _index(_channel, "channel|", cycles=True),
     "channel_end": _index(_from_end(_channel), "channel from the end|"),
     "batch_index": _index(_batch_index, "batch|", cycles=True),
@@ -486,36 +435,14 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     ),
     "inside": _count(_inside, "windows with {} cells of the input"),
     "divisor": _count(_divisor, "windows with a divisor of {}", 4.0),
-    "nan": _count(_marked(np.isnan), "windows with {} cells of NaN"),
-    "plus_infinity": _count(_marked(np.isposinf), "windows with {} cells of infinity"),
-    "minus_infinity": _count(_marked(np.isneginf), "windows with {} cells of minus infinity"),
-    "zero": _count(_marked(lambda data: data == 0), "windows with {} cells of zero", 5.0),
-    "negative": _count(_marked(lambda data: data < 0), "windows with {} cells below zero", 5.0),
-    "subnormal": _count(_subnormal, "windows with {} subnormal cells", 4.0),
-    "largest_at": _count(
-        partial(_largest, from_end=False),
-        "windows whose largest cell is {} from their first along {axis}",
-        4.0,
-    ),
-    "largest_at_end": _count(
-        partial(_largest, from_end=True),
-        "windows whose largest cell is {} from their last along {axis}",
-        4.0,
-    ),
+    "nan": _special(_marked(np.isnan), "cells of NaN"),
+    "plus_infinity": _special(_marked(np.isposinf), "cells of infinity"),
+    "minus_infinity": _special(_marked(np.isneginf), "cells of minus infinity"),
+    "zero": _special(_marked(lambda data: data == 0), "cells of zero", 5.0),
+    "negative": _special(_marked(lambda data: data < 0), "cells below zero", 5.0),
+    "subnormal": _special(_subnormal, "subnormal cells", 4.0),
     "value": _count(_value, "elements whose right value is {}", 6.0),
-    "largest_cell": _count(_extreme(1), "windows whose largest cell is {}", 6.0),
-    "smallest_cell": _count(_extreme(-1), "windows whose smallest cell is {}", 6.0),
-    "number": _count(
-        _marked(lambda data: ~np.isnan(data)), "windows with {} cells that are no NaN", 4.0
-    ),
-    **{
-        f"nan_{name}": _windows(
-            _at_end(start, np.isnan),
-            f"windows that {name} with a NaN|windows that do not {name} with a NaN",
-            4.0,
-        )
-        for name, start in (("begin", True), ("end", False))
-    },
+    "largest_cell": _count(_largest_cell, "windows whose largest cell is {}", 6.0),
     "negative_only": _windows(
         _negative_only,
         "windows that hold cells below zero only|windows with a cell that is not below zero",
@@ -528,11 +455,6 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "below_zero": _windows(
         lambda layout, _: None if (v := _value(layout, 0)) is None else v < 0,
         "elements whose right value is below zero|elements whose right value is not below zero",
-    ),
-    "whole": _windows(
-        lambda layout, _: None if (v := _value(layout, 0)) is None else v == np.rint(v),
-        "elements whose right value is an integer|elements whose right value is no integer",
-        4.0,
     ),
     **{
         f"exact_in_{name}": _windows(
@@ -741,6 +663,11 @@ _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
     "dtype": _word(lambda layout, _: name_of(layout.data.dtype), "the type"),
+    "integers": _flag(
+        lambda layout, _: layout.data.dtype.kind in "iu",
+        "the type is of integers|the type is of floating-point numbers",
+        2.0,
+    ),
     "auto_pad": _word(_meaning("auto_pad"), "the padding mode"),
     "rounding": _word(_meaning("rounding"), "the rounding", 2.0),
     "include_pad": _flag(_meaning("include_pad"), "padding counts|padding does not count", 2.0),
@@ -802,16 +729,6 @@ _OF_CASES: Mapping[str, Kind] = {
         "the data hold an infinity|no infinity in the data",
         4.0,
     ),
-    "all_negative": _flag(
-        _of_data(lambda data: (data < 0).all()),
-        "all data are below zero|not all data are below zero",
-        4.0,
-    ),
-    "any_negative": _flag(
-        _of_data(lambda data: (data < 0).any()),
-        "some data are below zero|no data are below zero",
-        4.0,
-    ),
     **{
         f"no_{role}": _flag(_absent(role), f"{words} left out|{words} given", 4.0)
         for role, words in (
@@ -849,5 +766,5 @@ def features_of(axes: int, *, alike: bool, of_elements: bool) -> list[Feature]:
     ]
 
 
-_OF_ONE_AXIS = {"nearer_end", *(f"position_tail_{group}" for group in GROUPS)}
+_OF_ONE_AXIS = {f"position_tail_{group}" for group in GROUPS}
 """Features that nothing is said of on all axes at once."""

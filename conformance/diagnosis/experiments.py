@@ -12,8 +12,9 @@ refuted those before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -23,10 +24,11 @@ from conformance.cases.near import named
 from conformance.check.report import Proof
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
 from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
-from conformance.diagnosis.slips import likely_slips
+from conformance.diagnosis.slips import likely_slips, slips_instead
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
@@ -64,6 +66,8 @@ _RULES = 2
 """Rules that are tried of those that fit what is known."""
 _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
+_CONDITIONS = 6
+"""Times that fresh cases are drawn for the condition of a fault, at most."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -121,10 +125,7 @@ class Trial:
         if sample.outputs is None and sample.vector.values and not sample.failed:
             return  # some element is undefined, so an exception is no failure: it tells nothing
         if not hypothesis.fails(sample.vector):
-            if sample.failed:
-                self.strays.append(sample)
-            else:
-                self.quiet += 1
+            self._see_elsewhere(sample)
         elif hypothesis.predicts(sample):
             # Right where it shows, and as predicted: what comes instead is equal there.
             if sample.failed:
@@ -132,7 +133,8 @@ class Trial:
             else:
                 self.quiet += 1
         elif not sample.failed:
-            (self.unclear if isinstance(hypothesis, Elements) else self.absent).append(sample)
+            hidden = isinstance(hypothesis, Elements) and hypothesis.may_hide_in(sample.vector)
+            (self.unclear if hidden else self.absent).append(sample)
         elif isinstance(hypothesis, FaultHypothesis):
             together = hypothesis.predicts_with(rivals, sample)
             if together:
@@ -142,6 +144,14 @@ class Trial:
                 (self.in_part if in_part else self.other).append(sample)
         else:
             self.other.append(sample)
+
+    def _see_elsewhere(self, sample: Sample) -> None:
+        if not sample.failed:
+            self.quiet += 1
+        elif isinstance(self.hypothesis, Elements) and self.hypothesis.explains(sample):
+            self.predicted.append(sample)  # it differs from what is right hardly more than may be
+        else:
+            self.strays.append(sample)
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
@@ -163,6 +173,8 @@ class Experiments:
         self._failing = failing
         self._conforming = conforming
         self._fresh: list[Sample] = []
+        self._refuting: list[Sample] = []
+        """Fresh samples that refuted a rule."""
         self._confirmed: list[Trial] = []
         self._known = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
 
@@ -195,6 +207,7 @@ class Experiments:
         that some of the elements somewhere are wrong.
         """
         known = set(map(id, self._confirmed))
+        self._unite()
         self._on_slips()
         hopeless: set[str | None] = set()
         while not self._is_enough:
@@ -211,6 +224,41 @@ class Experiments:
         """Say whether each of some faults is confirmed."""
         known = {fault for trial in self._confirmed for fault in _faults_of(trial)}
         return known.issuperset(faults)
+
+    def _unite(self) -> None:
+        """Look for one slip in place of several faults: it has to explain all that these do."""
+        several = [trial for trial in self._confirmed if _faults_of(trial)]
+        if len(several) < 2:
+            return
+        together = [s for s in self._failing if any(trial.explains(s) for trial in several)]
+        for faults in next(iter(likely_slips(together, self._planting, most=1)), []):
+            hypothesis = FaultHypothesis(faults, self._planting)
+            covered = [t for t in several if all(map(hypothesis.explains, t.predicted))]
+            if len(covered) > 1 and self._in_place_of(
+                covered, partial(self._on_suspect, [faults], ())
+            ):
+                return
+
+    def _in_place_of(
+        self, covered: Sequence[Trial], attempt: Callable[[], Trial | None]
+    ) -> Trial | None:
+        """Return what an attempt confirms as if some causes were not, which it then replaces.
+
+        None, and all is as before, unless it explains all that they do and says as much: not that
+        some of the elements somewhere are wrong.
+        """
+        before = self._confirmed
+        self._confirmed = [trial for trial in before if trial not in covered]
+        trial = attempt()
+        if (
+            trial is not None
+            and trial.is_confirmed
+            and (trial.is_whole or not covered)
+            and all(trial.explains(s) for other in covered for s in other.predicted)
+        ):
+            return trial
+        self._confirmed = before
+        return None
 
     def _on_slips(self) -> None:
         """Look for slips as long as some are confirmed."""
@@ -231,23 +279,14 @@ class Experiments:
             for trial in self._confirmed
             if any(manner_of(s) == manner for s in trial.strays if not self._is_explained(s))
         ]
-        if faults:
-            others = [trial for trial in self._confirmed if trial not in faults]
-            before, self._confirmed = self._confirmed, others
+
+        def on_all() -> Trial | None:
             failing = [s for s in self._failing if not self._is_explained(s)]
-            trial = self._on_rule([s for s in failing if manner_of(s) == manner])
-            if (
-                trial is not None
-                and trial.is_whole
-                and all(trial.explains(s) for fault in faults for s in fault.predicted)
-            ):
-                self._confirmed.append(trial)
-                return True
-            self._confirmed = before
-        trial = self._on_rule([s for s in left if manner_of(s) == manner])
-        if trial is not None:
-            self._confirmed.append(trial)
-        return trial is not None
+            return self._on_rule([s for s in failing if manner_of(s) == manner])
+
+        if faults and self._in_place_of(faults, on_all):
+            return True
+        return self._on_rule([s for s in left if manner_of(s) == manner]) is not None
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
@@ -315,8 +354,14 @@ class Experiments:
         return standing
 
     def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+        """Learn when a backend has a fault, in place of what is confirmed and it explains."""
+        always = FaultHypothesis(faults, self._planting)
+        covered = [t for t in self._confirmed if all(map(always.explains, t.predicted))]
+        return self._in_place_of(covered, partial(self._on_condition, faults, rivals))
+
+    def _on_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
-        hypothesis = FaultHypothesis(faults, self._planting)
+        hypothesis = always = FaultHypothesis(faults, self._planting)
         hypothesis.prepare([s.vector for s in (*self._failing, *self._conforming)])
         shown = self._shown(hypothesis, len(self._failing))
         absent = [s for s in self._conforming if hypothesis.fails(s.vector)]
@@ -326,30 +371,73 @@ class Experiments:
             return None
         until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
-        while trial.absent and not trial.other and self._laboratory.clock < until:
+        for _ in range(_CONDITIONS):
+            if not trial.absent or trial.other or not (trial.predicted or hypothesis.condition):
+                break
+            if self._laboratory.clock > until:
+                break
             shown += trial.predicted
             absent += trial.absent
-            conditions = self._conditions(shown, absent) if len(shown) >= _FEW else ()
-            if not conditions:
-                break
-            hypothesis = FaultHypothesis(faults, self._planting, conditions[0])
+            if len(shown) >= _FEW:
+                condition = self._condition(always, shown, absent)
+                if condition is None or any(condition.fails(s.vector) for s in absent):
+                    break
+                hypothesis = replace(always, condition=condition)
             trial = self._tried(hypothesis, shown, rivals, until)
         if not trial.is_confirmed:
             return None
+        trial = self._under_wider(trial, [*shown, *absent], rivals, until)
         self._confirmed.append(trial)
         return trial
+
+    def _under_wider(
+        self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], until: float
+    ) -> Trial:
+        """Return a fault confirmed without those of its conditions that fresh cases do not need."""
+        hypothesis = trial.hypothesis
+        if not isinstance(hypothesis, FaultHypothesis) or hypothesis.condition is None:
+            return trial
+
+        def under(rule: Rule) -> FaultHypothesis:
+            return replace(hypothesis, condition=rule)
+
+        general = self._general(hypothesis.condition, known, under)
+        if general is hypothesis.condition:
+            return trial
+        wider = self._tried(under(general), [s for s in known if s.failed], rivals, until)
+        return wider if wider.is_confirmed else trial
 
     def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
         return list(islice(filter(hypothesis.predicts, self._failing), most))
 
-    def _conditions(
-        self, shown: Iterable[Sample], absent: Iterable[Sample]
-    ) -> Sequence[Hypothesis]:
-        """Return what tells cases in which a fault is there from those in which it is not."""
-        cases = [Sample(s.vector, None, failed=True) for s in shown]
-        return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
+    def _condition(
+        self, fault: FaultHypothesis, shown: list[Sample], absent: list[Sample]
+    ) -> Rule | None:
+        """Return what tells cases in which a fault is there from those in which it is not.
+
+        Fresh cases, which are added to these, decide between conditions that fit alike.
+        """
+
+        def conditions() -> list[Rule]:
+            cases = [Sample(s.vector, None, failed=True) for s in shown]
+            return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
+
+        first = conditions()
+        for sample in self._contested(first, [*shown, *absent]):
+            if sample.failed and fault.predicts(sample):
+                shown.append(sample)
+            elif not sample.failed and fault.fails(sample.vector):
+                absent.append(sample)
+        return next(iter((conditions() if len(first) > 1 else []) or first), None)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
+        """Confirm a rule for failures, which are of one manner; None in vain."""
+        trial = self._best_rule(left)
+        if trial is not None:
+            self._confirmed.append(trial)
+        return trial
+
+    def _best_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Learn a rule for failures, hold it against fresh cases, and learn again with these.
 
         The failures left are of one manner.
@@ -358,18 +446,19 @@ class Experiments:
         known = [*thinned(left, _KNOWN), *thinned(self._conforming, _KNOWN)]
         known += self._fresh[-_KNOWN:]
         known = [s for s in known if not self._is_explained_otherwise(s.vector)]
+        others = slips_instead(left, self._planting) if manner == "values" else []
         best: Trial | None = None
         for _ in range(_ROUNDS):
-            if self._laboratory.is_over:
+            if self._laboratory.is_over or not known:
                 break
             until = self._laboratory.clock + _SECONDS
             known = _of_manner(known, manner)
-            rules = self._learned(known)
+            rules = self._learned(known, others)
             asked = [*self._bisected(rules, left), *self._contested(rules, known)]
             asked = _of_manner(asked, manner)
             known += asked
             if any(not rules[0].predicts(sample) for sample in asked):
-                rules = self._learned(known)
+                rules = self._learned(known, others)
             for rule in rules[:_RULES]:
                 trial = self._tried_and_widened(rule, known, left, until)
                 if trial.is_confirmed:
@@ -381,9 +470,9 @@ class Experiments:
                 break
         return best
 
-    def _learned(self, samples: Sequence[Sample]) -> list[Rule]:
+    def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
-        return learned(samples, self._laboratory.seed, readings=readings)
+        return learned(samples, self._laboratory.seed, readings=readings, others=others)
 
     def _tried_and_widened(
         self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
@@ -393,10 +482,11 @@ class Experiments:
         if not trial.is_confirmed:
             return trial
         before = len(known)
-        general = self._general(rule, known)
+        general = self._general(rule, known, lambda rule: of_elements(rule, known))
         # What was asked about its conditions may refute the rule as well.
         for sample in known[before:]:
-            trial.see(sample, ())
+            if _is_telling(trial.hypothesis, sample.vector):
+                trial.see(sample, ())
         self._settle(trial)
         if general is rule:
             return trial
@@ -408,32 +498,46 @@ class Experiments:
     ) -> Trial:
         """Hold a rule against fresh cases, which are then known."""
         hypothesis = of_elements(rule, known)
+        trial = Trial(hypothesis)
+        for sample in self._refuting:  # what refuted a rule before is not tried again
+            if hypothesis.fails(sample.vector) and _is_telling(hypothesis, sample.vector):
+                if sample.failed:
+                    trial.see(sample, ())
+                else:
+                    trial.absent.append(sample)
+        if trial.is_refuted:
+            return trial
         trial = self._tried(hypothesis, [s for s in left if hypothesis.predicts(s)], (), until)
         known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+        self._refuting += [*trial.absent, *trial.other]
         return trial
 
-    def _general(self, rule: Rule, known: list[Sample]) -> Rule:
-        """Return a rule without the conditions that fresh cases do not need."""
-        shown = sorted(
-            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
-        )
-        for shorter, condition in rule.shorter:
-            beyond = (case for base in shown[:_AT_ONCE] for case in condition.beyond(base))
-            told = self._contested([rule, shorter], known, beyond)
+    def _general(
+        self, rule: Rule, known: list[Sample], supposed: Callable[[Rule], Hypothesis]
+    ) -> Rule:
+        """Return a rule without the conditions that fresh cases do not need.
+
+        `supposed` makes a hypothesis of a rule.
+        """
+        for shorter in rule.shorter:
+            told = self._contested([rule, shorter], known)
             known += told
-            hypothesis = of_elements(shorter, known)
-            told = [s for s in told if s.failed or s.wrong is None or _tells_elements_apart(s)]
-            if told and all(map(hypothesis.predicts, told)):
-                return self._general(shorter, known)
+            hypothesis = supposed(shorter)
+            telling = [
+                s
+                for s in told
+                if hypothesis.fails(s.vector)
+                and (s.failed or s.wrong is None or _tells_elements_apart(s))
+            ]
+            if telling and all(map(hypothesis.predicts, telling)):
+                return self._general(shorter, known, supposed)
         return rule
 
-    def _contested(
-        self, rules: Sequence[Rule], known: Sequence[Sample], beyond: Iterable[Case | None] = ()
-    ) -> list[Sample]:
+    def _contested(self, rules: Sequence[Rule], known: Sequence[Sample]) -> list[Sample]:
         """Return fresh samples of which rules that fit alike say different things.
 
-        Some are `beyond` what was seen, and some are known cases with data that name their cell,
-        for equal values may have hidden what is wrong in them.
+        Some have numbers beyond those of which a condition was made, and some are known cases with
+        data that name their cell, for equal values may have hidden what is wrong in them.
         """
         if len(rules) < 2:
             return []
@@ -444,12 +548,23 @@ class Experiments:
             return len({rule.prediction(vector) for rule in rules}) > 1
 
         laboratory = self._laboratory
+        shown = sorted(
+            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
+        )
+        conditions = Counter(chain(*({*chain(*rule.places)} for rule in rules)))
+        beyond = (
+            case
+            for base in shown[:_AT_ONCE]
+            for condition, count in conditions.items()
+            if count < len(rules)
+            for case in condition.beyond(base)
+        )
         again = (s.vector.case for s in known if not s.failed and is_contested(s.vector))
         named_again = (laboratory.vector(named(case, laboratory.rng)) for case in again)
         groups = [[s.vector for s in known if s.failed == failed] for failed in (True, False)]
         fresh = laboratory.near(*groups)
         drawn = (
-            map(laboratory.vector, beyond),
+            islice(map(laboratory.vector, beyond), _CONTESTED),
             islice(named_again, _AT_ONCE),
             islice(fresh, _CONTESTED),
         )
@@ -499,18 +614,18 @@ class Experiments:
         trial = Trial(hypothesis)
         bases = [s.vector for s in thinned(shown, _BASES)]
         others = [s.vector for s in thinned([*self._failing, *self._conforming], _BASES)]
-        fresh = self._laboratory.near(bases, others)
         open_clauses = self._laboratory.open_clauses
         touched = Counter(chain(*(open_clauses(s.vector) for s in shown)))
         about = {clause for clause, count in touched.items() if 2 * count > len(shown)}
         for _ in range(_DRAWS):
+            # What went as predicted leads further away from what the hypothesis was made of.
+            fresh = self._laboratory.near([*bases, *(s.vector for s in trial.predicted)], others)
             drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]
             self._prepare(hypothesis, drawn)
             drawn = [v for v in drawn if not self._is_explained_otherwise(v)]
-            if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
-                drawn = [v for v in drawn if hypothesis.is_telling(v)]
+            drawn = [v for v in drawn if _is_telling(hypothesis, v)]
             if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
                 drawn = [v for v in drawn if hypothesis.fails(v)]
             samples = self._laboratory.ask(drawn)
@@ -558,6 +673,13 @@ class Experiments:
 
 def _faults_of(trial: Trial) -> Together:
     return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:
+    """Say whether a case tells something of a hypothesis."""
+    if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
+        return hypothesis.is_telling(vector)
+    return True
 
 
 def _tells_elements_apart(sample: Sample) -> bool:

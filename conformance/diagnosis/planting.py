@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.rules import Rule
+from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault
+from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Combination, Vector
 
 Together = tuple[Fault, ...]
@@ -17,20 +20,17 @@ class Planting:
     """What planted faults make of vectors, under the readings that a backend follows."""
 
     def __init__(self, readings: Callable[[Vector], Combination]) -> None:
-        self._readings = readings
+        self.readings = readings
         self._reproductions = Reproductions()
         self._observed: dict[int, tuple[Vector, Observation]] = {}
         self._shown: dict[tuple[Together, int], bool] = {}
         self._sampled: dict[int, tuple[Sample, Observation]] = {}
+        self._values: dict[tuple[Together, int], Doubles | None] = {}
 
     def shows(self, faults: Together, vectors: Sequence[Vector]) -> list[bool]:
         """Say of each vector whether a backend that has faults, and no others, fails it."""
         new = {id(v): v for v in vectors if (faults, id(v)) not in self._shown}
-        for number, vector in new.items():
-            if number not in self._observed:
-                observation = Observation(vector, None, self._readings(vector))
-                self._observed[number] = vector, observation
-        observations = [self._observed[number][1] for number in new]
+        observations = [self._unanswered(vector) for vector in new.values()]
         for number, shown in zip(new, self._reproductions.shows(faults, observations), strict=True):
             self._shown[faults, number] = shown
         return [self._shown[faults, id(vector)] for vector in vectors]
@@ -48,9 +48,29 @@ class Planting:
         observations = [self._observation(sample) for sample in samples]
         return [bool(match) for match in self._reproductions.matches(faults, observations)]
 
+    def values(self, faults: Together, vector: Vector) -> Doubles | None:
+        """Return what it would make of the first output; None if that has another shape or type."""
+        key = faults, id(vector)
+        if key not in self._values:
+            observation = self._unanswered(vector)
+            right = observation.baselines[0][1].right
+            answer = next(iter(self._reproductions.answers(faults, observation)), (right,))[0]
+            self._values[key] = None
+            if not isinstance(right, Raised) and not isinstance(answer, Raised):
+                one, other = answer[0], right[0]
+                if (one.shape, one.dtype) == (other.shape, other.dtype):
+                    self._values[key] = widen(one)
+        return self._values[key]
+
+    def _unanswered(self, vector: Vector) -> Observation:
+        if id(vector) not in self._observed:
+            observation = Observation(vector, None, self.readings(vector))
+            self._observed[id(vector)] = vector, observation
+        return self._observed[id(vector)][1]
+
     def _observation(self, sample: Sample) -> Observation:
         if id(sample) not in self._sampled:
-            readings = self._readings(sample.vector)
+            readings = self.readings(sample.vector)
             # The sample is kept, so that no other one gets its identity.
             self._sampled[id(sample)] = (
                 sample,
@@ -65,7 +85,7 @@ class FaultHypothesis:
 
     faults: Together
     planting: Planting
-    condition: Hypothesis | None = None
+    condition: Rule | None = None
 
     @property
     def words(self) -> str:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain
 from math import gcd
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.cases.near import Feature, at
+from conformance.cases.sweep.suited import types
 from conformance.diagnosis.elements import (
     ALL_AXES,
     GROUPS,
@@ -31,11 +33,12 @@ from conformance.diagnosis.elements import (
 )
 from conformance.diagnosis.hypothesis import Bools, Sample
 from conformance.diagnosis.instead import Instead, instead_of
+from conformance.operators import operator_named
 from conformance.vector import Case, Vector
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-Relation = Literal["is", "is not", "from", "to", "modulo", "modulo from", "modulo to"]
+Relation = Literal["is", "is not", "from", "to", "modulo"]
 Quantifier = Literal["", "some", "every"]
 Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
 
@@ -65,8 +68,12 @@ _TRIED = 2
 _FURTHER_AXIS = 1.5
 _LARGEST_CYCLE = 64
 _LONG_NUMBER = 1e7
+_FEW = 4
+"""The largest number that kernels often specialise on."""
 _COMMON = 2
 """The largest number that thresholds often are."""
+_EQUALS = (1, 2, 3, 4, 6)
+"""Numbers that two features are given which are equal."""
 _WORDS = 2
 """Words that a condition names at most."""
 _PER_SAMPLE = 3.0
@@ -90,12 +97,13 @@ class Condition:
     def holds(self, column: Any) -> Bools:
         """Say where it holds; nowhere if there is no such feature (None, NaN).
 
-        Of a feature of all axes, there is one column for each of them, if there are axes.
+        Of a feature of all axes, there is one column for each of them, if there are axes. On some
+        axis, it says so of each of them, in the first dimension.
         """
         if column is None or (self.over and not len(column)):
-            return np.zeros((), np.bool_)
+            return np.zeros((1,) if self.over == "some" else (), np.bool_)
         if self.over == "some":
-            return np.asarray(reduce(np.logical_or, map(self._holds, column)))
+            return np.stack(np.broadcast_arrays(*map(self._holds, column)))
         if self.over == "every":
             missing = [np.isnan(values) for values in column]
             held = (self._holds(v) | none for v, none in zip(column, missing, strict=True))
@@ -108,22 +116,42 @@ class Condition:
             found = np.isin(column.astype(str), sorted(self.value))
             return np.asarray(found if self.relation == "is" else ~found & (column != ""))
         numbers = column % self.modulus if self.modulus else column
-        if self.relation.endswith("from"):
+        if self.relation == "from":
             return np.asarray(numbers >= self.value)
-        if self.relation.endswith("to"):
+        if self.relation == "to":
             return np.asarray(numbers <= self.value)
         return np.asarray(numbers == self.value)
 
     def beyond(self, case: Case) -> Iterator[Case | None]:
-        """Yield the case with numbers on the other side of a threshold, near to it and far."""
-        if self.feature.name in _OF_DATA:
+        """Yield the case with numbers or words that tell it from conditions like it.
+
+        Numbers are on the other side of a threshold, near to it and far; of the same remainder;
+        next to a single one, or of the same remainders; others that are as equal.
+        """
+        operator = operator_named(case.operator)
+        if isinstance(self.value, frozenset):
+            attributes = (a for a in operator.attributes if a.role == self.feature.name)
+            words = chain(*(attribute.meanings for attribute in attributes))
+            for word in types(operator) if self.feature.name == "dtype" else words:
+                yield at(case, self.feature, word)
+        if self.relation == "is" and self.value is True:
+            one, equal, other = self.feature.name.partition("_equal_")
+            for number in _EQUALS if equal else ():
+                changed = at(case, Feature(one, self.feature.axis), number)
+                if changed is not None:
+                    yield at(changed, Feature(other, self.feature.axis), number)
+        if self.feature.name in _OF_DATA or not isinstance(self.value, float):
             return
-        if self.relation == "to":
-            yield from (
-                _case_at(case, self.feature, n) for n in (self.value + 1, 2 * self.value + 2)
-            )
-        elif self.relation == "from":
-            yield from (_case_at(case, self.feature, n) for n in (self.value - 1, self.value // 2))
+        value = int(self.value)
+        numbers: Mapping[Relation, Sequence[int]] = {
+            "to": (value + 1, 2 * value + 2),
+            "from": (value - 1, value // 2),
+            "modulo": (value + self.modulus, value + 2 * self.modulus),
+            "is": (value + 1, value - 1, *(value + group for group in GROUPS)),
+        }
+        yield from (
+            _case_at(case, self.feature, number) for number in numbers.get(self.relation, ())
+        )
 
     @property
     def is_of_elements(self) -> bool:
@@ -143,14 +171,14 @@ class Condition:
         if isinstance(self.value, frozenset):
             return 2.0 * len(self.value)
         if self.relation == "is":
-            return 2.0 if self.value == 0 else 5.0
+            return 2.0 if self.value == 0 else 4.5 if self.value <= _FEW else 5.0
         if self.relation in {"from", "to"} and self.value <= _COMMON:
             return 3.0
         if self.relation == "modulo":
             # Faults go by powers of two, or by small numbers such as those of colours.
             odd = self.modulus & (self.modulus - 1) > 0
             return 2.0 if self.modulus == 2 else 4.0 + odd + 2.0 * (odd and self.modulus > 12)
-        return 7.0 if self.modulus else 4.0
+        return 4.0
 
     @property
     def words(self) -> str:
@@ -187,18 +215,13 @@ class Condition:
         plural = " from ".join(filter(None, (_plural(first), rest)))
         number = _shown(self.value)
         if self.relation == "is":
-            ends = {"end": "last", "nearer end": "first and last"}
             if self.value == 0:
-                which = next((ends[e] for e in ends if rest == f"the {e}"), "first")
-                return f"the {which} {first}" + "s" * (" and " in which)
+                return f"the {'last' if rest == 'the end' else 'first'} {first}"
             return f"{noun} {number}"
         if self.relation == "modulo":
             if self.modulus == 2:
                 return f"{('even', 'odd')[int(self.value)]} {plural}"
             return f"{plural} that are {number} modulo {self.modulus}"
-        if self.modulus:
-            end = "at least" if self.relation == "modulo from" else "at most"
-            return f"{plural} that are {end} {number} modulo {self.modulus}"
         return f"{plural} from {number} on" if self.relation == "from" else f"{plural} to {number}"
 
 
@@ -262,7 +285,7 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
     "inputs": ("size", 0),
 }
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
-_OF_DATA = frozenset({"value", "largest_cell", "smallest_cell"})
+_OF_DATA = frozenset({"value", "largest_cell"})
 """Features of numbers in the data, which no size lets occur."""
 _AXIS: Mapping[str, int] = {"size": 1}
 
@@ -302,22 +325,33 @@ class Rule:
             marked |= _holds(place, layout)
         return marked & layout.defined
 
+    def shown(self, vector: Vector, *, told: bool = False) -> Bools | None:
+        """Mark those of them that differ from what comes instead, so far as it is known.
+
+        Those of which that says nothing are marked, too, unless only what is `told` is asked for.
+        """
+        wrong = self.wrong(vector)
+        if wrong is None or self.instead is None or not wrong.any():
+            return wrong
+        differs = self.instead.shows(vector, dict(self.readings), told=told)
+        return wrong if differs is None else wrong & differs
+
     def fails(self, vector: Vector) -> bool:
         """Say whether the backend fails a vector."""
         if self.manner == "values":
-            wrong = self.wrong(vector)
-            return wrong is not None and bool(wrong.any())
+            shown = self.shown(vector)
+            return shown is not None and bool(shown.any())
         layout = self._layout(vector)
         return any(bool(_holds(place, layout).all()) for place in self.places)
 
     @property
-    def shorter(self) -> Iterator[tuple[Rule, Condition]]:
-        """The rules with one condition less, each with that condition."""
+    def shorter(self) -> Iterator[Rule]:
+        """The rules with one condition less."""
         for number, place in enumerate(self.places):
             for condition in place:
                 rest = tuple(other for other in place if other is not condition)
                 places = (*self.places[:number], rest, *self.places[number + 1 :])
-                yield replace(self, places=places), condition
+                yield replace(self, places=places)
 
     def prediction(self, vector: Vector) -> bytes | bool:
         """Return what it says of a vector, to be compared with what another rule says."""
@@ -330,24 +364,23 @@ class Rule:
         """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
         if self.manner != "values":
             return self.fails(sample.vector) == (manner_of(sample) == self.manner)
-        wrong = self.wrong(sample.vector)
-        if wrong is None or sample.wrong is None or wrong.shape != sample.wrong.shape:
+        wrong, shown = self.wrong(sample.vector), self.shown(sample.vector)
+        if shown is None or wrong is None or sample.wrong is None:
             return not sample.failed and (wrong is None or not wrong.any())
-        if sample.failed and not sample.wrong.any():
+        if wrong.shape != sample.wrong.shape or (sample.failed and not sample.wrong.any()):
             return False
         if (sample.wrong & ~wrong).any():
             return False
         layout = self._layout(sample.vector)
         if self.instead is not None:
             alike, told = self.instead.matches(sample, layout)
-            differs = self.instead.shows(sample.vector, dict(self.readings))
             if alike < told:
                 return False
-            if differs is not None:
-                wrong &= differs
-        # A fault that misses a cell shows in a maximum where that cell is the largest.
-        share = _SHARE[layout.operator.reduction.sums]
-        return not layout.tells or int(sample.wrong.sum()) >= share * int(wrong.sum())
+        # A fault that misses a cell shows in a maximum where that cell is the largest; but where it
+        # is known what the elements are, it is known which of them differ.
+        known = self.instead is not None and not self.some
+        share = _NEARLY_ALL if known else _SHARE[layout.operator.reduction.sums]
+        return not layout.tells or int(sample.wrong.sum()) >= share * int(shown.sum())
 
     def explains(self, sample: Sample) -> bool:
         """See Hypothesis."""
@@ -372,14 +405,27 @@ def _place(place: Conjunction) -> str:
     where = " and ".join(c.words for c in place if not c.is_of_elements)
     if not place:
         return "everywhere"
-    return ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+    words = ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+    before, some, after = words.partition("some axis")
+    return before + some + after.replace("some axis", "that axis")
 
 
 def _holds(place: Conjunction, layout: Layout) -> Bools:
-    marked = np.ones((), np.bool_)
-    for condition in place:
-        marked = marked & condition.holds(layout.value(condition.feature))
-    return marked
+    return _all_hold((c, c.holds(layout.value(c.feature))) for c in place)
+
+
+def _all_hold(held: Iterable[tuple[Condition, Bools]]) -> Bools:
+    """Say where conditions hold all at once, those on some axis on one and the same."""
+    marked, on_axes = np.ones((), np.bool_), []
+    for condition, each in held:
+        if condition.over == "some":
+            on_axes.append(each)
+        else:
+            marked = marked & each
+    if on_axes:
+        of_axes = (reduce(np.logical_and, axis) for axis in zip(*on_axes, strict=False))
+        marked = marked & reduce(np.logical_or, of_axes)
+    return np.asarray(marked)
 
 
 def manner_of(sample: Sample) -> Manner | None:
@@ -398,12 +444,16 @@ def manner_of(sample: Sample) -> Manner | None:
 
 
 def learned(
-    samples: Sequence[Sample], seed: int = 0, *, readings: Mapping[str, str] | None = None
+    samples: Sequence[Sample],
+    seed: int = 0,
+    *,
+    readings: Mapping[str, str] | None = None,
+    others: Sequence[Instead] = (),
 ) -> list[Rule]:
     """Return the rules that fit samples, the shortest first; several where they fit alike.
 
     There are rules for each manner in which the backend failed. A rule that most of what is in
-    its place contradicts is none.
+    its place contradicts is none. What comes instead of right values may be one of `others`.
     """
     rng = np.random.default_rng(seed)
     followed = tuple(sorted((readings or {}).items()))
@@ -412,7 +462,7 @@ def learned(
     rules: list[Rule] = []
     for manner in manners:
         if manner == "values":
-            rules += _rules_of_elements(samples, layouts, followed, rng)
+            rules += _rules_of_elements(samples, layouts, followed, rng, others)
         else:
             table = _Table.of_cases(layouts, [manner_of(sample) == manner for sample in samples])
             rules += [
@@ -434,6 +484,7 @@ def _rules_of_elements(
     layouts: Sequence[Layout],
     followed: tuple[tuple[str, str], ...],
     rng: np.random.Generator,
+    others: Sequence[Instead],
 ) -> list[Rule]:
     """Return the rules for wrong values.
 
@@ -450,7 +501,9 @@ def _rules_of_elements(
     if not any(sample.failed for sample, _ in comparable):
         return []
     most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
-    instead = instead_of([sample for sample, _ in comparable], readings=dict(followed))
+    instead = instead_of(
+        [sample for sample, _ in comparable], readings=dict(followed), others=others
+    )
     telling = [_telling(sample, instead, dict(followed)) for sample, _ in comparable]
     chosen = [
         _chosen(sample, tells, most, rng)
@@ -472,7 +525,8 @@ def _rules_of_elements(
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
     judged = []
     for found in rules:
-        rule = replace(found, instead=instead, some=_some(found, comparable))
+        rule = replace(found, instead=instead)
+        rule = replace(rule, some=_some(rule, comparable))
         refuted = sum(not rule.predicts(sample) for sample, _ in comparable)
         judged.append(replace(rule, bits=rule.bits + _PER_SAMPLE * refuted))
     judged.sort(key=lambda rule: rule.bits)
@@ -483,7 +537,7 @@ def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
     """Say whether a share of what may be wrong is right in samples that failed."""
     hits = total = 0
     for sample, _ in comparable:
-        marked = rule.wrong(sample.vector) if sample.failed else None
+        marked = rule.shown(sample.vector) if sample.failed else None
         if marked is not None and sample.wrong is not None:
             hits += int((sample.wrong & marked).sum())
             total += int(marked.sum())
@@ -590,18 +644,15 @@ class _Table:
         return wrong, float(self.weights[rows].sum()) - wrong
 
     def holds(self, condition: Condition) -> Bools:
-        """Say of each row whether a condition holds."""
+        """Say of each row whether a condition holds; of one on some axis, for each axis."""
         if condition not in self._held:
             held = condition.holds(self._column(condition.feature))
-            self._held[condition] = held if condition.is_of_elements else held[self._owner]
+            self._held[condition] = held if condition.is_of_elements else held[..., self._owner]
         return self._held[condition]
 
     def within(self, place: Conjunction) -> Bools:
         """Say of each row whether all conditions hold."""
-        held = np.ones(len(self.wrong), np.bool_)
-        for condition in place:
-            held &= self.holds(condition)
-        return held
+        return np.ones(len(self.wrong), np.bool_) & _all_hold((c, self.holds(c)) for c in place)
 
     def _column(self, feature: Feature) -> Any:
         """Return a feature of all elements, or all cases; NaN where there is none.
@@ -705,7 +756,7 @@ def _splits(table: _Table) -> list[Bools]:
         else:
             conditions = list(_tails(table, feature))
         for condition in conditions:
-            held = table.holds(condition)
+            held = table.within((condition,))
             part = held & table.wrong
             if part.any() and not (part == table.wrong).all():
                 left = sum(_exceptions(*table.weigh(rows)) for rows in (held, ~held))
@@ -741,7 +792,8 @@ def _conjunctions(
     right = np.flatnonzero(~table.wrong)
     step = max(1, right.size // _ROUGH) if rough else 1
     right = right[::step]
-    conditions, matrix = _candidates(table, wrong, right)
+    candidates = _Candidates(table, wrong, right)
+    conditions = candidates.conditions
     weights = table.weights[right].astype(np.float32) * step
     total, whole = float(table.weights[wrong].sum()), float(weights.sum())
     bits = np.array([condition.bits for condition in conditions])
@@ -751,9 +803,9 @@ def _conjunctions(
         keys = [key for key in ranked[:width] if found[key][1] > 0]
         if not keys or not conditions:
             break
-        inside = np.array([matrix[list(key)].all(axis=0) * weights for key in keys])
-        for key, left in zip(keys, inside @ matrix.T, strict=True):
+        for key, left in zip(keys, candidates.left(keys, weights), strict=True):
             lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
+            lengths[left < 0] = np.inf
             best = np.argsort(lengths)[:_WIDEST]
             for i in best[lengths[best] < found[key][0]].tolist():
                 found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
@@ -764,26 +816,53 @@ def _conjunctions(
     return [(found[key][0], tuple(conditions[i] for i in key)) for key in shortest]
 
 
-def _candidates(
-    table: _Table, wrong: Bools, right: Ints
-) -> tuple[list[Condition], npt.NDArray[np.float32]]:
-    """Return the conditions that all `wrong` rows meet, and which `right` rows meet them too.
+class _Candidates:
+    """The conditions that all `wrong` rows meet, and some `right` rows do not."""
 
-    The matrix has a row per condition and a column per right row.
-    """
-    conditions: list[Condition] = []
-    masks: list[Bools] = []
-    for feature in table.features(wrong):
-        seen = table.seen(feature, wrong)
-        if seen.dtype == np.float64 and np.isnan(np.atleast_2d(seen)).all(axis=0).any():
-            continue
-        others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
-        for condition in _conditions(feature, seen, others):
-            mask = table.holds(condition)[right]
-            if not mask.all():
-                conditions.append(condition)
-                masks.append(mask)
-    return conditions, np.array(masks, np.float32).reshape(len(masks), right.size)
+    def __init__(self, table: _Table, wrong: Bools, right: Ints) -> None:
+        self.conditions: list[Condition] = []
+        self._count = right.size
+        rows = np.concatenate([right, np.flatnonzero(wrong)])
+        masks: list[Bools] = []
+        self._on_axes: dict[int, Bools] = {}  # by number, for each axis
+        for feature in table.features(wrong):
+            seen = table.seen(feature, wrong)
+            if seen.dtype == np.float64 and np.isnan(np.atleast_2d(seen)).all(axis=0).any():
+                continue
+            others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
+            for condition in _conditions(feature, seen, others):
+                mask = table.within((condition,))[right]
+                if not mask.all():
+                    if condition.over == "some":
+                        self._on_axes[len(masks)] = table.holds(condition)[:, rows]
+                    self.conditions.append(condition)
+                    masks.append(mask)
+        self._matrix = np.array(masks, np.float32).reshape(len(masks), right.size)
+
+    def left(self, keys: Sequence[tuple[int, ...]], weights: Any) -> Iterator[Any]:
+        """Yield for each key what weight of right rows meets its conditions and one more, each.
+
+        -1 where not all wrong rows meet them all at once.
+        """
+        inside = np.array([self._inside(key) for key in keys]) * weights
+        for key, rows, left in zip(keys, inside, inside @ self._matrix.T, strict=True):
+            if (axis := self._same_axis(key)) is not None:
+                joint = np.logical_or.reduce([*self._on_axes.values()] & axis, axis=1)
+                right, wrong = joint[:, : self._count], joint[:, self._count :]
+                left[[*self._on_axes]] = np.where(wrong.all(axis=1), right @ rows, -1)
+            yield left
+
+    def _inside(self, key: tuple[int, ...]) -> Bools:
+        inside = self._matrix[list(key)].all(axis=0)
+        axis = self._same_axis(key)
+        if axis is None:
+            return np.asarray(inside)
+        return np.asarray(inside & reduce(np.logical_or, axis)[: self._count])
+
+    def _same_axis(self, key: tuple[int, ...]) -> Bools | None:
+        """Return on which axis the conditions of a key on some axis hold at once; None of none."""
+        of_axes = [self._on_axes[i] for i in key if i in self._on_axes]
+        return reduce(np.logical_and, of_axes) if of_axes else None
 
 
 def _exceptions(wrong: float, right: Any) -> Any:
@@ -806,26 +885,35 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
         yield from _on_some_axis(feature, values)
         return
     if kind.style == "word":
-        words = frozenset(values.tolist())
-        rest = frozenset(others.tolist()) - words - {""}
-        if "" in words:
-            return
-        if len(words) <= _WORDS:
-            yield Condition(feature, "is", words)
-        if len(words) > 1 and 0 < len(rest) <= _WORDS:
-            yield Condition(feature, "is not", rest)
+        yield from _on_words(feature, frozenset(values.tolist()), frozenset(others.tolist()))
         return
     low, high = float(values.min()), float(values.max())
     if kind.style == "flag":
         if low == high:
             yield Condition(feature, "is", bool(low))
         return
+    if kind.special:
+        if low > 0:
+            yield Condition(feature, "from", low)
+        return
     if low == high:
         yield Condition(feature, "is", low)
     yield Condition(feature, "from", low)
     yield Condition(feature, "to", high)
     if kind.cycles:
-        yield from _cycles(feature, values.astype(np.int64), kind.style == "index")
+        yield from _cycles(feature, values.astype(np.int64))
+
+
+def _on_words(
+    feature: Feature, words: frozenset[str], others: frozenset[str]
+) -> Iterator[Condition]:
+    rest = others - words - {""}
+    if "" in words:
+        return
+    if len(words) <= _WORDS:
+        yield Condition(feature, "is", words)
+    if len(words) > 1 and 0 < len(rest) <= _WORDS:
+        yield Condition(feature, "is not", rest)
 
 
 def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
@@ -834,30 +922,28 @@ def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
     if kind.style != "flag":
         yield Condition(feature, "from", float(np.nanmax(values, axis=0).min()), over="some")
         yield Condition(feature, "to", float(np.nanmin(values, axis=0).max()), over="some")
-    moduli = (0, 2, *GROUPS[1:]) if kind.cycles else (0,)
-    for modulus in moduli:
+    single: set[float] = set()
+    for modulus in (0, 2, *GROUPS[1:]) if kind.cycles else (0,):
         numbers = values % modulus if modulus else values
         first = numbers[~np.isnan(numbers[:, 0]), 0]
         for number in np.unique(first).tolist():
-            if (numbers == number).any(axis=0).all():
+            held = (numbers == number).any(axis=0).all()
+            if not modulus and held:
+                single.add(number)
+            # A single number has every remainder.
+            if held and not (modulus > 2 and any(n % modulus == number for n in single)):
                 value = bool(number) if kind.style == "flag" else number
                 relation: Relation = "modulo" if modulus else "is"
                 yield Condition(feature, relation, value, modulus, over="some")
 
 
-def _cycles(feature: Feature, values: Ints, is_index: bool) -> Iterator[Condition]:  # noqa: FBT001
+def _cycles(feature: Feature, values: Ints) -> Iterator[Condition]:
     first = int(values[0])
     apart = int(np.gcd.reduce(values - first))
-    for modulus in (2, *GROUPS[1:]) if apart == 0 else range(2, _LARGEST_CYCLE + 1):
-        if gcd(apart, modulus) == modulus or apart == 0:
+    # A single number has every remainder; that it is odd or even alone is worth a try.
+    for modulus in range(2, _LARGEST_CYCLE + 1) if apart else (2,):
+        if gcd(apart, modulus) == modulus:
             yield Condition(feature, "modulo", float(first % modulus), modulus)
-    for modulus in GROUPS[1:] if is_index else ():
-        remainders = values % modulus
-        low, high = int(remainders.min()), int(remainders.max())
-        if 0 < low < high:
-            yield Condition(feature, "modulo from", float(low), modulus)
-        if low < high < modulus - 1:
-            yield Condition(feature, "modulo to", float(high), modulus)
 
 
 def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
@@ -868,7 +954,7 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
             if condition.relation not in {"from", "to"} or condition.feature.name in _OF_DATA:
                 continue
             others = tuple(other for other in place if other is not condition)
-            beyond = ~table.wrong & ~table.holds(condition) & table.within(others)
+            beyond = ~table.wrong & ~table.within((condition,)) & table.within(others)
             seen = table.seen(condition.feature, beyond)
             if condition.over and seen.size:
                 largest = (condition.over == "some") == (condition.relation == "from")

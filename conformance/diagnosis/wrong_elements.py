@@ -43,6 +43,16 @@ class Elements:
             return True
         return int(marked.sum()) * -log(1 - min(self.share, _WHOLE)) >= -log(_CHANCE)
 
+    def may_hide_in(self, vector: Vector) -> bool:
+        """Say whether equal values may hide that elements are wrong, where it says they are.
+
+        Not where it says of one what it is, and that this is not what is right.
+        """
+        if self.rule.instead is None or not self.is_whole:
+            return True
+        told = self.rule.shown(vector, told=True)
+        return told is None or not told.any()
+
     def fails(self, vector: Vector) -> bool:
         """See Hypothesis."""
         return self.rule.fails(vector)

@@ -14,6 +14,7 @@ from conformance.vector import Case, Values
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [0, 1]}
 AVERAGE = vector(ramp(2, 3, 6, 7), pool(**PLANE)).case
 MAXIMUM = vector(ramp(1, 2, 5, 5), pool("MaxPool-1", **PLANE), operator="MaxPool-1").case
+OF_ANY_RANK = Case("case", "nGraph-AvgPool", {"window_shape": [1, 1]}, (ramp(1, 2, 5, 6),))
 ADAPTIVE = Case("case", "AdaptiveAvgPool-8", {}, (ramp(1, 2, 5, 6), np.array([2, 3])))
 CASES = pytest.mark.parametrize("case", [AVERAGE, MAXIMUM, ADAPTIVE], ids=lambda c: c.operator)
 
@@ -129,6 +130,7 @@ def test_what_an_operator_does_not_have_cannot_be_set():
     assert at(MAXIMUM, Feature("include_pad"), value=True) is None
     assert at(ADAPTIVE, Feature("kernel", 1), 3) is None
     assert at(AVERAGE, Feature("rank"), 9) is None
+    assert at(OF_ANY_RANK, Feature("rank"), 8) is None  # no array of a vector has so many axes
     assert at(AVERAGE, Feature("kernel", 3), 2) is None
     assert at(AVERAGE, Feature("channels"), 0) is None
 

@@ -52,26 +52,12 @@ def test_features_of_windows_on_an_axis(name, values):
         ("negative", [1, 1, 2, 1]),
         ("negative_only", [False, False, False, True]),
         ("largest_cell", [1, 4, 4, -6]),
-        ("smallest_cell", [-2, -2, -6, -6]),
-        ("number", [2, 2, 3, 1]),
-        ("nan_begin", [False, False, False, False]),
-        ("nan_end", [False, False, False, False]),
         ("element_of_all", [0, 1, 2, 3]),
     ],
 )
 def test_features_of_windows(name, values):
     """Of all axes together."""
     assert np.array_equal(LAYOUT.value(Feature(name)).ravel(), values, equal_nan=True)
-
-
-def test_the_place_of_the_largest_cell_is_a_feature_of_what_chooses_a_cell():
-    """From the begin and from the end of the window, padding counted."""
-    attributes = pool("MaxPool-1", kernel=[3], strides=[1], pads_begin=[1])
-    case = vector(np.array([[[1, 5, 2, 0]]], np.float32), attributes, operator="MaxPool-1")
-    layout = layout_of(case, {})
-    assert layout.value(Feature("largest_at", 1)).ravel().tolist() == [2, 1, 0]
-    assert layout.value(Feature("largest_at_end", 1)).ravel().tolist() == [0, 1, 2]
-    assert LAYOUT.value(Feature("largest_at", 1)) is None
 
 
 @pytest.mark.parametrize(

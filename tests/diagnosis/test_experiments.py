@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
+from support.samples import sample
 
 from conformance.check import api
-from conformance.diagnosis import experiments, of_report
-from conformance.diagnosis.experiments import CONFIRMING
+from conformance.diagnosis import experiments, likely_causes, of_report
+from conformance.diagnosis.experiments import CONFIRMING, Trial
 from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.faults import fault_named, faulty
 from conformance.operators import evaluate
 
@@ -115,6 +117,45 @@ def test_two_faults_at_once_are_both_confirmed():
     names = {"same-lower-as-upper", "maximum-from-zero"}
     found = diagnosed(faulty(list(map(fault_named, sorted(names)))), "MaxPool-1", every=1)
     assert {name for cause in found if not cause.proof.missing for name in cause.faults} == names
+
+
+def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
+    """Another fault may be there as well; but one in many, not every second."""
+    relu = FaultHypothesis((fault_named("maximum-from-zero"),), Planting(lambda _: {}))
+    kernel = pool("MaxPool-1", kernel=[1], strides=[1], pads_begin=[0], pads_end=[0])
+    data = np.array([[[-4, -3, 5, 6]]], np.float32)
+    probe = vector(data, kernel, operator="MaxPool-1")
+
+    def returned(*outputs):
+        return sample(probe, lambda _v, _output: np.array([[outputs]], np.float32))
+
+    trial = Trial(relu)
+    for _ in range(2):
+        trial.see(returned(0, 0, 5, 7), ())
+    assert (len(trial.in_part), len(trial.other)) == (2, 0)
+    assert trial.is_refuted
+    for _ in range(CONFIRMING):
+        trial.see(returned(0, 0, 5, 6), ())
+    assert trial.is_confirmed
+    trial.see(returned(-4, 0, 5, 7), ())
+    assert len(trial.other) == 1
+    assert trial.is_refuted
+
+
+@pytest.mark.slow("the parts are confirmed alone")
+def test_one_slip_is_named_in_place_of_faults_that_are_parts_of_it(monkeypatch):
+    """Both faults are there, each where the other is not."""
+    names = ("exclude-pad-ignored", "include-pad-ignored")
+    parts = tuple(fault_named(name) for name in names)
+    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", parts)
+
+    def backend(operator, inputs, attributes):
+        return evaluate(
+            operator, inputs, attributes | {"exclude_pad": not attributes["exclude_pad"]}
+        )
+
+    first = diagnosed(backend, "AvgPool-1", every=1)[0]
+    assert first.summary.endswith("include_pad=false and include_pad=true were exchanged")
 
 
 def test_exceptions_are_told_by_a_rule():

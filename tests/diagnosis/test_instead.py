@@ -7,7 +7,7 @@ import pytest
 from support.fakes import pool, vector
 from support.samples import sample
 
-from conformance.diagnosis.instead import instead_of
+from conformance.diagnosis.instead import Instead, instead_of
 
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [1, 1]}
 
@@ -33,22 +33,6 @@ def put(value):
     return alter
 
 
-def moved(axis, step):
-    def alter(_vector, output):
-        return np.roll(output, step, axis)
-
-    return alter
-
-
-def padded_as_if_inside(vector, output):
-    inside = np.lib.stride_tricks.sliding_window_view(
-        np.pad(np.ones(vector.case.inputs[0].shape), [(0, 0), (0, 0), (1, 1), (0, 1)]),
-        (2, 3),
-        axis=(2, 3),
-    )[..., ::2, :, :].sum((-1, -2))
-    return (output * (6 / inside)).astype(output.dtype)
-
-
 @pytest.mark.parametrize(
     ("alter", "words"),
     [
@@ -57,19 +41,6 @@ def padded_as_if_inside(vector, output):
         (put(-np.inf), "minus infinity"),
         (put(2.5), "the constant 2.5"),
         (put(-np.finfo("float32").max), "the constant -3.40282e+38"),
-        (lambda _v, output: -output, "the negative of the right value"),
-        (lambda _v, output: output * 6, "the right sum, not divided"),
-        (padded_as_if_inside, "the right sum over the cells inside the input"),
-        (moved(-1, -1), "the right value of the next element along the last axis"),
-        (moved(2, 1), "the right value of the previous element along the last axis but one"),
-        (moved(1, -1), "the right value of the next channel"),
-        (moved(0, 1), "the right value of the previous batch"),
-        (lambda _v, output: output[:, ::-1], "the right value of the mirrored channel"),
-        (
-            lambda _v, output: output.astype(np.float16).astype(np.float32),
-            "the right value rounded to float16",
-        ),
-        (lambda _v, output: np.rint(output), "the right value rounded to an integer"),
     ],
 )
 def test_what_comes_instead_is_named(alter, words):
@@ -77,51 +48,6 @@ def test_what_comes_instead_is_named(alter, words):
     found = instead_of(made(alter))
     assert found is not None
     assert found.words == words
-
-
-def test_a_cell_of_the_input_is_named():
-    """Here a maximum that takes the last cell."""
-
-    def last(vector, output):
-        data = vector.case.inputs[0]
-        return data[:, :, : output.shape[2], 2 : 2 + 2 * output.shape[3] : 2]
-
-    rng = np.random.default_rng(0)
-    data = rng.permutation(120).reshape(1, 2, 6, 10).astype(np.float32)
-    given = pool("MaxPool-1", kernel=[2, 3], strides=[1, 2], pads_begin=[1, 0], pads_end=[0, 0])
-    found = instead_of([sample(vector(data, given, operator="MaxPool-1"), last)])
-    assert found is not None
-    assert found.words == "the last cell of the window"
-
-
-def test_the_minimum_and_the_average_in_place_of_a_maximum_are_named():
-    """Of the cells inside."""
-    rng = np.random.default_rng(0)
-    data = rng.permutation(60).reshape(1, 2, 5, 6).astype(np.float32)
-    given = pool("MaxPool-1", kernel=[1, 2], strides=[1, 2], pads_begin=[0, 0], pads_end=[0, 0])
-    pairs = data.reshape(1, 2, 5, 3, 2)
-    for wrong, words in (
-        (pairs.min(-1), "the minimum of the window"),
-        (pairs.mean(-1), "the average of the cells inside the window"),
-    ):
-        taken = sample(vector(data, given, operator="MaxPool-1"), lambda _v, _o, wrong=wrong: wrong)
-        found = instead_of([taken])
-        assert found is not None
-        assert found.words == words
-
-
-def test_what_the_call_before_left_is_named():
-    """If it is known."""
-    old = np.arange(1000, dtype=np.float32) * 3 + 0.5
-
-    def alter(_vector, output):
-        output[:, 3:] = old[: output.size].reshape(output.shape)[:, 3:]
-
-    found = made(alter)
-    named = instead_of(found, before=[(old,), (old,)])
-    assert named is not None
-    assert named.words == "what the call before returned there"
-    assert instead_of(found) is None
 
 
 def test_what_is_not_true_of_all_is_not_named():
@@ -142,6 +68,27 @@ def test_it_says_where_it_does_not_show():
     data = np.array([[[0.0, 0.0, 3.0, 5.0]]], np.float32)
     taken = sample(vector(data, pool()), lambda _v, output: -output)
     other = sample(vector(data * 2, pool()), lambda _v, output: -output)
-    found = instead_of([taken, other])
-    assert found is not None
-    assert found.shows(taken.vector, {}).tolist() == [[[False, True]]]
+    negated = Instead("as if negated", lambda layout: -layout.expected.values)
+    assert instead_of([taken, other], others=[negated]) is negated
+    assert negated.shows(taken.vector, {}).tolist() == [[[False, True]]]
+
+
+def test_what_changes_far_fewer_elements_is_named_in_place_of_what_is_simpler():
+    """The first of those that change about as many is simple enough."""
+    data = np.arange(-8.0, 8.0, dtype=np.float32).reshape(1, 1, 16)
+    kernel = pool(kernel=[1], strides=[1], pads_begin=[0], pads_end=[0])
+    taken = sample(vector(data, kernel), lambda _v, output: np.maximum(output, 0))
+    relu = Instead("as if negative", lambda layout: np.maximum(layout.expected.values, 0.0))
+    nearly_zero = Instead("zero but once", lambda layout: 0.0 * layout.expected.values)
+    right = sample(vector(data + 8, kernel), lambda _v, _output: None)
+    assert instead_of([taken, right], others=[relu]) is relu
+    assert instead_of([taken, right], others=[nearly_zero]).words == "zero"
+
+
+def test_of_elements_of_which_nothing_is_told_nothing_is_known():
+    """They may be wrong, so they are marked unless only what is told is asked for."""
+    data = np.array([[[1.0, 2.0, 3.0]]], np.float32)
+    taken = vector(data, pool(kernel=[1], strides=[1], pads_begin=[0], pads_end=[0]))
+    first = Instead("seven at first", lambda _layout: np.array([[[7.0, np.nan, np.nan]]]))
+    assert first.shows(taken, {}).tolist() == [[[True, True, True]]]
+    assert first.shows(taken, {}, told=True).tolist() == [[[True, False, False]]]

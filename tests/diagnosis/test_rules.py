@@ -166,22 +166,79 @@ def test_the_largest_cell_of_a_window_is_known():
 
 
 def test_a_rule_names_those_that_say_less():
-    """Each with the condition that it lacks."""
+    """Each lacks one condition."""
     conditions = Condition(Feature("channel"), "from", 9.0), Condition(Feature("rank"), "is", 2.0)
-    words = [(rule.words, left.words) for rule, left in Rule((conditions,)).shorter]
-    assert words == [
-        ("wrong values where the number of spatial axes is 2", "channels from 9 on"),
-        ("wrong values in channels from 9 on", "the number of spatial axes is 2"),
+    assert [rule.words for rule in Rule((conditions,)).shorter] == [
+        "wrong values where the number of spatial axes is 2",
+        "wrong values in channels from 9 on",
+    ]
+
+
+def channels_beyond(*condition):
+    return [
+        case.inputs[0].shape[1]
+        for case in Condition(Feature("channels"), *condition).beyond(AVERAGE)
     ]
 
 
 def test_cases_beyond_a_threshold_lie_on_the_other_side():
     """Near to it and far; none for a number in the data, which no size lets occur."""
-    most = Condition(Feature("channels"), "to", 9.0)
-    assert [case.inputs[0].shape[1] for case in most.beyond(AVERAGE)] == [10, 20]
-    least = Condition(Feature("channels"), "from", 9.0)
-    assert [case.inputs[0].shape[1] for case in least.beyond(AVERAGE)] == [8, 4]
+    assert channels_beyond("to", 9.0) == [10, 20]
+    assert channels_beyond("from", 9.0) == [8, 4]
     assert not list(Condition(Feature("largest_cell"), "to", np.inf).beyond(AVERAGE))
+
+
+def test_cases_beyond_a_number_tell_it_from_a_remainder():
+    """Some have a number of the same remainder, for either condition."""
+    assert channels_beyond("modulo", 3.0, 16) == [19, 35]
+    assert 19 in channels_beyond("is", 3.0)
+
+
+def test_cases_beyond_a_word_have_another_one():
+    """Of an attribute, or a type."""
+    words = Condition(Feature("auto_pad"), "is", frozenset({"explicit"})).beyond(AVERAGE)
+    assert {"valid", "same_upper"} <= {case.attributes.get("auto_pad") for case in words}
+    types = Condition(Feature("dtype"), "is", frozenset({"float32"})).beyond(AVERAGE)
+    assert "float16" in {case.inputs[0].dtype.name for case in types}
+
+
+def test_cases_beyond_an_equality_are_as_equal():
+    """Whether it is about equal numbers, or about these, shows with others."""
+    equal = Condition(Feature("strides_equal_kernel", ALL_AXES), "is", value=True, over="every")
+    made = [
+        (case.attributes["strides"], case.attributes["kernel"]) for case in equal.beyond(AVERAGE)
+    ]
+    assert all(strides == kernel for strides, kernel in made)
+    assert len({tuple(kernel) for _, kernel in made}) > 2
+
+
+ODD = Condition(Feature("kernel", ALL_AXES), "modulo", 1.0, 2, over="some")
+STRIDED = Condition(Feature("strides", ALL_AXES), "is", 2.0, over="some")
+
+
+@pytest.mark.parametrize(("strides", "holds"), [([2, 1], True), ([1, 2], False)])
+def test_conditions_on_some_axis_are_of_one_and_the_same(strides, holds):
+    """Not one of one axis and one of another."""
+    given = {**PLANE, "kernel": [3, 2], "strides": strides}
+    where = Rule(((ODD, STRIDED),))
+    assert where.fails(vector(ramp(1, 2, 6, 7), pool(**given))) == holds
+    assert where.words == (
+        "wrong values where the kernel on some axis is odd and the stride on that axis is 2"
+    )
+
+
+def test_conditions_on_one_and_the_same_axis_are_learned():
+    """Each alone holds in cases that are right."""
+
+    def alter(vector, output):
+        case = vector.case.attributes
+        pairs = zip(case.get("kernel", ()), case.get("strides", ()), strict=True)
+        if any(kernel % 2 and stride == 2 for kernel, stride in pairs):
+            output[:] = 77
+
+    found = learned(samples(cases(), alter))
+    fresh = [s for s in samples(cases(seed=8), alter) if s.vector.values]
+    assert all(found[0].predicts(s) for s in fresh)
 
 
 def test_nothing_is_learned_where_nothing_fails():
@@ -264,10 +321,6 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
         (
             Condition(Feature("position", 2), "modulo", 1.0, 2),
             "odd rows",
-        ),
-        (
-            Condition(Feature("channel"), "modulo from", 4.0, 8),
-            "channels that are at least 4 modulo 8",
         ),
         (
             Condition(Feature("overhang", 1), "from", 1.0),

@@ -7,6 +7,6 @@ added in another way; or arrays are laid out otherwise. A slip is planted and he
 cases as a fault of the catalogue is, but nobody thought of it before.
 """
 
-from conformance.diagnosis.slips.search import likely_slips, slips
+from conformance.diagnosis.slips.search import likely_slips, slips, slips_instead
 
-__all__ = ["likely_slips", "slips"]
+__all__ = ["likely_slips", "slips", "slips_instead"]

@@ -12,7 +12,6 @@ import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, before, instead, on_outputs
 from conformance.dtypes import dtype_of, float_format
-from conformance.faults.catalogue.building_blocks import WINDOWED, reading_other_cells
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows, clip
@@ -112,51 +111,6 @@ _SIDES: tuple[tuple[str, Reach], ...] = (
     ("padding before the input", lambda reach: (reach[0], 0)),
     ("padding after the input", lambda reach: (0, reach[1])),
 )
-
-
-# Cells of windows --------------------------------------------------------------------------------
-
-
-def of_taps() -> Iterator[Slip]:
-    """Yield slips in which windows read other cells than the next ones, one after the other."""
-    for words, choose in (
-        ("every second cell", lambda cells, _d, _s: [cells[0] + 2 * i for i in range(len(cells))]),
-        (
-            "cells as far apart as windows",
-            lambda cells, _d, s: [cells[0] + s * i for i in range(len(cells))],
-        ),
-    ):
-        wrap = reading_other_cells(_inside(choose), unclipped=True)["gather"]
-        yield Slip(f"windows read {words}", "gather", wrap, WINDOWED)
-    for words, choose in (
-        ("their first cell twice", lambda cells, _d, _s: cells[:1] + cells),
-        ("their last cell twice", lambda cells, _d, _s: cells + cells[-1:]),
-        ("only cells that no window before them does", lambda cells, _d, s: cells[-s:]),
-    ):
-        for along, last in (("", False), (" along the last axis", True)):
-            wrap = reading_other_cells(_along(choose, last=last))["gather"]
-            yield Slip(f"windows read {words}{along}", "gather", wrap, WINDOWED)
-
-
-Choose = Callable[[list[int], int, int], list[int]]
-"""Positions that a window reads along an axis, from the right ones, the size and the stride."""
-OfParams = Callable[[list[int], int, Params, int], list[int]]
-
-
-def _along(choose: Choose, *, last: bool = False) -> OfParams:
-    def chosen(cells: list[int], d: int, params: Params, j: int) -> list[int]:
-        if last and j != len(params.sizes) - 1:
-            return cells
-        stride = params.strides[j] if params.strides else 1
-        # Only the first window has cells from the begin on that none before it has.
-        return choose(cells, d, stride) if cells and (cells[0] or stride < len(cells)) else cells
-
-    return chosen
-
-
-def _inside(choose: Choose) -> OfParams:
-    of_axis = _along(choose)
-    return lambda cells, d, params, j: [p for p in of_axis(cells, d, params, j) if 0 <= p < d]
 
 
 # Entries of arrays -------------------------------------------------------------------------------

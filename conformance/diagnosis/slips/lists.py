@@ -159,7 +159,10 @@ _PLACES = (
     _Place(", for the output size alone", "extent", _before, (*_ATTRIBUTES, "sizes")),
     _Place("", "extent", _counted, ("extent",)),
     _Place(
-        ", for the place of windows alone", "windows", _before, ("kernel", "strides", "pads_begin")
+        ", for the place of windows alone",
+        "windows",
+        _before,
+        ("kernel", "strides", "pads_begin", "sizes"),
     ),
     _Place(", where windows are clipped", "gather", _clipped, ("sizes",)),
     _Place(", for what counts in the divisor alone", "divide", _before, (*_PADS, "sizes")),
@@ -228,7 +231,11 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
         yield from _FORMULAS
     if name == "extent":
         yield from _COUNTS
-    for words, reading in (*numbers, *_OF_AXES):
+    yield from _on_one_axis((*numbers, *_OF_AXES))
+
+
+def _on_one_axis(readings: Iterable[tuple[str, Reading]]) -> Iterator[tuple[str, Reading]]:
+    for words, reading in readings:
         yield f"{words} on the first axis", _alone(reading, 0)
         yield f"{words} on the last axis", _alone(reading, -1)
 
@@ -339,7 +346,12 @@ _OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[tuple[str, Reading], ...]],
     (
         _PADS,
         "every pad",
-        (*_OF_AXES, *_OF_NUMBERS, *_of_others(("kernel", "strides", "sizes"))),
+        (
+            *_OF_AXES,
+            *_OF_NUMBERS,
+            *_on_one_axis(_OF_NUMBERS),
+            *_of_others(("kernel", "strides", "sizes")),
+        ),
     ),
     (_PADS, "both pads of an axis", _OF_BOTH_PADS),
     (_ATTRIBUTES, "every number of an attribute", _OF_AXES),
@@ -364,21 +376,6 @@ def _slack_over_stride(more: int, rounded: Callable[[int, int], int], plus: int)
     return of
 
 
-def _begun(before: Callable[[int, int, int], int]) -> Reading:
-    """Count only windows that begin before a place, given by the input size, begin pad, kernel."""
-
-    def of(lists: Lists, name: str) -> Numbers:
-        if "strides" not in lists:
-            return lists[name]
-        lengths = (lists[each] for each in (name, "sizes", "pads_begin", "kernel", "strides"))
-        return tuple(
-            min(o, axis.ceil_div(before(d, begin, k), s))
-            for o, d, begin, k, s in zip(*lengths, strict=True)
-        )
-
-    return of
-
-
 _SIGNS = {-1: " less 1", 0: "", 1: " plus 1"}
 _COUNTS: tuple[tuple[str, Reading], ...] = (
     *(
@@ -393,8 +390,6 @@ _COUNTS: tuple[tuple[str, Reading], ...] = (
             ("to nearest", lambda a, b: (2 * a + b) // (2 * b)),
         )
     ),
-    ("that of windows that begin before the input ends", _begun(lambda d, begin, _: d + begin)),
-    ("that of windows that end in the input", _begun(lambda d, begin, k: d + begin - k + 1)),
 )
 
 

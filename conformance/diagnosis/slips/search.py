@@ -7,8 +7,10 @@ from functools import cache
 from itertools import chain
 from time import thread_time
 
+from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.planting import Planting, Together
 from conformance.diagnosis.slips import cells, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
@@ -23,6 +25,8 @@ _HELD_AGAINST = 48
 """Failures that slips are held against, at most."""
 _LARGEST = 1 << 14
 """Elements of an output that is looked at, at most."""
+_FEW = 3
+"""Larger ones that are looked at, at most."""
 _LEAST_SHARE = 4
 """A slip reproduces one in so many of them at least."""
 _SUSPECTS = 3
@@ -31,16 +35,20 @@ _SECONDS = 4.0
 """For one search, at most."""
 
 
-def likely_slips(left: Sequence[Sample], planting: Planting) -> list[list[Together]]:
+def likely_slips(
+    left: Sequence[Sample], planting: Planting, most: int = _SUSPECTS
+) -> list[list[Together]]:
     """Return suspects: slips that reproduce many of the failures that are left, likeliest first.
 
     Each suspect holds alternatives, those first that reproduce most, and of these the simplest.
     The next suspect reproduces most of what the first one leaves, alone or together with it.
     """
-    left = [s for s in left if s.outputs and s.vector.values and _weight(s) <= _LARGEST]
+    left = [s for s in left if s.outputs and s.vector.values]
+    # Large ones take long: they are looked at where there are no others.
+    left = [s for s in left if _weight(s) <= _LARGEST] or sorted(left, key=_weight)[:_FEW]
     suspects: list[list[Together]] = []
     until = thread_time() + _SECONDS
-    while left and len(suspects) < _SUSPECTS:
+    while left and len(suspects) < most:
         first = suspects[0][0] if suspects else ()
         alternatives = _alternatives(left, first, planting, until)
         if not alternatives:
@@ -69,6 +77,29 @@ def _alternatives(
     return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
 
 
+def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
+    """Return what slips make of all that is wrong in failures, though not of all that is right."""
+    sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
+    sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_as_seed)
+    until = thread_time() + _SECONDS
+    every = (*slips(), *of_common_numbers(sample)) if sample else ()
+    candidates = [_instead(slip, planting) for slip in every]
+    for failure in sample:
+        layout = layout_of(failure.vector, planting.readings(failure.vector))
+        kept = []
+        for candidate in candidates:
+            alike, told = candidate.matches(failure, layout)
+            if 0 < told == alike and thread_time() < until:
+                kept.append(candidate)
+        candidates = kept
+    return candidates
+
+
+def _instead(slip: Fault, planting: Planting) -> Instead:
+    words = slip.summary.removeprefix("answers ")
+    return Instead(words, lambda layout: planting.values((slip,), layout.vector))
+
+
 def _reproduces(slip: Together, first: Together, failure: Sample, planting: Planting) -> bool:
     """Say whether a slip reproduces a failure, together with the first where that shows, too."""
     if first and slip != first and planting.shows(first, [failure.vector])[0]:
@@ -90,7 +121,7 @@ def _weight(sample: Sample) -> int:
 
 @cache
 def slips() -> tuple[Fault, ...]:
-    """Return every slip, the simplest first."""
+    """Return every slip, of those alike the simplest first."""
     made = (
         values.of_numbers,
         values.of_reductions,
@@ -98,10 +129,9 @@ def slips() -> tuple[Fault, ...]:
         windows.of_divisors,
         windows.of_windows,
         cells.of_padding,
-        cells.of_taps,
-        cells.of_entries,
     )
-    return (*_of_shapes(), *_faults("slip", *made))
+    # Of large cases, what goes by the number of an entry is likeliest to be wrong.
+    return (*_faults("slip-of-entries", cells.of_entries), *_of_shapes(), *_faults("slip", *made))
 
 
 @cache

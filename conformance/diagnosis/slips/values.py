@@ -47,10 +47,6 @@ def _where(holds: Callable[[Doubles], Any], value: float) -> Change:
     return lambda v, _: np.where(holds(v), value, v)
 
 
-def _smaller(least: float) -> Callable[[Doubles], Any]:
-    return lambda v: np.abs(v) < least
-
-
 def _at_least(value: float) -> Change:
     return lambda v, _: np.where(v < value, value, v)
 
@@ -99,23 +95,12 @@ _CHANGES: tuple[tuple[str, Change], ...] = (
         lambda v, f: np.where(v == -f.largest, -np.inf, v),
     ),
     ("0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)),
-    *(
-        (f"0 where they are smaller than {least:g}", _where(_smaller(least), 0.0))
-        for least in (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
-    ),
     *_ROUNDINGS,
     ("rounded to integers", lambda v, _: np.rint(v)),
     ("cut off to integers", lambda v, _: np.trunc(v)),
     ("rounded down to integers", lambda v, _: np.floor(v)),
     ("rounded up to integers", lambda v, _: np.ceil(v)),
     ("rounded to integers, halves up", lambda v, _: np.floor(v + 0.5)),
-    *(
-        (
-            f"rounded to multiples of 1/{1 << bits}",
-            lambda v, _, b=bits: np.rint(v * 2.0**b) / 2.0**b,
-        )
-        for bits in (4, 8, 16)
-    ),
     *((f"kept in the range of {name}", _within(*_range(name))) for name in _RANGES),
     *((f"at least {value:g}", _at_least(value)) for value in (-1.0, -128.0)),
     *(
@@ -145,6 +130,17 @@ def _through(name: str) -> Callable[[Array], Array]:
     return lambda array: array.astype(name).astype(array.dtype)
 
 
+def _through_clipped(name: str) -> Callable[[Array], Array]:
+    """Convert to a floating-point type and back; what is then too large is the largest number."""
+
+    def through(array: Array) -> Array:
+        ends, other = np.iinfo(array.dtype), array.astype(name)
+        inside = np.where(other < ends.max, other, other.dtype.type(0)).astype(array.dtype)
+        return np.where(other < ends.max, inside, array.dtype.type(ends.max))
+
+    return through
+
+
 def _between(least: float, most: float) -> Callable[[Array], Array]:
     def clipped(array: Array) -> Array:
         ends = np.iinfo(array.dtype)
@@ -157,6 +153,10 @@ _CHANGES_OF_INTEGERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     *(
         (f"converted to {name} and back", _through(name))
         for name in (*INTEGERS, "float16", "float32", "float64")
+    ),
+    *(
+        (f"converted to {name} and back, the largest at most", _through_clipped(name))
+        for name in ("float32", "float64")
     ),
     *((f"kept in the range of {name}", _between(*_range(name))) for name in INTEGERS[:-2]),
     ("kept from -127 to 127", _between(-127, 127)),
@@ -329,6 +329,10 @@ _KINDS: tuple[tuple[str, Callable[[Taps], Array]], ...] = (
     ("that come first in their window", lambda t: _nth(t) == 1),
     ("that come last in their window", lambda t: _nth(t) == _nth(t).max(-1, keepdims=True)),
     ("that come second in their window", lambda t: _nth(t) == 2),
+    *(
+        (f"beyond the first {most} of their window", lambda t, most=most: _nth(t) > most)
+        for most in (4, 8, 16, 32, 64, 128, 256)
+    ),
 )
 
 

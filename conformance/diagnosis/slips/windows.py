@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,6 @@ def of_windows() -> Iterator[Slip]:
     for (moved, move), (along, chosen) in product(_moves(), _AXES):
         for place, step, wrap, needs in _PLACES:
             yield Slip(f"windows {moved}{along}{place}", step, wrap(_on(chosen, move)), needs)
-    ends = islice(_moves(), _OF_ENDS)
-    for (moved, move), (which, some), (along, chosen) in product(ends, _WHICH, _AXES):
-        for place, step, wrap, needs in _PLACES:
-            words = f"the {which} window{along or ' along each axis'} {moved}{place}"
-            yield Slip(words, step, wrap(_on(chosen, _only(some, move))), needs)
     for (begin, start), (end, stop) in product(_BLOCK_STARTS, _BLOCK_STOPS):
         words = f"block i began at {begin} and ended at {end}"
         yield Slip(words, "windows", after(_blocks(start, stop)), ADAPTIVE)
@@ -82,23 +77,6 @@ def _moves() -> Iterator[tuple[str, Move]]:
     for group in _GROUPS:
         words = f"of more than {group} cells ended with their last whole group of {group}"
         yield words, lambda a, b, _, n=group: (a, np.where(b - a > n, a + (b - a) // n * n, b))  # type: ignore[misc]
-
-
-def _only(chosen: slice, move: Move) -> Move:
-    """Move some windows alone."""
-
-    def moved(start: axis.Positions, stop: axis.Positions, size: int) -> Ends:
-        ends = start.copy(), stop.copy()
-        for end, other in zip(ends, move(start, stop, size), strict=True):
-            end[chosen] = other[chosen]
-        return ends
-
-    return moved
-
-
-_OF_ENDS = 8
-"""So many moves, the first ones, are of one cell at one end."""
-_WHICH = (("first", slice(0, 1)), ("last", slice(-1, None)))
 
 
 def _into_begin(start: axis.Positions, stop: axis.Positions, _size: int) -> Ends:
@@ -166,24 +144,27 @@ _BLOCK_STARTS: tuple[tuple[str, BlockEnd], ...] = (
     ("i d / o rounded down", lambda i, d, o, _: i * d // o),
     ("i d / o rounded up", lambda i, d, o, _: -(-i * d // o)),
     ("i d / o rounded to nearest", lambda i, d, o, _: (2 * i * d + o) // (2 * o)),
-    ("i times d / o rounded down", lambda i, d, o, _: i * (d // o)),
-    ("i times d / o rounded up", lambda i, d, o, _: i * -(-d // o)),
+    ("i times (d / o rounded down)", lambda i, d, o, _: i * (d // o)),
+    ("i times (d / o rounded up)", lambda i, d, o, _: i * -(-d // o)),
     ("i d / o in float32 rounded down", lambda i, d, o, _: _in_float32(i, d, o, np.floor)),
-    ("i times d / o in float32 rounded down", lambda i, d, o, _: _scaled(i, d, o, np.floor)),
+    ("i times (d / o in float32), rounded down", lambda i, d, o, _: _scaled(i, d, o, np.floor)),
 )
 _BLOCK_STOPS: tuple[tuple[str, BlockEnd], ...] = (
     ("(i + 1) d / o rounded up", lambda i, d, o, _: -(-(i + 1) * d // o)),
     ("(i + 1) d / o rounded down", lambda i, d, o, _: (i + 1) * d // o),
     ("(i + 1) d / o rounded to nearest", lambda i, d, o, _: (2 * (i + 1) * d + o) // (2 * o)),
     ("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
-    ("its begin plus d / o rounded down", lambda _, d, o, start: start + d // o),
-    ("its begin plus d / o rounded up", lambda _, d, o, start: start - (-d // o)),
+    ("its begin plus (d / o rounded down)", lambda _, d, o, start: start + d // o),
+    ("its begin plus (d / o rounded up)", lambda _, d, o, start: start - (-d // o)),
     (
-        "its begin plus d less (o - 1) times d / o",
+        "its begin plus d less (o - 1) times (d / o rounded down)",
         lambda _, d, o, start: start + d - (o - 1) * (d // o),
     ),
     ("(i + 1) d / o in float32 rounded up", lambda i, d, o, _: _in_float32(i + 1, d, o, np.ceil)),
-    ("(i + 1) times d / o in float32 rounded up", lambda i, d, o, _: _scaled(i + 1, d, o, np.ceil)),
+    (
+        "(i + 1) times (d / o in float32), rounded up",
+        lambda i, d, o, _: _scaled(i + 1, d, o, np.ceil),
+    ),
 )
 
 
@@ -277,6 +258,7 @@ _OF_DIVISORS: tuple[tuple[str, Callable[[Divisor], Any]], ...] = (
     ("that of the window before", lambda n: np.concatenate([n[..., :1], n[..., :-1]], -1)),
     ("the largest of all", lambda n: n.max(initial=1)),
     ("the smallest of all", lambda n: n.min(initial=1 << 62)),
+    ("1", np.ones_like),
     ("one more", lambda n: n + 1),
     ("one less", lambda n: n - 1),
     ("twice as large", lambda n: 2 * n),

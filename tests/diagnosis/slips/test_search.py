@@ -144,3 +144,16 @@ def test_what_no_other_call_explains_is_no_slip():
     found = api.check(backend, light_probes("MaxPool-1")).diagnoses
     assert "channels from 3 on" in found[0].summary
     assert not [cause for cause in found if "as if" in cause.summary]
+
+
+def test_a_slip_in_some_elements_alone_is_named_with_these():
+    """What it would make of the others is right there."""
+
+    def backend(operator, inputs, attributes):
+        output = np.array(evaluate(operator, inputs, attributes))
+        output[:, 1:] += output.dtype.type(0.5)
+        return output
+
+    assert first_cause(backend, "AvgPool-1").summary.endswith(
+        "wrong values in channels from 1 on: they are as if results were 0.5 more"
+    )

@@ -84,6 +84,11 @@ def test_slips_of_a_maximum(words, row, kernel, expected):
         ("integers were converted to int8 and back before they are compared", [200, 1], [1]),
         ("results that are integers were kept in the range of int8", [200, 1], [127]),
         ("signed and unsigned integers were compared as the others", [-1, 1], [-1]),
+        (
+            "results that are integers were converted to float32 and back, the largest at most",
+            [2**31 - 1, 2**24 + 1],
+            [2**31 - 1],
+        ),
     ],
 )
 def test_slips_of_integers(words, row, expected):
@@ -118,7 +123,6 @@ def test_slips_of_integers(words, row, expected):
         ("windows began one cell later, for the cells that are read alone", [1, 2, 3], 2, [1, 1.5]),
         ("windows ended one cell earlier", [1, 2, 3], 2, [1, 2]),
         ("windows lay one cell later", [1, 2, 3], 2, [2.5, 3]),
-        ("the last window along each axis ended one cell earlier", [1, 2, 3], 2, [1.5, 2]),
         (
             "windows of more than 2 cells ended with their last whole group of 2",
             [1, 2, 6],
@@ -126,8 +130,12 @@ def test_slips_of_integers(words, row, expected):
             [1.5],
         ),
         ("windows had at most 2 cells, for the cells that are read alone", [3, 3, 9], 3, [2]),
-        ("windows read their first cell twice", [1, 3, 5], 2, [2.5, 5.5]),
-        ("windows read every second cell", [1, 2, 3, 4], 2, [2, 3, 1.5]),
+        (
+            "cells beyond the first 4 of their window were left out of sums",
+            [1, 1, 1, 1, 9],
+            5,
+            [0.8],
+        ),
     ],
 )
 def test_slips_of_an_average(words, row, kernel, expected):
@@ -181,7 +189,7 @@ def test_slips_of_padding(words, expected):
             [1, 2.5, 4.5],
         ),
         (
-            "block i began at i times d / o rounded down and ended at (i + 1) d / o rounded up",
+            "block i began at i times (d / o rounded down) and ended at (i + 1) d / o rounded up",
             [1.5, 3, 4],
         ),
         (
@@ -234,7 +242,6 @@ def test_slips_of_entries(words, expected):
             "every output size were what a window can slide plus 1 over the stride, rounded up",
             (4, 4),
         ),
-        ("every output size were that of windows that end in the input", (4, 4)),
     ],
 )
 def test_slips_of_numbers_that_change_the_shape(words, shape):
