@@ -30,6 +30,7 @@ SLOW = {
     "README.md",
     "docs/adding-an-operator.md",
     "docs/ci.md",
+    "docs/comparing.md",
     "docs/fuzzing.md",
     "docs/reports.md",
     "docs/writing-a-backend.md",

@@ -166,7 +166,6 @@ def test_the_shards_join_to_one_report(machine):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, (0, "CONFORMS: 79 of")),
         ({"EXTRA": "--max-shown 0 --operator AdaptiveAvgPool-8"}, (0, "CONFORMS: 79 of")),
         ({"EXPECTED": "pooling-expected.txt", "VECTORS": "one file.h5"}, (0, "CONFORMS: 79 of 2,")),
         ({"BACKEND": "nothing.py:backend"}, (2, "no file")),

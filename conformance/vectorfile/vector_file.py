@@ -19,7 +19,7 @@ from conformance.vectorfile.hdf5_columns import ColumnFile
 from conformance.vectorfile.index import ROW, check_index
 from conformance.vectorfile.rows import Arrays, Rows, read_texts
 
-_RESIDENT = 1 << 26  # bytes of columns and vectors up to which a file is read whole
+_RESIDENT = 1 << 27  # bytes of columns and vectors up to which a file is read whole
 _STEP = 4096  # vectors whose ids or tiers are read together
 _BATCH = 1 << 26
 

@@ -244,6 +244,7 @@ def test_the_values_of_any_outcome_conform(case, which):
 def test_twice_the_bound_is_a_mismatch(case, where, sign):
     """One defined element that is twice its bound off, any of them, is found."""
     vector = vector_of(Case("case", *parts(*case)))
+    assume("lp-range" not in vector.clauses)  # powers that nearly vanish may be farther off
     outcomes = [outcome for outcome in vector.outcomes if outcome.kind == "values"]
     assume(outcomes)
     first = outcomes[0]

@@ -63,9 +63,10 @@ def test_a_report_is_that_of_the_backend_itself(store, smoke):
 
 
 def plain(result):
-    """Return a result with its output as bytes, so that NaN equals NaN."""
+    """Return a result with its outputs as bytes, so that NaN equals NaN."""
     content = asdict(result)
-    content["output"] = None if result.output is None else result.output.tobytes()
+    outputs = result.output if isinstance(result.output, tuple) else (result.output,)
+    content["output"] = [None if output is None else output.tobytes() for output in outputs]
     return repr(content)
 
 
