@@ -11,6 +11,7 @@ import numpy as np
 
 from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.reproduce import equal_numbers
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.reference.rounding import widen
 from conformance.vector import Vector
@@ -58,7 +59,7 @@ class Instead:
         if values is None:
             return None
         right = widen(layout.expected.values)
-        shown = ~_equal(values, right)
+        shown = ~equal_numbers(values, right)
         if layout.operator.reduction.sums:
             with np.errstate(invalid="ignore", over="ignore"):
                 # What differs by less than sums of so many cells may do is as right.
@@ -114,10 +115,6 @@ def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
     return told >= _FEWEST and 2 * told >= wrong
 
 
-def _equal(one: Doubles, other: Doubles) -> Bools:
-    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
-
-
 def _rounding(values: Doubles, layout: Layout) -> Doubles:
     """Return how far rounding may take a sound backend from values, and a few times more."""
     name = name_of(layout.data.dtype)
@@ -133,7 +130,7 @@ def _same(got: Doubles, values: Doubles, right: Doubles, layout: Layout) -> Bool
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(got - values)
         near = (off <= _rounding(values, layout)) & (off <= np.abs(got - right) / _ROUNDING)
-        return _equal(got, values) | near
+        return equal_numbers(got, values) | near
 
 
 def _constants(pairs: Sequence[tuple[Sample, Layout]]) -> Iterator[Instead]:

@@ -157,8 +157,8 @@ class Reproductions:
             first = (answer[0], right.outputs[0], got[0])
             if len({(array.dtype, array.shape) for array in first}) == 1:
                 wrong, expected, returned = map(widen, first)
-                differs = ~_equal(wrong, expected)
-                if differs.any() and _equal(wrong, returned)[differs].mean() >= _NEARLY_ALL:
+                differs = ~equal_numbers(wrong, expected)
+                if differs.any() and equal_numbers(wrong, returned)[differs].mean() >= _NEARLY_ALL:
                     return True
         return False
 
@@ -247,9 +247,9 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline) -> Matc
     return Match.CLOSE if None not in rounding and tells else Match.NO
 
 
-def _equal(one: Doubles, other: Doubles) -> npt.NDArray[np.bool_]:
-    equal: npt.NDArray[np.bool_] = (one == other) | (np.isnan(one) & np.isnan(other))
-    return equal
+def equal_numbers(one: Doubles, other: Doubles) -> npt.NDArray[np.bool_]:
+    """Say where numbers are equal, or both NaN."""
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def _is_equal(answer: Array, got: Array, case: Case) -> bool:
@@ -257,7 +257,7 @@ def _is_equal(answer: Array, got: Array, case: Case) -> bool:
     if got.shape != answer.shape or name_of(got.dtype) not in FLOATS:
         return np.array_equal(got, answer)
     predicted, returned = widen(answer), widen(got)
-    equal = _equal(predicted, returned)
+    equal = equal_numbers(predicted, returned)
     counted = _is_defined(predicted, case)
     return bool(equal.all() or (counted.any() and equal[counted].all()))
 
@@ -273,7 +273,7 @@ def _rounding(
     if not counted.any():
         return None
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
-    equal = _equal(predicted, returned)
+    equal = equal_numbers(predicted, returned)
     with np.errstate(invalid="ignore", over="ignore"):
         if not (np.abs(predicted - returned) <= noise)[counted & ~equal].all():
             return None
@@ -301,7 +301,7 @@ def _share_of_output(answer: Array, got: Array) -> float:
     predicted, returned = widen(answer), widen(got)
     with np.errstate(invalid="ignore"):
         near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
-    same = near | _equal(predicted, returned)
+    same = near | equal_numbers(predicted, returned)
     # A right shape is worth something by itself.
     return 0.01 + float(same.mean()) if got.size else 0.01
 

@@ -148,9 +148,7 @@ class Search:
                 causes.append(cause)
                 left = [i for i in left if i not in cause.explained]
                 # Before another cause is looked for, this one is tried under other readings.
-                doubted = [self._mismatches[i].doubted for i in left]
-                matches = self._reproductions.matches(cause.faults, doubted)
-                cause.explained |= {i: m for i, m in zip(left, matches, strict=True) if m}
+                cause.explained |= self._explained(cause.faults, left, in_doubt=True)
                 left = [i for i in left if i not in cause.explained]
         return causes
 
@@ -222,9 +220,14 @@ class Search:
         ]
         return best
 
-    def _explained(self, faults: Together, numbers: Iterable[int]) -> dict[int, Match]:
+    def _explained(
+        self, faults: Together, numbers: Iterable[int], *, in_doubt: bool = False
+    ) -> dict[int, Match]:
         numbers = list(numbers)
-        matches = self._reproductions.matches(faults, [self._mismatches[i] for i in numbers])
+        observed = [self._mismatches[i] for i in numbers]
+        if in_doubt:
+            observed = [observation.doubted for observation in observed]
+        matches = self._reproductions.matches(faults, observed)
         return {i: match for i, match in zip(numbers, matches, strict=True) if match}
 
     def _broken_by(self, faults: Together, count: int) -> frozenset[int]:

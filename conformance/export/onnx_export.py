@@ -18,7 +18,15 @@ from typing import Final
 import numpy as np
 from onnx import numpy_helper
 
-from conformance.backends.engines.onnx_node import NAMES, Node, has_type, kind_of, model, node_of
+from conformance.backends.engines.onnx_node import (
+    INPUT,
+    NAMES,
+    Node,
+    has_type,
+    kind_of,
+    model,
+    node_of,
+)
 from conformance.check.profiles import PROFILES
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase, Unsupported
@@ -83,7 +91,7 @@ def _write(folder: Path, vector: Vector, names: set[str]) -> None:
     (test / "model.onnx").write_bytes(proto.SerializeToString())
     (test / "data.json").write_text(json.dumps({"rtol": rtol, "atol": atol}) + "\n", "utf-8")
     arrays = [("input_0", data), *((f"output_{i}", array) for i, array in enumerate(expected))]
-    tensors = ("x", *NAMES)
+    tensors = (INPUT, *NAMES)
     for (file, array), tensor in zip(arrays, tensors, strict=False):
         content = numpy_helper.from_array(np.ascontiguousarray(array), tensor)
         (sets / f"{file}.pb").write_bytes(content.SerializeToString())

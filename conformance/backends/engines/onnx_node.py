@@ -25,14 +25,14 @@ from conformance.backends.engines.engine import (
 from conformance.dtypes import DType
 from conformance.errors import Unsupported
 from conformance.operators import Operator, Params, pooling_of
-from conformance.vector import Array
+from conformance.vector import Array, Outputs, as_returned
 
 _SLIDING = {"average": "AveragePool", "maximum": "MaxPool", "norm": "LpPool"}
 _GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool", "norm": "GlobalLpPool"}
 _AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
-NAMES = ("y", "indices")
-"""Of a node's outputs."""
+INPUT, NAMES = "x", ("y", "indices")
+"""Of a node's input and of its outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,11 @@ def translated(kind: str, params: Params, outputs: int = 1) -> Node:
     return Node(kind, tuple(sorted(attributes.items())), outputs)
 
 
+def outputs_of(session: Any, data: Array) -> Array | Outputs:
+    """Return what a session with such a node, of any engine, computes of its input."""
+    return as_returned(tuple(session.run(None, {INPUT: data})))
+
+
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -116,7 +121,7 @@ def _proto(node: Node, opset: int) -> Any:
     lacking = [key for key, _ in node.attributes if key not in known]
     if lacking:
         raise Unsupported(f"opset {opset}: {node.kind} has no {', '.join(lacking)}")
-    made = helper.make_node(node.kind, ["x"], NAMES[: node.outputs])
+    made = helper.make_node(node.kind, [INPUT], NAMES[: node.outputs])
     for key, value in node.attributes:
         try:
             # Of a list without numbers its type cannot be told.
@@ -142,7 +147,7 @@ def model(
     graph = helper.make_graph(
         [_proto(node, opset)],
         "pooling",
-        [helper.make_tensor_value_info("x", element, shape)],
+        [helper.make_tensor_value_info(INPUT, element, shape)],
         [
             helper.make_tensor_value_info(name, kind, output_shape)
             for name, kind in zip(NAMES, types, strict=False)

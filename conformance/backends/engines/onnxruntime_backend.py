@@ -20,9 +20,9 @@ import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
 from conformance.backends.engines.engine import check_most_axes, known_operator
-from conformance.backends.engines.onnx_node import model_of
+from conformance.backends.engines.onnx_node import model_of, outputs_of
 from conformance.errors import Unsupported
-from conformance.vector import Array, Outputs, as_returned
+from conformance.vector import Array, Outputs
 
 _FATAL = 4
 
@@ -41,7 +41,7 @@ class OnnxRuntime:
         made = model_of(definition, inputs, attributes, self.opset)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
         try:
-            return as_returned(tuple(_session(made).run(None, {"x": inputs[0]})))
+            return outputs_of(_session(made), inputs[0])
         except NotImplementedThere as error:
             raise Unsupported(str(error)) from None
 
