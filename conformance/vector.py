@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+_T = TypeVar("_T")
 Array = np.ndarray[Any, np.dtype[Any]]
 Outputs = tuple[Array, ...]  # one array per output of an operator, in its order
 Combination = Mapping[str, str]  # clause name -> reading name
@@ -32,6 +33,9 @@ ARITHMETIC: Mapping[str, str] = MappingProxyType(
 """The clauses that change the bound and not the values, each with its field of `Values`."""
 SPELLED_OTHERWISE: Mapping[str, str] = MappingProxyType({"scaled": "finite", "direct": "overflows"})
 """The readings of these clauses whose name is not the value of the field."""
+BACKWARD = "-backward"
+"""What the name of an operator's gradient ends in: its inputs are the gradient of the operator's
+first output, then the operator's own."""
 UNDEFINED = -1
 """Value of `Expected.addends` that marks an element no document defines."""
 TIED = -2
@@ -55,6 +59,21 @@ class Case:
     source: str = ""
     provenance: Provenance = "computed"
     tags: tuple[str, ...] = ()
+
+    @property
+    def own_inputs(self) -> tuple[Array, ...]:
+        """The data, of shape (N, C, d1..dr), and what else the operator itself takes."""
+        return own_inputs(self.operator, self.inputs)
+
+    @property
+    def data(self) -> Array:
+        """The data, of shape (N, C, d1..dr)."""
+        return self.own_inputs[0]
+
+    @property
+    def gradient(self) -> Array | None:
+        """The gradient of the first output, if the operator is a gradient."""
+        return self.inputs[0] if self.operator.endswith(BACKWARD) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +147,11 @@ class Vector:
     def values(self) -> tuple[Values, ...]:
         """The outcomes that are arrays."""
         return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Values))
+
+
+def own_inputs(operator: str, inputs: Sequence[_T]) -> tuple[_T, ...]:
+    """Return the inputs, but for the gradient of an output that a gradient takes before them."""
+    return tuple(inputs[1:] if operator.endswith(BACKWARD) else inputs)
 
 
 def outputs_of(returned: Array | Outputs) -> Outputs:

@@ -50,4 +50,4 @@ def _gathered(batch: Batch, first: int) -> tuple[object, Gathered]:
     operator, inputs = operator_named(batch.operator), batch.inputs[vector]
     pipeline = under(operator, batch.outcome_readings[outcome][0])
     plan = pipeline.plan(operator.validate(inputs, batch.attributes[vector]))
-    return pipeline.further, pipeline.gather(inputs[0], plan.params, plan.windows)
+    return pipeline.further, pipeline.gathered(inputs[0], plan)

@@ -74,9 +74,10 @@ class PlantedFaults:
                 return None
             return _if_other(self.wrong(case.inputs, case.attributes), baseline)
         params, plan = self._geometry(case, right)
-        own = (*case.inputs[0].shape[:2], *plan.extent)
-        if shape is not None and shape != own and "reduce" not in self.steps:
-            return (np.broadcast_to(np.zeros((), case.inputs[0].dtype), own),)
+        own = (*case.data.shape[:2], *plan.extent)
+        known = case.gradient is None and "reduce" not in self.steps
+        if shape is not None and shape != own and known:
+            return (np.broadcast_to(np.zeros((), case.data.dtype), own),)
         same_values = plan.key == right.plan.key and _of_values(params) == _of_values(right.params)
         if plan is not right.plan and not self.steps & _VALUES and same_values:
             return None
@@ -99,7 +100,7 @@ class PlantedFaults:
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:
             gathered = _same_or(
-                self.wrong.pipeline.gather(case.inputs[0], params, plan.windows), gathered
+                self.wrong.pipeline.gathered(case.data, plan, case.gradient), gathered
             )
         same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
@@ -136,13 +137,13 @@ class Pooled:
     def __init__(self, case: Case, right: FaultyOperator, params: Params, plan: Plan) -> None:
         self.params = params
         self.plan = plan
-        self._data = case.inputs[0]
+        self._case = case
         self._pipeline = right.pipeline
 
     @cached_property
     def gathered(self) -> Gathered:
         """The cells that each window reads."""
-        return self._pipeline.gather(self._data, self.plan.params, self.plan.windows)
+        return self._pipeline.gathered(self._case.data, self.plan, self._case.gradient)
 
     @cached_property
     def outputs(self) -> Outputs:

@@ -24,7 +24,7 @@ from conformance.operators.needs import Needs
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline, Plan, no_further, rooms
-from conformance.vector import Array, Outputs, as_returned
+from conformance.vector import Array, Outputs, as_returned, own_inputs
 
 STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
@@ -95,7 +95,9 @@ class FaultyOperator:
         """Compute every output as the document says, but for the faults."""
         with np.errstate(all="ignore"):
             plan = self.plan(self.validate(inputs, attributes))
-            return self.pipeline.values(inputs[0], plan)
+            data, *_ = own_inputs(self.right.name, inputs)
+            gradient = inputs[0] if self.right.is_gradient else None
+            return self.pipeline.values(data, plan, gradient)
 
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a call and return its parameters; InvalidCase says what is wrong."""

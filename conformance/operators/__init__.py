@@ -37,7 +37,7 @@ from conformance.operators.registry import (
     operator_named,
     operators_named,
 )
-from conformance.vector import Array, Case, Vector, as_returned
+from conformance.vector import Array, Case, Vector, as_returned, own_inputs
 
 __all__ = [
     "ALL_TYPES",
@@ -89,7 +89,8 @@ def evaluate(
     """Compute an operator exactly: averages correctly rounded, maxima as they are.
 
     `inputs[0]` has shape (N, C, d1..dr); the result has shape (N, C, o1..or) and the same type. An
-    operator with several outputs returns a tuple. `readings` maps names of disputed clauses to
+    operator with several outputs returns a tuple. A gradient, `NAME-backward`, takes that of the
+    first output of NAME before the inputs of NAME, and returns that of the data. `readings` maps names of disputed clauses to
     names of readings; clauses that are not named have their default. Undefined elements are NaN in
     averages, -inf or the lowest integer in maxima. Raises InvalidCase if attributes or inputs break
     a rule of the document or leave nothing to pool, UsageError for an unknown operator, clause or
@@ -110,7 +111,8 @@ def evaluate(
     definition = operator_named(operator)
     arrays = [np.asarray(array) for array in inputs]
     params = definition.validate(arrays, attributes)
-    if undefined_as_a_whole(definition, params, arrays[0]) == "kernel-past-padding":
+    data, *_ = own_inputs(operator, arrays)
+    if undefined_as_a_whole(definition, params, data) == "kernel-past-padding":
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )
@@ -118,7 +120,8 @@ def evaluate(
         raise InvalidCase(
             f"sizes {list(params.sizes)} to {list(params.output)}: a size of 0 has no windows"
             if params.output
-            else f"data of shape {arrays[0].shape}: a spatial size of 0 has no windows"
+            else f"data of shape {data.shape}: a spatial size of 0 has no windows"
         )
     pipeline = under(definition, chosen)
-    return as_returned(pipeline.values(arrays[0], pipeline.plan(params)))
+    gradient = arrays[0] if definition.is_gradient else None
+    return as_returned(pipeline.values(data, pipeline.plan(params), gradient))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from conformance.operators.needs import Needs
-from conformance.vector import Array
+from conformance.vector import Case
 
 StepWrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 GEOMETRY = frozenset({"pads", "extent", "windows", "divide"})
@@ -40,8 +40,8 @@ class Clause:
 
     `says` is what the document says or leaves out, `answer` what is disputed, undefined or ruled.
     A shared clause concerns the operators that meet its `needs`; a clause in `Operator.clauses`
-    concerns the operators that list it. `concerns(data)` says, for a clause about values, whether
-    it can make a difference with these data (N, C, d1..dr). If `nested`, each reading accepts
+    concerns the operators that list it. `concerns(case)` says, for a clause about values, whether
+    it can make a difference with the values of a case. If `nested`, each reading accepts
     everything that the readings before it accept; element types may follow different ones, unless
     it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
     ruling of a document may settle a clause that is disputed elsewhere: `settles` names it.
@@ -56,7 +56,7 @@ class Clause:
     evidence: str
     readings: tuple[Reading, ...] = ()
     needs: Needs = field(default_factory=Needs)
-    concerns: Callable[[Array], bool] = lambda _data: True
+    concerns: Callable[[Case], bool] = lambda _case: True
     nested: bool = False
     of_all_dtypes: bool = False
     settles: str = ""

@@ -14,10 +14,18 @@ from typing import Any
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause, StepWrap
 from conformance.operators.disputed import DISPUTED
+from conformance.operators.gradient_clauses import DISPUTED as OF_GRADIENTS
+from conformance.operators.gradient_clauses import OTHERS as OTHERS_OF_GRADIENTS
 from conformance.operators.operator import Operator
 from conformance.operators.rulings import RULINGS, UNDEFINED
 
-SHARED: tuple[Clause, ...] = (*DISPUTED, *UNDEFINED, *RULINGS)
+SHARED: tuple[Clause, ...] = (
+    *DISPUTED,
+    *OF_GRADIENTS,
+    *UNDEFINED,
+    *RULINGS,
+    *OTHERS_OF_GRADIENTS,
+)
 """Clauses that several documents share; each concerns the operators that meet its needs."""
 
 

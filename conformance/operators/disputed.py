@@ -16,7 +16,7 @@ from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Gathered, Pads, Windows
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import widen
-from conformance.vector import Array
+from conformance.vector import Array, Case
 
 
 def _size_as_input(_pads: Callable[..., Any]) -> Callable[[Params], Pads]:
@@ -134,20 +134,20 @@ def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor]
     return lambda gathered, _divisor: maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
 
 
-def _choosing(**changes: str) -> StepWrap:
-    """Let the index of a maximum be another of equal ones."""
+def choosing(**changes: str) -> StepWrap:
+    """Let a step that says which of equal maxima it chooses choose another."""
 
-    def choose(further: Callable[..., Any]) -> Callable[..., Any]:
-        index: Any = further  # a ChosenIndex
-        changed: Callable[..., Any] = replace(index, **changes)
+    def choose(step: Callable[..., Any]) -> Callable[..., Any]:
+        chooses: Any = step  # a ChosenIndex, or a GradientOfMaximum
+        changed: Callable[..., Any] = replace(chooses, **changes)
         return changed
 
     return choose
 
 
-def holds_nan(data: Array) -> bool:
-    """Say whether data hold a NaN."""
-    return data.dtype.kind not in "iu" and bool(np.isnan(widen(data)).any())
+def holds_nan(case: Case) -> bool:
+    """Say whether the data of a case hold a NaN."""
+    return case.data.dtype.kind not in "iu" and bool(np.isnan(widen(case.data)).any())
 
 
 DISPUTED: tuple[Clause, ...] = (
@@ -372,7 +372,7 @@ DISPUTED: tuple[Clause, ...] = (
             Reading(
                 "first", "the first in row-major order", ("PyTorch", "ONNX Runtime", "OpenVINO")
             ),
-            Reading("last", "the last in row-major order", (), {"further": _choosing(ties="last")}),
+            Reading("last", "the last in row-major order", (), {"further": choosing(ties="last")}),
             Reading("some", "any position that holds the maximum", any_tie=True),
         ),
     ),
@@ -392,7 +392,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "last",
                 "the last NaN in row-major order",
                 ("PyTorch",),
-                {"further": _choosing(nan="last")},
+                {"further": choosing(nan="last")},
             ),
             Reading("some", "the position of any NaN", any_tie=True),
         ),
@@ -414,7 +414,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "all",
                 "all axes reversed: the batch varies fastest",
                 (),
-                {"further": _choosing(reversed_axes="all")},
+                {"further": choosing(reversed_axes="all")},
             ),
         ),
     ),

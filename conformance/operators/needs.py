@@ -22,7 +22,7 @@ class Needs:
     reduction. If not None, `sums`, `integers`, `limited_axes` and `indices` say whether the
     reduction sums, the data may be integers, the document limits the number of spatial axes, and an
     output says where a value was found. The data may have every type in `dtypes`. The operator has
-    at least `outputs` outputs.
+    at least `outputs` outputs. If not None, `gradient` says whether it is a gradient.
     """
 
     roles: tuple[Role, ...] = ()
@@ -39,6 +39,7 @@ class Needs:
     indices: bool | None = None
     dtypes: tuple[str, ...] = ()
     outputs: int = 0
+    gradient: bool | None = None
 
     def __and__(self, other: Needs) -> Needs:
         """Return the conditions of both; ValueError if they contradict or cannot be combined."""
@@ -73,6 +74,7 @@ class Needs:
             and self.indices in {None, operator.has_indices}
             and set(self.dtypes) <= set(operator.dtypes)
             and len(operator.outputs) >= self.outputs
+            and self.gradient in {None, operator.is_gradient}
         )
 
 

@@ -18,7 +18,7 @@ from conformance.operators.clause import Clause
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import Reduction
-from conformance.vector import Array
+from conformance.vector import BACKWARD, Array, own_inputs
 
 ALL_TYPES = (*FLOATS, *INTEGERS)
 """Element types of a document that lists no types, or integers too."""
@@ -82,7 +82,9 @@ class Operator:
     are the element types of the data. `clauses` are those that this document adds to the shared
     ones. `levels` says whether its sweep has all levels of types, data and numbers, or few of them,
     where older operators of its kind have all. `smoke_rows` says how many rows of each covering
-    array are in the smoke tier; None takes as many as make it about 60 vectors.
+    array are in the smoke tier; None takes as many as make it about 60 vectors. A gradient has the
+    operator that it is of in `forward`, see operators/gradients.py; its first input is the gradient
+    of that operator's first output.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Operator:
     examples: tuple[Example, ...] = ()
     levels: Literal["all", "few"] = "all"
     smoke_rows: tuple[int, ...] | None = None
+    forward: Operator | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if the parts do not fit; fill in how each output is compared."""
@@ -111,8 +114,12 @@ class Operator:
             ({"pads", "pads_begin"} <= set(roles), "pads are in one list or in two"),
             (not self.outputs, "it has at least one output"),
             (not types <= set(ALL_TYPES), f"element types are {', '.join(ALL_TYPES)}"),
-            (len(self.input_names) not in {1, 2}, "its inputs are data or data and output size"),
+            (len(self._own_names) not in {1, 2}, "its inputs are data or data and output size"),
             (self.axes[0] < 1, "it has at least one spatial axis"),
+            (
+                self.is_gradient != self.name.endswith(BACKWARD),
+                f"the name of a gradient ends in {BACKWARD}, and no other",
+            ),
         ):
             if wrong:
                 raise ValueError(f"operator {self.name!r}: {rule}")
@@ -151,7 +158,16 @@ class Operator:
     @property
     def is_adaptive(self) -> bool:
         """Whether it takes its output size as an input."""
-        return len(self.input_names) > 1
+        return len(self._own_names) > 1
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether it is the gradient of another operator."""
+        return self.forward is not None
+
+    @property
+    def _own_names(self) -> tuple[str, ...]:
+        return own_inputs(self.name, self.input_names)
 
     @property
     def has_windows(self) -> bool:
@@ -185,13 +201,14 @@ class Operator:
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a case and return its parameters; InvalidCase says which rule it breaks.
 
-        `inputs[0]` has shape (N, C, d1..dr). The second input of an adaptive operator is the output
-        size, an integer array of shape (r,).
+        The data have shape (N, C, d1..dr). The input of an adaptive operator after them is the
+        output size, an integer array of shape (r,). Whether the gradient of an output has the shape
+        of that output depends on readings: `Pipeline.gathered` checks it.
         """
         if len(inputs) != len(self.input_names):
             names = ", ".join(self.input_names)
             raise InvalidCase(f"{self.name}: {len(inputs)} inputs given, it takes {names}")
-        data = inputs[0]
+        data, *sizes = own_inputs(self.name, inputs)
         axes = data.ndim - 2
         if not self.takes_axes(axes):
             fewest, most = self.axes
@@ -203,8 +220,10 @@ class Operator:
             raise InvalidCase(
                 f"data of type {data.dtype}: {self.name} takes {', '.join(self.dtypes)}"
             )
+        if self.is_gradient:
+            _check_gradient(inputs[0], data)
         given = complete(self.attributes, attributes, axes)
-        output = output_size_of(inputs[1], axes) if self.is_adaptive else ()
+        output = output_size_of(sizes[0], axes) if self.is_adaptive else ()
         return self.pipeline.resolve(params_of(self.attributes, given, data.shape[2:], output))
 
     def translate(self, sizes: tuple[int, ...], attributes: Mapping[str, Any]) -> Params:
@@ -242,6 +261,14 @@ class Operator:
             ]:
                 del given[attribute.key]
         return given
+
+
+def _check_gradient(gradient: Array, data: Array) -> None:
+    """Raise InvalidCase unless a gradient has type, rank, batch and channels of the data."""
+    if gradient.dtype != data.dtype:
+        raise InvalidCase(f"gradient of type {gradient.dtype}: the data are of type {data.dtype}")
+    if gradient.ndim != data.ndim or gradient.shape[:2] != data.shape[:2]:
+        raise InvalidCase(f"gradient of shape {gradient.shape}: the data have {data.shape}")
 
 
 def output_size_of(size: Array, axes: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import product
 from typing import Any, TypeVar
 
@@ -20,10 +20,11 @@ from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import clauses_of, disputed_of, under
+from conformance.operators.gradients import Gradient
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan
-from conformance.reference import is_judged
+from conformance.reference import Measures, is_judged
 from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import (
@@ -52,17 +53,24 @@ def answer(operator: Operator, case: Case) -> Vector:
         params = operator.validate(case.inputs, case.attributes)
     except InvalidCase:
         return Vector(case, (Raises(),))
-    undefined = undefined_as_a_whole(operator, params, case.inputs[0])
+    undefined = undefined_as_a_whole(operator, params, case.data)
     if undefined:
         return Vector(case, (Anything(),), {undefined: ()})
-    data = case.inputs[0]
+    # What is summed, and of what type: a gradient sums gradients.
+    data = case.data if case.gradient is None else case.gradient
     plans, geometric = _plans(operator, params)
     clauses = dict(geometric)
     values: list[tuple[Combination, Values]] = []
+    refused: list[tuple[Combination, Outcome]] = []
     for combination, plan in plans:
-        of_plan, of_values = _values_under_readings(operator, data, plan)
+        if case.gradient is not None and case.gradient.shape[2:] != plan.extent:
+            refused.append((combination, Raises()))
+            continue
+        of_plan, of_values = _values_under_readings(operator, case, plan)
         clauses |= of_values
         values += [({**combination, **more}, outcome) for more, outcome in of_plan]
+    if not values:  # under no reading does the output have the shape of the gradient
+        return Vector(case, (Raises(),))
     arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values])
     clauses |= arithmetic
     outcomes: list[tuple[Combination, Outcome]] = [
@@ -70,6 +78,7 @@ def answer(operator: Operator, case: Case) -> Vector:
         for combination, outcome in values
         for chosen in _choices(arithmetic)
     ]
+    outcomes += refused
     for clause, refusing in _may_refuse(operator, case.attributes, params):
         clauses[clause.name] = names = _names(clause)
         outcomes = [
@@ -82,7 +91,8 @@ def answer(operator: Operator, case: Case) -> Vector:
             *(({clause.name: name}, Raises()) for name in refusing),
         ]
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
-    if has_any_undefined and _some_window_is_empty(plan for _, plan in plans):
+    some_empty = not operator.is_gradient and _some_window_is_empty(plan for _, plan in plans)
+    if has_any_undefined and some_empty:
         clauses[operator.reduction.undefined] = ()
     clauses |= dict.fromkeys(_undefined_outputs(operator, outcomes), ())
     return Vector(case, _merged(operator, outcomes, clauses), clauses)
@@ -163,12 +173,12 @@ def _about_values(operator: Operator) -> list[Clause]:
 
 
 def _values_under_readings(
-    operator: Operator, data: Array, plan: Plan
+    operator: Operator, case: Case, plan: Plan
 ) -> tuple[list[tuple[Combination, Values]], Clauses]:
     """Return what one plan gives under readings of clauses about values, where they differ."""
-    candidates = [clause for clause in _about_values(operator) if clause.concerns(data)]
+    candidates = [clause for clause in _about_values(operator) if clause.concerns(case)]
     every = {
-        choice: _values(operator, candidates, choice, data, plan)
+        choice: _values(operator, candidates, choice, case, plan)
         for choice in product(*map(_names, candidates))
     }
     return _told_apart(candidates, every, _key)
@@ -206,12 +216,12 @@ def _told_apart(
 
 
 def _values(
-    operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], data: Array, plan: Plan
+    operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], case: Case, plan: Plan
 ) -> Values:
     """Return the outputs of one plan under a choice of readings of some clauses about values."""
     chosen = _chosen(clauses, choice)
     pipeline = under(operator, chosen)
-    gathered = pipeline.gather(data, plan.params, plan.windows)
+    gathered = pipeline.gathered(case.data, plan, case.gradient)
     values = pipeline.outputs(gathered, plan.divisor)
     of_nothing = _of_nothing(gathered)
     read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
@@ -224,25 +234,26 @@ def _values(
         for other in clause.readings
         if not other.any_tie
     ]
+    measures = partial(operator.reduction.measures, gathered, plan.divisor, values[0])
+    if isinstance(pipeline.reduce, Gradient):
+        measures = partial(pipeline.reduce.measures, gathered, plan.divisor)
     return Values(
         tuple(
-            _expected(operator, output, array, gathered, plan, of_nothing, others)
+            _expected(output, array, measures, of_nothing, others)
             for output, array, *others in zip(operator.outputs, values, *ties, strict=True)
         )
     )
 
 
 def _expected(
-    operator: Operator,
     output: Output,
     values: Array,
-    gathered: steps.Gathered,
-    plan: Plan,
+    measures: Callable[[], Measures],
     of_nothing: npt.NDArray[np.bool_],
     ties: Iterable[Array],
 ) -> Expected:
     if output.comparison == "bound":
-        addends, divisor, magnitude = operator.reduction.measures(gathered, plan.divisor, values)
+        addends, divisor, magnitude = measures()
         addends[(divisor == 0)] = UNDEFINED
         return Expected(values, addends, divisor, magnitude)
     addends = np.zeros(values.size, np.int32)
@@ -400,11 +411,17 @@ def _may_refuse(
 def _undefined_outputs(
     operator: Operator, outcomes: Iterable[tuple[Combination, Outcome]]
 ) -> set[str]:
-    """Return the clauses by which some output alone is undefined somewhere."""
+    """Return the clauses by which some output alone is undefined somewhere.
+
+    A gradient is by its clause where it is under every reading.
+    """
+    values = [outcome for _, outcome in outcomes if isinstance(outcome, Values)]
+    if operator.is_gradient:
+        undefined = values and all(has_undefined(outcome) for outcome in values)
+        return {operator.reduction.undefined} if undefined else set()
     return {
         output.undefined
-        for _, outcome in outcomes
-        if isinstance(outcome, Values)
+        for outcome in values
         for output, expected in zip(operator.outputs, outcome.outputs, strict=True)
         if output.is_index and (expected.values < 0).any()
     }

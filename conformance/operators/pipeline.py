@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conformance.errors import InvalidCase
 from conformance.operators import windows as axis
 from conformance.operators.params import Params
 from conformance.reference.fold import Ranges
@@ -75,7 +76,8 @@ class Gathered:
     """The data the windows read and, per spatial axis, the cells lo:hi of it each reads.
 
     `positions` are, per spatial axis, where the cells of `data` lie in the input: a step may put
-    them in another order. `params` and `windows` are what was gathered for.
+    them in another order. `params` and `windows` are what was gathered for. `gradient` is that of
+    the first output, for an operator that is a gradient.
     """
 
     data: Array
@@ -84,6 +86,7 @@ class Gathered:
     positions: tuple[axis.Positions, ...]
     params: Params
     windows: Windows
+    gradient: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -130,9 +133,23 @@ class Pipeline:
         windows = self.windows(params, pads, extent)
         return Plan(params, pads, extent, windows, self.divide(params, pads, windows))
 
-    def values(self, data: Array, plan: Plan) -> tuple[Array, ...]:
-        """Run the steps that compute outputs; `data` has shape (N, C, d1..dr)."""
-        return self.outputs(self.gather(data, plan.params, plan.windows), plan.divisor)
+    def values(self, data: Array, plan: Plan, gradient: Array | None = None) -> tuple[Array, ...]:
+        """Run the steps that compute outputs; arguments are those of `gathered`."""
+        return self.outputs(self.gathered(data, plan, gradient), plan.divisor)
+
+    def gathered(self, data: Array, plan: Plan, gradient: Array | None = None) -> Gathered:
+        """Run the step that reads cells; `data` has shape (N, C, d1..dr).
+
+        `gradient` is that of the first output of the plan, (N, C, o1..or), for an operator that is
+        a gradient; InvalidCase if it has another shape.
+        """
+        gathered = self.gather(data, plan.params, plan.windows)
+        if gradient is None:
+            return gathered
+        wanted = (*data.shape[:2], *plan.extent)
+        if gradient.shape != wanted:
+            raise InvalidCase(f"gradient of shape {gradient.shape}: the output has {wanted}")
+        return replace(gathered, gradient=gradient)
 
     def outputs(self, gathered: Gathered, divisor: Divisor) -> tuple[Array, ...]:
         """Run the steps after `gather`."""

@@ -21,6 +21,7 @@ from conformance.operators.avg_pool_14 import AVG_POOL_14
 from conformance.operators.avg_pool_16 import AVG_POOL_16
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import SHARED, clauses_of
+from conformance.operators.gradients import backward
 from conformance.operators.max_pool import MAX_POOL
 from conformance.operators.max_pool_8 import MAX_POOL_8
 from conformance.operators.max_pool_14 import MAX_POOL_14
@@ -156,6 +157,10 @@ def _operators() -> dict[str, Operator]:
                 _check(point, operator, operators, clauses)
                 operators[operator.name] = operator
                 clauses |= {clause.name: clause for clause in operator.clauses}
+        for operator in list(operators.values()):
+            gradient = backward(operator)
+            if gradient is not None:
+                operators[gradient.name] = gradient
     finally:
         _loading.operators = None
     return operators

@@ -71,13 +71,13 @@ def integer_mean(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.in
 
 
 def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatFormat) -> Array:
-    smallest, largest = _range_of(cells)
+    smallest, largest = range_of(cells)
     if not largest < np.inf:  # infinite or NaN
         return _mean_with_specials(cells, lo, hi, n, fmt)
     values = widen(cells)
     if largest == 0.0:
         return np.zeros((len(cells), *n.shape), cells.dtype)
-    if _sums_exactly(smallest, largest, max(float(n.max(initial=1.0)), most_cells(lo, hi)), fmt):
+    if sums_exactly(smallest, largest, max(float(n.max(initial=1.0)), most_cells(lo, hi)), fmt):
         sums = fold(values, lo, hi, np.add, 0.0)
         np.divide(sums, n, out=sums)
         return narrow(sums, fmt.name)
@@ -91,7 +91,7 @@ def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatF
     return result
 
 
-def _range_of(cells: Array) -> tuple[float, float]:
+def range_of(cells: Array) -> tuple[float, float]:
     """Return the smallest non-zero and the largest magnitude; NaN counts as above infinity."""
     unsigned = np.dtype(f"u{cells.dtype.itemsize}").type
     # Without their sign, floating-point numbers are ordered like their bits.
@@ -106,7 +106,7 @@ def _range_of(cells: Array) -> tuple[float, float]:
     return low, high
 
 
-def _sums_exactly(smallest: float, largest: float, n: float, fmt: FloatFormat) -> bool:
+def sums_exactly(smallest: float, largest: float, n: float, fmt: FloatFormat) -> bool:
     """Say whether sums of n cells, and their quotients by at most n, come out right in doubles."""
     if fmt.name == "float64":
         return largest <= _PAIR_LARGEST and n * largest < 2.0**53 * float(np.spacing(smallest))
@@ -189,7 +189,7 @@ def exact_sums(
     """
     begins, ends = ([axis.tolist() for axis in bounds] for bounds in (lo, hi))
     planes = np.flatnonzero(~certain.all(axis=tuple(range(1, certain.ndim))))
-    cells, shift = _as_integers(values[planes])
+    cells, shift = as_integers(values[planes])
     powers = cells**p
     totals, windows = [], []
     for plane, *window in np.argwhere(~certain[planes]).tolist():
@@ -199,7 +199,7 @@ def exact_sums(
     return totals, windows, shift
 
 
-def _as_integers(values: Doubles) -> tuple[Array, int]:
+def as_integers(values: Doubles) -> tuple[Array, int]:
     """Return finite doubles as Python integers, each times 2**shift, and the shift."""
     mantissa, exponent = np.frexp(values)
     digits = np.ldexp(mantissa, 53).astype(np.int64)

@@ -58,7 +58,7 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
     if overflows.any():
         scaled = fold(values * _SCALE, lo, hi, np.add, 0.0) / n * inflation
         magnitude[overflows] = np.minimum(scaled, _LARGEST * _SCALE)[overflows] / _SCALE
-    magnitude = _rounded_up(magnitude)
+    magnitude = rounded_up(magnitude)
     magnitude[:, divisor == 0] = 0.0
     shape = (len(values), *divisor.shape)
     return Measures(
@@ -91,13 +91,13 @@ def norm_measures(norms: Array, data: Array, lo: Ranges, hi: Ranges, p: int) -> 
     # The exact norm is at most half a step above the rounded one.
     magnitude = np.minimum(exact * (1 + 2 * fmt.unit) + fmt.smallest, _LARGEST)
     return Measures(
-        _roundings(cells, exact, p).astype(np.int32).ravel(),
+        norm_roundings(cells, exact, p).astype(np.int32).ravel(),
         np.full(cells.size, -p, np.int32),
-        np.where(cells > 0, _rounded_up(magnitude), 0.0).ravel(),
+        np.where(cells > 0, rounded_up(magnitude), 0.0).ravel(),
     )
 
 
-def _roundings(cells: Doubles, norms: Doubles, p: int) -> Doubles:
+def norm_roundings(cells: Doubles, norms: Doubles, p: int) -> Doubles:
     """Return how many roundings a p-norm of so many cells that are not zero may be off by."""
     of_powers = cells - 1 + max(p - 1, _POWER)
     exponent: Doubles | float = 0.0
@@ -107,7 +107,7 @@ def _roundings(cells: Doubles, norms: Doubles, p: int) -> Doubles:
     return np.where(cells > 0, np.ceil(of_powers / p) + _POWER + exponent, 0.0)
 
 
-def _rounded_up(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def rounded_up(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Round up to twelve significant bits: enough for a bound, and small in a compressed file."""
     stored_bits = np.uint64(0xFFFF_FE00_0000_0000)
     up = (values.view(np.uint64) + ~stored_bits) & stored_bits

@@ -96,11 +96,13 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     except InvalidCase:
         return set()
     numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
-    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.inputs[0]):
+    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.data):
         return set()
+    if operator.is_gradient:
+        return {case.data.shape}
     _, pipelines = geometries(operator)
     steps = {(pipeline.pads, pipeline.extent) for pipeline in pipelines.values()}
-    return {(*case.inputs[0].shape[:2], *extent(params, pads(params))) for pads, extent in steps}
+    return {(*case.data.shape[:2], *extent(params, pads(params))) for pads, extent in steps}
 
 
 def _by_readings(vector: Vector) -> dict[tuple[tuple[str, str], ...], Outcome]:

@@ -25,7 +25,7 @@ SEEDS = st.integers(0, 2**32)
 def ways(monkeypatch):
     """Count elements by the way that settled them."""
     counts = Counter()
-    in_pairs, settle, exactly = MODULE._mean_in_pairs, MODULE._settle, MODULE._sums_exactly
+    in_pairs, settle, exactly = MODULE._mean_in_pairs, MODULE._settle, MODULE.sums_exactly
 
     def count_pairs(*args):
         result, certain = in_pairs(*args)
@@ -43,7 +43,7 @@ def ways(monkeypatch):
 
     monkeypatch.setattr(MODULE, "_mean_in_pairs", count_pairs)
     monkeypatch.setattr(MODULE, "_settle", count_settled)
-    monkeypatch.setattr(MODULE, "_sums_exactly", count_exact)
+    monkeypatch.setattr(MODULE, "sums_exactly", count_exact)
     return counts
 
 
@@ -137,7 +137,7 @@ class TestWays:
         rows = np.concatenate([PATTERNS[name](rng, 60, dtype) for name in ("ties", "normal")])
         data = rows.reshape(1, -1, 6)
         assert_rows(data)
-        monkeypatch.setattr(MODULE, "_sums_exactly", lambda *_: False)
+        monkeypatch.setattr(MODULE, "sums_exactly", lambda *_: False)
         assert_rows(data)
         monkeypatch.setattr(MODULE, "_PAIR_LARGEST", 0.0)
         assert_rows(data)

@@ -1,0 +1,207 @@
+"""The gradient of p-norms: exact sums of what windows give to cells, each rounded once.
+
+The norm N of a window changes with a cell x of it by sign(x) (|x| / N)**(p - 1), which is
+sign(x) |x|**(p - 1) S**(1/p) / S where S = N**p. A cell gets the sum of these, each times the
+gradient of its window: a sum of rational multiples of p-th roots. It is computed to more and more
+bits until it is certain how it rounds (Ziv's strategy). That ends unless the sum is rational, which
+is decided exactly: positive p-th roots of which no two have a rational ratio are linearly
+independent over the rationals. docs/development/proofs.md, "Exact gradients", has the argument.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from conformance.dtypes import float_format, name_of
+from conformance.reference.gradient import Ints, Marks, Pairs, measures_of_terms
+from conformance.reference.mean import as_integers
+from conformance.reference.measures import Measures, norm_roundings
+from conformance.reference.norm import integer_root
+from conformance.reference.rounding import Doubles, round_ratios, widen
+from conformance.vector import Array
+
+_POWER = 8
+"""Roundings that a power function may be off by: four units in the last place."""
+_BITS = 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormShares:
+    """What windows give to cells of data, as the gradients of their p-norms, p at least 2.
+
+    `gradient` and `data` (planes, P) are those of the window and of the cell of each pair, `cells`
+    (P,) numbers of cells of a plane. Undefined are the cells of windows whose norm is zero, or
+    which hold or get a NaN or an infinity, or whose powers may leave the range of a type.
+    """
+
+    gradient: Array
+    data: Array
+    pairs: Pairs
+    cells: Ints
+    p: int
+
+    def sums(self, shape: Sequence[int]) -> Array:
+        """Return the exact sum for each cell, rounded once, of `shape` (N, C, d1..dr).
+
+        Undefined cells are NaN.
+        """
+        name, undefined = name_of(self.data.dtype), self.undefined
+        result = np.zeros((len(self.data), math.prod(shape[2:])), self.data.dtype)
+        given = np.where(undefined, 0.0, widen(self.gradient))
+        gradients, shift = as_integers(given)
+        values, _ = as_integers(np.where(undefined, 0.0, widen(self.data)))
+        for plane, terms in enumerate(self._terms(gradients, values)):
+            ratios = [_rounding_like(each, self.p, shift, name) for each in terms.values()]
+            above, below = ([ratio[part] for ratio in ratios] for part in (0, 1))
+            result[plane, list(terms)] = round_ratios(above, below, name)
+            result[plane, self.cells[undefined[plane]]] = np.nan
+        return result.reshape(shape)
+
+    def _terms(self, gradients: Array, values: Array) -> Iterable[dict[int, dict[int, Fraction]]]:
+        """Yield, for each plane, the terms of each cell: factors of p-th roots, by what is rooted.
+
+        Gradients are integers, and so is the sum of powers S: of a common multiple of the data,
+        which changes no term.
+        """
+        for given, cells in zip(gradients, values, strict=True):
+            sums = self.pairs.of_window(np.abs(cells) ** self.p, np.add)
+            terms: dict[int, dict[int, Fraction]] = {cell: {} for cell in self.cells.tolist()}
+            for cell, g, x, total in zip(
+                self.cells.tolist(), given.tolist(), cells.tolist(), sums.tolist(), strict=True
+            ):
+                if g and x:
+                    factor = Fraction(g * x * abs(x) ** (self.p - 2), total)
+                    terms[cell][total] = terms[cell].get(total, Fraction()) + factor
+            yield terms
+
+    @property
+    def undefined(self) -> Marks:
+        """Which pairs make their cell undefined, (planes, P)."""
+        gradient, data = widen(self.gradient), widen(self.data)
+        wrong = ~(np.isfinite(gradient) & np.isfinite(data))
+        size, norm = self._logarithms()
+        with np.errstate(divide="ignore"):
+            of_gradient = np.log2(np.where(np.isfinite(gradient), np.abs(gradient), 1.0))
+        with np.errstate(invalid="ignore"):
+            powers = (
+                self.p * size,
+                (self.p - 1) * size,
+                self.p * norm,
+                (self.p - 1) * norm,
+                (1 - self.p) * norm,
+                (self.p - 1) * (size - norm),
+            )
+            products = [power + of_gradient for power in (0.0, powers[1], powers[4], powers[5])]
+        fmt, margin = float_format(name_of(self.data.dtype)), 2 + math.log2(self.p)
+        least, most = math.log2(fmt.smallest_normal) + margin, math.log2(fmt.largest) - margin
+        for each in (*powers, *products):
+            # What is minus infinity is the logarithm of a zero: of a cell or a gradient.
+            wrong |= (np.isfinite(each) & (each < least)) | (each > most)
+        return self._in_window(wrong | ~np.isfinite(norm))
+
+    def measures(self, shape: Sequence[int]) -> Measures:
+        """Return what the bound of the sums depends on; flat, for cells of `shape` (N, C, d1..dr).
+
+        Columns are those of `Shares.measures`, where `addends` also counts the roundings of terms.
+        """
+        undefined = self.undefined
+        size, norm = self._logarithms()
+        with np.errstate(invalid="ignore", over="ignore"):
+            share = np.exp2((self.p - 1) * (size - norm))
+            # Logarithms and their multiples: some units of 2**-53, times numbers below 2**11.
+            magnitudes = np.abs(widen(self.gradient)) * share * (1 + 2.0**-36)
+        magnitudes = np.where(undefined, 0.0, np.nan_to_num(magnitudes))
+        count = self.pairs.of_window((widen(self.data) != 0).astype(np.float64), np.add)
+        norms = np.exp2(np.where(undefined, 0.0, norm))
+        of_norm = norm_roundings(count, norms, self.p)
+        shift = np.ceil((self.p - 1) * np.abs(np.log(norms)))
+        # The norm to the power of p - 1, the cell to that power, a quotient and a product.
+        roundings = (self.p - 1) * of_norm + max(self.p, _POWER) + shift + _POWER + self.p + 4
+        return measures_of_terms(
+            magnitudes,
+            self.cells,
+            shape,
+            marks=undefined,
+            roundings=roundings.astype(np.int64),
+        )
+
+    def _logarithms(self) -> tuple[Doubles, Doubles]:
+        """Return the binary logarithms of each pair's cell and of the norm of its window."""
+        data = np.abs(widen(self.data))
+        data[~np.isfinite(data)] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.log2(data)
+            largest = self.pairs.of_window(size, np.maximum)
+            parts = np.exp2(self.p * (size - largest))
+            norm = largest + np.log2(self.pairs.of_window(parts, np.add)) / self.p
+        return size, np.where(np.isfinite(largest), norm, -np.inf)
+
+    def _in_window(self, marks: Marks) -> Marks:
+        """Mark all pairs of a window where one is marked."""
+        return self.pairs.of_window(marks, np.logical_or)
+
+
+def _rounding_like(terms: dict[int, Fraction], p: int, shift: int, name: str) -> tuple[int, int]:
+    """Return a ratio that rounds to `name` as the sum of factors times p-th roots does.
+
+    `terms` maps what is rooted to its factor; the sum is over 2**shift.
+    """
+    left = {total: factor for total, factor in terms.items() if factor}
+    bits, decided = _BITS, False
+    while left:
+        low, high = _ends(left, p, bits)
+        scale = 1 << (bits + shift)
+        below, above = widen(round_ratios([low, high], [scale] * 2, name)).tolist()
+        if below == above:
+            return low, scale
+        if not decided:
+            left, decided = _independent(left, p), True
+            if list(left) in ([], [1]):
+                break
+        bits *= 2
+    rational = left.get(1, Fraction()) if left else Fraction()
+    return rational.numerator, rational.denominator << shift
+
+
+def _ends(terms: dict[int, Fraction], p: int, bits: int) -> tuple[int, int]:
+    """Return integers between which the sum of factors times p-th roots lies, times 2**bits."""
+    low = high = 0
+    for total, factor in terms.items():
+        more = bits + max(0, factor.numerator.bit_length() - factor.denominator.bit_length())
+        root = integer_root(total << (p * more), p)
+        ends = (
+            (factor.numerator * each << bits) // (factor.denominator << more)
+            for each in (root, root + 1)
+        )
+        one, other = sorted(ends)
+        low, high = low + one, high + other + 1
+    return low, high
+
+
+def _independent(terms: dict[int, Fraction], p: int) -> dict[int, Fraction]:
+    """Return the same sum with roots no two of which have a rational ratio, 1 for a rational one.
+
+    Factors that are zero are left out.
+    """
+    merged: dict[int, Fraction] = {1: Fraction()}
+    for total, factor in terms.items():
+        for base in merged:
+            ratio = _rational_root(Fraction(total, base), p)
+            if ratio is not None:
+                merged[base] += factor * ratio
+                break
+        else:
+            merged[total] = factor
+    return {total: factor for total, factor in merged.items() if factor}
+
+
+def _rational_root(number: Fraction, p: int) -> Fraction | None:
+    """Return the p-th root of a positive number if it is rational."""
+    parts = [integer_root(part, p) for part in (number.numerator, number.denominator)]
+    root = Fraction(*parts)
+    return root if root**p == number else None
