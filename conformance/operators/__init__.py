@@ -90,11 +90,12 @@ def evaluate(
 
     `inputs[0]` has shape (N, C, d1..dr); the result has shape (N, C, o1..or) and the same type. An
     operator with several outputs returns a tuple. A gradient, `NAME-backward`, takes that of the
-    first output of NAME before the inputs of NAME, and returns that of the data. `readings` maps names of disputed clauses to
-    names of readings; clauses that are not named have their default. Undefined elements are NaN in
-    averages, -inf or the lowest integer in maxima. Raises InvalidCase if attributes or inputs break
-    a rule of the document or leave nothing to pool, UsageError for an unknown operator, clause or
-    reading. Source: the operator's document and docs/clauses.md.
+    first output of NAME before the inputs of NAME, and returns that of the data. `readings` maps
+    names of disputed clauses to names of readings; clauses that are not named have their default.
+    Undefined elements are NaN in averages and gradients, -inf or the lowest integer in maxima.
+    Raises InvalidCase if attributes or inputs break a rule of the document or leave nothing to
+    pool, UsageError for an unknown operator, clause or reading. Source: the operator's document
+    and docs/clauses.md.
     """
     chosen = dict(readings or {})
     disputed = disputed_clauses()
