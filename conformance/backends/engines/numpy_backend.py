@@ -185,4 +185,5 @@ def _windows(starts: Array, stops: Array, n: int, d: int) -> _Windows:
 
 def _number(starts: Array, stops: Array, n: int) -> Array:
     """Return how many there are of every n-th cell from starts to stops."""
-    return np.maximum(0, -((starts - stops) // n))
+    number: Array = -(-np.maximum(stops - starts, 0) // n)
+    return number
