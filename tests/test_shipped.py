@@ -54,7 +54,7 @@ def test_the_suite_is_some_thousand_vectors_of_at_most_12_megabytes(suite):
 
 @pytest.mark.slow("README's first command checks the built-in backend, too")
 def test_the_built_in_backend_conforms_to_all_of_it(suite):
-    """The plain loops of the numpy backend agree with the exact reference everywhere."""
+    """The numpy backend agrees with the exact reference everywhere."""
     report = check(load_backend("numpy"), suite)
     assert report.problems == ()
     assert report.counts["conforms"] == sum(len(file) for file in suite)

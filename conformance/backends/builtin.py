@@ -88,7 +88,7 @@ class Builtin:
 
 
 _BUILTINS = (
-    Builtin("numpy", "numpy", "plain loops over the windows of each axis, the default readings"),
+    Builtin("numpy", "numpy", "plain numpy, one axis after another, the default readings"),
     Builtin("torch", "torch", "the pooling functions of torch.nn.functional, on the CPU"),
     Builtin("openvino", "openvino", "OpenVINO's pooling of opsets 1 to 16, on its CPU device"),
     Builtin(

@@ -90,7 +90,7 @@ def check(
     expected = None if expected_failures is None else ExpectedFailures.read(expected_failures)
     with (
         _calling(backend, workers, max_failures) as runner,
-        opened(vectors) as sources,
+        opened(vectors, selection.operators) as sources,
     ):
         runner.ready()  # an engine's start is not the time of its vectors
         start = None
@@ -157,7 +157,7 @@ def run(
     pins = pins_of(profile, require)
     if max_failures is not None and max_failures < 1:
         raise UsageError(f"max_failures is {max_failures}; it must be at least 1")
-    with opened(vectors) as sources:
+    with opened(vectors, selection.operators) as sources:
         unused = runner.unused(_ids(sources)) if isinstance(runner, StoredResults) else ()
         started, clock = datetime.now(UTC), perf_counter()
         selected = chosen(

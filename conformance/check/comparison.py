@@ -177,7 +177,7 @@ def compare(
     selection = Selection(operators, select, tier)
     compared: list[Compared] = []
     stopped = False
-    with opened(vectors) as sources:
+    with opened(vectors, operators) as sources:
         selected = chosen(sources, operators, select, tier)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:

@@ -43,7 +43,7 @@ def run(
         if not workers.pop("isolate"):
             raise UsageError("--executor is for workers: not with --in-process")
         machines = executor_named(executor, workers.pop("jobs"))
-    with opened(vectors) as files:
+    with opened(vectors, operators) as files:
         read = [*(str(file.path) for file in files), *parse_backend(backend).paths]
         read += [str(baseline)] if baseline else []
         outputs.check([*read, *([expected] if expected else [])])

@@ -35,7 +35,7 @@ def run(
     backends, path = _split(names)
     if outputs.to_stdout:
         raise UsageError("- is not possible: the comparison is printed anyway; give a file")
-    with opened(path) as vectors, progress_bar() as progress:
+    with opened(path, operators) as vectors, progress_bar() as progress:
         read = chain(
             (str(file.path) for file in vectors), *(parse_backend(name).paths for name in backends)
         )

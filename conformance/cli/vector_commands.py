@@ -29,7 +29,7 @@ def list_vectors(
     vectors: Path | None, operators: tuple[str, ...], select: str | None, *, ids: bool
 ) -> None:
     """Say what vector files hold."""
-    with opened(vectors) as files:
+    with opened(vectors, operators) as files:
         for selection in chosen(files.files, operators or None, select, TIERS[-1]):
             file, numbers = selection.source, selection.numbers.tolist()
             if ids:
@@ -62,7 +62,7 @@ def measure_strength(
     vectors: Path | None, operators: tuple[str, ...], tier: Any, *, every: bool, idle: bool
 ) -> None:
     """Plant known wrong behaviours and count those that vectors catch."""
-    with opened(vectors) as files, progress_bar() as progress:
+    with opened(vectors, operators) as files, progress_bar() as progress:
         measured = strength(
             files,
             operators=operators or None,
@@ -82,7 +82,7 @@ def export_vectors(
     select: str | None,
 ) -> None:
     """Write vectors for those without HDF5."""
-    with opened(vectors) as files, progress_bar() as progress:
+    with opened(vectors, operators) as files, progress_bar() as progress:
         exported = export(
             form,
             directory,

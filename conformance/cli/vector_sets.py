@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,9 +11,12 @@ from conformance.vectorfile import VectorSet, open_vectors
 
 
 @contextmanager
-def opened(path: Path | None) -> Iterator[VectorSet]:
-    """Open vector files, the shipped suite for None; a path that does not exist is wrong usage."""
+def opened(path: Path | None, operators: Sequence[str] = ()) -> Iterator[VectorSet]:
+    """Open vector files to read the vectors of some operators, of all if none is named.
+
+    None is the shipped suite. A path that does not exist is wrong usage.
+    """
     if path is not None and not path.exists():
         raise UsageError(f"{path}: no such file or directory; give a vector file or a directory")
-    with open_vectors(path) as files:
+    with open_vectors(path, operators or None) as files:
         yield files

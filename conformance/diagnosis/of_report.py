@@ -246,6 +246,8 @@ def _not_kept(report: Report) -> int:
 
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
     wanted = set(ids)
+    if not wanted:  # nor is a file opened
+        return []
     numbers = np.array([n for n, name in enumerate(source.ids) if name in wanted], np.int64)
     return list(vectors_in(source, numbers))
 

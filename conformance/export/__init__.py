@@ -58,7 +58,7 @@ def export(
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}; there are {', '.join(FORMATS)}")
     write = _writer(form)
-    with opened(vectors) as sources:
+    with opened(vectors, operators) as sources:
         selections = chosen(sources, operators, select, tier)
         with new_folder(Path(directory)) as folder:
             left_out = write(folder, _vectors(selections, form, progress))

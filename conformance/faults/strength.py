@@ -105,7 +105,7 @@ def strength(
     adding: set[str] = set()
     every: list[str] = []
     done = count(1)
-    with opened(vectors) as sources:
+    with opened(vectors, operators) as sources:
         selections = chosen(sources, operators, None, tier)
         concerned = [OPERATORS[selection.source.operator] for selection in selections]
         total = sum(fault.concerns(operator) for operator in concerned for fault in faults)

@@ -59,7 +59,9 @@ class VectorTests:
         self._stack = ExitStack()
         config.add_cleanup(self._stack.close)
         with usage_errors():
-            files = self._stack.enter_context(open_vectors(options.get("vectors")))
+            files = self._stack.enter_context(
+                open_vectors(options.get("vectors"), options.get("operator") or None)
+            )
             path = options.get("expected_failures")
             expected = ExpectedFailures.read(path) if path else None
             self.tests = selected(

@@ -87,7 +87,7 @@ def failure_groups(report: Report) -> list[FailureGroup]:
         for operator, counts in report.counts_by_operator.items()
         if any(counts.get(verdict, 0) for verdict in report.failing)
     }
-    for result in report.results:
+    for result in report.results if failing else ():
         if result.operator not in failing or result.verdict == "unsupported":
             continue
         traits_of_result = traits(result)

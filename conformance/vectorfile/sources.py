@@ -85,14 +85,19 @@ class Selected:
         ]
 
 
-def opened(vectors: Vectors) -> AbstractContextManager[Sequence[Source]]:
-    """Return the sources of what a user gave; closes on exit only what it opened."""
+def opened(
+    vectors: Vectors, operators: Operators = None
+) -> AbstractContextManager[Sequence[Source]]:
+    """Return the sources of what a user gave, to read the vectors of some operators.
+
+    Closes on exit only what it opened.
+    """
     if isinstance(vectors, VectorSet):
         return nullcontext(vectors.files)
     if isinstance(vectors, VectorFile):
         return nullcontext((vectors,))
     if vectors is None or isinstance(vectors, str | os.PathLike):
-        return open_vectors(vectors)
+        return open_vectors(vectors, operators)
     by_operator: dict[str, list[Vector]] = {}
     for vector in vectors:
         if not isinstance(vector, Vector):  # sources that somebody opened

@@ -15,6 +15,7 @@ import numpy as np
 
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import Closable
+from conformance.operators import operators_named
 from conformance.separate_process import ProcessFailed, call_separately, seconds_to_read
 from conformance.vector import Vector
 from conformance.vectorfile import layout
@@ -96,11 +97,14 @@ class VectorSet(Closable, Sequence[VectorFile]):
             file.close()
 
 
-def open_vectors(path: str | os.PathLike[str] | None = None) -> VectorSet:
+def open_vectors(
+    path: str | os.PathLike[str] | None = None, operators: str | Sequence[str] | None = None
+) -> VectorSet:
     """Open a vector file, the *.h5 files of a directory, or (None) the shipped suite.
 
     Raises VectorFileError, naming the file, if there is none or one of them is not sound. Files
-    that were not shipped are first read by another process: crafted ones can crash HDF5.
+    that were not shipped are first read by another process: crafted ones can crash HDF5. Of files
+    of other operators than `operators` (None: all), the content is checked before its first use.
     """
     where = shipped_suite() if path is None else Path(path)
     if where.is_dir():
@@ -111,11 +115,13 @@ def open_vectors(path: str | os.PathLike[str] | None = None) -> VectorSet:
         paths = [where]
     shipped = shipped_suite()
     _survive([path for path in paths if path.resolve().parent != shipped])
-    files: list[VectorFile] = []
+    files = [VectorFile(file_path, resident=None) for file_path in paths]
+    names = operators_named(operators, list(dict.fromkeys(file.operator for file in files)))
     bytes_left = _RESIDENT
-    for file_path in paths:
-        files.append(VectorFile(file_path, resident=bytes_left))
-        bytes_left -= files[-1].resident
+    for file in files:
+        if file.operator in names:
+            file.check(resident=bytes_left)
+            bytes_left -= file.resident
     return VectorSet(files)
 
 
@@ -147,6 +153,8 @@ def touch(paths: Sequence[Path]) -> None:
 
 def _refuse_equal_ids(files: Sequence[VectorFile]) -> None:
     """Raise VectorFileError, naming it, for a vector that is in two of some files."""
+    if len(files) == 1:  # it is not read for this
+        return
     again = first_repeated(np.concatenate([file.id_hashes for file in files]))
     if again is not None:
         vectors = [(file, number) for file in files for number in range(len(file))]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,25 +24,36 @@ _STEP = 4096  # vectors whose ids or tiers are read together
 _BATCH = 1 << 26
 
 
+class _Content(NamedTuple):
+    """What is kept of a content that was checked: all of it as one batch, if it is resident.
+
+    `ends` are the bytes up to each vector, which bound a batch.
+    """
+
+    ends: Ints
+    id_hashes: Ints
+    whole: Batch | None
+
+
 class VectorFile(Closable):
     """The vectors of one operator in a file; a context manager and a sequence of vectors.
 
     Opening checks everything there is to check before anything is believed: structure, types,
     bounds and digest; in a large file the texts are checked when they are read. A file
     that takes at most `resident` bytes in memory is read whole; another one is opened again
-    where it is read, also after `close`. Raises VectorFileError, one line that names the file.
+    where it is read, also after `close`. With `resident` None, opening checks header and
+    structure, and the content is checked before its first use. Raises VectorFileError, one line
+    that names the file.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, resident: int = _RESIDENT) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, resident: int | None = _RESIDENT) -> None:
         self.path = Path(path)
-        self._whole: Batch | None = None
+        self.resident = 0
         self._columns = columns = ColumnFile(self.path)
         attributes = columns.attributes
         self.operator: str = attributes["operator"]
         self.digest: str = attributes["digest"]
         self._length: int = columns.attributes["vectors"]
-        nbytes = columns.size + ROW * columns.lengths["vectors/id"]
-        self.resident = nbytes if nbytes <= min(resident, _RESIDENT) else 0
         try:
             if self.operator not in layout.operators():
                 raise columns.fail(f"unknown operator {self.operator[:40]!r}")
@@ -51,19 +62,41 @@ class VectorFile(Closable):
             due = layout.header_digest_of(self.operator, attributes["header"])
             if attributes.get("header_digest", due) != due:
                 raise columns.fail("the digest does not match the header: the file was changed")
-            if self.resident:
-                columns.load()
-            self._ends = check_index(columns)
-            if columns.digest() != self.digest:
-                raise columns.fail("the digest does not match the content: the file was changed")
-            if self.resident and len(self):
-                self._whole = self._batch(np.arange(len(self)))
-            hashes = map(hash, self._texts("vectors/id"))
-            self.id_hashes: Ints = np.fromiter(hashes, np.int64, len(self))
-            if (again := first_repeated(self.id_hashes)) is not None:
-                raise columns.fail(f"two vectors have the id {self.ids[again[0]][:200]}")
+            if resident is not None:
+                self.check(resident)
         finally:
             columns.close()
+
+    def check(self, resident: int) -> None:
+        """Check the content, and keep it in memory if it takes at most `resident` bytes there."""
+        columns = self._columns
+        nbytes = columns.size + ROW * columns.lengths["vectors/id"]
+        self.resident = nbytes if nbytes <= min(resident, _RESIDENT) else 0
+        try:
+            if self.resident:
+                columns.load()
+            ends = check_index(columns)
+            if columns.digest() != self.digest:
+                raise columns.fail("the digest does not match the content: the file was changed")
+            whole = self._batch(np.arange(len(self))) if self.resident and len(self) else None
+            ids = self._texts("vectors/id") if whole is None else whole.ids
+            hashes = np.fromiter(map(hash, ids), np.int64, len(self))
+            if (again := first_repeated(hashes)) is not None:
+                name = list(self._texts("vectors/id"))[again[0]]
+                raise columns.fail(f"two vectors have the id {name[:200]}")
+            self._content = _Content(ends, hashes, whole)
+        finally:
+            columns.close()
+
+    @cached_property
+    def _content(self) -> _Content:
+        self.check(resident=0)  # which sets this very attribute
+        return self._content
+
+    @property
+    def id_hashes(self) -> Ints:
+        """A hash of each id, the same for equal ids of all files in this process."""
+        return self._content.id_hashes
 
     def __len__(self) -> int:
         return self._length
@@ -81,12 +114,14 @@ class VectorFile(Closable):
     @cached_property
     def ids(self) -> list[str]:
         """The id of every vector."""
-        return list(self._texts("vectors/id"))
+        whole = self._content.whole
+        return list(self._texts("vectors/id") if whole is None else whole.ids)
 
     @cached_property
     def tiers(self) -> list[str]:
         """The tier of every vector."""
-        return list(self._texts("vectors/tier"))
+        whole = self._content.whole
+        return list(self._texts("vectors/tier") if whole is None else whole.tier)
 
     def index_of(self, vector_id: str) -> int:
         """Return the number of the vector with an id; KeyError if there is none."""
@@ -98,8 +133,9 @@ class VectorFile(Closable):
     def vector(self, number: int) -> Vector:
         """Return one vector; IndexError if there is none with that number."""
         number = range(len(self))[number]
-        if self._whole is not None:
-            return vector_at(self._whole, number)
+        whole = self._content.whole
+        if whole is not None:
+            return vector_at(whole, number)
         return vector_at(self._batch(np.array([number])), 0)
 
     def batches(
@@ -122,13 +158,14 @@ class VectorFile(Closable):
         return self._split(numbers, max_bytes)
 
     def _split(self, numbers: Ints, max_bytes: int) -> Iterator[Batch]:
-        ends = self._ends[1:][numbers]
+        content = self._content
+        ends = content.ends[1:][numbers]
         start = 0
         while start < numbers.size:
-            limit = self._ends[numbers[start]] + max_bytes
+            limit = content.ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
-            if self._whole is not None and stop - start == len(self):
-                yield self._whole
+            if content.whole is not None and stop - start == len(self):
+                yield content.whole
             else:
                 batch = self._batch(numbers[start:stop])
                 self._columns.close()
@@ -136,11 +173,8 @@ class VectorFile(Closable):
             start = stop
 
     def _texts(self, path: str) -> Iterator[str]:
-        """Yield the values of a text column."""
+        """Yield the values of a text column as they are read."""
         field = layout.TEXTS[path].field
-        if self._whole is not None:
-            yield from getattr(self._whole, field)
-            return
         for start in range(0, len(self), _STEP):
             numbers = self._columns.read(path, start, start + _STEP)
             yield from read_texts(self._columns, {path: numbers})[field]

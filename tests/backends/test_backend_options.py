@@ -18,7 +18,7 @@ ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 
 
 def test_a_backend_without_options_says_so():
-    """The plain loops have nothing to choose."""
+    """Plain numpy has nothing to choose."""
     assert refusal("numpy:device=cpu") == (
         "backend 'numpy:device=cpu' has no option 'device'; it takes no options"
     )

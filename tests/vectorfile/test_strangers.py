@@ -473,6 +473,36 @@ class TestCrash:
         assert len(open_vectors()) > 0
 
 
+class TestContentUnread:
+    """Files of operators that nobody asked for."""
+
+    @pytest.fixture
+    def other(self, path):
+        """Return the operator of a sound file beside one whose digest is wrong."""
+        with h5py.File(path, "r+") as file:
+            file.attrs["digest"] = np.bytes_("0" * 64)
+        name = "ONNX-GlobalMaxPool-22"
+        shipped = suite.shipped_suite() / f"{name}.h5"
+        path.with_name("sound.h5").write_bytes(shipped.read_bytes())
+        return name
+
+    def test_nothing_is_refused_that_is_not_read(self, path, other):
+        """The vectors asked for are there, and the others are counted."""
+        with open_vectors(path.parent, other) as files:
+            (sound,) = (file for file in files if file.operator == other)
+            assert len(list(sound)) == len(sound)
+            assert sum(map(len, files)) == len(sound) + 3
+
+    @pytest.mark.parametrize("use", [list, lambda file: file.ids, lambda file: file.id_hashes])
+    def test_the_content_is_checked_before_its_first_use(self, path, other, use):
+        """And before each later one, for as long as it is refused."""
+        with open_vectors(path.parent, other) as files:
+            (spoilt,) = (file for file in files if file.operator != other)
+            for _ in range(2):
+                with pytest.raises(VectorFileError, match=r"spoilt.*digest does not match"):
+                    use(spoilt)
+
+
 class TestDamage:
     """Sound files after an accident."""
 

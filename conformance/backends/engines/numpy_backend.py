@@ -1,16 +1,15 @@
-"""A backend of plain numpy: one loop over the windows of each axis.
+"""A backend of plain numpy: cells are gathered by window and reduced, one axis after another.
 
 It computes any operator from the roles of its attributes and its reduction, as the documents and
 the default reading of every disputed clause say, and returns the first output and indices of maxima
 where there are any. It is independent of the reference that computes expected values: sums are
 float64 sums, rounded when stored. Undefined averages are NaN, undefined maxima the lowest value,
-undefined indices -1.
+undefined indices -1, or that of a cell that is the lowest value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,12 +22,15 @@ from conformance.vector import Array, Outputs
 _FLOATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
 
 
-class _Window(NamedTuple):
-    """Input cells of one window on one axis, what it divides by, and whether it has others."""
+class _Windows(NamedTuple):
+    """The windows on one axis of d cells: their cells, and what each divides by.
 
-    cells: slice
-    divisor: int
-    reaches_out: bool
+    `cells` are numbers of shape (windows, cells); d is the cell after the last one, which stands
+    for all padding.
+    """
+
+    cells: Array
+    divisors: Array
 
 
 def backend(
@@ -47,18 +49,15 @@ def backend(
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     first = _pooled(data, axes, definition.reduction, params.exponent)
     if definition.has_indices and definition.reduction.combine is np.maximum:
-        return first, _indices(data, axes, params)
+        return first, _indices(data, axes, params, definition.reduction.empty(data.dtype))
     return first
 
 
 # Values ---------------------------------------------------------------------------------------
 
 
-def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction, exponent: int) -> Array:
+def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, exponent: int) -> Array:
     """Reduce the cells of every window, axis by axis: a window is a box."""
-    reduce: Any = reduction.combine.reduce
-    if reduction.combine.identity is None:  # which numpy takes where there are no cells
-        reduce = partial(reduce, initial=reduction.empty(data.dtype))
     # float64 holds every floating-point type exactly
     values = data.astype(np.float64) if data.dtype in _FLOATS else data
     with np.errstate(all="ignore"):
@@ -67,20 +66,26 @@ def _pooled(data: Array, axes: list[list[_Window]], reduction: Reduction, expone
             finite = np.abs(values[np.isfinite(values)])
             scale = finite.max(initial=0.0) or 1.0  # so that no power overflows
             values = np.abs(values / scale) ** exponent
+        values = _padded(values, reduction.empty(data.dtype))
         for axis, windows in enumerate(axes, 2):
-            before = (slice(None),) * axis
-            cells = [(*before, window.cells) for window in windows]
-            values = np.stack([reduce(values[part], axis=axis) for part in cells], axis)
+            values = reduction.combine.reduce(values.take(windows.cells, axis), axis + 1)
         if reduction.divides:
             divisor = np.ones(())
             for windows in axes:
-                divisor = np.multiply.outer(divisor, [window.divisor for window in windows])
+                divisor = np.multiply.outer(divisor, windows.divisors)
             values = values / divisor  # nothing by nothing is NaN
         if reduction.powers:
             values = scale * _root(values, exponent)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
+
+
+def _padded(values: Array, padding: Any) -> Array:
+    """Put one cell of padding behind the last cell of each spatial axis."""
+    padded = np.full((*values.shape[:2], *(d + 1 for d in values.shape[2:])), padding, values.dtype)
+    padded[tuple(map(slice, values.shape))] = values
+    return padded
 
 
 def _root(values: Array, p: int) -> Array:
@@ -91,46 +96,33 @@ def _root(values: Array, p: int) -> Array:
     return np.where(usual, root - (root**p - values) / slope, root)
 
 
-def _indices(data: Array, axes: list[list[_Window]], params: Params) -> Array:
+def _indices(data: Array, axes: list[_Windows], params: Params, lowest: Any) -> Array:
     """Return the indices of the maxima of every window, axis by axis, the last axis first.
 
     Of equal cells, the first along each axis in turn is the first in row-major order.
     """
-    values = data.astype(np.float64) if data.dtype in _FLOATS else data
-    lowest = np.iinfo(data.dtype).min if data.dtype.kind in "iu" else -np.inf
     numbers = np.arange(data.size).reshape(data.shape)
     if params.storage_order == "column-major":
         planes, sizes = data.shape[:2], data.shape[2:]
         turned = (0, 1, *range(data.ndim - 1, 1, -1))
         numbers = np.arange(data.size).reshape(*planes, *sizes[::-1]).transpose(turned)
-    reaches_out = np.zeros((), np.bool_)
+    counted = max(1, prod(data.shape[params.index_axis % data.ndim :]))
+    values = _padded(data.astype(np.float64) if data.dtype in _FLOATS else data, lowest)
+    numbers = _padded(numbers % counted, -1)
     for axis, windows in reversed(list(enumerate(axes, 2))):
-        chosen = [_largest(values, numbers, axis, window.cells, lowest) for window in windows]
-        values, numbers = (np.stack(each, axis) for each in zip(*chosen, strict=True))
-        reaches_out = np.logical_or.outer([window.reaches_out for window in windows], reaches_out)
-    undefined = (numbers < 0) | (reaches_out & (values == lowest))
-    counted = prod(data.shape[params.index_axis % data.ndim :])
-    return np.where(undefined, -1, numbers % counted).astype(params.index_type)
-
-
-def _largest(
-    values: Array, numbers: Array, axis: int, cells: slice, lowest: Any
-) -> tuple[Array, Array]:
-    """Return the first of the largest values of some cells along an axis, and its number."""
-    part = (*(slice(None),) * axis, cells)
-    values, numbers = values[part], numbers[part]
-    if not values.shape[axis]:
-        shape = values.sum(axis).shape
-        return np.full(shape, lowest, values.dtype), np.full(shape, -1)
-    place = np.expand_dims(values.argmax(axis), axis)
-    largest, number = (np.take_along_axis(each, place, axis) for each in (values, numbers))
-    return largest.squeeze(axis), number.squeeze(axis)
+        values, numbers = (each.take(windows.cells, axis) for each in (values, numbers))
+        first = np.expand_dims(values.argmax(axis + 1), axis + 1)
+        values, numbers = (
+            np.take_along_axis(each, first, axis + 1).squeeze(axis + 1)
+            for each in (values, numbers)
+        )
+    return numbers.astype(params.index_type)
 
 
 # Windows --------------------------------------------------------------------------------------
 
 
-def _slid(params: Params) -> list[list[_Window]]:
+def _slid(params: Params) -> list[_Windows]:
     """Return the windows of each spatial axis of a sliding operator."""
     axes = []
     for d, cells, s, n, explicit_begin, explicit_end in zip(
@@ -159,35 +151,39 @@ def _slid(params: Params) -> list[list[_Window]]:
         outputs = (-(-slack // s) if rounds_up else slack // s) + 1
         if rounds_up and params.rounding == "ceil_torch" and (outputs - 1) * s >= d + begin:
             outputs -= 1
-        starts = range(-begin, outputs * s - begin, s)
-        axes.append(
-            [_window(start, k, n, d, end, count_pads=params.include_pad) for start in starts]
-        )
+        starts = np.arange(outputs) * s - begin
+        # the divisor counts cells up to the end of the padding, and none beyond it, where ceil
+        # rounding may place the end of the last window
+        counted = _number(starts, np.minimum(starts + k, d + end), n)
+        windows = _windows(starts, starts + k, n, d)
+        axes.append(windows._replace(divisors=counted) if params.include_pad else windows)
     return axes
 
 
-def _divided(params: Params) -> list[list[_Window]]:
+def _divided(params: Params) -> list[_Windows]:
     """Return the windows of each spatial axis of an adaptive operator."""
     if 0 in params.output:
         raise ValueError(f"an output of size {list(params.output)}: must be at least 1")
     axes = []
     for d, o in zip(params.sizes, params.output, strict=True):
-        bounds = [(i * d // o, -(-(i + 1) * d // o)) for i in range(o)]
-        axes.append([_Window(slice(a, b), b - a, reaches_out=False) for a, b in bounds])
+        places = np.arange(o)
+        axes.append(_windows(places * d // o, -(-(places + 1) * d // o), 1, d))
     return axes
 
 
-def _window(start: int, k: int, n: int, d: int, end: int, *, count_pads: bool) -> _Window:
-    """Place a window on every n-th of k cells from a start on, and clip it to an input of d cells.
+def _windows(starts: Array, stops: Array, n: int, d: int) -> _Windows:
+    """Place windows on every n-th cell from their starts to their stops, on an axis of d cells.
 
-    With `count_pads` the divisor counts cells up to the end of the padding, and none beyond it,
-    where ceil rounding may place the end of the last window.
+    They divide by the number of their cells, without padding.
     """
-    first = start if start >= 0 else start % n
-    inside = range(first, min(start + k, d), n)
-    counted = range(start, min(start + k, d + end), n) if count_pads else inside
-    return _Window(
-        slice(first, max(inside.stop, first), n),
-        len(counted),
-        reaches_out=len(inside) < len(range(0, k, n)),
-    )
+    first = np.where(starts < 0, starts % n, starts)
+    counts = _number(first, np.minimum(stops, d), n)
+    steps = np.arange(counts.max(initial=1))
+    cells = first[:, np.newaxis] + steps * n
+    return _Windows(np.where(steps < counts[:, np.newaxis], cells, d), counts)
+
+
+def _number(starts: Array, stops: Array, n: int) -> Array:
+    """Return how many there are of every n-th cell from starts to stops."""
+    number: Array = -(-np.maximum(stops - starts, 0) // n)
+    return number
