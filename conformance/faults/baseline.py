@@ -81,7 +81,7 @@ class PlantedFaults:
         same_values = plan.key == right.plan.key and _of_values(params) == _of_values(right.params)
         if plan is not right.plan and not self.steps & _VALUES and same_values:
             return None
-        wrong = self._outputs(case, right, params, plan)
+        wrong = self._outputs(case, right, plan)
         return None if wrong is None else _if_other(wrong, baseline)
 
     def _geometry(self, case: Case, right: Pooled) -> tuple[Params, Plan]:
@@ -95,7 +95,7 @@ class PlantedFaults:
             plan = self.wrong.plan(params)
         return params, plan
 
-    def _outputs(self, case: Case, right: Pooled, params: Params, plan: Plan) -> Outputs | None:
+    def _outputs(self, case: Case, right: Pooled, plan: Plan) -> Outputs | None:
         """Run the steps that compute values; None where all of them are the right operator's."""
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:

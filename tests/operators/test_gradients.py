@@ -6,15 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from support.drawn_params import FLOATS, fill, hard_cases
-from support.gradient_oracle import READINGS, UNDEFINED, gradient_of, output_shape
-from support.oracle import READINGS as OF_FORWARD
+from support.drawn_gradients import gradient_cases
+from support.drawn_params import FLOATS, hard_cases
+from support.gradient_oracle import UNDEFINED, gradient_of, output_shape
 from support.oracle import WholeCaseUndefined, array, rounded
 
 from conformance.errors import InvalidCase
-from conformance.operators import OPERATORS, clauses_of, evaluate, operator_named, vector_of
+from conformance.operators import OPERATORS, evaluate, operator_named, vector_of
 from conformance.operators.gradients import backward
 from conformance.vector import UNDEFINED as MARK
 from conformance.vector import Case, Raises
@@ -24,27 +24,6 @@ CHOOSING = [name for name in FORWARD if OPERATORS[name].reduction.name == "maxim
 AVERAGING = [name for name in FORWARD if OPERATORS[name].reduction.name == "average"]
 NORMS = [name for name in FORWARD if OPERATORS[name].reduction.powers]
 PLAIN = {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0]}
-
-
-@st.composite
-def gradient_cases(draw, **options):
-    """Draw (forward operator, gradient of its output, inputs, attributes, readings)."""
-    operator, inputs, attributes = draw(hard_cases(**options))
-    known = {**OF_FORWARD, **READINGS}
-    concerning = [name for name in clauses_of(OPERATORS[operator + "-backward"]) if name in known]
-    readings = draw(
-        st.fixed_dictionaries(
-            {}, optional={name: st.sampled_from(known[name]) for name in concerning}
-        )
-    )
-    forward = {name: reading for name, reading in readings.items() if name in OF_FORWARD}
-    try:
-        shape = output_shape(operator, inputs, attributes, forward)
-    except WholeCaseUndefined:
-        assume(False)
-    dtype = "bfloat16" if inputs[0].dtype.itemsize == 2 else inputs[0].dtype.name
-    dtype = "float16" if inputs[0].dtype == np.float16 else dtype
-    return operator, fill(shape, dtype, draw(st.integers(0, 999))), inputs, attributes, readings
 
 
 def computed(operator, gradient, inputs, attributes, readings=None):

@@ -19,6 +19,7 @@ OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
 NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")
 ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
 GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
+EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL)
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -60,7 +61,7 @@ def noise(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
 @st.composite
 def cases(
     draw: st.DrawFn,
-    operators: Sequence[str] = (*OPERATORS, *NEWER, *ONNX, *GLOBAL),
+    operators: Sequence[str] = EVERY,
     dtypes: Sequence[str] = tuple(FORMATS),
     fill: Any = small_integers,
     symmetric: bool = False,

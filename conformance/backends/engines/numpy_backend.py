@@ -10,6 +10,7 @@ undefined indices -1, or that of a cell that is the lowest value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import ml_dtypes
 import numpy as np
 
 from conformance.operators import OPERATORS, Params, Reduction
-from conformance.vector import Array, Outputs
+from conformance.vector import Array, Outputs, own_inputs
 
 _FLOATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
 
@@ -41,12 +42,14 @@ def backend(
         raise ValueError(f"no operator {operator!r}")
     definition = OPERATORS[operator]
     params = definition.validate(inputs, attributes)
-    data = inputs[0]
+    data, *_ = own_inputs(operator, inputs)
     if definition.reduction.sums and data.dtype not in _FLOATS:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
     if params.exponent < 1:
         raise ValueError(f"an exponent of {params.exponent} makes no norm")
     axes = _divided(params) if definition.is_adaptive else _slid(params)
+    if definition.forward is not None:
+        return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
     first = _pooled(data, axes, definition.reduction, params.exponent)
     if definition.has_indices and definition.reduction.combine is np.maximum:
         return first, _indices(data, axes, params, definition.reduction.empty(data.dtype))
@@ -70,15 +73,20 @@ def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, exponent: i
         for axis, windows in enumerate(axes, 2):
             values = reduction.combine.reduce(values.take(windows.cells, axis), axis + 1)
         if reduction.divides:
-            divisor = np.ones(())
-            for windows in axes:
-                divisor = np.multiply.outer(divisor, windows.divisors)
-            values = values / divisor  # nothing by nothing is NaN
+            values = values / _divisor(axes)  # nothing by nothing is NaN
         if reduction.powers:
             values = scale * _root(values, exponent)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
+
+
+def _divisor(axes: list[_Windows]) -> Array:
+    """Return what each window divides by."""
+    divisor = np.ones(())
+    for windows in axes:
+        divisor = np.multiply.outer(divisor, windows.divisors)
+    return divisor
 
 
 def _padded(values: Array, padding: Any) -> Array:
@@ -117,6 +125,54 @@ def _indices(data: Array, axes: list[_Windows], params: Params, lowest: Any) -> 
             for each in (values, numbers)
         )
     return numbers.astype(params.index_type)
+
+
+# Gradients ------------------------------------------------------------------------------------
+
+
+def _gradient(
+    gradient: Array, data: Array, axes: list[_Windows], reduction: Reduction, params: Params
+) -> Array:
+    """Return the gradient of the data: what windows give to cells, added up."""
+    if gradient.shape[2:] != tuple(len(windows.cells) for windows in axes):
+        raise ValueError(f"the output has no gradient of shape {gradient.shape}")
+    given = gradient.astype(np.float64)
+    with np.errstate(all="ignore"):
+        if reduction.combine is np.maximum:
+            sums = _given_to_maxima(given, data, axes, params)
+        else:
+            values, p = data.astype(np.float64), params.exponent
+            if reduction.divides:
+                given = given / _divisor(axes)
+            if reduction.powers:
+                scale = np.abs(values[np.isfinite(values)]).max(initial=0.0) or 1.0
+                given = given * (_pooled(values, axes, reduction, p) / scale) ** (1 - p)
+            sums = _given_to_cells(given, axes, data.shape[2:])
+            if reduction.powers:  # the derivative of a norm: sign(x) |x|**(p - 1) N**(1 - p)
+                sums = sums * np.sign(values) * np.abs(values / scale) ** (p - 1)
+        return sums.astype(data.dtype)
+
+
+def _given_to_cells(given: Array, axes: list[_Windows], sizes: Sequence[int]) -> Array:
+    """Add what each window gives to all of its cells, axis by axis."""
+    for axis, (windows, d) in enumerate(zip(axes, sizes, strict=True), 2):
+        of_windows = np.moveaxis(given, axis, 0)
+        cells = np.zeros((d + 1, *of_windows.shape[1:]))
+        np.add.at(cells, windows.cells, of_windows[:, np.newaxis])
+        given = np.moveaxis(cells[:d], 0, axis)
+    return given
+
+
+def _given_to_maxima(given: Array, data: Array, axes: list[_Windows], params: Params) -> Array:
+    """Add what each window gives to the first of its largest cells."""
+    in_plane = replace(params, index_axis=2, index_type="int64", storage_order="row-major")
+    numbers = _indices(data, axes, in_plane, -np.inf)
+    sums = np.zeros((*data.shape[:2], prod(data.shape[2:]) + 1))
+    # -1, where nothing is chosen, is the number of a cell behind the last
+    spread = (slice(None), slice(None), *[np.newaxis] * (data.ndim - 2))
+    batch, channel = (each[spread] for each in np.ogrid[: data.shape[0], : data.shape[1]])
+    np.add.at(sums, (batch, channel, numbers), given)
+    return sums[:, :, :-1].reshape(data.shape)
 
 
 # Windows --------------------------------------------------------------------------------------
