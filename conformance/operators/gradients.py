@@ -117,8 +117,8 @@ class GradientOfNorm(Gradient):
         if p > 1:
             return NormShares(given.gradient, given.data, given.pairs, given.cells, p)
         data = widen(given.data)
-        with np.errstate(invalid="ignore"):
-            undefined = ~np.isfinite(data) | (data == 0) | ~np.isfinite(widen(given.gradient))
+        wrong = ~(np.isfinite(data) & np.isfinite(widen(given.gradient)))
+        undefined = (data == 0) | given.pairs.of_window(wrong, np.logical_or)
         shares = np.where(data < 0, -given.gradient, given.gradient)
         return Shares(shares, np.ones(data.shape[1], np.int64), given.cells, undefined)
 

@@ -125,6 +125,7 @@ class Shares:
         )
 
 
+@np.errstate(over="ignore")
 def measures_of_terms(
     magnitudes: npt.NDArray[np.float64],
     cells: Ints,
@@ -142,8 +143,7 @@ def measures_of_terms(
     addends, most, total = np.zeros(full, np.int64), np.ones(full, np.int64), np.zeros(full)
     by_cell = _ByCell(cells)
     if len(cells):
-        with np.errstate(over="ignore"):
-            sums = by_cell.summed(magnitudes)
+        sums = by_cell.summed(magnitudes)
         count = by_cell.summed((magnitudes != 0).astype(np.int64))
         # A division, m additions and this product: a relative error of 2**-53 each.
         inflated = np.nextafter(sums * (1.0 + (count + 4.0) * 2.0**-52), np.inf)

@@ -149,6 +149,7 @@ def _gradient(
                 given = given * (_pooled(values, axes, reduction, p) / scale) ** (1 - p)
             sums = _given_to_cells(given, axes, data.shape[2:])
             if reduction.powers:  # the derivative of a norm: sign(x) |x|**(p - 1) N**(1 - p)
+                values = np.where(np.isfinite(values), values, 0)  # if not, of no window
                 sums = sums * np.sign(values) * np.abs(values / scale) ** (p - 1)
         return sums.astype(data.dtype)
 
