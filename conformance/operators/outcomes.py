@@ -103,7 +103,7 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
 
     It does not where hundreds of addends are summed in a half type: whatever a backend returned,
     it would be neither a pass nor a failure. Nor does it where a norm overflows by less than it may
-    be wrong by.
+    be wrong by, or where a gradient overflows: by the order of its sum, to either side.
     """
     inputs = vector.case.inputs
     if not operator.reduction.sums or not inputs or inputs[0].ndim < 3:
@@ -114,6 +114,7 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     return name not in FLOATS or (
         is_meaningful(most, axes, name)
         and not any(_overflows_by_little(output, axes) for output in outputs)
+        and not (operator.is_gradient and any(map(_overflows, outputs)))
     )
 
 
@@ -125,6 +126,13 @@ def _overflows_by_little(output: Expected, axes: int) -> bool:
     fmt = float_format(name_of(output.values.dtype))
     off = gamma(output.addends[norms].astype(np.float64) + 2.0 * axes, fmt.unit)
     return bool((output.magnitude[norms] < fmt.largest * (1 + 2 * fmt.unit + 2 * off)).any())
+
+
+def _overflows(output: Expected) -> bool:
+    """Say whether an exact sum may be beyond the largest number, without an infinite addend."""
+    largest = float_format(name_of(output.values.dtype)).largest
+    beyond = np.isinf(widen(output.values.ravel())) & (output.magnitude >= largest / 2)
+    return bool(beyond.any())
 
 
 def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str | None:
