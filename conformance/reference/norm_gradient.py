@@ -97,7 +97,8 @@ class NormShares:
                 (self.p - 1) * (size - norm),
             )
             products = [power + of_gradient for power in (0.0, powers[1], powers[4], powers[5])]
-        fmt, margin = float_format(name_of(self.data.dtype)), 2 + math.log2(self.p)
+        most_terms = np.bincount(self.cells).max(initial=1)
+        fmt, margin = float_format(name_of(self.data.dtype)), 2 + math.log2(self.p * most_terms)
         least, most = math.log2(fmt.smallest_normal) + margin, math.log2(fmt.largest) - margin
         for each in (*powers, *products):
             # What is minus infinity is the logarithm of a zero: of a cell or a gradient.
@@ -120,8 +121,9 @@ class NormShares:
         norms = np.exp2(np.where(undefined, 0.0, norm))
         of_norm = norm_roundings(count, norms, self.p)
         shift = np.ceil((self.p - 1) * np.abs(np.log(norms)))
-        # The norm to the power of p - 1, the cell to that power, a quotient and a product.
-        roundings = (self.p - 1) * of_norm + max(self.p, _POWER) + shift + _POWER + self.p + 4
+        # Two powers of p - 1, quotients and products: docs/numerics.md, "Gradients".
+        powers = max(self.p, _POWER) + _POWER + shift
+        roundings = (self.p - 1) * of_norm + powers + 3 * self.p + 4
         return measures_of_terms(
             magnitudes,
             self.cells,

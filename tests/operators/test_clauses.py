@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from support.gradient_oracle import READINGS as OF_GRADIENTS
 from support.oracle import READINGS
 from support.random_cases import pooling
 
@@ -36,6 +37,7 @@ RULINGS = {
     "lp-absolute",
     "lp-of-padding",
     "printed-maximum",
+    "gradient-of-nothing",
 }
 UNDEFINED = {
     "all-padding-average",
@@ -46,6 +48,8 @@ UNDEFINED = {
     "integer-average",
     "zero-sign",
     "lp-exponent",
+    "gradient-of-padding",
+    "gradient-of-no-norm",
 }
 ARITHMETIC = {
     "accumulator": ("wider", "element-type"),
@@ -67,14 +71,15 @@ def test_every_known_place_has_a_clause():
     """Rulings, disputed and undefined clauses are those of the list of readings."""
     assert names_of("ruling") == RULINGS
     assert names_of("undefined") == UNDEFINED
-    assert names_of("disputed") == set(READINGS) | set(ARITHMETIC)
-    assert [clause.name for clause in DISPUTED] == [*READINGS, *ARITHMETIC]
+    assert names_of("disputed") == set(READINGS) | set(OF_GRADIENTS) | set(ARITHMETIC)
+    of_values = [clause.name for clause in DISPUTED if clause.name not in OF_GRADIENTS]
+    assert of_values == [*READINGS, *ARITHMETIC]
 
 
 def test_readings_come_in_their_order():
     """The first is the default; the oracle, written apart, has the same."""
     found = {clause.name: tuple(r.name for r in clause.readings) for clause in DISPUTED}
-    assert found == READINGS | ARITHMETIC
+    assert found == READINGS | ARITHMETIC | OF_GRADIENTS
     assert {clause.default for clause in DISPUTED} == {names[0] for names in found.values()}
 
 
@@ -115,7 +120,7 @@ class TestEach:
         """The default reading is the pipeline of the operator as it is."""
         for number, reading in enumerate(CLAUSES[name].readings):
             assert set(reading.replaces) <= STEPS
-            changes = number > 0 and name in READINGS
+            changes = number > 0 and name in {*READINGS, *OF_GRADIENTS}
             assert bool(reading.replaces or reading.any_tie) == changes
 
 

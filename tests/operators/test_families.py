@@ -7,7 +7,9 @@ import pytest
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operators_named
 
-ONNX = [name for name in OPERATORS if name.startswith("ONNX-")]
+GRADIENTS = [name for name in OPERATORS if name.endswith("-backward")]
+FORWARD = [name for name in OPERATORS if name not in GRADIENTS]
+ONNX = [name for name in FORWARD if name.startswith("ONNX-")]
 
 
 def test_without_a_name_there_are_all():
@@ -21,12 +23,14 @@ def test_without_a_name_there_are_all():
     [
         ("MaxPool-1", ["MaxPool-1"]),
         (["MaxPool-1", "AvgPool-1", "MaxPool-1"], ["MaxPool-1", "AvgPool-1"]),
-        ("ONNX-*", ONNX),
+        ("ONNX-*", [name for name in OPERATORS if name.startswith("ONNX-")]),
         ("onnx", ONNX),
         ("ngraph", ["nGraph-AvgPool"]),
         ("ONNX-Global*Pool-22", [name for name in ONNX if "Global" in name]),
         (["nGraph-AvgPool", "*-AvgPool"], ["nGraph-AvgPool"]),
-        ("openvino", [name for name in OPERATORS if name not in (*ONNX, "nGraph-AvgPool")]),
+        ("openvino", [name for name in FORWARD if name not in (*ONNX, "nGraph-AvgPool")]),
+        ("gradient", GRADIENTS),
+        ("*-backward", GRADIENTS),
     ],
 )
 def test_names_globs_and_families(given, names):

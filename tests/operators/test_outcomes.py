@@ -172,6 +172,7 @@ class TestAnyCase:
                         each.values[(each.addends != -1).reshape(each.values.shape)].tobytes(),
                         each.addends.tobytes(),
                         each.divisor.tobytes(),
+                        each.magnitude.tobytes(),
                     )
                     for each in o.outputs
                 ),
