@@ -226,6 +226,17 @@ class Operator:
         output = output_size_of(sizes[0], axes) if self.is_adaptive else ()
         return self.pipeline.resolve(params_of(self.attributes, given, data.shape[2:], output))
 
+    def output_shape(
+        self, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> tuple[int, ...]:
+        """Return the shape of the outputs of a case, in the default readings; 0 where it is less.
+
+        InvalidCase as in `validate`. Of an operator that is no gradient.
+        """
+        params = self.validate(inputs, attributes)
+        extent = self.pipeline.extent(params, self.pipeline.pads(params))
+        return (*inputs[0].shape[:2], *(max(0, o) for o in extent))
+
     def translate(self, sizes: tuple[int, ...], attributes: Mapping[str, Any]) -> Params:
         """Return the parameters that attributes stand for, for data of spatial `sizes`.
 

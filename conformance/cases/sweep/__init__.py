@@ -7,9 +7,9 @@ a kernel, takes its output size or pools whole planes, and how it reduces.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice
 from math import prod
 
 from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
@@ -32,8 +32,20 @@ from conformance.vector import TIERS, Case, Tier
 
 __all__ = ["Collection", "collect", "sweep_of"]
 
-_SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS = 60, 12, 20
+_SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS, _GRADIENT_ROWS = 60, 12, 20, 20
 _SMOKE_CELLS = 4096
+_OF_GRADIENTS = {
+    "special": 2,
+    "neighbours": 4,
+    "invalid": 3,
+    "ladders": 6,
+    "hard divisions": 4,
+    "lookalikes": 6,
+}
+"""Of which cases gradients have every how many: steps that they share with their operators are
+tested there. Their covering arrays are of less strength for the same reason."""
+_SMALL = 2048
+"""Cells of such a case at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,8 @@ def sweep_of(operator: str) -> Sweep:
         arrays = (window_arrays if definition.has_windows else whole_arrays)(definition)
     if definition.levels == "all":
         arrays = (*arrays, special_kernels(definition))
+    if definition.is_gradient:
+        arrays = tuple(replace(array, more=-1) for array in arrays)
     return Sweep(operator, arrays)
 
 
@@ -75,6 +89,16 @@ def collect(
     arrays = sweep_of(operator).arrays(strength, seed, progress)
     if max_shapes:
         return Collection(operator, _unique(few_shapes(definition, arrays, seed, max_shapes)), [])
+    apart = {
+        "special": special(definition, seed),
+        "neighbours": neighbours(definition, seed),
+        "invalid": invalid(definition),
+        "ladders": ladders(definition, seed),
+        "hard divisions": hard_divisions(definition, seed),
+        "lookalikes": lookalikes(definition, seed),
+    }
+    if definition.is_gradient:
+        apart = {what: _some(cases, _OF_GRADIENTS[what]) for what, cases in apart.items()}
     return Collection(
         operator,
         _unique(
@@ -82,17 +106,17 @@ def collect(
             for case in chain(
                 examples(definition, seed),
                 _swept(definition, arrays, tier, seed),
-                special(definition, seed),
-                neighbours(definition, seed),
-                invalid(definition),
-                ladders(definition, seed),
-                hard_divisions(definition, seed),
-                lookalikes(definition, seed),
+                *apart.values(),
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
         ),
         arrays,
     )
+
+
+def _some(cases: Iterator[Case], step: int) -> Iterator[Case]:
+    """Yield every `step`-th of the small cases."""
+    return islice((case for case in cases if case.data.size <= _SMALL), 0, None, step)
 
 
 def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
@@ -107,6 +131,8 @@ def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
     before = len(arrays) - len(last)
     if operator.smoke_rows is not None:
         return (*(*operator.smoke_rows, *(0,) * before)[:before], *last)
+    if operator.is_gradient:
+        return (_GRADIENT_ROWS, _GRADIENT_ROWS // 2)[:before]
     others = len(operator.examples)
     others += sum(special_case.tier == "smoke" for special_case in specials(operator))
     others += sum(case.tier == "smoke" for case in invalid(operator))

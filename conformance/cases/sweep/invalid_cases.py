@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
@@ -60,7 +61,6 @@ def valid_case(operator: Operator) -> Case:
     meanings["dilations"] = (1,) * axes
     attributes = operator.attributes_of(meanings)
     data = np.arange(1, np.prod(sizes) + 1).reshape(1, 1, *sizes)
-    inputs = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))
-    return case_of(
-        operator.name, attributes, inputs[: len(operator.input_names)], pattern="invalid"
-    )
+    own = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))
+    inputs = with_gradient(operator, data, own[: 1 + operator.is_adaptive], attributes)
+    return case_of(operator.name, attributes, inputs, pattern="invalid")

@@ -57,6 +57,7 @@ def broken(
 ) -> Iterator[Broken]:
     """Yield the ways to break one rule in a valid case: the same rules in every case."""
     given, axes = dict(attributes), inputs[0].ndim - 2
+    gradient, own = inputs[: operator.is_gradient], inputs[operator.is_gradient :]
     for attribute in operator.attributes:
         key = attribute.key
         if attribute.required:
@@ -66,7 +67,9 @@ def broken(
         for value, rule, how, exactly, fixed in _wrong_values(attribute, given, axes):
             changed = {**given, key: value}
             yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
-    data, name = inputs[0], operator.input_names[0]
+    for value, rule in _wrong_gradients(gradient):
+        yield Broken("gradient", rule, rule, rule, None, given, (value, *own))
+    data, name = own[0], operator.input_names[len(gradient)]
     fewest, most = operator.axes
     for wrong in (fewest - 1, *(() if most is None else (most + 1,))):
         if wrong + 2 < len(_COUNTS):
@@ -75,12 +78,22 @@ def broken(
     if operator.is_adaptive:
         # Of windows, engines pool more types than the documents list.
         if not operator.takes_integers:
-            typed = (data.astype(np.int32), *inputs[1:])
+            typed = (*gradient, data.astype(np.int32), *own[1:])
             yield Broken(name, "integers", "integers", "integers", None, given, typed)
-        name = operator.input_names[1]
-        for value, rule, how, exactly, fixed in _wrong_sizes(inputs[1]):
-            sized = (data, value)
+        name = operator.input_names[-1]
+        for value, rule, how, exactly, fixed in _wrong_sizes(own[1]):
+            sized = (*gradient, data, value)
             yield Broken(name, rule, how, exactly or how, None, given, sized, fixed)
+
+
+def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:
+    """Yield gradients that cannot be those of an output, and why."""
+    for right in gradient:
+        yield right[..., :-1], "one fewer on the last axis"
+        yield np.concatenate([right, right], axis=-1), "twice as many on the last axis"
+        yield np.concatenate([right, right], axis=1), "twice the channels"
+        yield right.astype(np.float16), "another type"
+        yield right[0], "a dimension less"
 
 
 def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:
@@ -154,18 +167,21 @@ def _with_axes(
     operator: Operator, given: dict[str, Any], inputs: tuple[Array, ...], axes: int
 ) -> tuple[dict[str, Any], tuple[Array, ...]]:
     """Return a case with fewer or more axes and lists as long: their number alone is wrong."""
-    data, now = inputs[0], inputs[0].ndim - 2
+    now = inputs[0].ndim - 2
     lists = {attribute.key: attribute for attribute in operator.attributes if attribute.is_list}
     attributes = {
         key: _resized(value, now, axes, lists[key].least) if key in lists else value
         for key, value in given.items()
     }
-    if axes < now:
-        data = data[(0,) * (now - axes)]
-    else:
-        data = data.reshape(*data.shape[:3], *(1,) * (axes - now), *data.shape[3:])
-    sizes = (np.array(_resized(size.tolist(), now, axes, 1), size.dtype) for size in inputs[1:])
-    return attributes, (data, *sizes)
+    changed = []
+    for each in inputs:
+        if each.ndim == 1:
+            changed.append(np.array(_resized(each.tolist(), now, axes, 1), each.dtype))
+        elif axes < now:
+            changed.append(each[(0,) * (now - axes)])
+        else:
+            changed.append(each.reshape(*each.shape[:3], *(1,) * (axes - now), *each.shape[3:]))
+    return attributes, tuple(changed)
 
 
 def _resized(values: list[int], now: int, axes: int, fill: int) -> list[int]:

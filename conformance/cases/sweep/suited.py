@@ -41,6 +41,18 @@ FEW: Factors = {
 
 The pattern that shows which cells are read comes besides.
 """
+GRADIENTS = (
+    *("names", "impulses", "normals", "negative", "cancellation"),
+    *("large", "subnormals", "nan", "infinity"),
+)
+"""Patterns of the gradient that an operator takes which is one."""
+OF_GRADIENTS: dict[str, tuple[str, ...]] = {
+    "average": ("normals", "nan"),
+    "maximum": ("index", "integers", "negative", "nan", "all-minus-infinity"),
+    "norm": ("negative", "integers"),
+}
+"""Patterns of the data beside them: of averages they do not matter, and those of norms are around
+one, since powers that leave the range of a type have no gradient."""
 EXPONENTS = (1, 2, 3, 5)
 """Exponents of norms: no power at all, a square, and odd ones, whose signs would show."""
 PLAIN = {**UNSAID, "pads": 0}
@@ -72,6 +84,8 @@ def plain_type(operator: Operator) -> str:
 
 def patterns(operator: Operator) -> tuple[str, ...]:
     """Return the data patterns that can show a fault of a reduction."""
+    if operator.forward is not None:
+        return OF_GRADIENTS[operator.forward.reduction.name]
     if operator.reduction.powers:
         return NORM_PATTERNS
     return AVERAGE_PATTERNS if operator.reduction.sums else MAXIMUM_PATTERNS
@@ -84,6 +98,8 @@ def pattern_for(pattern: str, dtype: str) -> str:
 
 def positions(operator: Operator) -> str:
     """Return the pattern that shows which cells are read, with a narrow bound if they sum."""
+    if operator.is_gradient:
+        return patterns(operator)[0]
     return "impulses" if operator.reduction.sums else "index"
 
 
@@ -117,9 +133,13 @@ def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
         **geometry,
         "pattern": patterns(operator),
     }
+    if operator.is_gradient:
+        every["gradient"] = GRADIENTS
     if operator.levels == "all":
         return every
     kept = {**FEW, "pattern": (positions(operator), *FEW["pattern"])}
+    if operator.is_gradient:
+        kept |= {"pattern": patterns(operator), "dtype": floats(operator)}
     few = {
         name: tuple(level for level in levels if level in kept.get(name, levels))
         for name, levels in every.items()
@@ -147,6 +167,7 @@ def case_of_row(
         str(row["dtype"]),
         str(row["pattern"]),
         size_type=str(row.get("size_type", "int64")),
+        gradient=str(row.get("gradient", "names")),
     )
 
 

@@ -20,7 +20,7 @@ from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator
 from conformance.operators.windows import ceil_div
 from conformance.progress import Progress, counts_of, from_counts
-from conformance.vector import Array, Case, Tier
+from conformance.vector import Array, Case, Tier, own_inputs
 
 ABSENT = "absent"
 """Level of an optional attribute that a case leaves out."""
@@ -28,7 +28,10 @@ ABSENT = "absent"
 
 @dataclass(frozen=True, slots=True)
 class CaseSpec:
-    """Everything of a case but its data; `output_size` comes with its element type."""
+    """Everything of a case but its data; `output_size` comes with its element type.
+
+    `gradient` is the pattern of the gradient that an operator takes which is one.
+    """
 
     operator: str
     attributes: Mapping[str, Any]
@@ -37,6 +40,7 @@ class CaseSpec:
     pattern: str
     output_size: tuple[tuple[int, ...], str] | None = None
     tags: tuple[str, ...] = ()
+    gradient: str = "names"
 
     @property
     def window_cells(self) -> int:
@@ -60,6 +64,7 @@ def case_spec(
     *,
     size_type: str = "int64",
     tags: tuple[str, ...] = (),
+    gradient: str = "names",
 ) -> CaseSpec:
     """Return a case of shape (N, C, d1..dr) without data; `meanings` are its attributes by role.
 
@@ -68,7 +73,7 @@ def case_spec(
     """
     output = (tuple(meanings["output"]), size_type) if operator.is_adaptive else None
     attributes = operator.attributes_of(meanings)
-    return CaseSpec(operator.name, attributes, shape, dtype, pattern, output, tags)
+    return CaseSpec(operator.name, attributes, shape, dtype, pattern, output, tags, gradient)
 
 
 Concrete = Callable[[Row, int], CaseSpec]
@@ -80,7 +85,7 @@ class ArraySpec:
 
     `concrete(row, turn)` picks numbers that satisfy all levels of a row; `turn`, its number,
     rotates the choice among equally good ones. The array is covered at `more` than the strength
-    that is asked for.
+    that is asked for, or less.
     """
 
     name: str
@@ -101,7 +106,7 @@ class Sweep:
         covered = []
         for spec in self.specs:
             counts = from_counts(counts_of(progress, f"{self.operator}: {spec.name}"))
-            t = strength + spec.more
+            t = max(1, strength + spec.more)
             array = covering_array(spec.model, strength=t, seed=seed, progress=counts)
             covered.append(Covered(spec.name, t, spec.model, spec.concrete, *array))
         return covered
@@ -132,11 +137,22 @@ def build(spec: CaseSpec, *, seed: int, tier: Tier = "standard", source: str = "
     if spec.output_size is not None:
         size, size_type = spec.output_size
         inputs = (data, np.array(size, size_type))
+    operator, pattern = OPERATORS[spec.operator], spec.pattern
+    if operator.forward is not None:
+        gradient = fill(
+            spec.gradient,
+            operator.forward.output_shape(inputs, spec.attributes),
+            spec.dtype,
+            window_cells=spec.window_cells,
+            key=f"gradient {key}",
+            seed=seed,
+        )
+        inputs, pattern = (gradient, *inputs), f"{spec.gradient} by {spec.pattern}"
     return case_of(
         spec.operator,
         spec.attributes,
         inputs,
-        pattern=spec.pattern,
+        pattern=pattern,
         tier=tier,
         source=source,
         tags=spec.tags,
@@ -154,7 +170,7 @@ def case_of(
     tags: tuple[str, ...] = (),
 ) -> Case:
     """Return a case whose id is derived from what it is: readable, stable and unique."""
-    data = inputs[0]
+    data, *sizes = own_inputs(operator, inputs)
     digest = hashlib.sha256(json.dumps([operator, dict(attributes)], sort_keys=True).encode())
     for array in inputs:
         digest.update(f"{array.shape}{array.dtype}".encode())
@@ -163,9 +179,9 @@ def case_of(
         operator,
         name_of(data.dtype),
         _numbers(data.shape),
-        *([f"o{_numbers(inputs[1].tolist())}"] if len(inputs) > 1 else []),
+        *([f"o{_numbers(sizes[0].tolist())}"] if sizes else []),
         *_shown(OPERATORS[operator], attributes),
-        f"{pattern}-{digest.hexdigest()[:8]}",
+        f"{pattern.replace(' ', '-')}-{digest.hexdigest()[:8]}",
     ]
     return Case(
         id="/".join(filter(None, ["/".join(parts[:3]), "-".join(parts[3:-1]), parts[-1]])),
