@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.errors import InvalidCase
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 
@@ -20,12 +21,15 @@ def with_gradient(
     """Return the inputs of a case, where `own_inputs` are those but for the gradient.
 
     The gradient gets the shape of the output, in the default readings, and the type of the data;
-    numbers are left out or repeated. InvalidCase where a gradient's operator does not take its own
-    inputs and attributes; nothing is checked for an operator that is no gradient.
+    numbers are left out or repeated. Beside inputs and attributes that are invalid it stays as it
+    is.
     """
     if operator.forward is None or gradient is None:
         return own_inputs
-    shape = operator.forward.output_shape(own_inputs, attributes)
+    try:
+        shape = operator.forward.output_shape(own_inputs, attributes)
+    except InvalidCase:
+        return (gradient, *own_inputs)
     with np.errstate(all="ignore"):
         fitted = np.resize(gradient, shape).astype(own_inputs[0].dtype)
     return (fitted, *own_inputs)

@@ -7,10 +7,12 @@ the middle, it may stop early.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.operators import operator_named, vector_of
 from conformance.operators.attributes import PADS, Attribute
@@ -40,13 +42,15 @@ def _is_defined(case: Case) -> bool:
 
 def _rank(case: Case) -> tuple[Any, ...]:
     """Return what makes a case less simple, the weightiest first: every step lowers it."""
-    operator, data = operator_named(case.operator), case.inputs[0]
+    operator, data = operator_named(case.operator), case.data
     given = [each for each in operator.attributes if each.key in case.attributes]
     words = [each for each in given if not each.is_list and _is_said(case, each)]
     lists = [_numbers(case, each) for each in given if each.is_list]
     begins, ends = _pads(case)
-    extents = [*data.shape, *(n for size in case.inputs[1:] for n in size.tolist())]
+    extents = [*data.shape, *(n for size in case.own_inputs[1:] for n in size.tolist())]
     plain = [_equal(each, data) for _, each in _plain(data)]
+    gradient = case.gradient if case.gradient is not None else data
+    plain_gradient = [_equal(each, gradient) for _, each in _plain(gradient)]
     return (
         data.ndim,
         len(words),
@@ -56,6 +60,7 @@ def _rank(case: Case) -> tuple[Any, ...]:
         len(lists),
         data.dtype != np.float32,
         [*plain, True].index(True),
+        [*plain_gradient, True].index(True),
         [*map(list, lists), extents],
     )
 
@@ -69,9 +74,12 @@ def _is_said(case: Case, attribute: Attribute) -> bool:
 
 def _simpler(case: Case) -> Iterator[Case]:
     """Yield cases that may be simpler by one step, the longest steps first."""
-    data, rest = case.inputs[0], case.inputs[1:]
+    data, rest = case.data, case.own_inputs[1:]
     for name, plain in _plain(data):
-        yield case_of(case.operator, case.attributes, (plain, *rest), pattern=name)
+        yield replace(_case(case, case.attributes, (plain, *rest)), pattern=name)
+    if case.gradient is not None:
+        for _, plain in _plain(case.gradient):
+            yield _case(case, case.attributes, case.own_inputs, plain)
     yield from _with_fewer_axes(case)
     yield from _with_lower_attributes(case)
     yield from _with_smaller_inputs(case)
@@ -86,7 +94,7 @@ def _simpler(case: Case) -> Iterator[Case]:
 
 
 def _with_fewer_axes(case: Case) -> Iterator[Case]:
-    data, rest = case.inputs[0], case.inputs[1:]
+    data, rest = case.data, case.own_inputs[1:]
     axes = data.ndim - 2
     lists = [
         attribute.key for attribute in operator_named(case.operator).attributes if attribute.is_list
@@ -105,7 +113,7 @@ def _with_fewer_axes(case: Case) -> Iterator[Case]:
 
 def _with_longer_windows(case: Case) -> Iterator[Case]:
     """Yield the case with a window and its axis longer by one, for what took two axes to show."""
-    data, rest = case.inputs[0], case.inputs[1:]
+    data, rest = case.data, case.own_inputs[1:]
     for attribute in operator_named(case.operator).attributes:
         numbers = _numbers(case, attribute) if attribute.role == "kernel" else ()
         for place, number in enumerate(numbers):
@@ -120,14 +128,16 @@ def _with_lower_attributes(case: Case) -> Iterator[Case]:
     given = dict(case.attributes)
     for attribute in operator_named(case.operator).attributes:
         if not attribute.required and attribute.key in given:
-            yield _case(case, {k: v for k, v in given.items() if k != attribute.key}, case.inputs)
+            yield _case(
+                case, {k: v for k, v in given.items() if k != attribute.key}, case.own_inputs
+            )
     for lowered, _, _ in _lowered(case):
-        yield _case(case, lowered, case.inputs)
+        yield _case(case, lowered, case.own_inputs)
 
 
 def _with_lower_attributes_and_inputs(case: Case) -> Iterator[Case]:
     """Yield the case with a number, or a size, and the extent of its axis lower by as much."""
-    data, rest = case.inputs[0], case.inputs[1:]
+    data, rest = case.data, case.own_inputs[1:]
     for lowered, axis, fewer in _lowered(case):
         if fewer < data.shape[axis]:
             part = np.ascontiguousarray(data.take(range(data.shape[axis] - fewer), axis=axis))
@@ -144,7 +154,7 @@ def _with_lower_attributes_and_inputs(case: Case) -> Iterator[Case]:
 
 def _lowered(case: Case) -> Iterator[tuple[dict[str, Any], int, int]]:
     """Yield attributes with one number lower, the axis of the data it is for, and by how much."""
-    axes = case.inputs[0].ndim - 2
+    axes = case.data.ndim - 2
     for attribute in operator_named(case.operator).attributes:
         numbers = _numbers(case, attribute)
         for place, number in enumerate(numbers):
@@ -155,7 +165,7 @@ def _lowered(case: Case) -> Iterator[tuple[dict[str, Any], int, int]]:
 
 
 def _with_smaller_inputs(case: Case) -> Iterator[Case]:
-    data, rest = case.inputs[0], case.inputs[1:]
+    data, rest = case.data, case.own_inputs[1:]
     for axis, extent in enumerate(data.shape):
         for fewer in _lower(extent, 1):
             part = np.ascontiguousarray(data.take(range(fewer), axis=axis))
@@ -170,7 +180,7 @@ def _with_smaller_inputs(case: Case) -> Iterator[Case]:
 
 def _with_plainer_words(case: Case) -> Iterator[Case]:
     """Yield the case with a word at its plainest, where other data or pads may be needed."""
-    operator, (data, *rest) = operator_named(case.operator), case.inputs
+    operator, (data, *rest) = operator_named(case.operator), case.own_inputs
     for attribute in operator.attributes:
         if attribute.values and attribute.key in case.attributes and _is_said(case, attribute):
             plainer = {k: v for k, v in case.attributes.items() if k != attribute.key}
@@ -187,7 +197,7 @@ def _with_plainer_words(case: Case) -> Iterator[Case]:
 
 def _with_cells_for_pads(case: Case) -> Iterator[Case]:
     """Yield the case with cells of the input in place of the padding at one end of an axis."""
-    data = case.inputs[0]
+    data = case.data
     for attribute in operator_named(case.operator).attributes:
         if attribute.role in PADS:
             numbers = _numbers(case, attribute)
@@ -207,17 +217,17 @@ def _with_pads_at_ends(case: Case) -> Iterator[Case]:
         for other, end in enumerate(ends) if number else ():
             fewer = [*begins[:place], 0, *begins[place + 1 :]]
             more = [*ends[:other], end + number, *ends[other + 1 :]]
-            yield _case(case, _padded(case, case.attributes, fewer, more), case.inputs)
+            yield _case(case, _padded(case, case.attributes, fewer, more), case.own_inputs)
 
 
 def _in_order(case: Case) -> Iterator[Case]:
     """Yield the case with the numbers of one attribute, or the sizes, in ascending order."""
-    data, rest = case.inputs[0], case.inputs[1:]
+    data, rest = case.data, case.own_inputs[1:]
     for attribute in operator_named(case.operator).attributes:
         numbers = _numbers(case, attribute)
         if list(numbers) != sorted(numbers):
             given = {**case.attributes, attribute.key: sorted(numbers)}
-            yield _case(case, given, case.inputs)
+            yield _case(case, given, case.own_inputs)
     sizes = data.shape[2:]
     if list(sizes) != sorted(sizes):
         yield _case(case, case.attributes, (data.reshape(*data.shape[:2], *sorted(sizes)), *rest))
@@ -236,7 +246,7 @@ def _pads(case: Case) -> tuple[Sequence[int], Sequence[int]]:
     fields: dict[str, Sequence[int]] = {}
     for attribute in operator_named(case.operator).attributes:
         fields |= attribute.by_role(_numbers(case, attribute))
-    none = [0] * (case.inputs[0].ndim - 2)
+    none = [0] * (case.data.ndim - 2)
     return fields.get("pads_begin") or none, fields.get("pads_end") or none
 
 
@@ -273,5 +283,13 @@ def _equal(one: Array, other: Array) -> bool:
     return one.tobytes() == other.tobytes()
 
 
-def _case(case: Case, given: Mapping[str, Any], inputs: tuple[Array, ...]) -> Case:
+def _case(
+    case: Case,
+    given: Mapping[str, Any],
+    own_inputs: tuple[Array, ...],
+    gradient: Array | None = None,
+) -> Case:
+    """Return the case with other attributes and inputs, and a gradient that fits them."""
+    gradient = case.gradient if gradient is None else gradient
+    inputs = with_gradient(operator_named(case.operator), gradient, own_inputs, given)
     return case_of(case.operator, given, inputs, pattern=case.pattern)

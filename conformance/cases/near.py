@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from conformance.batch import MAX_RANK
+from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.suited import scalar_values, types
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
@@ -112,8 +113,9 @@ class _Draft:
         inputs: tuple[Array, ...] = (data(self),)
         if self.operator.is_adaptive:
             size = [axis["output"] for axis in self.axes]
-            inputs = (*inputs, np.array(size, self.of.inputs[1].dtype))
+            inputs = (*inputs, np.array(size, self.of.own_inputs[1].dtype))
         given |= self.others
+        inputs = with_gradient(self.operator, self.of.gradient, inputs, given)
         try:
             self.operator.validate(inputs, given)
         except InvalidCase:
@@ -130,7 +132,7 @@ def near(case: Case, rng: np.random.Generator) -> Case | None:
     draft = _draft_of(case)
     if draft is None:
         return None
-    cells = max(_CELLS, case.inputs[0].size)
+    cells = max(_CELLS, case.data.size)
     for _ in range(int(rng.integers(1, 4))):
         _CHANGES[int(rng.integers(len(_CHANGES)))](draft, rng)
     draft.fit()
@@ -151,7 +153,7 @@ def at(case: Case, feature: Feature, value: Any) -> Case | None:
     if draft is None or not _set(draft, feature, value):
         return None
     draft.fit()
-    if draft.size > max(_MOST_CELLS, case.inputs[0].size):
+    if draft.size > max(_MOST_CELLS, case.data.size):
         return None
     rng = np.random.default_rng(prod(draft.shape))
     return draft.case(lambda draft: _named_cells(draft, rng))
@@ -170,13 +172,13 @@ def named_cells(shape: Sequence[int], dtype: str, rng: np.random.Generator, span
 
 
 def _draft_of(case: Case) -> _Draft | None:
-    operator, data = operator_named(case.operator), case.inputs[0]
+    operator, data = operator_named(case.operator), case.data
     axes = data.ndim - 2
     if not operator.takes_axes(axes) or 0 in data.shape or "invalid" in case.tags:
         return None
     try:
         given = complete(operator.attributes, case.attributes, axes)
-        output = output_size_of(case.inputs[1], axes) if operator.is_adaptive else ()
+        output = output_size_of(case.own_inputs[1], axes) if operator.is_adaptive else ()
         params = params_of(operator.attributes, given, data.shape[2:], output)
     except (InvalidCase, IndexError):
         return None
@@ -310,7 +312,7 @@ def _shrink(draft: _Draft, cells: int, rng: np.random.Generator) -> None:
 
 def _data(draft: _Draft, rng: np.random.Generator) -> Array:
     """Return data that name their cell, of any sign; or those of the old case in the new shape."""
-    old, way = draft.of.inputs[0], int(rng.integers(8))
+    old, way = draft.of.data, int(rng.integers(8))
     if way < 2 and name_of(old.dtype) == draft.dtype:
         return np.resize(old, draft.shape)
     span = _span(draft)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.check.judge import accepted
 from conformance.diagnosis.run_history import aspects
@@ -41,18 +42,18 @@ def mixed(earlier: Case, later: Case, kept: Collection[str]) -> Vector | None:
         for key in (earlier.attributes | later.attributes)  # type: ignore[operator]
         if key in of(key).attributes
     }
-    data = np.resize(of("data").inputs[0], of("shape").inputs[0].shape)
-    names = operator_named(later.operator).input_names
-    rest = [of(name).inputs[number] for number, name in enumerate(names[1:], 1)]
-    return _defined(later, attributes, (data, *rest), name_of(of("element type").inputs[0].dtype))
+    data = np.resize(of("data").data, of("shape").data.shape)
+    names = operator_named(later.operator).input_names[-len(later.own_inputs) :]
+    rest = [of(name).own_inputs[number] for number, name in enumerate(names[1:], 1)]
+    return _defined(later, attributes, (data, *rest), name_of(of("element type").data.dtype))
 
 
 def with_other_data(case: Case) -> Vector | None:
     """Return a case with data that differ from its own; None if that is not defined."""
-    data = case.inputs[0]
+    data = case.data
     ramps = (np.resize(np.arange(count, 0, -1), data.shape) for count in (97, 89))
     other = next(ramp for ramp in ramps if not np.array_equal(ramp, data))
-    return _defined(case, case.attributes, (other, *case.inputs[1:]), name_of(data.dtype))
+    return _defined(case, case.attributes, (other, *case.own_inputs[1:]), name_of(data.dtype))
 
 
 def instead(
@@ -101,11 +102,13 @@ def _differs_by(got: Array, alone: Array, left: Array) -> bool:
 
 
 def _defined(
-    case: Case, attributes: Mapping[str, Any], inputs: Outputs, dtype: str
+    case: Case, attributes: Mapping[str, Any], own_inputs: Outputs, dtype: str
 ) -> Vector | None:
     with np.errstate(all="ignore"):
-        data = inputs[0].astype(dtype_of(dtype))
-    vector = vector_of(case_of(case.operator, attributes, (data, *inputs[1:]), pattern="mixed"))
+        data = own_inputs[0].astype(dtype_of(dtype))
+    operator = operator_named(case.operator)
+    inputs = with_gradient(operator, case.gradient, (data, *own_inputs[1:]), attributes)
+    vector = vector_of(case_of(case.operator, attributes, inputs, pattern="mixed"))
     return vector if isinstance(vector.outcomes[0], Values) else None
 
 

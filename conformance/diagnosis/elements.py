@@ -77,13 +77,14 @@ class Layout:
         self.vector = vector
         case = vector.case
         self.operator = operator_named(case.operator)
-        self.data = case.inputs[0]
+        self.data = case.data
         self.params: Params | None = None
         self.plan: Plan | None = None
         self._values: dict[Feature, Any] = {}
         try:
             self.params = self.operator.validate(case.inputs, case.attributes)
-            if 0 not in self.data.shape:
+            # Elements of a gradient are cells, of which none has a window of its own.
+            if 0 not in self.data.shape and not self.operator.is_gradient:
                 self.plan = under(self.operator, readings).plan(self.params)
         except (InvalidCase, IndexError):
             pass

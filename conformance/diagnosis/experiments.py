@@ -320,7 +320,7 @@ class Experiments:
                 for sample in self._asked(case)
             )
 
-        first = min(shown, key=lambda sample: sample.vector.case.inputs[0].size, default=None)
+        first = min(shown, key=lambda sample: sample.vector.case.data.size, default=None)
         return "" if first is None else as_python(polished(first.vector.case, fails))
 
     @property
@@ -548,9 +548,7 @@ class Experiments:
             return len({rule.prediction(vector) for rule in rules}) > 1
 
         laboratory = self._laboratory
-        shown = sorted(
-            (s.vector.case for s in known if s.failed), key=lambda case: case.inputs[0].size
-        )
+        shown = sorted((s.vector.case for s in known if s.failed), key=lambda case: case.data.size)
         conditions = Counter(chain(*({*chain(*rule.places)} for rule in rules)))
         beyond = (
             case
@@ -579,7 +577,7 @@ class Experiments:
         for rule in rules[:_RULES]:
             shown = [s.vector.case for s in left if rule.predicts(s)]
             if shown:
-                base = min(shown, key=lambda case: case.inputs[0].size)
+                base = min(shown, key=lambda case: case.data.size)
                 for edge in rule.edges:
                     samples += self._along(edge, base)
         return samples

@@ -108,7 +108,7 @@ def _features(vector: Vector) -> Iterator[str]:
 
 
 def _of_data(vector: Vector) -> Iterator[str]:
-    data = vector.case.inputs[0]
+    data = vector.case.data
     yield f"data of {name_of(data.dtype)}"
     yield f"{data.ndim - 2} spatial axes"
     if data.ndim > 2:

@@ -276,7 +276,7 @@ def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str
         for clause in clauses:
             reading = clause.followed
             if clause.by is not None and case.inputs:
-                data = case.inputs[0]
+                data = case.data
                 values = separators(
                     case.operator, name_of(data.dtype), data.ndim - 2, case.attributes
                 )

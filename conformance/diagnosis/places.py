@@ -126,7 +126,7 @@ def _reaching_into_padding(vector: Vector, shape: tuple[int, ...]) -> Bools | No
         plan = under(operator, {}).plan(operator.validate(case.inputs, case.attributes))
     except InvalidCase:
         return None
-    if (*case.inputs[0].shape[:2], *plan.extent) != shape:
+    if case.gradient is not None or (*case.data.shape[:2], *plan.extent) != shape:
         return None
     padded = np.zeros(shape, np.bool_)
     ends = zip(plan.windows.start, plan.windows.stop, plan.params.sizes, strict=True)

@@ -308,14 +308,14 @@ def _share_of_output(answer: Array, got: Array) -> float:
 
 def _is_defined(answer: Doubles, case: Case) -> npt.NDArray[np.bool_]:
     """Mark what a fault leaves defined: elsewhere a backend returns what it likes."""
-    if not np.isfinite(widen(case.inputs[0])).all():
+    if not np.isfinite(widen(case.data)).all():
         return np.ones(answer.shape, np.bool_)
     return np.isfinite(answer)
 
 
 def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: Pooled) -> Doubles:
     """Return how far rounding may take a backend with the same fault from the answer predicted."""
-    data = widen(observation.vector.case.inputs[0])
+    data = widen(observation.vector.case.data)
     own = observation.readings.get("accumulator") == "element-type"
     wide = fmt if own else wider_format(fmt.name)
     lengths = [int(cells.max(initial=1)) for cells in right.plan.windows.lengths]

@@ -302,7 +302,7 @@ class _Search:
         case, other = target.vector.case, partial(self._history.other, target.position)
         change = wrong.index(not wrong[0])
         of_other_type = [other(operator=same, dtype=False) for same in (False, True)]
-        of_type = f" of {name_of(case.inputs[0].dtype)}" if any(of_other_type) else ""
+        of_type = f" of {name_of(case.data.dtype)}" if any(of_other_type) else ""
         for another, of in (
             (of_other_type[0], ""),
             (other(operator=False, dtype=True), of_type),

@@ -37,7 +37,7 @@ def write_npy(folder: Path, vectors: Iterator[Vector]) -> dict[str, str]:
             if error.errno != errno.ENAMETOOLONG:
                 raise
             raise UsageError(f"{error.strerror}: the folder of {cut(case.id, 200)}") from None
-        index.append(f"{path}\t{case.operator}\t{name_of(case.inputs[0].dtype)}\t{case.id}\n")
+        index.append(f"{path}\t{case.operator}\t{name_of(case.data.dtype)}\t{case.id}\n")
     (folder / "index.tsv").write_text("".join(index), "utf-8", newline="\n")
     return {}
 
@@ -48,7 +48,7 @@ def _write(folder: Path, vector: Vector) -> None:
     folder.mkdir(parents=True)
     arrays = _Arrays(folder)
     outputs = operator_named(case.operator).outputs
-    axes = case.inputs[0].ndim - 2
+    axes = case.data.ndim - 2
     content = {
         "format": FORMAT,
         "version": VERSION,

@@ -77,7 +77,7 @@ def _write(folder: Path, vector: Vector, names: set[str]) -> None:
     if any(_has_undefined(output) for outcome in outcomes for output in outcome.outputs[1:]):
         node = replace(node, outputs=1)  # indices are optional
     expected = _expected(vector, outcomes, node.outputs)
-    data = case.inputs[0]
+    data = case.data
     about = {
         "producer_name": "pooling-conformance",
         "doc_string": f"{case.id}\n{case.source}".strip(),
@@ -154,7 +154,7 @@ def _followed(combination: Mapping[str, str]) -> bool:
 def _node(vector: Vector) -> Node:
     """Return the node of a vector."""
     case = vector.case
-    data = case.inputs[0]
+    data = case.data
     operator = operator_named(case.operator)
     kind = _kind(operator)
     if operator.is_adaptive and (case.inputs[1] != 1).any():
@@ -183,7 +183,7 @@ def _node(vector: Vector) -> Node:
 def _tolerance(vector: Vector, outcomes: Sequence[Values]) -> tuple[float, float]:
     """Return rtol and atol that admit what the bounds admit, with as little more as they can."""
     average = operator_named(vector.case.operator).reduction.sums
-    axes = vector.case.inputs[0].ndim - 2
+    axes = vector.case.data.ndim - 2
     all_limits = [limits(outcome, axes, average=average) for outcome in outcomes]
     if any(bounds.mask.any() for bounds in all_limits):
         named = [name for name in ("sum-overflow", "lp-range") if name in vector.clauses]

@@ -109,7 +109,7 @@ class Examiner:
         failures = [self.refute(vector.case) for vector in self.votes.refuted()]
         return sorted(
             (failure for failure in failures if failure is not None),
-            key=lambda failure: failure.vector.case.inputs[0].size,
+            key=lambda failure: failure.vector.case.data.size,
         )
 
     def refute(self, case: Case) -> Failure | None:

@@ -69,4 +69,4 @@ class SmallestByVote:
 def size_of(vector: Vector) -> tuple[int, int]:
     """Return what is less for a smaller or plainer vector."""
     case = vector.case
-    return prod(case.inputs[0].shape), len(case.id)
+    return prod(case.data.shape), len(case.id)

@@ -30,7 +30,7 @@ class Signature:
     @classmethod
     def of(cls, case: Case) -> Signature:
         """Return what a case has."""
-        data = case.inputs[0]
+        data = case.data
         numbers = {"axes": data.ndim - 2}
         if data.ndim > 1:
             numbers |= {"batch": data.shape[0], "channels": data.shape[1]}
@@ -55,7 +55,7 @@ def _words(case: Case) -> Iterator[str]:
                 yield f"some {attribute.key}"
         elif value is not None and attribute.meaning_of(value) not in attribute.meanings[:1]:
             yield f"{attribute.key}={value}"
-    data = case.inputs[0]
+    data = case.data
     if name_of(data.dtype) != _PLAIN_TYPE:
         yield f"data of {name_of(data.dtype)}"
     wide = widen(data) if data.dtype.kind not in "iu" else data

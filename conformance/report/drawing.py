@@ -18,6 +18,7 @@ from conformance.operators.outcomes import has_undefined
 from conformance.operators.pipeline import Plan
 from conformance.report import document as doc
 from conformance.report import values as words
+from conformance.report.gradient_drawing import draw_gradient
 from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
 from conformance.vector import UNDEFINED, Array, Combination, Values, Vector
 
@@ -49,7 +50,8 @@ def plan_of(vector: Vector, operator: Operator, outcome: Values, combination: Co
     """
     params = operator.validate(vector.case.inputs, vector.case.attributes)
     plan = under(operator, documented(combination)).plan(params)
-    if any(expected.values.shape[2:] != plan.extent for expected in outcome.outputs):
+    extent = params.sizes if operator.is_gradient else plan.extent
+    if any(expected.values.shape[2:] != extent for expected in outcome.outputs):
         raise VectorFileError(f"{vector.case.id}: an answer has not the shape of its readings")
     return plan
 
@@ -67,7 +69,13 @@ def draw(
 
     `plane` and `output` are as in `vector_report.describe`.
     """
-    data = vector.case.inputs[0]
+    data = vector.case.data
+    if operator.is_gradient:
+        place = _within([*(output or (0,) * len(plan.extent))], data.shape[2:], "output")
+        lead = _within([*plane, *(0, 0)[len(plane) :]][:2], data.shape[:2], "plane")
+        pipeline = under(operator, documented(outcome.readings[0]))
+        yield from draw_gradient(vector, pipeline, outcome, plan, (*lead, *place), width)
+        return
     chosen = _within(output, plan.extent, "output") if output else _first_beyond_input(plan)
     inner = max(0, data.ndim - 4)
     starts = [int(plan.windows.start[i][chosen[i]]) for i in range(inner)]

@@ -65,8 +65,10 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
     case = vector.case
     yield doc.Paragraph(doc.Span(case.id, "strong", code=True), copied=True)
     inputs = [f"{name_of(a.dtype)} {words.shape(a.shape)}" for a in case.inputs]
-    if len(case.inputs) > 1:
-        inputs[1:] = [f"output size {words.shape(case.inputs[1].ravel().tolist())}"]
+    if operator.is_gradient:
+        inputs[0] = f"gradient {words.shape(case.inputs[0].shape)}"
+    if operator.is_adaptive and len(case.own_inputs) > 1:
+        inputs[-1] = f"output size {words.shape(case.own_inputs[1].ravel().tolist())}"
     facts = [*inputs, f"pattern {case.pattern}" if case.pattern else "", f"tier {case.tier}"]
     yield doc.Paragraph(f"{case.operator}: " + " · ".join(filter(None, facts)))
     if operator.attributes:
@@ -80,7 +82,7 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
 def _attributes(vector: Vector, operator: Operator) -> Iterator[doc.Span]:
     given = dict(vector.case.attributes)
     try:
-        attributes = complete(operator.attributes, given, vector.case.inputs[0].ndim - 2)
+        attributes = complete(operator.attributes, given, vector.case.data.ndim - 2)
     except InvalidCase:
         attributes = {}
     for name, value in given.items():

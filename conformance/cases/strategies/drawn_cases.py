@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conformance.cases.gradients import with_gradient
 from conformance.cases.strategies.choices import ANY_BYTE, Choices, blocks, chosen, item_of
 from conformance.cases.strategies.drawn_data import (
     FILL_BYTES,
@@ -58,7 +59,7 @@ def cases(
         @given(cases("MaxPool-1", dtypes=["float32", "int8"], mixes=["integers"]))
         def test_my_maximum(case):
             expected = evaluate(case.operator, case.inputs, case.attributes)
-            assert np.array_equal(my_maximum(case.inputs[0], **case.attributes), expected)
+            assert np.array_equal(my_maximum(case.data, **case.attributes), expected)
     """
     if max_elements < 1:
         raise UsageError(f"max_elements={max_elements}: must be 1 or more")
@@ -102,7 +103,7 @@ def invalid_cases(operator: str, *, axes: Axes = None) -> st.SearchStrategy[Case
         @given(invalid_cases("AvgPool-1"))
         def test_what_is_invalid_is_refused(case):
             with pytest.raises(ValueError):
-                my_pool(case.inputs[0], **case.attributes)
+                my_pool(case.data, **case.attributes)
     """
     definition = operator_named(operator)
     integers = {plain_type(definition): mixes_of(plain_type(definition), ["integers"])}
@@ -170,7 +171,9 @@ class _Cases:
             rising=choice["rising"],
             sign=choice["sign"],
         )
-        inputs = (data, *geometry.rest)
+        own = (data, *geometry.rest)
+        # The gradient of an output holds the same kind of numbers, in another order.
+        inputs = with_gradient(self._operator, data[..., ::-1], own, geometry.attributes)
         return case_of(self._operator.name, geometry.attributes, inputs, pattern=mix)
 
 

@@ -116,7 +116,7 @@ def _as_seed(sample: Sample) -> tuple[bool, int]:
 def _weight(sample: Sample) -> int:
     """Return how many cells a case and what a backend made of it have, about."""
     assert sample.outputs is not None
-    return max(sample.outputs[0].size, sample.vector.case.inputs[0].size)
+    return max(sample.outputs[0].size, sample.vector.case.data.size)
 
 
 @cache

@@ -41,6 +41,8 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     outcome, returned = _nearest(vector, result, required)
     if outcome is None:
         return {"note": f"No windows to draw. {' '.join(no_windows(vector, operator))}"}
+    if operator.is_gradient:
+        return {"note": f"Who gave what to a cell: conformance show {vector.case.id}"}
     if misshapen(vector):
         return {"note": "No drawing: the answers have not the shapes of the attributes."}
     combination = _chosen(outcome, required)
@@ -50,7 +52,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
         return {"note": f"No drawing: {error}"}
     expected, addends = outcome.outputs[0].values, outcome.outputs[0].addends
     named = {k: v for k, v in combination.items() if k not in ARITHMETIC}
-    data = vector.case.inputs[0]
+    data = vector.case.data
     large = max(data.size, expected.size) > LARGEST
     worst = result.worst.index if result.worst else (0,) * expected.ndim
     drawn: dict[str, Any] = {

@@ -1,0 +1,107 @@
+"""A gradient drawn: planes of what is given and of what is right, and who gave what to a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import name_of
+from conformance.operators.pipeline import Pipeline, Plan
+from conformance.reference.rounding import widen
+from conformance.report import document as doc
+from conformance.report import values as words
+from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
+from conformance.vector import UNDEFINED, Array, Values, Vector
+
+_FLAT = Axis(0, 1, (0, 1), named=False)
+_ROWS, _GIVERS = 12, 12
+
+
+def draw_gradient(
+    vector: Vector,
+    pipeline: Pipeline,
+    outcome: Values,
+    plan: Plan,
+    cell: tuple[int, ...],
+    width: int,
+) -> Iterator[doc.Block]:
+    """Yield grids of the data, of the gradient given and of the one that is right, and its terms.
+
+    `cell` is the position of an element of the data. What a window gives to it is found by the
+    steps of the operator: the gradient of that window alone, and 1.
+    """
+    data, gradient = vector.case.data, vector.case.gradient
+    if gradient is None:
+        return
+    expected = outcome.outputs[0]
+    defined = (expected.addends != UNDEFINED).reshape(expected.values.shape)
+    everything = np.ones_like(defined)
+    windows = _holding(plan, cell[2:])
+    first = (*cell[:2], *(windows[0] if windows else (0,) * len(plan.extent)))
+    grids = (
+        _grid("data", data, everything, cell, width),
+        _grid("gradient", gradient, np.ones(gradient.shape, np.bool_), first, width),
+        _grid("gradient of data", expected.values, defined, cell, width),
+    )
+    yield doc.Drawing(side_by_side(grids, width=width).lines())
+    yield doc.Paragraph("")
+    yield doc.Paragraph(_sum(expected.values, cell, len(windows), known=bool(defined[cell])))
+    for window in windows[:_GIVERS]:
+        place = (*cell[:2], *window)
+        one = np.zeros(gradient.shape, gradient.dtype)
+        one[place] = 1
+        share = widen(pipeline.values(data, plan, one)[0])[cell]
+        given = words.exact(gradient[place], name_of(gradient.dtype))
+        part = "nothing" if share == 0 else "all of it" if share == 1 else f"{share:.6g} of it"
+        yield doc.Paragraph(f"gradient{list(place)} = {given}: the cell gets {part}")
+    if len(windows) > _GIVERS:
+        yield doc.Paragraph(f"and {words.count(len(windows) - _GIVERS, 'more window')}")
+
+
+def _sum(
+    values: Array, cell: tuple[int, ...], windows: int, *, known: bool
+) -> tuple[str | doc.Span, ...]:
+    place = f"gradient of data{list(cell)}"
+    if not known:
+        return (doc.Span(f"{place} is undefined: any value conforms", "undefined"),)
+    value = words.exact(values[cell], name_of(values.dtype))
+    held = f": the sum of the shares of {words.count(windows, 'window')}"
+    return (doc.Span(f"{place} = {value}", "chosen"), held)
+
+
+def _holding(plan: Plan, cell: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the positions of the windows that hold a cell."""
+    of_axes = [
+        [
+            index
+            for index, (first, last) in enumerate(zip(start.tolist(), stop.tolist(), strict=True))
+            if position in range(first, last, dilation)
+        ]
+        for (start, stop, dilation), position in zip(plan.windows.axes, cell, strict=True)
+    ]
+    return list(product(*of_axes))
+
+
+def _grid(
+    name: str,
+    values: Array,
+    defined: npt.NDArray[np.bool_],
+    place: tuple[int, ...],
+    width: int,
+) -> Sheet:
+    """Return the grid of the plane of the last two axes that holds a place, which is outlined."""
+    flat = 2 if values.ndim > 3 else 1
+    lead = place[:-flat]
+    plane, known = np.atleast_2d(values[lead]), np.atleast_2d(defined[lead])
+
+    def cell(p: int, q: int) -> tuple[str, doc.Tone]:
+        return (words.short(plane[p, q]), "") if known[p, q] else ("?", "undefined")
+
+    outline = [(i, i + 1) for i in place[-flat:]]
+    rows = Axis(0, plane.shape[0], outline[0]) if flat == 2 else _FLAT
+    title = f"{name}[{', '.join(map(str, lead))}]"
+    columns = Axis(0, plane.shape[1], outline[-1])
+    return draw_grid(title, rows, columns, cell, width=width, height=_ROWS)
