@@ -121,7 +121,10 @@ class Baseline:
         """What the right operator computes; None where it refuses the case."""
         try:
             params = self._right.validate(self.case.inputs, self.case.attributes)
-            return Pooled(self.case, self._right, params, self._right.plan(params))
+            plan = self._right.plan(params)
+            if self.case.gradient is not None:
+                plan.check_gradient(self.case.gradient)
+            return Pooled(self.case, self._right, params, plan)
         except InvalidCase:
             return None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -143,8 +144,9 @@ class _Given:
         kept = inside.ravel()[pairs.cells]
         self.pairs = Pairs(pairs.windows[kept], pairs.cells[kept])
         self.cells: Ints = numbers[self.pairs.cells]
-        self.data = data.reshape(planes, -1)[:, self.pairs.cells]
-        self.gradient = gathered.gradient.reshape(planes, -1)[:, self.pairs.windows]
+        flat = prod(data.shape[2:]), prod(gathered.gradient.shape[2:])
+        self.data = data.reshape(planes, flat[0])[:, self.pairs.cells]
+        self.gradient = gathered.gradient.reshape(planes, flat[1])[:, self.pairs.windows]
         cells = [hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)]
         fewer = np.array(1)
         whole = np.array(1)

@@ -63,7 +63,10 @@ def answer(operator: Operator, case: Case) -> Vector:
     values: list[tuple[Combination, Values]] = []
     refused: list[tuple[Combination, Outcome]] = []
     for combination, plan in plans:
-        if case.gradient is not None and case.gradient.shape[2:] != plan.extent:
+        try:
+            if case.gradient is not None:
+                plan.check_gradient(case.gradient)
+        except InvalidCase:
             refused.append((combination, Raises()))
             continue
         of_plan, of_values = _values_under_readings(operator, case, plan)

@@ -99,6 +99,14 @@ class Plan:
     windows: Windows
     divisor: Divisor
 
+    def check_gradient(self, gradient: Array) -> None:
+        """Raise InvalidCase unless a gradient (N, C, o1..or) has the spatial shape of the output."""
+        if gradient.shape[2:] != self.extent:
+            raise InvalidCase(
+                f"gradient of shape {gradient.shape}: the output has {self.extent} after "
+                "batch and channels"
+            )
+
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for two plans exactly if they read the same cells and divide by the same."""
@@ -143,13 +151,9 @@ class Pipeline:
         `gradient` is that of the first output of the plan, (N, C, o1..or), for an operator that is
         a gradient; InvalidCase if it has another shape.
         """
-        gathered = self.gather(data, plan.params, plan.windows)
-        if gradient is None:
-            return gathered
-        wanted = (*data.shape[:2], *plan.extent)
-        if gradient.shape != wanted:
-            raise InvalidCase(f"gradient of shape {gradient.shape}: the output has {wanted}")
-        return replace(gathered, gradient=gradient)
+        if gradient is not None:
+            plan.check_gradient(gradient)
+        return replace(self.gather(data, plan.params, plan.windows), gradient=gradient)
 
     def outputs(self, gathered: Gathered, divisor: Divisor) -> tuple[Array, ...]:
         """Run the steps after `gather`."""

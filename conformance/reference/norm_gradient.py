@@ -11,9 +11,10 @@ independent over the rationals. docs/development/proofs.md, "Exact gradients", h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -62,21 +63,21 @@ class NormShares:
             result[plane, self.cells[undefined[plane]]] = np.nan
         return result.reshape(shape)
 
-    def _terms(self, gradients: Array, values: Array) -> Iterable[dict[int, dict[int, Fraction]]]:
-        """Yield, for each plane, the terms of each cell: factors of p-th roots, by what is rooted.
+    def _terms(self, gradients: Array, values: Array) -> Iterator[dict[int, dict[int, int]]]:
+        """Yield, for each plane, the terms of each cell: numerators by S, see `_rounding_like`.
 
-        Gradients are integers, and so is the sum of powers S: of a common multiple of the data,
-        which changes no term.
+        Gradients are integers, and so are S: of a common multiple of the data, which changes no
+        term.
         """
         for given, cells in zip(gradients, values, strict=True):
             sums = self.pairs.of_window(np.abs(cells) ** self.p, np.add)
-            terms: dict[int, dict[int, Fraction]] = {cell: {} for cell in self.cells.tolist()}
-            for cell, g, x, total in zip(
-                self.cells.tolist(), given.tolist(), cells.tolist(), sums.tolist(), strict=True
+            parts = given * cells * np.abs(cells) ** (self.p - 2)
+            terms: dict[int, dict[int, int]] = {cell: {} for cell in self.cells.tolist()}
+            for cell, part, total in zip(
+                self.cells.tolist(), parts.tolist(), sums.tolist(), strict=True
             ):
-                if g and x:
-                    factor = Fraction(g * x * abs(x) ** (self.p - 2), total)
-                    terms[cell][total] = terms[cell].get(total, Fraction()) + factor
+                if part:
+                    terms[cell][total] = terms[cell].get(total, 0) + part
             yield terms
 
     @property
@@ -148,41 +149,45 @@ class NormShares:
         return self.pairs.of_window(marks, np.logical_or)
 
 
-def _rounding_like(terms: dict[int, Fraction], p: int, shift: int, name: str) -> tuple[int, int]:
-    """Return a ratio that rounds to `name` as the sum of factors times p-th roots does.
+def _rounding_like(terms: dict[int, int], p: int, shift: int, name: str) -> tuple[int, int]:
+    """Return a ratio that rounds to `name` as the sum of numerator * S**(1/p) / S does.
 
-    `terms` maps what is rooted to its factor; the sum is over 2**shift.
+    `terms` maps S to its numerator; the sum is over 2**shift.
     """
-    left = {total: factor for total, factor in terms.items() if factor}
+    left = {total: Fraction(part, total) for total, part in terms.items() if part}
     bits, decided = _BITS, False
     while left:
-        low, high = _ends(left, p, bits)
-        scale = 1 << (bits + shift)
+        low, high, scale = _ends(left, p, bits)
+        scale <<= shift
         below, above = widen(round_ratios([low, high], [scale] * 2, name)).tolist()
         if below == above:
             return low, scale
         if not decided:
             left, decided = _independent(left, p), True
-            if list(left) in ([], [1]):
+            if not left.keys() - {1}:
                 break
         bits *= 2
-    rational = left.get(1, Fraction()) if left else Fraction()
+    rational = left.get(1, Fraction())
     return rational.numerator, rational.denominator << shift
 
 
-def _ends(terms: dict[int, Fraction], p: int, bits: int) -> tuple[int, int]:
-    """Return integers between which the sum of factors times p-th roots lies, times 2**bits."""
+def _ends(terms: dict[int, Fraction], p: int, bits: int) -> tuple[int, int, int]:
+    """Return integers between which the sum of factors times p-th roots lies, and their scale."""
+    scale = bits + max(factor.denominator.bit_length() for factor in terms.values())
     low = high = 0
     for total, factor in terms.items():
-        more = bits + max(0, factor.numerator.bit_length() - factor.denominator.bit_length())
-        root = integer_root(total << (p * more), p)
-        ends = (
-            (factor.numerator * each << bits) // (factor.denominator << more)
-            for each in (root, root + 1)
-        )
-        one, other = sorted(ends)
+        root, more = _root(total, p, bits)
+        above, below = factor.numerator << scale, factor.denominator << more
+        one, other = sorted((above * root // below, above * (root + 1) // below))
         low, high = low + one, high + other + 1
-    return low, high
+    return low, high, 1 << scale
+
+
+@lru_cache(maxsize=1024)
+def _root(number: int, p: int, bits: int) -> tuple[int, int]:
+    """Return the integer part of a p-th root times 2**n, of `bits` bits or more, and n."""
+    more = max(0, bits - number.bit_length() // p)
+    return integer_root(number << (p * more), p), more
 
 
 def _independent(terms: dict[int, Fraction], p: int) -> dict[int, Fraction]:

@@ -18,6 +18,7 @@ from conformance.check.report import (
 from conformance.dtypes import FLOATS
 from conformance.report import values as words
 from conformance.text import cut, listed, without_unprintable
+from conformance.vector import own_inputs
 
 _HALVES = FLOATS[:2]
 IDS = 3
@@ -277,7 +278,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     attributes = [words.attribute(name, value) for name, value in result.attributes.items()]
     if attributes:
         yield "attributes", "  ".join(attributes)
-    data = [f"{result.dtype} {words.shape(result.shapes[0])}"] if result.shapes else []
+    own = own_inputs(result.operator, result.shapes)
+    data = [f"{result.dtype} {words.shape(own[0])}"] if own else []
     yield "data", ", ".join(filter(None, [*data, result.pattern]))
     if result.source:
         yield "source", f"{result.source} ({result.provenance})"

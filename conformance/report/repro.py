@@ -29,7 +29,7 @@ def script(case: Case, result: Result, *, backend: str, path: str = "") -> str:
         inputs = "[array.copy() for array in case.inputs]"
     else:
         lines = [*_written_out(case)]
-        inputs = "[data, output_size]" if len(case.inputs) > 1 else "[data]"
+        inputs = f"[{', '.join(_names(case))}]"
     lines.append(f"backend = load_backend({_code(backend)})")
     lines.append(f"got = backend({_code(case.operator)}, {inputs}, attributes)")
     return "\n".join([*lines, *_evidence(result)])
@@ -54,10 +54,16 @@ def _written_out(case: Case) -> Iterator[str]:
         yield f"from numpy import {', '.join(special)}"
     yield "from conformance import load_backend"
     yield ""
-    for name, literal in zip(("data", "output_size"), literals, strict=False):
+    for name, literal in zip(_names(case), literals, strict=False):
         yield f"{name} = {literal}"
     items = [f"{_code(key)}: {_code(value)}" for key, value in case.attributes.items()]
     yield f"attributes = {_wrapped('{', items, '}')}"
+
+
+def _names(case: Case) -> list[str]:
+    """Return a name for each input that a case has."""
+    own = ["data", "output_size"]
+    return [*(["gradient"] if case.gradient is not None else []), *own][: len(case.inputs)]
 
 
 def _evidence(result: Result) -> Iterator[str]:
