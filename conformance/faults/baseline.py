@@ -16,6 +16,7 @@ import numpy as np
 from conformance.errors import InvalidCase
 from conformance.faults.fault import Fault, FaultyOperator, faulty, planted
 from conformance.operators import OPERATORS, under
+from conformance.operators.gradients import Gradient
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
 from conformance.vector import Array, Case, Outputs
@@ -161,6 +162,8 @@ class _KnownReduce:
     def __init__(self, reduce: Callable[[Gathered, Divisor], Array]) -> None:
         self._reduce = reduce
         self.right: Pooled | None = None
+        if isinstance(reduce, Gradient):
+            self.terms = reduce.terms
 
     def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
         right = self.right

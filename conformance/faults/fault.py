@@ -69,7 +69,12 @@ class Fault:
         return tuple(name for name, operator in OPERATORS.items() if self.concerns(operator))
 
     def concerns(self, operator: Operator) -> bool:
-        """Say whether an operator may have the fault."""
+        """Say whether an operator may have the fault.
+
+        A gradient is code of its own: only faults of gradients concern it.
+        """
+        if operator.is_gradient and not self.needs.gradient:
+            return False
         return _meets(operator, self.needs)
 
 

@@ -64,7 +64,8 @@ class GradientOfAverage(Gradient):
     def terms(self, gathered: Gathered, divisor: Divisor) -> Terms:
         """Return what windows give to cells."""
         given = _Given(gathered)
-        return Shares(given.gradient, divisor.ravel()[given.pairs.windows], given.cells)
+        windows = given.pairs.windows
+        return Shares(given.gradient, divisor.ravel()[windows], given.cells, windows=windows)
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class GradientOfMaximum(Gradient):
             undefined |= of_nan
         if self.infinity == "spreads":
             undefined |= ~np.isfinite(widen(given.gradient)) & ~chosen
-        return Shares(shares, counts, given.cells, undefined)
+        return Shares(shares, counts, given.cells, undefined, given.pairs.windows)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ class GradientOfNorm(Gradient):
         wrong = ~(np.isfinite(data) & np.isfinite(widen(given.gradient)))
         undefined = (data == 0) | given.pairs.of_window(wrong, np.logical_or)
         shares = np.where(data < 0, -given.gradient, given.gradient)
-        return Shares(shares, np.ones(data.shape[1], np.int64), given.cells, undefined)
+        ones = np.ones(data.shape[1], np.int64)
+        return Shares(shares, ones, given.cells, undefined, given.pairs.windows)
 
 
 class _Given:

@@ -100,7 +100,7 @@ class Plan:
     divisor: Divisor
 
     def check_gradient(self, gradient: Array) -> None:
-        """Raise InvalidCase unless a gradient (N, C, o1..or) has the spatial shape of the output."""
+        """Raise InvalidCase unless a gradient (N, C, o1..or) has the extent of the output."""
         if gradient.shape[2:] != self.extent:
             raise InvalidCase(
                 f"gradient of shape {gradient.shape}: the output has {self.extent} after "

@@ -74,13 +74,15 @@ class Shares:
 
     A term is an entry of `values` (planes, P), of the element type, over `divisor`, (P,) or
     (planes, P) and at least 1. `cells` (P,) are numbers of cells of a plane. Where `undefined`
-    (planes, P), no document says what the cell of the pair gets.
+    (planes, P), no document says what the cell of the pair gets. `windows` (P,) are numbers of
+    windows, which the sums do not need.
     """
 
     values: Array
     divisor: Ints
     cells: Ints
     undefined: Marks | None = None
+    windows: Ints | None = None
 
     def sums(self, shape: Sequence[int]) -> Array:
         """Return the exact sum for each cell, rounded once, of `shape` (N, C, d1..dr).

@@ -85,7 +85,7 @@ class NormShares:
         """Which pairs make their cell undefined, (planes, P)."""
         gradient, data = widen(self.gradient), widen(self.data)
         wrong = ~(np.isfinite(gradient) & np.isfinite(data))
-        size, norm = self._logarithms()
+        size, norm = self.logarithms()
         with np.errstate(divide="ignore"):
             of_gradient = np.log2(np.where(np.isfinite(gradient), np.abs(gradient), 1.0))
         with np.errstate(invalid="ignore"):
@@ -112,7 +112,7 @@ class NormShares:
         Columns are those of `Shares.measures`, where `addends` also counts the roundings of terms.
         """
         undefined = self.undefined
-        size, norm = self._logarithms()
+        size, norm = self.logarithms()
         with np.errstate(invalid="ignore", over="ignore"):
             share = np.exp2((self.p - 1) * (size - norm))
             # Logarithms and their multiples: some units of 2**-53, times numbers below 2**11.
@@ -133,7 +133,7 @@ class NormShares:
             roundings=roundings.astype(np.int64),
         )
 
-    def _logarithms(self) -> tuple[Doubles, Doubles]:
+    def logarithms(self) -> tuple[Doubles, Doubles]:
         """Return the binary logarithms of each pair's cell and of the norm of its window."""
         data = np.abs(widen(self.data))
         data[~np.isfinite(data)] = 0.0

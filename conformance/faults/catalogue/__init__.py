@@ -14,6 +14,7 @@ from conformance.faults.catalogue import (
     divisor,
     encodings,
     geometry,
+    gradients,
     index_arithmetic,
     indices,
     maxima,
@@ -53,6 +54,7 @@ _TOPICS = (
     state,
     validate,
     refusals,
+    gradients,
 )
 
 CATALOGUE: tuple[Fault, ...] = tuple(
