@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS, Operator, Params
 from conformance.operators.pooling import check_or_unsupported
-from conformance.vector import Array
+from conformance.vector import Array, own_inputs
 
 _T = TypeVar("_T")
 
@@ -38,6 +38,19 @@ def known_operator(name: str) -> Operator:
         return OPERATORS[name]
     except KeyError:
         raise Unsupported(f"operator {name}") from None
+
+
+def forward_of(
+    operator: Operator, inputs: Sequence[Array]
+) -> tuple[Operator, tuple[Array, ...], Array | None]:
+    """Return what an engine computes before it differentiates: an operator, and its own inputs.
+
+    The gradient of the output comes third, None for an operator that is no gradient.
+    """
+    own = own_inputs(operator.name, inputs)
+    if operator.forward is None:
+        return operator, own, None
+    return operator.forward, own, inputs[0]
 
 
 def counterpart(operator: Operator, by_reduction: Mapping[str, _T]) -> _T:

@@ -6,7 +6,8 @@ from zero, divided the way `flax.linen.avg_pool` does: by the number of cells of
 padding words SAME, SAME_LOWER and VALID, explicit pads are handed over.
 
 JAX rounds down: ceil is unsupported where it differs from floor. It has no adaptive pooling and no
-norms, which are unsupported, and no indices: values are computed alone. Nothing is refused here
+norms, which are unsupported, and no indices: values are computed alone. A gradient is that of
+jax.vjp, through the same computation. Nothing is refused here
 that JAX would answer: it is more general than documents, as it crops for negative pads and pools
 over any number of axes (`--allow-extensions`). Any element type will do; float64 and int64 are
 switched on for the calls made here alone.
@@ -24,7 +25,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from conformance.backends.engines.engine import counterpart, known_operator, pad_pairs
+from conformance.backends.engines.engine import counterpart, forward_of, known_operator, pad_pairs
 from conformance.errors import Unsupported
 from conformance.operators import Params, pooling_of
 from conformance.vector import Array
@@ -34,17 +35,20 @@ _WORDS = {"same_upper": "SAME", "same_lower": "SAME_LOWER", "valid": "VALID"}
 
 def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     """Compute one case; Unsupported for ceil rounding and adaptive pooling."""
-    data = inputs[0]
-    definition = known_operator(operator)
+    definition, own, gradient = forward_of(known_operator(operator), inputs)
+    data = own[0]
     if definition.is_adaptive:
         raise Unsupported(f"operator {operator}: JAX has no adaptive pooling")
     averages = counterpart(definition, {"average": True, "maximum": False})
-    pooling = pooling_of(operator, inputs, attributes, takes=("dilations", "ceil_torch"))
+    pooling = pooling_of(definition.name, own, attributes, takes=("dilations", "ceil_torch"))
     params = pooling.params
     if pooling.ceil_matters:
         raise Unsupported("rounding_type=ceil: reduce_window rounds down")
     with jax.enable_x64(True):  # noqa: FBT003 - its signature
-        return np.asarray(_pool(params, data.shape, data.dtype, averages=averages)(data))
+        pool = _pool(params, data.shape, data.dtype, averages=averages)
+        if gradient is None:
+            return np.asarray(pool(data))
+        return np.asarray(jax.vjp(pool, data)[1](jnp.asarray(gradient))[0])
 
 
 @lru_cache(maxsize=256)

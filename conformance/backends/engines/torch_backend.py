@@ -6,16 +6,19 @@ not implement is a NotImplementedError, hence unsupported too). Its indices are 
 cells of a plane; where a case counts others, values are computed alone. Its lp_pool pads nothing
 and adds powers with their sign: norms are those of even exponents.
 
+A gradient is that of torch.autograd, through the same call.
+
 `backend` runs on the CPU; `torch:device=cuda` is one that moves inputs to that device and outputs
-back.
+back, and `torch:compile=true` one that compiles each call with torch.compile.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -27,6 +30,7 @@ from conformance.backends.engines.engine import (
     adaptive_params,
     counterpart,
     for_axes,
+    forward_of,
     has_counted_indices,
     known_operator,
     of_axes,
@@ -63,33 +67,52 @@ with warnings.catch_warnings():
 
 @dataclass(frozen=True, slots=True)
 class Torch:
-    """A backend on one device of torch ("cpu", "cuda", "cuda:1", "mps", ...)."""
+    """A backend on one device of torch ("cpu", "cuda", "cuda:1", "mps", ...), compiled or not."""
 
     device: str = "cpu"
+    compile: bool = False
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
-        definition = known_operator(operator)
-        data = inputs[0]
+        definition, own, gradient = forward_of(known_operator(operator), inputs)
+        data = own[0]
         pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
         pool = of_axes(pools, data.ndim - 2, "torch")
         if definition.is_adaptive:
-            params = adaptive_params(definition, inputs, attributes)
-            indices = has_counted_indices(definition, params, data.shape, axis=_PLANE)
-            return _returned(pool(self._tensor(data), inputs[1].tolist(), *[True] * indices))
-        kind = definition.reduction.name
-        pooling = pooling_of(operator, inputs, attributes, takes=_TAKES[kind])
-        arguments = _ARGUMENTS[kind](pooling)
-        if has_counted_indices(definition, pooling.params, data.shape, axis=_PLANE):
-            pool, arguments = _WITH_INDICES[data.ndim - 3], (*arguments, True)
+            params = adaptive_params(definition, own, attributes)
+            arguments: tuple[Any, ...] = (own[1].tolist(),)
+        else:
+            kind = definition.reduction.name
+            pooling = pooling_of(definition.name, own, attributes, takes=_TAKES[kind])
+            params, arguments = pooling.params, _ARGUMENTS[kind](pooling)
+        if gradient is None and has_counted_indices(definition, params, data.shape, axis=_PLANE):
+            arguments = (*arguments, True)
+            pool = pool if definition.is_adaptive else _WITH_INDICES[data.ndim - 3]
         try:
-            return _returned(pool(self._tensor(data), *arguments))
+            return _returned(self._computed(partial(_call, pool, arguments), data, gradient))
         except RuntimeError as refusal:
             if _MOST_PADDING.search(str(refusal)):
                 raise Unsupported(str(refusal)) from None
             raise
+
+    def _computed(
+        self, pool: Callable[..., Any], data: Array, gradient: Array | None
+    ) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        """Return what torch pools or, with the gradient of that, the gradient of the data."""
+        if self.compile:
+            torch.compiler.reset()  # each call has its own attributes
+            pool = torch.compile(pool, dynamic=False)
+        tensor = self._tensor(data)
+        if gradient is None:
+            result: torch.Tensor | tuple[torch.Tensor, ...] = pool(tensor)
+            return result
+        tensor.requires_grad_()
+        of_data: tuple[torch.Tensor, ...] = torch.autograd.grad(
+            pool(tensor), tensor, self._tensor(gradient)
+        )
+        return of_data[0]
 
     def _tensor(self, data: Array) -> torch.Tensor:
         """Return a tensor on the device; on the CPU it shares the memory of `data`."""
@@ -101,6 +124,10 @@ class Torch:
 
 
 backend = Torch()
+
+
+def _call(pool: Callable[..., Any], arguments: tuple[Any, ...], tensor: torch.Tensor) -> Any:
+    return pool(tensor, *arguments)
 
 
 def _returned(result: torch.Tensor | tuple[torch.Tensor, ...]) -> Array | Outputs:
