@@ -105,6 +105,13 @@ _BUILTINS = (
         "the pooling functions of paddle.nn.functional, on the CPU",
         "paddlepaddle",
     ),
+    Builtin(
+        "tensorflow",
+        "tensorflow",
+        "tf.nn.avg_pool and max_pool, on the CPU, and the adaptive pooling of Keras",
+        helpers=("keras",),
+    ),
+    Builtin("tinygrad", "tinygrad", "avg_pool2d and max_pool2d of tinygrad's Tensor"),
     Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
 )
 
