@@ -13,15 +13,8 @@ from support.effort import QUICK, THOROUGH
 from support.paths import ROOT, TESTS
 
 ENGINES = (
-    "torch",
-    "openvino",
-    "onnxruntime",
-    "onnx",
-    "jax",
-    "paddle",
-    "ncnn",
-    "tensorflow",
-    "tinygrad",
+    *("torch", "openvino", "onnxruntime", "onnx"),
+    *("jax", "paddle", "ncnn", "tensorflow", "tinygrad", "MNN"),
 )
 SAY = '#!/bin/sh\necho "$(basename "$0") $*" >> "$LOG"\n'
 TOOLS = {
