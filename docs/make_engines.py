@@ -32,7 +32,7 @@ PAGES: dict[str, tuple[Tier, tuple[str, ...]]] = {
             *("paddle", "ncnn", "tensorflow", "mnn"),
         ),
     ),
-    "engines-smoke": ("smoke", ("jax", "tinygrad")),
+    "engines-smoke": ("smoke", ("jax", "tinygrad", "tvm")),
 }
 """Names of pages, the tier of each, and its engines."""
 REPORTS = ROOT / "build" / "engines"

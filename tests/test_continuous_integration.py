@@ -14,7 +14,7 @@ from support.paths import ROOT, TESTS
 
 ENGINES = (
     *("torch", "openvino", "onnxruntime", "onnx"),
-    *("jax", "paddle", "ncnn", "tensorflow", "tinygrad", "MNN"),
+    *("jax", "paddle", "ncnn", "tensorflow", "tinygrad", "MNN", "tvm"),
 )
 SAY = '#!/bin/sh\necho "$(basename "$0") $*" >> "$LOG"\n'
 TOOLS = {

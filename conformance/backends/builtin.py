@@ -111,6 +111,7 @@ _BUILTINS = (
         "tf.nn.avg_pool and max_pool, on the CPU, and the adaptive pooling of Keras",
         helpers=("keras",),
     ),
+    Builtin("tvm", "tvm", "the pooling operators of TVM's Relax, compiled by LLVM", "apache-tvm"),
     Builtin("mnn", "MNN", "max_pool and avg_pool of MNN's expressions, on the CPU"),
     Builtin("tinygrad", "tinygrad", "avg_pool2d and max_pool2d of tinygrad's Tensor"),
     Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),

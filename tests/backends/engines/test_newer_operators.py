@@ -65,7 +65,7 @@ def test_indices_of_another_type(engine):
 
 
 @pytest.mark.parametrize("change", [{}, {"index_element_type": "i32"}, {"axis": 1}])
-@of_engines("torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad")
+@of_engines("torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tvm")
 def test_values_alone_where_the_engine_has_other_indices(engine, change):
     """Some count from the plane's begin, others with the channel innermost or not at all."""
     attributes = pool("MaxPool-8", kernel=[2], strides=[1], **change)
@@ -94,7 +94,7 @@ def test_blocks_have_indices(engine, index_type):
     assert outputs == [[[5, 5]], [[2, 2]]]
 
 
-@of_engines("openvino", *ONNX, "jax", "tensorflow", "tinygrad")
+@of_engines("openvino", *ONNX, "jax", "tensorflow", "tinygrad", "tvm")
 def test_dilated_averages(engine):
     """Every second cell."""
     attributes = pool("AvgPool-16", **DILATED, exclude_pad=True)
