@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import cast
 
 import numpy as np
@@ -56,10 +56,13 @@ class Builtin:
     @property
     def version(self) -> str:
         """Version of the engine, "" if it is not installed."""
+        if not self.installed:
+            return ""
         try:
             return version(self.distribution or self.package)
-        except PackageNotFoundError:
-            return ""
+        except PackageNotFoundError:  # it comes in several: tensorflow-cpu, onnxruntime-gpu
+            names = packages_distributions().get(self.package)
+            return version(names[0]) if names else ""
 
     def load(self, options: str = "") -> Backend:
         """Import the adapter and return its backend, made with `options` ("NAME=VALUE,...").
