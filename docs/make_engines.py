@@ -1,9 +1,11 @@
 """Writes docs/engines*.md: `python docs/make_engines.py [ENGINE...]`, in about an hour.
 
-It runs `conformance check` with each engine that has an adapter, or with those named, all of them
-installed, and puts the reports side by side: on one page those of the operators whose sweep has all
-levels, on the other one those of the newer ones. Reports stay in build/engines: one that is of the
-same vectors and the same engine is not made again, so that the command can be stopped.
+It runs `conformance check` with each engine that is installed, or with those named, over all
+shipped vectors, and puts the reports side by side. Engines that take a tenth of a second to compile
+each case have a page of their own, of the smoke tier. Reports stay in build/engines: one that is of
+the same vectors and the same engine is not made again, so that the command can be stopped, and
+engines that cannot be installed together can each be run where they are. A page has those with a
+report.
 """
 
 from __future__ import annotations
@@ -15,17 +17,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance import Report, open_vectors, read_report
-from conformance.backends import engine_version
+from conformance.backends import available, engine_version
 from conformance.check.comparison import Compared, Comparison
 from conformance.errors import ReportFileError, UsageError
-from conformance.operators import OPERATORS
 from conformance.report import comparison_report, markdown
+from conformance.vector import Tier
 
 ROOT = Path(__file__).parents[1]
-PAGES = {"engines": "all", "engines-newer": "few"}
-"""Names of pages, and the levels of the operators on each."""
+PAGES: dict[str, tuple[Tier, tuple[str, ...]]] = {
+    "engines": (
+        "standard",
+        (
+            *("torch", "openvino", "onnxruntime", "onnx-reference"),
+            *("paddle", "ncnn", "tensorflow", "mnn"),
+        ),
+    ),
+    "engines-smoke": ("smoke", ("jax", "tinygrad", "tvm")),
+}
+"""Names of pages, the tier of each, and its engines."""
 REPORTS = ROOT / "build" / "engines"
-ENGINES = ("torch", "openvino", "onnxruntime", "onnx-reference", "jax", "paddle", "ncnn")
 
 
 def report_of(
@@ -53,8 +63,9 @@ def report_of(
 def _is_of(report: Report, vectors: Mapping[str, str], tier: str) -> bool:
     """Say whether a report is of all vectors of a tier, and of the engine that is installed."""
     same = {used.operator: used.digest for used in report.vectors} == vectors
-    version = report.versions.get("engine", "") == engine_version(report.backend)
-    return same and version and report.complete and report.tier == tier
+    version = engine_version(report.backend)  # "" where it is not installed
+    current = version in {"", report.versions.get("engine", "")}
+    return same and current and report.complete and report.tier == tier
 
 
 def page(reports: Sequence[Report]) -> str:
@@ -73,11 +84,14 @@ def page(reports: Sequence[Report]) -> str:
 
 
 if __name__ == "__main__":
-    engines = sys.argv[1:] or ENGINES
     with open_vectors() as files:
         digests = files.digests
-    for name, levels in PAGES.items():
-        of_page = {key: d for key, d in digests.items() if OPERATORS[key].levels == levels}
-        if of_page:
-            made = page([report_of(engine, name, of_page) for engine in engines])
+    for name, (tier, engines) in PAGES.items():
+        for engine in sys.argv[1:] or engines:
+            if engine in engines and available()[engine].installed:
+                report_of(engine, name, digests, tier=tier)
+        paths = [REPORTS / name / f"{engine}.jsonl" for engine in engines]
+        reports = [read_report(path) for path in paths if path.exists()]
+        if current := [report for report in reports if _is_of(report, digests, tier)]:
+            made = page(current)
             Path(__file__).with_name(f"{name}.md").write_text(made, encoding="utf-8")

@@ -12,7 +12,10 @@ import pytest
 from support.effort import QUICK, THOROUGH
 from support.paths import ROOT, TESTS
 
-ENGINES = ("torch", "openvino", "onnxruntime", "onnx", "jax", "paddle", "ncnn")
+ENGINES = (
+    *("torch", "openvino", "onnxruntime", "onnx"),
+    *("jax", "paddle", "ncnn", "tensorflow", "tinygrad", "MNN", "tvm"),
+)
 SAY = '#!/bin/sh\necho "$(basename "$0") $*" >> "$LOG"\n'
 TOOLS = {
     "apt-get": SAY,

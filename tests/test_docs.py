@@ -24,7 +24,7 @@ from conformance.operators import CLAUSES, OPERATORS
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
 # What they show takes too long, or is meant to crash an engine.
 NOT_RUN = {"benchmarks/README.md", "vectors/README.md", "docs/findings.md", "docs/engines.md"}
-NOT_RUN |= {"docs/engines-newer.md"}
+NOT_RUN |= {"docs/engines-smoke.md"}
 # What they show runs for long; the commands in it are tested in tests/cli and tests/fuzz.
 SLOW = {
     "README.md",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import cast
 
 import numpy as np
@@ -56,10 +56,13 @@ class Builtin:
     @property
     def version(self) -> str:
         """Version of the engine, "" if it is not installed."""
+        if not self.installed:
+            return ""
         try:
             return version(self.distribution or self.package)
-        except PackageNotFoundError:
-            return ""
+        except PackageNotFoundError:  # it comes in several: tensorflow-cpu, onnxruntime-gpu
+            names = packages_distributions().get(self.package)
+            return version(names[0]) if names else ""
 
     def load(self, options: str = "") -> Backend:
         """Import the adapter and return its backend, made with `options` ("NAME=VALUE,...").
@@ -105,6 +108,15 @@ _BUILTINS = (
         "the pooling functions of paddle.nn.functional, on the CPU",
         "paddlepaddle",
     ),
+    Builtin(
+        "tensorflow",
+        "tensorflow",
+        "tf.nn.avg_pool and max_pool, on the CPU, and the adaptive pooling of Keras",
+        helpers=("keras",),
+    ),
+    Builtin("tvm", "tvm", "the pooling operators of TVM's Relax, compiled by LLVM", "apache-tvm"),
+    Builtin("mnn", "MNN", "max_pool and avg_pool of MNN's expressions, on the CPU"),
+    Builtin("tinygrad", "tinygrad", "avg_pool2d and max_pool2d of tinygrad's Tensor"),
     Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
 )
 

@@ -1,7 +1,8 @@
 """Which reading of each disputed clause a backend follows, from the vectors it conforms to.
 
 Every conforming vector votes with the set of combinations of readings that explain it, but for
-exceptions that have another reason (`votes.without_say`). One
+exceptions that have another reason: such as come without the clause, too (`votes.without_say`), or
+make a clause inconsistent that answers alone do not. One
 combination that explains all of them settles every clause. Where there is none, the fewest
 clauses that must vary are found; each is then either split by one attribute or inconsistent.
 
@@ -42,9 +43,29 @@ def settled(
     """
     disputed = {vote: count for vote, count in votes.items() if vote.clauses}
     silent = without_say(votes)
-    evidence = Evidence.of({v: n for v, n in disputed.items() if v not in silent}, space_of)
-    exceptions = [vote for vote in disputed if vote in silent]
-    return refuted(exceptions, evidence), readings_followed(evidence)
+    heard = {vote: count for vote, count in disputed.items() if vote not in silent}
+    evidence = Evidence.of(heard, space_of)
+    reports = readings_followed(evidence)
+    if contradicting := _exceptions_against_answers(heard, reports, space_of):
+        heard = {vote: count for vote, count in heard.items() if vote not in contradicting}
+        evidence = Evidence.of(heard, space_of)
+        reports = readings_followed(evidence)
+    return refuted([vote for vote in disputed if vote not in heard], evidence), reports
+
+
+def _exceptions_against_answers(
+    votes: Mapping[Vote, int], reports: Iterable[ClauseReport], space_of: SpaceOf
+) -> frozenset[Vote]:
+    """Return the exceptions that make a clause inconsistent and that no answers excuse.
+
+    An answer is about the clauses that apply to it; an exception may be about something else.
+    """
+    unclear = {report.clause for report in reports if report.status == "inconsistent"}
+    raised = [vote for vote in votes if vote.raised and unclear.intersection(vote.clauses)]
+    if not raised:
+        return frozenset()
+    answers = Evidence.of({v: count for v, count in votes.items() if not v.raised}, space_of)
+    return frozenset(vote for vote in raised if not answers.excuses(vote))
 
 
 def refuted(exceptions: Iterable[Vote], evidence: Evidence) -> frozenset[Vote]:

@@ -12,6 +12,7 @@ from test_load_backend import refusal
 
 from conformance import check
 from conformance.backends import load_backend
+from conformance.backends.builtin import Builtin
 from conformance.errors import Unsupported
 
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
@@ -160,3 +161,17 @@ def test_a_built_in_backend_has_the_version_of_its_engine():
     for isolate in (True, False):
         report = check("numpy", tier="smoke", operators="MaxPool-1", isolate=isolate)
         assert report.versions["engine"] == np.__version__
+
+
+def test_an_engine_may_come_under_another_name(tmp_path, monkeypatch):
+    """As TensorFlow does in tensorflow-cpu: the version is that of what provides the package."""
+    engine = Builtin("pooler", "pooler", "an engine that nobody has")
+    assert engine.version == ""
+    (tmp_path / "pooler.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert engine.version == ""
+    described = tmp_path / "pooler_cpu-2.5.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: pooler-cpu\nVersion: 2.5\n")
+    (described / "top_level.txt").write_text("pooler\n")
+    assert engine.version == "2.5"

@@ -450,6 +450,26 @@ class TestOtherReasons:
         assert report.counts == {"conforms": 1, "error": 1}
         assert report.readings == ()
 
+    def test_what_answers_contradict_is_an_error(self):
+        """Where nothing separates such pads that are refused from others that are accepted."""
+        report = ran(self.refusing_large, *self.vectors(self.wide))
+        found = clause(report, self.clause)
+        assert (found.status, found.followed) == ("followed", "accepted")
+        assert report.counts == {"conforms": 1, "error": 1}
+
+    def test_a_refusal_that_an_attribute_separates_still_counts(self):
+        """What another element type accepts does not contradict it."""
+
+        def backend(operator, inputs, attributes):
+            if inputs[0].dtype == np.float64:
+                raise ValueError("too many pads")
+            return right(operator, inputs, attributes)
+
+        vectors = [*self.vectors(self.wide), *self.vectors(self.wide, dtype="float64")]
+        report = ran(backend, *vectors)
+        assert clause(report, self.clause).values == {"float32": "accepted", "float64": "rejected"}
+        assert report.counts == {"conforms": 4}
+
     def test_a_refusal_of_such_pads_alone_still_counts(self):
         """Errors of another kind of case say nothing of it."""
         rejecting = following(**{self.clause: "rejected"})

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,6 +81,16 @@ _BLOCKED: dict[str, _Windows] = {
 _HARD_QUOTIENTS: dict[str, _Windows] = {
     "two batches of 41 channels": ((2, 41, 3), (2,), (1,), (0,), (0,)),
     "rows of 41": ((1, 1, 5, 41), (1, 1), (1, 1), (0, 0), (0, 0)),
+}
+
+# Indices that count the cells of a plane, as most engines do: with nothing else that these lack.
+_OF_A_PLANE: dict[str, _Windows] = {
+    f"indices of a plane, {len(shape) - 2} axes": (shape, *rest)
+    for shape, *rest in (
+        ((2, 3, 11), (3,), (2,), (1,), (1,)),
+        ((2, 2, 6, 7), (3, 3), (2, 2), (1, 1), (1, 1)),
+        ((1, 2, 4, 5, 6), (2, 3, 2), (2, 1, 2), (1, 1, 1), (1, 1, 1)),
+    )
 }
 
 # Layers of published networks, with small channel counts.
@@ -176,12 +187,16 @@ class _Numbers(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Numbers, element types and patterns of their data, and whether they meet every word."""
+    """Numbers, element types and patterns of their data, and whether they meet every word.
+
+    `others` are meanings of other roles that all of them have.
+    """
 
     numbers: list[_Numbers]
     data: list[tuple[str, str]]
     words: bool = False
     source: str = ""
+    others: Mapping[str, Any] = MappingProxyType({})
 
 
 def special(operator: Operator, seed: int) -> Iterator[Case]:
@@ -206,7 +221,7 @@ def specials(operator: Operator) -> Iterator[Special]:
                 every if operator.levels == "all" else every[turn % max(1, min(3, len(every))) :: 3]
             ):
                 tag = numbers.tag or f"type {data[0]}"
-                meanings = {**numbers.meanings, **words}
+                meanings = {**numbers.meanings, **words, **group.others}
                 spec = case_spec(operator, numbers.shape, meanings, *data, tags=(tag,))
                 smoke = tag in _IN_SMOKE and data != half
                 yield Special(spec, "smoke" if smoke else "standard", group.source)
@@ -267,6 +282,10 @@ def _window_groups(operator: Operator) -> Iterator[_Group]:
             yield _Group(_sayable(operator, _SPECIALISED), [values])
         yield _Group(_sayable(operator, _BLOCKED), [(floats[0], "integers")], words=True)
         yield _Group(_sliding(_HARD_QUOTIENTS), [(plain, "names")])
+    if {"index_type", "index_axis"} <= operator.roles:
+        data = [(plain, "integers"), (plain, "index")]
+        of_a_plane = {"index_type": "int32", "index_axis": 2}
+        yield _Group(_sliding(_OF_A_PLANE), data, words=True, others=of_a_plane)
 
 
 def _plane_groups(operator: Operator) -> Iterator[_Group]:

@@ -20,8 +20,8 @@ from conformance.operators import (
 )
 
 PACKAGES = {"numpy": (), "onnxruntime": ("onnxruntime", "onnx"), "onnx-reference": ("onnx",)}
-SLIDING = (*PACKAGES, "torch", "openvino", "jax", "paddle", "ncnn")
-ADAPTIVE = ("numpy", "torch", "openvino", "paddle", "ncnn")
+SLIDING = (*PACKAGES, "torch", "openvino", "jax", "paddle", "ncnn", "tinygrad", "tvm")
+ADAPTIVE = ("numpy", "torch", "openvino", "paddle", "ncnn", "tensorflow")
 ROW = np.array([[[1, 3, 5, 4, 2]]], np.float32)
 
 MEAN = Operator(

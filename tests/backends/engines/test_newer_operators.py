@@ -56,18 +56,18 @@ def test_indices_of_the_whole_input(engine):
     assert computed(engine, "ONNX-MaxPool-22", [ROWS], attributes) == [MAXIMA, OF_ALL]
 
 
-@of_engines("paddle")
+@of_engines("paddle", "tinygrad")
 def test_indices_of_another_type(engine):
-    """Paddle has int32."""
+    """They have int32."""
     attributes = pool("MaxPool-8", kernel=[2], strides=[1], axis=2, index_element_type="i32")
     outputs = computed(engine, "MaxPool-8", [ROWS], attributes)
     assert outputs == [[[3, 5, 5, 4], [4, 5, 5, 3]], [[1, 2, 2, 3], [1, 2, 2, 3]]]
 
 
 @pytest.mark.parametrize("change", [{}, {"index_element_type": "i32"}, {"axis": 1}])
-@of_engines("torch", "jax", "paddle", "ncnn")
+@of_engines("torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tvm")
 def test_values_alone_where_the_engine_has_other_indices(engine, change):
-    """Torch and Paddle count from the plane's begin, and others have no indices."""
+    """Some count from the plane's begin, others with the channel innermost or not at all."""
     attributes = pool("MaxPool-8", kernel=[2], strides=[1], **change)
     assert computed(engine, "MaxPool-8", [ROWS], attributes) == [[[3, 5, 5, 4], [4, 5, 5, 3]]]
 
@@ -94,14 +94,14 @@ def test_blocks_have_indices(engine, index_type):
     assert outputs == [[[5, 5]], [[2, 2]]]
 
 
-@of_engines("openvino", *ONNX, "jax")
+@of_engines("openvino", *ONNX, "jax", "tensorflow", "tinygrad", "tvm")
 def test_dilated_averages(engine):
     """Every second cell."""
     attributes = pool("AvgPool-16", **DILATED, exclude_pad=True)
     assert computed(engine, "AvgPool-16", [ROW], attributes) == [[[3, 3.5, 3.5]]]
 
 
-@of_engines("torch", "openvino", *ONNX)
+@of_engines("torch", "openvino", *ONNX, "tinygrad")
 def test_ceil_torch(engine):
     """There is no third window: it would start in the padding."""
     given = {"kernel": [2], "strides": [2], "pads_begin": [1], "pads_end": [1]}
@@ -117,7 +117,7 @@ def test_norms(engine):
     np.testing.assert_allclose(values, [[5, 10]], rtol=1e-6)
 
 
-@of_engines("torch", "openvino", *ONNX, "jax", "paddle", "ncnn")
+@of_engines("torch", "openvino", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad")
 def test_whole_planes(engine):
     """The kernel is as large as the plane, where an engine has no global pooling."""
     assert computed(engine, "ONNX-GlobalMaxPool-22", [PLANE], {}) == [[[[9]]]]
@@ -138,7 +138,7 @@ def test_norms_of_padding(engine):
         computed(engine, "ONNX-LpPool-22", [ROW], {"kernel_shape": [2], "pads": [1, 1]})
 
 
-@of_engines("torch", *ONNX, "jax", "paddle", "ncnn")
+@of_engines("torch", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad")
 def test_an_axis_that_the_engine_never_sees(engine):
     """It could not refuse it."""
     with pytest.raises(Unsupported, match="axis=9"):

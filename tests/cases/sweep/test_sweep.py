@@ -374,3 +374,20 @@ def test_the_smaller_tiers_leave_four_channels_to_the_product(operator):
     smaller = collect(operator, tier="standard", strength=2, seed=3).cases
     shapes = [case.inputs[0].shape for case in smaller if case.inputs[0].ndim == 3]
     assert not [shape for shape in shapes if shape[:2] == (1, 4)]
+
+
+@pytest.mark.parametrize("operator", ["MaxPool-8", "MaxPool-14"])
+def test_indices_of_a_plane_come_without_what_engines_lack(operator):
+    """As int32, with pads alike at both ends and no dilations, of one axis to three."""
+    params = [
+        OPERATORS[operator].validate(case.inputs, case.attributes)
+        for case in special(OPERATORS[operator], 0)
+    ]
+    axes = {
+        len(each.kernel)
+        for each in params
+        if (each.index_type, each.index_axis) == ("int32", 2)
+        and each.pads_begin == each.pads_end != (0,) * len(each.kernel)
+        and set(each.dilations) == {1}
+    }
+    assert axes == {1, 2, 3}

@@ -1,0 +1,129 @@
+"""TensorFlow's pooling on the CPU, and the adaptive pooling of Keras with it.
+
+A window is tf.nn.avg_pool1d to 3d or max_pool1d to 3d, where it dilates tf.nn.pool, and where
+indices are asked for max_pool_with_argmax. An adaptive operator is keras.ops.adaptive_average_pool
+or adaptive_max_pool. same_upper and valid are the padding words SAME and VALID; explicit pads are
+handed over to a maximum of one or two axes, and zeros stand for VALID elsewhere.
+
+TensorFlow has no word for same_lower, rounds down, leaves padding out of divisors, and dilates with
+strides of 1 and without padding: the rest is unsupported, and so are norms. Its CPU kernels take
+channels last, so that data are transposed, and it counts indices with the channel innermost: they
+are computed for two axes and one channel, without pads of numbers, values alone elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from conformance.backends.engines.engine import (
+    adaptive_params,
+    counterpart,
+    for_axes,
+    has_counted_indices,
+    known_operator,
+    of_axes,
+    output_sizes,
+    pad_pairs,
+)
+from conformance.errors import Unsupported
+from conformance.operators import Operator, Params, pooling_of
+from conformance.operators.pooling import Pooling
+from conformance.vector import Array, Outputs
+
+_SLIDING = {"average": for_axes(tf.nn, "avg_pool"), "maximum": for_axes(tf.nn, "max_pool")}
+_ADAPTIVE = {
+    "average": (keras.ops.adaptive_average_pool,) * 3,
+    "maximum": (keras.ops.adaptive_max_pool,) * 3,
+}
+_WORDS = {"same_upper": "SAME", "valid": "VALID"}
+_NO_KERNEL = ("Could not find device for node", "is not in the list of allowed values")
+
+
+def backend(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+) -> Array | Outputs:
+    """Compute one case with one call of TensorFlow; Unsupported says what it cannot express."""
+    data = inputs[0]
+    definition = known_operator(operator)
+    pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
+    pool = of_axes(pools, data.ndim - 2, "TensorFlow")
+    if definition.is_adaptive:
+        adaptive_params(definition, inputs, attributes)
+        sizes = tuple(output_sizes(inputs[1], data.ndim - 2))
+        return _called(pool, data, output_size=sizes, data_format="channels_last")
+    pooling = pooling_of(operator, inputs, attributes, takes=("dilations", "ceil_torch"))
+    padding = _padding(pooling)
+    for numbers in (pooling.kernel, pooling.strides, pooling.dilations):
+        if len(numbers) != data.ndim - 2:  # TensorFlow takes one number for every axis, too
+            raise Unsupported(f"{list(numbers)}: not a number for each axis")
+    if set(pooling.dilations) - {1}:
+        return _dilated(data, pooling, padding)
+    window = {"ksize": pooling.kernel, "strides": pooling.strides, "padding": padding}
+    if isinstance(padding, str) and (counted := _counted(definition, pooling.params, data)):
+        return _called(tf.nn.max_pool_with_argmax, data, **window, **counted)
+    return _called(pool, data, **window)
+
+
+def _dilated(data: Array, pooling: Pooling, padding: Any) -> Array | Outputs:
+    if padding != "VALID" or set(pooling.strides) - {1}:
+        raise Unsupported("dilations with pads or strides: tf.nn.pool does not implement them")
+    return _called(
+        tf.nn.pool,
+        data,
+        window_shape=pooling.kernel,
+        pooling_type="MAX" if pooling.reduction == "maximum" else "AVG",
+        strides=pooling.strides,
+        padding=padding,
+        dilations=pooling.dilations,
+    )
+
+
+def _padding(pooling: Pooling) -> Any:
+    """Return a padding word, or pads for each axis of the data."""
+    params = pooling.params
+    if pooling.ceil_matters:
+        raise Unsupported("rounding_type=ceil: TensorFlow rounds down")
+    if pooling.reduction == "average" and pooling.include_pad and pooling.include_pad_matters:
+        raise Unsupported("padding that counts: TensorFlow leaves it out of divisors")
+    if params.auto_pad != "explicit":
+        if params.auto_pad not in _WORDS:
+            raise Unsupported(f"auto_pad={params.auto_pad}: TensorFlow has SAME and VALID")
+        return _WORDS[params.auto_pad]
+    pairs = pad_pairs(params)
+    if not any(map(any, pairs)):
+        return "VALID"
+    if pooling.reduction == "average" or len(pairs) > 2:
+        raise Unsupported("explicit pads: TensorFlow has them for maxima of one or two axes")
+    return [(0, 0), *pairs, (0, 0)]
+
+
+def _counted(operator: Operator, params: Params, data: Array) -> dict[str, Any]:
+    """Return how max_pool_with_argmax counts as a case asks, empty if it does not."""
+    if data.ndim != 4 or data.shape[1] != 1:
+        return {}
+    for axis in (0, 2):
+        dtype = params.index_type
+        if has_counted_indices(operator, params, data.shape, axis=axis, dtype=dtype):
+            return {"output_dtype": tf.dtypes.as_dtype(dtype), "include_batch_in_index": axis == 0}
+    return {}
+
+
+def _called(pool: Any, data: Array, **options: Any) -> Array | Outputs:
+    """Call a function for channels-last data; Unsupported without a kernel of their type."""
+    last = np.ascontiguousarray(np.moveaxis(data, 1, -1))
+    try:
+        with tf.device("CPU"):
+            result = pool(tf.constant(last), **options)
+    except (TypeError, tf.errors.OpError) as refusal:
+        if any(text in str(refusal) for text in _NO_KERNEL):
+            raise Unsupported(f"{data.dtype}: TensorFlow has no CPU kernel of this type") from None
+        raise
+    if isinstance(result, tuple):
+        values, indices = (np.moveaxis(output.numpy(), -1, 1) for output in result)
+        return values, indices
+    return np.moveaxis(np.asarray(result), -1, 1)
