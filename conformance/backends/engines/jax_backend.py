@@ -61,6 +61,9 @@ def _pool(params: Params, shape: tuple[int, ...], dtype: Any, *, averages: bool)
     if padding is None:
         padding = [(0, 0), (0, 0), *pad_pairs(params)]
 
+    # JAX differentiates only reductions that start from a number it sees.
+    zero = np.zeros((), dtype)
+
     def reduce(x: Any, start: Any, combine: Any) -> Any:
         return lax.reduce_window(
             x, start, combine, window, strides, padding, window_dilation=dilations
@@ -68,12 +71,12 @@ def _pool(params: Params, shape: tuple[int, ...], dtype: Any, *, averages: bool)
 
     def maximum(x: Any) -> Any:
         lowest = -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min
-        return reduce(x, jnp.asarray(lowest, dtype), lax.max)
+        return reduce(x, np.asarray(lowest, dtype), lax.max)
 
     def average(x: Any) -> Any:
-        total = reduce(x, jnp.zeros((), dtype), lax.add)
+        total = reduce(x, zero, lax.add)
         if params.include_pad:
             return total / prod(params.kernel)
-        return total / reduce(jnp.ones(shape, dtype), jnp.zeros((), dtype), lax.add)
+        return total / reduce(jnp.ones(shape, dtype), zero, lax.add)
 
     return jax.jit(average if averages else maximum)

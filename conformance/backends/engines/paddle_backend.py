@@ -9,8 +9,8 @@ kernels are of float16, float32 and float64.
 
 Its indices are int32 and count the cells of a plane, and it has none of float16, with SAME, which
 it forgets then (docs/findings.md), or where pads differ at both ends: there values are computed
-alone. A norm is lp_pool1d or 2d, which add
-powers with their sign: odd exponents are unsupported. Nothing dilates.
+alone. A norm is lp_pool1d or 2d, which add powers with their sign: odd exponents are unsupported.
+Nothing dilates. A gradient is that of paddle.grad, through the same call.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from conformance.backends.engines.engine import (
     adaptive_params,
     counterpart,
     for_axes,
+    forward_of,
     has_counted_indices,
     known_operator,
     of_axes,
@@ -55,28 +56,33 @@ def backend(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
 ) -> Array | Outputs:
     """Compute one case with one call of paddle; Unsupported says what it cannot express."""
-    data = inputs[0]
-    definition = known_operator(operator)
+    definition, own, gradient = forward_of(known_operator(operator), inputs)
+    data = own[0]
     pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
     pool = of_axes(pools, data.ndim - 2, "paddle")
     if data.dtype.name not in _TYPES:
         raise Unsupported(f"{data.dtype}: paddle has no CPU kernel of this type")
     if definition.is_adaptive:
-        params = adaptive_params(definition, inputs, attributes)
-        options = {"output_size": inputs[1].tolist()}
+        params = adaptive_params(definition, own, attributes)
+        options = {"output_size": own[1].tolist()}
     else:
-        params = pooling_of(operator, inputs, attributes).params
+        params = pooling_of(definition.name, own, attributes).params
         options = _options(definition, params)
     explicit = params.auto_pad == "explicit" and params.pads_begin == params.pads_end
     alike = explicit or params.auto_pad == "valid"
     if (
         alike
+        and gradient is None
         and data.dtype.name != "float16"
         and has_counted_indices(definition, params, data.shape, axis=2, dtype="int32")
     ):
         options["return_mask"] = True
     try:
-        result = pool(paddle.to_tensor(data, place=_cpu), **options)
+        tensor = paddle.to_tensor(data, place=_cpu, stop_gradient=gradient is None)
+        result = pool(tensor, **options)
+        if gradient is not None:
+            given = paddle.to_tensor(gradient, place=_cpu)
+            (result,) = paddle.grad([result], [tensor], [given])
     except RuntimeError as refusal:
         if _NO_KERNEL in str(refusal):
             raise Unsupported(str(refusal)) from None

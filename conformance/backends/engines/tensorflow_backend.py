@@ -8,7 +8,8 @@ handed over to a maximum of one or two axes, and zeros stand for VALID elsewhere
 TensorFlow has no word for same_lower, rounds down, leaves padding out of divisors, and dilates with
 strides of 1 and without padding: the rest is unsupported, and so are norms. Its CPU kernels take
 channels last, so that data are transposed, and it counts indices with the channel innermost: they
-are computed for two axes and one channel, without pads of numbers, values alone elsewhere.
+are computed for two axes and one channel, without pads of numbers, values alone elsewhere. A
+gradient is that of tf.GradientTape, through the same call.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from conformance.backends.engines.engine import (
     adaptive_params,
     counterpart,
     for_axes,
+    forward_of,
     has_counted_indices,
     known_operator,
     of_axes,
@@ -48,33 +50,37 @@ def backend(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
 ) -> Array | Outputs:
     """Compute one case with one call of TensorFlow; Unsupported says what it cannot express."""
-    data = inputs[0]
-    definition = known_operator(operator)
+    definition, own, gradient = forward_of(known_operator(operator), inputs)
+    data = own[0]
     pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
     pool = of_axes(pools, data.ndim - 2, "TensorFlow")
     if definition.is_adaptive:
-        adaptive_params(definition, inputs, attributes)
-        sizes = tuple(output_sizes(inputs[1], data.ndim - 2))
-        return _called(pool, data, output_size=sizes, data_format="channels_last")
-    pooling = pooling_of(operator, inputs, attributes, takes=("dilations", "ceil_torch"))
+        adaptive_params(definition, own, attributes)
+        sizes = tuple(output_sizes(own[1], data.ndim - 2))
+        return _called(pool, data, gradient, output_size=sizes, data_format="channels_last")
+    pooling = pooling_of(definition.name, own, attributes, takes=("dilations", "ceil_torch"))
     padding = _padding(pooling)
     for numbers in (pooling.kernel, pooling.strides, pooling.dilations):
         if len(numbers) != data.ndim - 2:  # TensorFlow takes one number for every axis, too
             raise Unsupported(f"{list(numbers)}: not a number for each axis")
     if set(pooling.dilations) - {1}:
-        return _dilated(data, pooling, padding)
+        return _dilated(data, gradient, pooling, padding)
     window = {"ksize": pooling.kernel, "strides": pooling.strides, "padding": padding}
-    if isinstance(padding, str) and (counted := _counted(definition, pooling.params, data)):
-        return _called(tf.nn.max_pool_with_argmax, data, **window, **counted)
-    return _called(pool, data, **window)
+    counted = _counted(definition, pooling.params, data) if gradient is None else {}
+    if isinstance(padding, str) and counted:
+        return _called(tf.nn.max_pool_with_argmax, data, None, **window, **counted)
+    return _called(pool, data, gradient, **window)
 
 
-def _dilated(data: Array, pooling: Pooling, padding: Any) -> Array | Outputs:
+def _dilated(
+    data: Array, gradient: Array | None, pooling: Pooling, padding: Any
+) -> Array | Outputs:
     if padding != "VALID" or set(pooling.strides) - {1}:
         raise Unsupported("dilations with pads or strides: tf.nn.pool does not implement them")
     return _called(
         tf.nn.pool,
         data,
+        gradient,
         window_shape=pooling.kernel,
         pooling_type="MAX" if pooling.reduction == "maximum" else "AVG",
         strides=pooling.strides,
@@ -113,12 +119,19 @@ def _counted(operator: Operator, params: Params, data: Array) -> dict[str, Any]:
     return {}
 
 
-def _called(pool: Any, data: Array, **options: Any) -> Array | Outputs:
-    """Call a function for channels-last data; Unsupported without a kernel of their type."""
-    last = np.ascontiguousarray(np.moveaxis(data, 1, -1))
+def _called(pool: Any, data: Array, gradient: Array | None, **options: Any) -> Array | Outputs:
+    """Call a function for channels-last data, or differentiate it with the gradient of its output.
+
+    Unsupported without a kernel of their type.
+    """
     try:
-        with tf.device("CPU"):
-            result = pool(tf.constant(last), **options)
+        with tf.device("CPU"), tf.GradientTape() as tape:
+            tensor = _channels_last(data)
+            tape.watch(tensor)
+            result = pool(tensor, **options)
+        if gradient is not None:
+            with tf.device("CPU"):
+                result = tape.gradient(result, tensor, _channels_last(gradient))
     except (TypeError, tf.errors.OpError) as refusal:
         if any(text in str(refusal) for text in _NO_KERNEL):
             raise Unsupported(f"{data.dtype}: TensorFlow has no CPU kernel of this type") from None
@@ -127,3 +140,7 @@ def _called(pool: Any, data: Array, **options: Any) -> Array | Outputs:
         values, indices = (np.moveaxis(output.numpy(), -1, 1) for output in result)
         return values, indices
     return np.moveaxis(np.asarray(result), -1, 1)
+
+
+def _channels_last(data: Array) -> Any:
+    return tf.constant(np.ascontiguousarray(np.moveaxis(data, 1, -1)))
