@@ -29,7 +29,7 @@ DISPUTED: tuple[Clause, ...] = (
         evidence="all of them are in the generalised gradient of a maximum; engines choose one, or "
         "compare each cell with the maximum",
         readings=(
-            Reading("first", "the first in row-major order", ("PyTorch",)),
+            Reading("first", "the first in row-major order", ("PyTorch", "JAX", "Paddle")),
             Reading("last", "the last in row-major order", (), {"reduce": choosing(ties="last")}),
             Reading("all", "each of them, the whole", (), {"reduce": choosing(ties="all")}),
             Reading(
@@ -59,7 +59,7 @@ DISPUTED: tuple[Clause, ...] = (
             Reading(
                 "undefined",
                 "any value in the cells of such a window",
-                (),
+                ("JAX", "Paddle", "TensorFlow"),
                 {"reduce": choosing(nan="undefined")},
             ),
         ),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from support.random_cases import EVERY
 
 from conformance.check.reading_sets import ReadingSpace, reading_space
 from conformance.errors import UsageError, VectorFileError
@@ -33,7 +34,7 @@ def clause(name, readings=2, *, nested=False):
 class TestSpaces:
     """Each operator has a space of its own."""
 
-    @pytest.mark.parametrize("operator", OPERATORS)
+    @pytest.mark.parametrize("operator", EVERY)
     def test_it_has_the_clauses_that_concern_the_operator(self, operator):
         """No other clause makes its sets larger."""
         clauses = disputed_of(OPERATORS[operator])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
+from support.random_cases import EVERY
 
 from conformance.cases.near import Feature
 from conformance.diagnosis.elements import (
@@ -15,7 +16,7 @@ from conformance.diagnosis.elements import (
     features_of,
     layout_of,
 )
-from conformance.operators import OPERATORS, operator_named, vector_of
+from conformance.operators import operator_named, vector_of
 from conformance.vector import Case
 
 ROW = pool(kernel=[3], strides=[2], pads_begin=[1], pads_end=[1], rounding_type="ceil")
@@ -81,7 +82,7 @@ def test_features_of_cases(name, value):
     assert LAYOUT.value(name) == value
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_feature_can_be_asked_of_every_operator(name):
     """What an operator does not have is None; elements have one value each."""
     operator = operator_named(name)

@@ -280,7 +280,8 @@ class _RuleChecks:
         """Yield what the program is to be asked for, float32 first."""
         assert self._welcome
         types = sorted((*FLOATS, *INTEGERS), key=lambda name: name != "float32")
-        operators = sorted(OPERATORS.values(), key=lambda operator: operator.is_adaptive)
+        forward = (operator for operator in OPERATORS.values() if not operator.is_gradient)
+        operators = sorted(forward, key=lambda operator: operator.is_adaptive)
         for dtype in types:
             for operator in operators:
                 rounds = operator.reduction.sums and dtype not in FLOATS

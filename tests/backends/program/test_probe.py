@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from support.fake_program import FAULTS
 from support.paths import DOCS
 from support.programs import FAKE, command, words
+from support.random_cases import EVERY
 
 from conformance.backends.program.probe import RULES, _invalid, _plain, probe
 from conformance.backends.program.probe_session import Broken, ProbeSession
@@ -193,7 +194,7 @@ def test_a_program_for_an_operator_from_outside_can_be_probed(minimum_pool, tmp_
     assert "int32" in findings["element-types"].seen
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("axes", [(1, 1), (1, None), (3, 4)])
 def test_what_is_asked_is_valid_over_the_axes_that_an_operator_has(name, axes, monkeypatch):
     """And what must be refused is not."""

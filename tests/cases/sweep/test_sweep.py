@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 from support.effort import one_in
+from support.random_cases import EVERY
 
 from conformance.cases.sweep import collect, sweep_of
 from conformance.cases.sweep.exhaustive import exhaustive, parts
@@ -21,7 +22,7 @@ from conformance.operators import OPERATORS
 from conformance.reference.bound import is_meaningful
 
 WINDOWED = ("AvgPool-1", "MaxPool-1", "nGraph-AvgPool")
-SEVERAL = [name for name, each in OPERATORS.items() if each.has_windows or each.is_adaptive]
+SEVERAL = [name for name in EVERY if OPERATORS[name].has_windows or OPERATORS[name].is_adaptive]
 """Operators that may have several windows."""
 ALL_LEVELS = [name for name, operator in OPERATORS.items() if operator.levels == "all"]
 
@@ -53,7 +54,7 @@ def valid(operator):
     return [case for case in cases(operator) if "invalid" not in case.tags]
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 @pytest.mark.parametrize("strength", one_in(2, [2, 3]))
 def test_every_feasible_interaction_is_covered(operator, strength):
     """The covering array of each operator misses no feasible combination of levels."""
@@ -63,7 +64,7 @@ def test_every_feasible_interaction_is_covered(operator, strength):
         assert array.coverage.covered == array.coverage.feasible
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_ids_are_unique_and_stable(operator):
     """The same arguments give the same ids, each once."""
     ids = [case.id for case in cases(operator)]
@@ -72,7 +73,7 @@ def test_ids_are_unique_and_stable(operator):
     assert again == ids
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_an_id_names_operator_type_and_shape(operator):
     """Ids are readable: operator, element type, shape, attributes, pattern."""
     for case in cases(operator):
@@ -82,7 +83,7 @@ def test_an_id_names_operator_type_and_shape(operator):
         assert case.pattern in case.id
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_smoke_is_inside_standard_and_small(operator):
     """The smoke tier is a prefix of the standard tier's cases."""
     smoke = [case.id for case in cases(operator, "smoke")]
@@ -94,7 +95,7 @@ def test_smoke_is_inside_standard_and_small(operator):
 
 def test_smoke_holds_at_most_400_vectors():
     """The smoke tier of the operators with all levels is at most 400, of another about 60."""
-    sizes = {name: len(cases(name, "smoke")) for name in OPERATORS}
+    sizes = {name: len(cases(name, "smoke")) for name in EVERY}
     every = {name for name, operator in OPERATORS.items() if operator.levels == "all"}
     assert 300 <= sum(sizes[name] for name in every) <= 400
     assert {name: size for name, size in sizes.items() if name not in every and size > 75} == {}
@@ -180,7 +181,7 @@ def test_square_windows_meet_every_auto_pad(operator):
     assert seen == {None, "explicit", "same_upper", "same_lower", "valid"}
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_neighbours_differ_in_one_thing(operator):
     """From some case before them: attributes, shape, output size, types. A base may be one too."""
 
@@ -200,7 +201,7 @@ def test_neighbours_differ_in_one_thing(operator):
     assert differences.count(1) >= (8 if operator in SEVERAL else 5)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 @pytest.mark.parametrize("lanes", [4, 8, 16, 32])
 def test_widths_and_channels_leave_remainders_of_every_vector_width(operator, lanes):
     """Rows and channels end in the middle of a vector of 4, 8, 16 and 32."""
@@ -219,7 +220,7 @@ def test_batches_and_channels_of_every_size_occur(operator):
     assert any(shape[1] > 1024 for shape in shapes)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_some_cases_have_more_than_65536_positions(operator):
     """A 16-bit index is too narrow for some input."""
     assert any(prod(case.inputs[0].shape[2:]) > 65536 for case in valid(operator)) or any(
@@ -295,7 +296,7 @@ def test_some_adaptive_index_is_beyond_24_and_31_bits():
     assert max(products) > 2**31
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_every_element_type_occurs(operator):
     """All floating-point types; for MaxPool-1 integers of both signs too."""
     names = {name_of(case.inputs[0].dtype) for case in valid(operator)}
@@ -335,14 +336,14 @@ def test_worked_examples_are_all_there():
     assert {case.provenance for case in cases} == {"printed"}
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_invalid_cases_break_exactly_one_rule(operator):
     """Each names the rule it breaks, and no two are the same; where all is one window, few can."""
     reasons = [case.tags[1] for case in invalid(OPERATORS[operator])]
     assert len(reasons) == len(set(reasons)) >= (8 if operator in SEVERAL else 1)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_special_cases_say_what_they_are_for(operator):
     """Every special case carries a tag."""
     assert all(case.tags for case in special(OPERATORS[operator], 0))
@@ -359,7 +360,7 @@ def test_the_exhaustive_tier_is_about_a_million():
     assert 72 * 5 * 25 * 4 * sum(attributes.values()) + 64 * 64 * 3 * 4 > 950_000
 
 
-@pytest.mark.parametrize("operator", one_in(2, OPERATORS))
+@pytest.mark.parametrize("operator", one_in(2, EVERY))
 def test_no_case_of_the_product_is_in_a_smaller_tier(operator):
     """Ids are unique over the files of the exhaustive tier."""
     smaller = collect(operator, tier="standard", strength=1, seed=0).cases
@@ -368,7 +369,7 @@ def test_no_case_of_the_product_is_in_a_smaller_tier(operator):
     assert not set(ids) & {case.id for case in smaller}
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", EVERY)
 def test_the_smaller_tiers_leave_four_channels_to_the_product(operator):
     """So no seed and no strength can make a case of the product twice."""
     smaller = collect(operator, tier="standard", strength=2, seed=3).cases

@@ -1,0 +1,102 @@
+"""Cases of gradients: a gradient of the output's shape, whatever is done to a case."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from conformance.backends.engines.numpy_backend import backend as numpy_backend
+from conformance.cases.gradients import with_gradient
+from conformance.cases.minimize import polished
+from conformance.cases.near import near
+from conformance.cases.sweep import collect
+from conformance.cases.sweep.suited import GRADIENTS
+from conformance.check.judge import accepted
+from conformance.errors import InvalidCase
+from conformance.operators import OPERATORS, vector_of
+from conformance.vector import BACKWARD, Case
+
+SWEPT = ("MaxPool-14", "AdaptiveAvgPool-8", "ONNX-GlobalLpPool-22")
+ATTRIBUTES = {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+
+
+def assert_fits(case):
+    """Assert that the gradient of a case is one of the output of its operator."""
+    forward = OPERATORS[case.operator].forward
+    assert case.gradient.dtype == case.data.dtype
+    assert case.gradient.shape == forward.output_shape(case.own_inputs, case.attributes)
+
+
+def swept(name, tier="standard"):
+    """Return the cases of the gradient of an operator."""
+    return list(collect(name + BACKWARD, tier=tier, strength=3, seed=0).cases)
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_the_sweep_makes_a_gradient_for_each_case(name):
+    """Of the output's shape, but for cases that are invalid; few vectors, and of every pattern."""
+    cases = swept(name)
+    valid = [case for case in cases if "invalid" not in case.tags]
+    for case in valid:
+        assert_fits(case)
+    assert 70 <= len(cases) <= 250
+    given = Counter(case.pattern.split(" by ")[0] for case in valid)
+    assert set(given) == set(GRADIENTS)
+    assert len(swept(name, "smoke")) <= 50
+
+
+def test_invalid_cases_have_a_wrong_gradient_among_them():
+    """Of another extent, or a dimension less: an exception is right."""
+    wrong = [case for case in swept("MaxPool-14") if any("gradient" in tag for tag in case.tags)]
+    assert wrong
+    assert all(vector_of(case).outcomes[0].kind == "raises" for case in wrong)
+
+
+def test_a_gradient_is_fitted_to_other_inputs():
+    """Numbers are repeated or left out; beside invalid inputs it stays."""
+    operator = OPERATORS["MaxPool-1-backward"]
+    data, gradient = np.zeros((1, 1, 5), np.float32), np.array([[[1.0, 2.0]]])
+    fitted, _ = with_gradient(operator, gradient, (data,), ATTRIBUTES)
+    assert fitted.tolist() == [[[1, 2, 1, 2]]]
+    assert fitted.dtype == np.float32
+    kept, _ = with_gradient(operator, gradient, (data,), {})
+    assert kept is gradient
+
+
+def test_cases_near_one_of_a_gradient_are_valid():
+    """Whatever changes, the gradient fits."""
+    rng = np.random.default_rng(0)
+    changed = [near(case, rng) for case in swept("AvgPool-16")[:60] if "invalid" not in case.tags]
+    found = [case for case in changed if case is not None]
+    assert len(found) > 20
+    for case in found:
+        assert_fits(case)
+
+
+def test_a_failing_case_of_a_gradient_becomes_small():
+    """Of a backend that loses the last column of the gradient of the data, two cells are left."""
+
+    def wrong(operator, inputs, attributes):
+        result = numpy_backend(operator, inputs, attributes).copy()
+        result[..., -1] = 0
+        return result
+
+    def fails(case: Case) -> bool:
+        try:
+            answer = wrong(case.operator, case.inputs, case.attributes)
+        except (InvalidCase, ValueError):
+            return False
+        return not accepted([vector_of(case)], [(answer,)])[0]
+
+    rng = np.random.default_rng(1)
+    data = rng.normal(size=(2, 3, 6, 7)).astype(np.float32)
+    given = {**ATTRIBUTES, "kernel": [3, 2], "strides": [2, 1]}
+    given |= {"pads_begin": [1, 0], "pads_end": [0, 1], "exclude_pad": True}
+    operator = OPERATORS["AvgPool-1-backward"]
+    inputs = with_gradient(operator, rng.normal(size=50), (data,), given)
+    small = polished(Case("case", operator.name, given, inputs), fails)
+    assert_fits(small)
+    assert fails(small)
+    assert small.data.size == 1
