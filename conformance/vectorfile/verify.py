@@ -98,11 +98,13 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
     if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.data):
         return set()
-    if operator.is_gradient:
-        return {case.data.shape}
     _, pipelines = geometries(operator)
     steps = {(pipeline.pads, pipeline.extent) for pipeline in pipelines.values()}
-    return {(*case.data.shape[:2], *extent(params, pads(params))) for pads, extent in steps}
+    shapes = {(*case.data.shape[:2], *extent(params, pads(params))) for pads, extent in steps}
+    if case.gradient is None:
+        return shapes
+    # A gradient that no reading has an output for is invalid under all of them.
+    return {case.data.shape} if case.gradient.shape in shapes else set()
 
 
 def _by_readings(vector: Vector) -> dict[tuple[tuple[str, str], ...], Outcome]:

@@ -32,6 +32,16 @@ def test_a_sound_vector_has_no_differences(sound):
     assert differences(vector_of(sound)) == []
 
 
+@pytest.mark.parametrize("windows", [3, 4])
+def test_a_gradient_is_verified(windows):
+    """One of the output's extent, and one of another, which is invalid."""
+    given = {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    inputs = (np.ones((1, 1, windows), np.float32), np.ones((1, 1, 4), np.float32))
+    vector = vector_of(Case("case", "MaxPool-1-backward", given, inputs))
+    assert isinstance(vector.outcomes[0], Raises) == (windows == 4)
+    assert list(differences(vector)) == []
+
+
 def test_nan_is_equal_to_nan():
     """An average over a NaN is a NaN both times."""
     data = counted(1, 1, 4, 4)

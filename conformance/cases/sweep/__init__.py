@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain
 from math import prod
 
 from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
@@ -115,8 +115,11 @@ def collect(
 
 
 def _some(cases: Iterator[Case], step: int) -> Iterator[Case]:
-    """Yield every `step`-th of the small cases."""
-    return islice((case for case in cases if case.data.size <= _SMALL), 0, None, step)
+    """Yield every `step`-th of the small cases, and all that are about the gradient."""
+    small = (case for case in cases if case.data.size <= _SMALL)
+    for number, case in enumerate(small):
+        if number % step == 0 or any(tag.startswith("gradient") for tag in case.tags):
+            yield case
 
 
 def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
