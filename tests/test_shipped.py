@@ -6,13 +6,15 @@ import warnings
 
 import pytest
 from support.effort import one_in
+from support.random_cases import EVERY
 from support.sound import SOUND
+from support.sound_gradients import SOUND_GRADIENTS
 
 from conformance import check, generate, load_backend, open_vectors
-from conformance.operators.registry import OWN
+from conformance.operators import OPERATORS
 from conformance.vectorfile import shipped_suite
 
-SHIPPED = [operator.name for operator in OWN]
+SHIPPED = list(OPERATORS)
 _REGENERATED = "AdaptiveMaxPool-8"
 """The one operator that is generated again in every run."""
 
@@ -63,14 +65,27 @@ def test_the_built_in_backend_conforms_to_all_of_it(suite):
 @pytest.mark.parametrize(("name", "backend"), one_in(2, SOUND), ids=[name for name, _ in SOUND])
 def test_no_sound_backend_ever_fails(suite, name, backend):
     """Odd but right: every order, precision, reading and way with undefined elements."""
-    assert_never_fails(suite, backend, tier="smoke")
+    assert_never_fails(suite, backend, operators=EVERY, tier="smoke")
 
 
 @pytest.mark.slow("the smoke tier is a part of it")
 @pytest.mark.parametrize("number", range(len(SOUND)), ids=[name for name, _ in SOUND])
 def test_no_sound_backend_fails_a_twelfth_of_the_standard_tier(suite, number):
     """One of twelve shards each: every vector is computed in three odd ways or more."""
-    assert_never_fails(suite, SOUND[number][1], shard=f"{number % 12 + 1}/12")
+    shard = f"{number % 12 + 1}/12"
+    assert_never_fails(suite, SOUND[number][1], operators=EVERY, shard=shard)
+
+
+@pytest.mark.parametrize("number", range(len(SOUND_GRADIENTS)))
+def test_no_sound_gradient_ever_fails(suite, number):
+    """One of seven shards of the smoke tier each: sums in any order and type, all readings."""
+    assert_never_fails(
+        suite,
+        SOUND_GRADIENTS[number],
+        operators=["*-backward"],
+        tier="smoke",
+        shard=f"{number + 1}/{len(SOUND_GRADIENTS)}",
+    )
 
 
 def assert_never_fails(suite, backend, **selection):
