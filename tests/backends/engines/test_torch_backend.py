@@ -156,3 +156,20 @@ def test_valid_ignores_the_pads():
     """Auto_pad=valid pads nothing and rounds up where asked to."""
     given = pooling([3], [2], auto_pad="valid", pads_begin=[9], rounding_type="ceil")
     assert backend("MaxPool-1", [ROW], given).tolist() == [[[5, 5]]]
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "expected"),
+    [
+        ("AvgPool-1", pooling([2], exclude_pad=True), [0.5, 2.5, 7, 5]),
+        ("MaxPool-14", pooling([2]), [0, 1, 14, 0]),
+    ],
+)
+def test_a_gradient_is_that_of_autograd(operator, attributes, expected):
+    """Of an average shares, of a maximum all of it; a gradient of another shape is refused."""
+    attributes = {key: value for key, value in attributes.items() if key != "dilations"}
+    gradient = np.array([[[1.0, 4.0, 10.0]]], np.float32)
+    got = backend(f"{operator}-backward", [gradient, ROW], attributes)
+    assert got.tolist() == [[expected]]
+    with pytest.raises(RuntimeError):
+        backend(f"{operator}-backward", [gradient[..., :2], ROW], attributes)
