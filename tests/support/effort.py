@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-QUICK, THOROUGH = 12, 100
+QUICK, THOROUGH = 9, 100
 """Examples of a property in a plain run, and with --all."""
 
 

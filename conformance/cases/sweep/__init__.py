@@ -32,7 +32,7 @@ from conformance.vector import TIERS, Case, Tier
 
 __all__ = ["Collection", "collect", "sweep_of"]
 
-_SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS, _GRADIENT_ROWS = 60, 12, 20, 20
+_SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS, _GRADIENT_ROWS = 60, 12, 20, 8
 _SMOKE_CELLS = 4096
 _OF_GRADIENTS = {
     "special": 2,
