@@ -9,7 +9,7 @@ Everything follows from roles and traits of an operator and the plan that a righ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 from operator import eq, gt
@@ -21,7 +21,8 @@ import numpy.typing as npt
 from conformance.cases.near import Feature
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
-from conformance.operators import operator_named, under
+from conformance.operators import operator_named, under, windows
+from conformance.operators.attributes import Role
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan, clip
 from conformance.reference.rounding import narrow, widen
@@ -53,7 +54,7 @@ class Kind:
     a number of a "count", and what is said of true and of false, with a bar between, of a "flag".
     `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
     go by the remainder of a division. Of cells of a `special` kind, it may need some, but never
-    mind them.
+    mind them. What is `of_windows` is of elements that are windows: those of a gradient are cells.
     """
 
     of: Of
@@ -63,6 +64,7 @@ class Kind:
     cycles: bool = False
     of_elements: bool = False
     special: bool = False
+    of_windows: bool = False
 
     @property
     def per_axis(self) -> bool:
@@ -83,13 +85,13 @@ class Layout:
         self._values: dict[Feature, Any] = {}
         try:
             self.params = self.operator.validate(case.inputs, case.attributes)
-            # Elements of a gradient are cells, of which none has a window of its own.
-            if 0 not in self.data.shape and not self.operator.is_gradient:
+            if 0 not in self.data.shape:
                 self.plan = under(self.operator, readings).plan(self.params)
         except (InvalidCase, IndexError):
             pass
-        extent = () if self.plan is None else self.plan.extent
-        self.shape: tuple[int, ...] = (*self.data.shape[:2], *extent) if extent else ()
+        self.extent: tuple[int, ...] = () if self.plan is None else self.plan.extent
+        elements = self.data.shape[2:] if self.operator.is_gradient else self.extent
+        self.shape: tuple[int, ...] = (*self.data.shape[:2], *elements) if self.extent else ()
 
     @property
     def axes(self) -> int:
@@ -114,6 +116,7 @@ class Layout:
             values = [self.value(Feature(name, each)) for each in range(1, self.axes + 1)]
             return None if any(value is None for value in values) else values
         known = axis <= self.axes and (bool(self.shape) or not kind.of_elements)
+        known &= not (kind.of_windows and self.operator.is_gradient)
         return kind.of(self, axis) if known else None
 
     @cached_property
@@ -232,49 +235,44 @@ def on_axis(words: str, axis: int, which: str = "some") -> str:
 # Features of elements.
 
 
-def _window(layout: Layout, axis: int) -> tuple[Any, Any, int, int, int]:
-    """Return start and stop of the windows, size, begin pad and end pad of an axis."""
+def _windows_on(layout: Layout, axis: int) -> tuple[Any, Any, int, int, int, int]:
+    """Return start, stop and dilation of the windows, size, begin pad and end pad of an axis."""
     plan = layout.plan
     assert plan is not None
     place = layout.axes - axis
-    begin, end = plan.pads[place]
-    return (
-        plan.windows.start[place],
-        plan.windows.stop[place],
-        plan.params.sizes[place],
-        begin,
-        end,
-    )
+    return (*plan.windows.axes[place], plan.params.sizes[place], *plan.pads[place])
 
 
 def _begin_pad(layout: Layout, axis: int) -> Doubles:
-    start, stop, *_ = _window(layout, axis)
-    return layout.along(axis, np.maximum(0, np.minimum(stop, 0) - start))
+    start, stop, dilation, *_ = _windows_on(layout, axis)
+    least = int(start.min(initial=0))
+    return layout.along(axis, windows.cells_within(start, stop, least, 0, dilation))
 
 
 def _end_pad(layout: Layout, axis: int) -> Doubles:
-    start, stop, size, _, end = _window(layout, axis)
-    return layout.along(axis, np.maximum(0, np.minimum(stop, size + end) - np.maximum(start, size)))
+    start, stop, dilation, size, _, end = _windows_on(layout, axis)
+    return layout.along(axis, windows.cells_within(start, stop, size, size + end, dilation))
 
 
 def _overhang(layout: Layout, axis: int) -> Doubles:
-    start, stop, size, _, end = _window(layout, axis)
+    start, stop, _, size, _, end = _windows_on(layout, axis)
     return layout.along(axis, np.maximum(0, stop - np.maximum(start, size + end)))
 
 
 def _cells_on(layout: Layout, axis: int) -> Doubles:
-    start, stop, size, *_ = _window(layout, axis)
-    return layout.along(axis, np.maximum(0, np.minimum(stop, size) - np.maximum(start, 0)))
+    start, stop, dilation, size, *_ = _windows_on(layout, axis)
+    return layout.along(axis, windows.cells_within(start, stop, 0, size, dilation))
 
 
 def _first_cell(layout: Layout, axis: int) -> Doubles:
-    start, *_ = _window(layout, axis)
-    return layout.along(axis, np.maximum(start, 0))
+    start, _, dilation, *_ = _windows_on(layout, axis)
+    return layout.along(axis, windows.first_from(start, 0, dilation))
 
 
 def _last_cell(layout: Layout, axis: int) -> Doubles:
-    _, stop, size, *_ = _window(layout, axis)
-    return layout.along(axis, np.minimum(stop, size) - 1)
+    start, stop, dilation, size, *_ = _windows_on(layout, axis)
+    end = np.minimum(stop, size) - 1
+    return layout.along(axis, end - (end - start) % dilation)
 
 
 def _inside(layout: Layout, _axis: int) -> Doubles:
@@ -293,6 +291,23 @@ def _divisor(layout: Layout, _axis: int) -> Doubles | None:
     if not layout.operator.reduction.divides:
         return None
     return layout.plan.divisor.astype(np.float64).reshape(1, 1, *layout.shape[2:])
+
+
+def _power_of_two(layout: Layout, axis: int) -> Bools | None:
+    divisor = _divisor(layout, axis)
+    return None if divisor is None else np.frexp(divisor)[0] == 1 / 2
+
+
+def _holding(layout: Layout, axis: int) -> Doubles | None:
+    """Return how many windows hold each cell of a gradient."""
+    if not layout.operator.is_gradient:
+        return None
+    start, stop, dilation, size, *_ = _windows_on(layout, axis)
+    lo, hi = windows.ranges_by_remainder(start, stop, size, dilation)
+    begins, ends = (np.bincount(each, minlength=size + 1) for each in (lo, np.maximum(lo, hi)))
+    held = np.empty(size, np.int64)
+    held[windows.by_remainder(size, dilation)] = (begins - ends).cumsum()[:size]
+    return layout.along(axis, held)
 
 
 def _marked(mark: Callable[[Doubles], Bools]) -> Of:
@@ -397,16 +412,21 @@ def _index(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -
     return Kind(of, "index", words, surprise, cycles=cycles, of_elements=True)
 
 
-def _count(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
-    return Kind(of, "count", words, surprise, cycles=cycles, of_elements=True)
+def _amount(of: Of, words: str, surprise: float = 3.0) -> Kind:
+    return Kind(of, "count", words, surprise, of_elements=True)
+
+
+def _windows(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
+    """Return a number of windows, or a flag: what has two texts, for true and for false."""
+    style: Style = "flag" if "|" in words else "count"
+    return Kind(of, style, words, surprise, cycles=cycles, of_elements=True, of_windows=True)
 
 
 def _special(of: Of, words: str, surprise: float = 3.0) -> Kind:
-    said = f"windows with {{}} {words}"
-    return Kind(of, "count", said, surprise, of_elements=True, special=True)
+    return replace(_windows(of, f"windows with {{}} {words}", surprise), special=True)
 
 
-def _windows(of: Of, words: str, surprise: float = 3.0) -> Kind:
+def _elements(of: Of, words: str, surprise: float = 3.0) -> Kind:
     return Kind(of, "flag", words, surprise, of_elements=True)
 
 
@@ -424,26 +444,33 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "element_of_all_end": _index(
         _from_end(_element_of_all), "element from the end|of the whole output", 4.0
     ),
-    "begin_pad": _count(_begin_pad, "windows with {} cells in the begin padding of {axis}"),
-    "end_pad": _count(_end_pad, "windows with {} cells in the end padding of {axis}"),
-    "overhang": _count(_overhang, "windows that overhang {axis} by {} cells"),
-    "cells_on": _count(_cells_on, "windows with {} cells of the input along {axis}"),
-    "first_cell": _count(_first_cell, "windows whose first cell on {axis} is {}", 4.0, cycles=True),
-    "last_cell": _count(_last_cell, "windows whose last cell on {axis} is {}", 4.0),
-    "last_cell_end": _count(
+    "begin_pad": _windows(_begin_pad, "windows with {} cells in the begin padding of {axis}"),
+    "end_pad": _windows(_end_pad, "windows with {} cells in the end padding of {axis}"),
+    "overhang": _windows(_overhang, "windows that overhang {axis} by {} cells"),
+    "cells_on": _windows(_cells_on, "windows with {} cells of the input along {axis}"),
+    "first_cell": _windows(
+        _first_cell, "windows whose first cell on {axis} is {}", 4.0, cycles=True
+    ),
+    "last_cell": _windows(_last_cell, "windows whose last cell on {axis} is {}", 4.0),
+    "last_cell_end": _windows(
         lambda layout, axis: layout.data.shape[-axis] - 1 - _last_cell(layout, axis),
         "windows that end {} cells before the end of {axis}",
     ),
-    "inside": _count(_inside, "windows with {} cells of the input"),
-    "divisor": _count(_divisor, "windows with a divisor of {}", 4.0),
+    "inside": _windows(_inside, "windows with {} cells of the input"),
+    "divisor": _windows(_divisor, "windows with a divisor of {}", 4.0),
+    "power_of_two": _windows(
+        _power_of_two,
+        "windows whose divisor is a power of two|windows whose divisor is no power of two",
+    ),
+    "holding": _amount(_holding, "cells that {} windows hold along {axis}"),
     "nan": _special(_marked(np.isnan), "cells of NaN"),
     "plus_infinity": _special(_marked(np.isposinf), "cells of infinity"),
     "minus_infinity": _special(_marked(np.isneginf), "cells of minus infinity"),
     "zero": _special(_marked(lambda data: data == 0), "cells of zero", 5.0),
     "negative": _special(_marked(lambda data: data < 0), "cells below zero", 5.0),
     "subnormal": _special(_subnormal, "subnormal cells", 4.0),
-    "value": _count(_value, "elements whose right value is {}", 6.0),
-    "largest_cell": _count(_largest_cell, "windows whose largest cell is {}", 6.0),
+    "value": _amount(_value, "elements whose right value is {}", 6.0),
+    "largest_cell": _windows(_largest_cell, "windows whose largest cell is {}", 6.0),
     "negative_only": _windows(
         _negative_only,
         "windows that hold cells below zero only|windows with a cell that is not below zero",
@@ -453,12 +480,12 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         "windows that reach out of the input along {axis}|windows within the input along {axis}",
         2.0,
     ),
-    "below_zero": _windows(
+    "below_zero": _elements(
         lambda layout, _: None if (v := _value(layout, 0)) is None else v < 0,
         "elements whose right value is below zero|elements whose right value is not below zero",
     ),
     **{
-        f"exact_in_{name}": _windows(
+        f"exact_in_{name}": _elements(
             _exact_in(name),
             f"elements whose right value is exact in {name}|"
             f"elements whose right value is not exact in {name}",
@@ -467,7 +494,7 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         for name in ("float16", "bfloat16", "float32")
     },
     **{
-        f"{name}_tail_{group}": _windows(
+        f"{name}_tail_{group}": _elements(
             _tail(of, group),
             f"{words} beyond the last whole group of {group}|{words} before it",
             5.0,
@@ -498,6 +525,10 @@ def _listed(role: str) -> Of:
     return of
 
 
+def _dilation(layout: Layout, axis: int) -> Any:
+    return _listed("dilations")(layout, axis) if "dilations" in layout.operator.roles else None
+
+
 def _pad(end: int) -> Of:
     def of(layout: Layout, axis: int) -> Any:
         if layout.plan is None or not layout.operator.has_windows:
@@ -512,6 +543,16 @@ def _meaning(role: str) -> Of:
 
     def of(layout: Layout, _axis: int) -> Any:
         known = layout.params is not None and layout.operator.has_windows
+        return getattr(layout.params, role) if known else None
+
+    return of
+
+
+def _attribute(role: Role) -> Of:
+    """Return the feature: what an attribute means that few documents have."""
+
+    def of(layout: Layout, _axis: int) -> Any:
+        known = layout.params is not None and layout.operator.attribute(role) is not None
         return getattr(layout.params, role) if known else None
 
     return of
@@ -542,8 +583,8 @@ def _left_over(layout: Layout, axis: int) -> Any:
     if layout.plan is None or not layout.plan.params.strides:
         return None
     params, (begin, end) = layout.plan.params, layout.plan.pads[-axis]
-    slack = params.sizes[-axis] + begin + end - params.kernel[-axis]
-    return float(slack % params.strides[-axis])
+    span = windows.span_of(params.kernel[-axis], params.dilations[-axis])
+    return float(windows.slack(params.sizes[-axis], span, begin, end) % params.strides[-axis])
 
 
 def _of_data(test: Callable[[Doubles], Any]) -> Of:
@@ -573,11 +614,20 @@ def _length(dimension: int) -> Of:
 
 
 def _output(layout: Layout, axis: int) -> Any:
-    return float(layout.shape[-axis]) if layout.shape else None
+    return float(layout.extent[-axis]) if layout.extent else None
 
 
-def _count_of_outputs(first: int) -> Of:
-    return lambda layout, _: float(prod(layout.shape[first:])) if layout.shape else None
+def _outputs(layout: Layout, _axis: int) -> Any:
+    return float(prod(layout.extent)) if layout.extent else None
+
+
+def _all_outputs(layout: Layout, _axis: int) -> Any:
+    return prod(layout.data.shape[:2]) * float(prod(layout.extent)) if layout.extent else None
+
+
+def _largest(of: Of) -> Of:
+    """Return the feature: the largest number of a feature of windows."""
+    return lambda layout, axis: float(of(layout, axis).max()) if layout.extent else None
 
 
 def _window_cells(layout: Layout, _axis: int) -> Any:
@@ -589,6 +639,7 @@ _OF_AXIS: Mapping[str, Of] = {
     "size": _listed("sizes"),
     "kernel": _listed("kernel"),
     "strides": _listed("strides"),
+    "dilations": _dilation,
     "pads_begin": _pad(0),
     "pads_end": _pad(1),
     "output": _output,
@@ -597,6 +648,7 @@ _NOUNS = {
     "size": "the input size",
     "kernel": "the kernel",
     "strides": "the stride",
+    "dilations": "the dilation",
     "pads_begin": "the begin padding",
     "pads_end": "the end padding",
     "output": "the output size",
@@ -683,13 +735,17 @@ _OF_CASES: Mapping[str, Kind] = {
     "size": _number(_listed("sizes"), "the size of {axis}", cycles=True),
     "kernel": _number(_listed("kernel"), "the kernel on {axis}", cycles=True),
     "strides": _number(_listed("strides"), "the stride on {axis}", cycles=True),
+    "dilations": _number(_dilation, "the dilation on {axis}"),
     "pads_begin": _number(_pad(0), "the begin padding on {axis}"),
     "pads_end": _number(_pad(1), "the end padding on {axis}"),
     "output": _number(_output, "the output size of {axis}", cycles=True),
+    "most_overhang": _number(
+        _largest(_overhang), "the number of cells by which a window overhangs {axis}"
+    ),
     "left_over": _number(_left_over, "the number of cells that the stride leaves over on {axis}"),
     "cells": _number(_window_cells, "the number of cells of a window", cycles=True),
-    "outputs": _number(_count_of_outputs(2), "the number of outputs of a plane", 4.0, cycles=True),
-    "all_outputs": _number(_count_of_outputs(0), "the number of all outputs", 4.0, cycles=True),
+    "outputs": _number(_outputs, "the number of outputs of a plane", 4.0, cycles=True),
+    "all_outputs": _number(_all_outputs, "the number of all outputs", 4.0, cycles=True),
     "planes": _number(
         lambda layout, _: float(prod(layout.data.shape[:2])), "the number of planes", 4.0
     ),
@@ -711,6 +767,10 @@ _OF_CASES: Mapping[str, Kind] = {
         for name, test, holds, lacks, pairs in _COMPARED
         for one, other in pairs
     },
+    "exponent": _number(_attribute("exponent"), "the exponent", 2.0),
+    "index_axis": _number(_attribute("index_axis"), "the axis that indices start from"),
+    "index_type": _word(_attribute("index_type"), "the type of indices"),
+    "storage_order": _word(_attribute("storage_order"), "the storage order", 2.0),
     "kernels_differ": _flag(
         _differ("kernel"), "kernels differ between axes|kernels are the same on all axes"
     ),
@@ -734,12 +794,17 @@ _OF_CASES: Mapping[str, Kind] = {
         f"no_{role}": _flag(_absent(role), f"{words} left out|{words} given", 4.0)
         for role, words in (
             ("strides", "the strides are"),
+            ("dilations", "the dilations are"),
             ("pads_begin", "the begin pads are"),
             ("pads_end", "the end pads are"),
             ("pads", "the pads are"),
             ("auto_pad", "the padding mode is"),
             ("rounding", "the rounding is"),
             ("include_pad", "whether padding counts is"),
+            ("exponent", "the exponent is"),
+            ("index_axis", "the axis that indices start from is"),
+            ("index_type", "the type of indices is"),
+            ("storage_order", "the storage order is"),
         )
     },
 }

@@ -103,7 +103,7 @@ def explained(
         notes += (f"experiments on likely causes ended early: {laboratory.ended}",)
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
-        notes += (f"likely causes were searched for {searched}, of all kinds",)
+        notes += (f"likely causes were searched for {searched}",)
     return replace(report, diagnoses=tuple(diagnoses), notes=notes)
 
 
@@ -234,10 +234,10 @@ def _sorted(
 
 
 def _not_kept(report: Report) -> int:
-    """Return how many wrong outputs the report has no room for."""
+    """Return how many failures have no output to look at: no room, too large, or no array."""
     return sum(
-        result.verdict == "mismatch"
-        and result.worst is not None
+        result.verdict in RETURNED
+        and result.verdict in report.failing
         and result.output is None
         and not result.expected
         for result in report.results

@@ -141,5 +141,7 @@ def _of_shapes() -> tuple[Fault, ...]:
 
 
 def _faults(name: str, *made: Callable[[], Iterable[Slip]]) -> tuple[Fault, ...]:
-    together = chain.from_iterable(each() for each in made)
-    return tuple(slip.fault(f"{name}-{number}") for number, slip in enumerate(together))
+    together = [*chain.from_iterable(each() for each in made)]
+    faults = [slip.fault(f"{name}-{number}") for number, slip in enumerate(together)]
+    backward = (slip.fault_of_gradients(f.name) for slip, f in zip(together, faults, strict=True))
+    return (*faults, *(fault for fault in backward if fault is not None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from conformance.faults.catalogue.building_blocks import EVERY
 from conformance.faults.fault import Fault
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
+from conformance.vector import Array
 
 
 class Slip(NamedTuple):
@@ -30,6 +32,18 @@ class Slip(NamedTuple):
             replaces={self.step: self.wrap},
         )
 
+    def fault_of_gradients(self, name: str) -> Fault | None:
+        """Return it as a fault of gradients; None for one of what windows are reduced to."""
+        if self.step == "reduce" and not isinstance(self.wrap, _OnOutputs):
+            return None
+        reduction = self.needs.reduction and f"gradient of {self.needs.reduction}"
+        return Fault(
+            f"{name}-of-gradients",
+            f"answers for gradients as if {self.words}",
+            needs=replace(self.needs, gradient=True, reduction=reduction),
+            replaces={self.step: self.wrap},
+        )
+
 
 def before(change: Callable[..., tuple[Any, ...]]) -> StepWrap:
     """Run a step with other arguments: those that `change(*arguments)` returns."""
@@ -46,6 +60,14 @@ def instead(compute: Callable[..., Any]) -> StepWrap:
     return lambda right: lambda *given: compute(right, *given)
 
 
-def on_outputs(change: Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]) -> StepWrap:
+@dataclass(frozen=True, eq=False)
+class _OnOutputs:
+    change: Callable[[Array], Array]
+
+    def __call__(self, right: Callable[..., Array]) -> Callable[..., Array]:
+        return lambda *given: np.array(self.change(right(*given)), order="C")
+
+
+def on_outputs(change: Callable[[Array], Array]) -> StepWrap:
     """Change the array that a step returns."""
-    return after(lambda output, *_: np.array(change(output), order="C"))
+    return _OnOutputs(change)
