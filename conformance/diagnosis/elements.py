@@ -552,8 +552,10 @@ def _attribute(role: Role) -> Of:
     """Return the feature: what an attribute means that few documents have."""
 
     def of(layout: Layout, _axis: int) -> Any:
-        known = layout.params is not None and layout.operator.attribute(role) is not None
-        return getattr(layout.params, role) if known else None
+        if layout.params is None or layout.operator.attribute(role) is None:
+            return None
+        meaning = getattr(layout.params, role)
+        return float(meaning) if isinstance(meaning, int) else meaning
 
     return of
 

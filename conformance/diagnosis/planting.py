@@ -35,9 +35,12 @@ class Planting:
             self._shown[faults, number] = shown
         return [self._shown[faults, id(vector)] for vector in vectors]
 
-    def reproduces(self, faults: Together, sample: Sample) -> bool:
-        """Say whether a backend that has faults would answer as the backend did."""
-        return self._reproductions.reproduce(faults, self._observation(sample))
+    def reproduces(self, faults: Together, sample: Sample, *, telling: bool = True) -> bool:
+        """Say whether a backend that has faults would answer as the backend did.
+
+        It may differ by rounding, but by less than from what is right, if that is `telling`.
+        """
+        return self._reproductions.reproduce(faults, self._observation(sample), telling=telling)
 
     def reproduces_in_part(self, faults: Together, sample: Sample) -> bool:
         """Say whether it would answer so in all elements that the faults make wrong."""
@@ -114,9 +117,12 @@ class FaultHypothesis:
         return sample.failed and self.planting.reproduces(self.faults, sample)
 
     def explains(self, sample: Sample) -> bool:
-        """Say whether it answers so, even where a reading that is not followed makes that right."""
+        """Say whether it answers so, even where a reading that is not followed makes that right.
+
+        A failure need not tell it from another fault that is as small as rounding.
+        """
         met = self.condition is None or self.condition.fails(sample.vector)
-        return met and self.planting.reproduces(self.faults, sample)
+        return met and self.planting.reproduces(self.faults, sample, telling=False)
 
     def predicts_in_part(self, sample: Sample) -> bool:
         """Say whether all that it makes wrong is as predicted, though more is wrong."""

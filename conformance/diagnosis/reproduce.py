@@ -34,6 +34,7 @@ Doubles = npt.NDArray[np.float64]
 _MOST_READINGS = 8
 # A difference that is explained must stand out from what rounding may add.
 _STANDS_OUT = 8.0
+_MANY = 4
 _NEARLY_ALL = 0.9
 """A result may be rounded twice, or be of another fault as well."""
 
@@ -141,9 +142,17 @@ class Reproductions:
         """Say how well faults reproduce what the backend returned for a vector."""
         return self.matches(faults, [observation])[0]
 
-    def reproduce(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
-        """Say whether faults reproduce what was returned, under the readings followed or others."""
-        return any(self.match(faults, each) for each in (observation, observation.doubted))
+    def reproduce(
+        self, faults: tuple[Fault, ...], observation: Observation, *, telling: bool = True
+    ) -> bool:
+        """Say whether faults reproduce what was returned, under the readings followed or others.
+
+        What rounding may make of either counts too where it need not be `telling`.
+        """
+        return any(
+            any(self.matches(faults, [each], telling=telling))
+            for each in (observation, observation.doubted)
+        )
 
     def reproduce_in_part(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
         """Say whether faults reproduce nearly all that they make wrong, though more is wrong."""
@@ -163,15 +172,23 @@ class Reproductions:
         return False
 
     def matches(
-        self, faults: tuple[Fault, ...], observations: Sequence[Observation]
+        self,
+        faults: tuple[Fault, ...],
+        observations: Sequence[Observation],
+        *,
+        telling: bool = True,
     ) -> list[Match]:
-        """Say of each vector how well faults reproduce what the backend returned."""
+        """Say of each vector how well faults reproduce what the backend returned.
+
+        What differs from the right answer by as little as from theirs is no match, unless it need
+        not be `telling`.
+        """
         matches = [Match.NO] * len(observations)
         to_judge: list[tuple[int, Match, Outputs]] = []
         for number, observation in enumerate(observations):
             shape = observation.outputs[0].shape if observation.outputs else None
             for answer, baseline in self.answers(faults, observation, shape):
-                match = _match(observation, answer, baseline)
+                match = _match(observation, answer, baseline, telling=telling)
                 if match is Match.NO:
                     continue
                 if isinstance(answer, Raised) or isinstance(baseline.right, Raised):
@@ -218,7 +235,7 @@ class Reproductions:
         return shown
 
 
-def _match(observation: Observation, answer: Answer, baseline: Baseline) -> Match:
+def _match(observation: Observation, answer: Answer, baseline: Baseline, *, telling: bool) -> Match:
     """Say how close an answer comes to what was returned, right or wrong."""
     case, got = observation.vector.case, observation.outputs
     if isinstance(answer, Raised) or got is None:
@@ -240,9 +257,13 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline) -> Matc
     rounding = [
         _rounding(observation, right, k, got[k], answer[k]) for k in range(len(got)) if not equal[k]
     ]
-    tells = any(rounding) or any(
-        same and not _is_equal(expected, returned, case)
-        for same, expected, returned in zip(equal, right.outputs, got, strict=False)
+    tells = (
+        not telling
+        or any(rounding)
+        or any(
+            same and not _is_equal(expected, returned, case)
+            for same, expected, returned in zip(equal, right.outputs, got, strict=False)
+        )
     )
     return Match.CLOSE if None not in rounding and tells else Match.NO
 
@@ -280,8 +301,13 @@ def _rounding(
         expected = widen(right.outputs[k])
         if expected.shape != predicted.shape:
             return True
-        far = ~(np.abs(expected - returned) <= _STANDS_OUT * noise) & np.isfinite(returned)
-    return bool(far.any())
+        off = np.abs(expected - returned)
+        far = ~(off <= _STANDS_OUT * noise) & np.isfinite(returned)
+        # Of many elements, that they are all nearer to what is predicted is no chance.
+        many = np.isfinite(off) & (off > 0) & counted
+        misses = np.abs(predicted - returned)[many].sum()
+        nearer = many.sum() >= _MANY and off[many].sum() >= _STANDS_OUT * misses
+    return bool(far.any() or nearer)
 
 
 def _share(answer: Answer, observation: Observation) -> float:
@@ -322,4 +348,4 @@ def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: P
     k = float(np.prod(lengths)) + 2 * len(lengths)
     largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
     size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
-    return 2 * k * wide.unit * largest + 2 * fmt.unit * size + (k + 1) * fmt.smallest
+    return 2 * k * wide.unit * largest + 4 * fmt.unit * size + (k + 1) * fmt.smallest

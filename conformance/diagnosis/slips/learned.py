@@ -21,6 +21,7 @@ _MOST = 3
 """Numbers of a kind, at most."""
 _FEWEST = 2
 """Failures that have a number in common, at least."""
+_MOST_BITS = 50
 _DIGITS = 2
 """Significant digits that rounding errors leave to a number that is computed from wrong values."""
 
@@ -47,7 +48,8 @@ def _numbers(sample: Sample, kind: Kind) -> list[float]:
     exact = kind is _returned
     if not exact and name_of(layout.data.dtype) not in {"float32", "float64"}:
         return []  # rounding errors are too large
-    divisors = np.broadcast_to(layout.plan.divisor, layout.shape)[sample.wrong]
+    of_windows = not layout.operator.is_gradient
+    divisors = np.broadcast_to(layout.plan.divisor if of_windows else 1, layout.shape)[sample.wrong]
     returned = widen(sample.outputs[0])[sample.wrong]
     expected = widen(layout.expected.values)[sample.wrong]
     with np.errstate(all="ignore"):
@@ -61,6 +63,12 @@ def _returned(returned: Doubles, _expected: Doubles, _divisors: Doubles) -> Doub
     return returned
 
 
+def _bits(returned: Doubles, expected: Doubles, _divisors: Doubles) -> Doubles:
+    """Return how many bits are right at least, and one more: so many are left by rounding."""
+    right = np.floor(-np.log2(np.abs(returned / expected - 1).max()))
+    return right + np.arange(2) if 0 < right < _MOST_BITS else np.zeros(0)
+
+
 _KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Slip]]], ...] = (
     (_returned, values.of_number),
     (_returned, cells.of_number),
@@ -70,6 +78,7 @@ _KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Slip]]], ...] = (
         lambda returned, expected, divisors: divisors * (expected / returned - 1),
         values.of_divisor_shift,
     ),
+    (_bits, values.of_bits),
 )
 
 

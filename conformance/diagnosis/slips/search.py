@@ -7,6 +7,8 @@ from functools import cache
 from itertools import chain
 from time import thread_time
 
+import numpy as np
+
 from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
@@ -16,6 +18,8 @@ from conformance.diagnosis.slips import cells, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
 from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.fault import Fault
+from conformance.operators import operator_named
+from conformance.reference.rounding import widen
 
 _SEEDS = 3
 """Failures that slips are looked for which reproduce them."""
@@ -29,6 +33,9 @@ _FEW = 3
 """Larger ones that are looked at, at most."""
 _LEAST_SHARE = 4
 """A slip reproduces one in so many of them at least."""
+_NEAR = 2.0**-4
+"""By how much of the right value results differ at most that are near to it."""
+_NEARLY_ALL = 0.9
 _SUSPECTS = 3
 _ALTERNATIVES = 16
 _SECONDS = 4.0
@@ -63,18 +70,42 @@ def _alternatives(
 ) -> list[Together]:
     """Return the slips that reproduce most of some failures, alone or together with the first."""
     sample = sorted(thinned(left, _HELD_AGAINST), key=_as_seed)
-    of_values = (*slips(), *of_common_numbers(sample))
+    of_common = (*of_common_numbers(sample),)
     counts: dict[Together, int] = {}
     for seed in thinned(sample[: len(sample) // 2 + 1], _SEEDS):
-        for slip in of_values if seed.wrong is not None else _of_shapes():
+        operator = operator_named(seed.vector.case.operator)
+        for slip in (*_slips_for(seed, planting), *of_common):
             if thread_time() > until:
                 break
+            if not slip.concerns(operator):
+                continue
             if (slip,) not in counts and _reproduces((slip,), first, seed, planting):
                 counts[slip,] = sum(_reproduces((slip,), first, s, planting) for s in sample)
-        if max(counts.values(), default=0) == len(sample):
+        if max(counts.values(), default=0) >= _NEARLY_ALL * len(sample):
             break
     likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
     return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
+
+
+def _slips_for(seed: Sample, planting: Planting) -> tuple[Fault, ...]:
+    """Return the slips that may reproduce a failure, the likelier ones first."""
+    if seed.wrong is None:
+        return _of_shapes()
+    if _is_near(seed, planting):
+        return (*_of_numbers(), *_of_places(), *_of_shapes())
+    # Of large cases, what goes by the number of an entry is likeliest to be wrong.
+    return (*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places())
+
+
+def _is_near(failure: Sample, planting: Planting) -> bool:
+    """Say whether all that is wrong in a failure is near to what is right."""
+    layout = layout_of(failure.vector, planting.readings(failure.vector))
+    if failure.wrong is None or not failure.outputs or failure.wrong.shape != layout.shape:
+        return False
+    returned = widen(failure.outputs[0])[failure.wrong]
+    right = widen(layout.expected.values)[failure.wrong]
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool((np.abs(returned - right) <= _NEAR * np.abs(right)).all())
 
 
 def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
@@ -119,25 +150,33 @@ def _weight(sample: Sample) -> int:
     return max(sample.outputs[0].size, sample.vector.case.data.size)
 
 
-@cache
 def slips() -> tuple[Fault, ...]:
-    """Return every slip, of those alike the simplest first."""
-    made = (
-        values.of_numbers,
-        values.of_reductions,
-        values.of_kinds,
-        windows.of_divisors,
-        windows.of_windows,
-        cells.of_padding,
-    )
-    # Of large cases, what goes by the number of an entry is likeliest to be wrong.
-    return (*_faults("slip-of-entries", cells.of_entries), *_of_shapes(), *_faults("slip", *made))
+    """Return every slip."""
+    return (*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places())
+
+
+@cache
+def _of_entries() -> tuple[Fault, ...]:
+    """Return the slips that go by the numbers of entries, of those alike the simplest first."""
+    return _faults("slip-of-entries", cells.of_entries)
 
 
 @cache
 def _of_shapes() -> tuple[Fault, ...]:
     """Return the slips that may change the shape or the type of an output, and a few more."""
     return _faults("slip-of-shapes", lists.of_words, lists.of_lists, cells.of_layouts)
+
+
+@cache
+def _of_numbers() -> tuple[Fault, ...]:
+    """Return the slips of what is done to the cells of a window."""
+    return _faults("slip-of-numbers", values.of_numbers, values.of_reductions, values.of_kinds)
+
+
+@cache
+def _of_places() -> tuple[Fault, ...]:
+    """Return the slips of windows: what they hold, and what they divide by."""
+    return _faults("slip-of-places", windows.of_divisors, windows.of_windows, cells.of_padding)
 
 
 def _faults(name: str, *made: Callable[[], Iterable[Slip]]) -> tuple[Fault, ...]:

@@ -36,11 +36,15 @@ _RANGES = ("float16", "float32", "int8", "uint8", "int16", "int32")
 # Changes of numbers ------------------------------------------------------------------------------
 
 
-def _cut_off(values: Doubles, bits: int) -> Doubles:
-    """Cut significands off after so many bits."""
+def _to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) -> Doubles:
+    """Make significands of so many bits, which are then `whole` numbers."""
     significand, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    cut: Doubles = np.ldexp(np.trunc(np.ldexp(significand, bits)), exponent - bits)
-    return np.where(np.isfinite(values), cut, values)
+    made: Doubles = np.ldexp(whole(np.ldexp(significand, bits)), exponent - bits)
+    return np.where(np.isfinite(values), made, values)
+
+
+def _cut_off(values: Doubles, bits: int) -> Doubles:
+    return _to_bits(values, bits, np.trunc)
 
 
 def _where(holds: Callable[[Doubles], Any], value: float) -> Change:
@@ -183,9 +187,18 @@ def of_numbers() -> Iterator[Slip]:
         yield Slip(said, "reduce", on_outputs(changed), TAKING_INTEGERS)
     said = "results were cut off, not rounded"
     yield Slip(said, "reduce", computed(_cut_off_results), AVERAGES)
-    for words, change in _ROUNDINGS:
-        said = f"sums were multiplied by reciprocals {words}"
-        yield Slip(said, "reduce", _reciprocal(change), AVERAGES)
+    yield from _of_reciprocals(_ROUNDINGS)
+
+
+def of_bits(value: float, words: str) -> Iterator[Slip]:
+    """Yield slips in which numbers have so many significant bits."""
+    bits = int(value)
+    changes: tuple[tuple[str, Change], ...] = (
+        (f"rounded to {words} bits", lambda v, _: _to_bits(v, bits, np.rint)),
+        (f"cut off to {words} bits", lambda v, _: _cut_off(v, bits)),
+    )
+    yield from _changed(changes)
+    yield from _of_reciprocals(changes)
 
 
 def of_number(value: float, words: str) -> Iterator[Slip]:
@@ -221,6 +234,12 @@ def of_divisor_shift(value: float, words: str) -> Iterator[Slip]:
         return np.where(taps.divisor > 0, taps.sums / (taps.divisor + value), np.nan)
 
     yield Slip(f"divisors were {words} more", "reduce", computed(compute), AVERAGES)
+
+
+def _of_reciprocals(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
+    for words, change in changes:
+        said = f"sums were multiplied by reciprocals {words}"
+        yield Slip(said, "reduce", _reciprocal(change), AVERAGES)
 
 
 def _changed(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
