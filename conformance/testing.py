@@ -77,7 +77,7 @@ def vectors(
 
 @cache
 def _opened(path: str | os.PathLike[str] | None) -> VectorSet:
-    return open_vectors(path)
+    return open_vectors(path, [])  # those of an operator are checked before their first use
 
 
 class Causes:

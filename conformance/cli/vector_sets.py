@@ -11,12 +11,15 @@ from conformance.vectorfile import VectorSet, open_vectors
 
 
 @contextmanager
-def opened(path: Path | None, operators: Sequence[str] = ()) -> Iterator[VectorSet]:
+def opened(
+    path: Path | None, operators: Sequence[str] = (), *, unchecked: bool = False
+) -> Iterator[VectorSet]:
     """Open vector files to read the vectors of some operators, of all if none is named.
 
-    None is the shipped suite. A path that does not exist is wrong usage.
+    None is the shipped suite. A path that does not exist is wrong usage. Content that is left
+    `unchecked` is checked before its first use.
     """
     if path is not None and not path.exists():
         raise UsageError(f"{path}: no such file or directory; give a vector file or a directory")
-    with open_vectors(path, operators or None) as files:
+    with open_vectors(path, [] if unchecked else operators or None) as files:
         yield files

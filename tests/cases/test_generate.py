@@ -12,7 +12,7 @@ from conformance.operators import OPERATORS
 def smoke(tmp_path_factory):
     """Return a folder with the smoke tier of every operator."""
     folder = tmp_path_factory.mktemp("smoke")
-    generate(folder, tier="smoke", strength=2)
+    generate(folder, tier="smoke", strength=1)
     return folder
 
 
@@ -28,13 +28,15 @@ def test_one_file_per_operator_is_written(smoke):
 
 def test_the_same_arguments_give_the_same_content(smoke, tmp_path):
     """A second generation has the digests of the first."""
-    generate(tmp_path, tier="smoke", strength=2)
-    assert digests(tmp_path) == digests(smoke)
+    operators = ["AvgPool-14", "MaxPool-8-backward", "ONNX-GlobalLpPool-22"]
+    generate(tmp_path, operators=operators, tier="smoke", strength=1)
+    first = digests(smoke)
+    assert digests(tmp_path) == {operator: first[operator] for operator in operators}
 
 
 def test_another_seed_gives_other_content(smoke, tmp_path):
     """The seed changes the data."""
-    generate(tmp_path, operators=["AdaptiveAvgPool-8"], tier="smoke", strength=2, seed=1)
+    generate(tmp_path, operators=["AdaptiveAvgPool-8"], tier="smoke", strength=1, seed=1)
     operator = "AdaptiveAvgPool-8"
     assert digests(tmp_path)[operator] != digests(smoke)[operator]
 
@@ -50,7 +52,7 @@ def test_the_header_says_how_the_file_was_made(smoke):
     """Tier, strength, seed and package version are in the header."""
     with open_vectors(smoke) as vectors:
         header = vectors.files[0].header
-    assert (header["tier"], header["strength"], header["seed"]) == ("smoke", 2, 0)
+    assert (header["tier"], header["strength"], header["seed"]) == ("smoke", 1, 0)
 
 
 def test_the_header_of_the_standard_tier_says_what_is_covered(tmp_path):

@@ -43,7 +43,8 @@ def test_a_backend_that_cannot_be_called_has_no_causes(smoke):
 
 def test_operators_that_return_are_diagnosed_beside_one_that_does_not():
     """The others have causes of their own: here a type other than the input's."""
-    report = check(one_operator_raises, tier="smoke", operators=["MaxPool-1", "AdaptiveAvgPool-8"])
+    operators = ["MaxPool-1", "AdaptiveAvgPool-8"]
+    report = check(one_operator_raises, tier="smoke", operators=operators, diagnose="seen")
     assert [each.faults for each in report.diagnoses][:1] != []
     assert "no call of MaxPool-1 returned: no likely causes were searched for" in report.notes
     diagnosed = {vector.split("/")[0] for each in report.diagnoses for vector in each.vectors}
@@ -60,6 +61,7 @@ def test_a_search_among_some_of_the_failures_says_so(monkeypatch):
         ),
         tier="smoke",
         operators=["MaxPool-1"],
+        diagnose="seen",
     )
     (note,) = (note for note in report.notes if "searched for" in note)
     failures = report.counts["mismatch"]
@@ -78,7 +80,7 @@ def test_failures_without_an_output_to_look_at_are_counted():
             return np.zeros((2, *inputs[0].shape, 9), inputs[0].dtype)
         return right(operator, inputs, attributes) + inputs[0].dtype.type(1)
 
-    report = check(wrong, tier="smoke", operators=["MaxPool-1"])
+    report = check(wrong, tier="smoke", operators=["MaxPool-1"], diagnose="seen")
     (cause, *_) = report.diagnoses
     failures = report.counts["mismatch"] + report.counts["accepted-invalid"]
     assert (cause.sample_of, cause.total < failures) == (failures, True)
@@ -93,7 +95,9 @@ def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch)
             attributes = attributes | {"auto_pad": "same_upper"}
         return load_backend("numpy")(operator, inputs, attributes)
 
-    report = check(upper, tier="smoke", operators=["MaxPool-1"], select="same_lower")
+    report = check(
+        upper, tier="smoke", operators=["MaxPool-1"], select="same_lower", diagnose="seen"
+    )
     (cause,) = report.diagnoses
     assert cause.explained == cause.total == report.counts["mismatch"] > 1
     assert "sample" not in cause.summary
