@@ -312,7 +312,6 @@ def test_the_faulty_example_has_its_stated_fault_and_no_other(shipped):
     report = check(
         conformance.load_backend(f"{ROOT}/examples/backend_faulty.py:backend"),
         tier="smoke",
-        diagnose=False,
     )
     failing = {each.attributes["auto_pad"] for each in report.results if each.verdict == "mismatch"}
     assert failing == {"same_lower"}
