@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +20,8 @@ class Sample:
     `outputs` are None where it raised an exception or returned no arrays. `failed` says whether
     the judge rejects the answer. `wrong` marks the elements of the first output that are wrong and
     `defined` those that a document defines, both in the expected shape; both are None where
-    elements cannot be compared: an exception, an invalid case, another shape or type.
+    elements cannot be compared: an exception, an invalid case, another shape or type. Where the
+    first output is right, `further` marks what is wrong in another one of its shape.
     """
 
     vector: Vector
@@ -28,6 +29,14 @@ class Sample:
     failed: bool
     wrong: Bools | None = None
     defined: Bools | None = None
+    further: Bools | None = None
+
+    @property
+    def of_further(self) -> Sample:
+        """The sample with what is wrong in a further output as what is wrong."""
+        if self.further is None and self.failed:
+            return replace(self, wrong=None)
+        return self if self.further is None else replace(self, wrong=self.further)
 
 
 class Hypothesis(Protocol):

@@ -236,14 +236,20 @@ def _sample(
         return Sample(vector, outputs, failed)
     nearest = nearest_outcome(batch, answers, compared, number, rows)
     first = int(batch.outcome_expected[nearest])
-    if not compared.comparable[first]:
-        return Sample(vector, outputs, failed)
-    found = elements(batch, answers, number, nearest, 0)
-    if failed and not found.wrong.any():  # another output is wrong
+    if not all(compared.comparable[first + output] for output in range(len(outputs))):
         return Sample(vector, outputs, failed)
     shape = batch.expected_shape[first]
-    wrong = found.wrong & failed
-    return Sample(vector, outputs, failed, wrong.reshape(shape), found.defined.reshape(shape))
+    found, *others = (
+        elements(batch, answers, number, nearest, output) for output in range(len(outputs))
+    )
+    wrong, defined = (found.wrong & failed).reshape(shape), found.defined.reshape(shape)
+    if not failed or wrong.any():
+        return Sample(vector, outputs, failed, wrong, defined)
+    places = (each.wrong for each in others if each.wrong.any() and each.wrong.size == wrong.size)
+    further = next(places, None)
+    if further is None:
+        return Sample(vector, outputs, failed)
+    return Sample(vector, outputs, failed, wrong, defined, further.reshape(shape))
 
 
 def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:

@@ -40,7 +40,9 @@ Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 Relation = Literal["is", "is not", "from", "to", "modulo"]
 Quantifier = Literal["", "some", "every"]
-Manner = Literal["values", "exception", "accepted", "shape", "type", "outputs"]
+Manner = Literal["values", "outputs", "exception", "accepted", "shape", "type"]
+OF_ELEMENTS: tuple[Manner, ...] = ("values", "outputs")
+"""Manners in which some elements are wrong and others right."""
 
 _ROWS = 9_000
 _ROUGH = 800
@@ -310,7 +312,9 @@ class Rule:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        what = "some values are wrong" if self.some else _MANNERS[self.manner]
+        what = _MANNERS[self.manner]
+        if self.some:
+            what = f"some {what.removeprefix('wrong ')} are wrong"
         if self.some and self.places == ((),):
             return what
         return f"{what} {'; also '.join(map(_place, self.places))}"
@@ -318,7 +322,7 @@ class Rule:
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
         layout = self._layout(vector)
-        if self.manner != "values" or layout.expected is None:
+        if self.manner not in OF_ELEMENTS or layout.expected is None:
             return None
         marked = np.zeros(layout.shape, np.bool_)
         for place in self.places:
@@ -338,7 +342,7 @@ class Rule:
 
     def fails(self, vector: Vector) -> bool:
         """Say whether the backend fails a vector."""
-        if self.manner == "values":
+        if self.manner in OF_ELEMENTS:
             shown = self.shown(vector)
             return shown is not None and bool(shown.any())
         layout = self._layout(vector)
@@ -355,15 +359,16 @@ class Rule:
 
     def prediction(self, vector: Vector) -> bytes | bool:
         """Return what it says of a vector, to be compared with what another rule says."""
-        if self.manner != "values":
+        if self.manner not in OF_ELEMENTS:
             return self.fails(vector)
         wrong = self.wrong(vector)
         return b"" if wrong is None or not wrong.any() else wrong.tobytes()
 
     def predicts(self, sample: Sample) -> bool:
         """Say whether the backend did so: what is wrong lies where it may be, and most is there."""
-        if self.manner != "values":
+        if self.manner not in OF_ELEMENTS:
             return self.fails(sample.vector) == (manner_of(sample) == self.manner)
+        sample = self.seen(sample)
         wrong, shown = self.wrong(sample.vector), self.shown(sample.vector)
         if shown is None or wrong is None or sample.wrong is None:
             return not sample.failed and (wrong is None or not wrong.any())
@@ -381,6 +386,10 @@ class Rule:
         known = self.instead is not None and not self.some
         share = _NEARLY_ALL if known else _SHARE[layout.operator.reduction.sums]
         return not layout.tells or int(sample.wrong.sum()) >= share * int(shown.sum())
+
+    def seen(self, sample: Sample) -> Sample:
+        """Return a sample with what is wrong in the output that the rule is about."""
+        return sample.of_further if self.manner == "outputs" else sample
 
     def explains(self, sample: Sample) -> bool:
         """See Hypothesis."""
@@ -436,11 +445,13 @@ def manner_of(sample: Sample) -> Manner | None:
         return "exception"
     if not sample.vector.values:
         return "accepted"
+    if sample.further is not None:
+        return "outputs"
     if sample.wrong is None:
         expected = [outcome.outputs[0].values for outcome in sample.vector.values]
         same = sample.outputs and any(sample.outputs[0].shape == e.shape for e in expected)
         return "type" if same else "shape"
-    return "values" if sample.wrong.any() else "outputs"
+    return "values"
 
 
 def learned(
@@ -463,6 +474,10 @@ def learned(
     for manner in manners:
         if manner == "values":
             rules += _rules_of_elements(samples, layouts, followed, rng, others)
+        elif manner == "outputs":
+            seen = [sample.of_further for sample in samples]
+            found = _rules_of_elements(seen, layouts, followed, rng, None)
+            rules += [replace(rule, manner=manner) for rule in found]
         else:
             table = _Table.of_cases(layouts, [manner_of(sample) == manner for sample in samples])
             rules += [
@@ -484,9 +499,9 @@ def _rules_of_elements(
     layouts: Sequence[Layout],
     followed: tuple[tuple[str, str], ...],
     rng: np.random.Generator,
-    others: Sequence[Instead],
+    others: Sequence[Instead] | None,
 ) -> list[Rule]:
-    """Return the rules for wrong values.
+    """Return the rules for wrong values, also with what comes instead unless `others` is None.
 
     They are learned from some elements; those that they get wrong are added, and they are learned
     again.
@@ -501,9 +516,10 @@ def _rules_of_elements(
     if not any(sample.failed for sample, _ in comparable):
         return []
     most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
-    instead = instead_of(
-        [sample for sample, _ in comparable], readings=dict(followed), others=others
-    )
+    instead = None
+    if others is not None:
+        failed = [sample for sample, _ in comparable]
+        instead = instead_of(failed, readings=dict(followed), others=others)
     telling = [_telling(sample, instead, dict(followed)) for sample, _ in comparable]
     chosen = [
         _chosen(sample, tells, most, rng)

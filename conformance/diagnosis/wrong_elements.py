@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
-from conformance.diagnosis.rules import Rule
+from conformance.diagnosis.rules import OF_ELEMENTS, Rule
 from conformance.vector import Vector
 
 _WHOLE = 0.9
@@ -65,6 +65,7 @@ class Elements:
 
     def holds(self, sample: Sample) -> bool:
         """Say whether elements are wrong, and none but those that may be."""
+        sample = self.rule.seen(sample)
         wrong, marked = sample.wrong, self._marked(sample)
         if wrong is None or marked is None:
             return False
@@ -76,6 +77,7 @@ class Elements:
 
     def share_of(self, sample: Sample) -> float:
         """Return the share of the elements marked that are wrong in a sample."""
+        sample = self.rule.seen(sample)
         wrong, marked = sample.wrong, self._marked(sample)
         if wrong is None or marked is None:
             return 0.0
@@ -91,7 +93,7 @@ class Elements:
 
 def of_elements(rule: Rule, samples: Iterable[Sample]) -> Hypothesis:
     """Return a rule about elements with the share that is wrong in samples; any other as it is."""
-    if rule.manner != "values":
+    if rule.manner not in OF_ELEMENTS:
         return rule
     whole = Elements(rule, 1.0)
     shares = [whole.share_of(sample) for sample in samples if whole.holds(sample)]

@@ -40,7 +40,7 @@ def of_common_numbers(samples: Sequence[Sample]) -> Iterator[Fault]:
 
 def _numbers(sample: Sample, kind: Kind) -> list[float]:
     """Return the numbers of a kind that occur in the wrong elements of a failure."""
-    if sample.wrong is None or sample.outputs is None:
+    if sample.wrong is None or sample.outputs is None or not sample.wrong.any():
         return []
     layout = layout_of(sample.vector, {})
     if layout.plan is None or layout.shape != sample.wrong.shape:

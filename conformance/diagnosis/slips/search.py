@@ -14,7 +14,7 @@ from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.planting import Planting, Together
-from conformance.diagnosis.slips import cells, lists, values, windows
+from conformance.diagnosis.slips import cells, indices, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
 from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.fault import Fault
@@ -90,7 +90,9 @@ def _alternatives(
 def _slips_for(seed: Sample, planting: Planting) -> tuple[Fault, ...]:
     """Return the slips that may reproduce a failure, the likelier ones first."""
     if seed.wrong is None:
-        return _of_shapes()
+        return (*_of_shapes(), *_of_indices())
+    if seed.further is not None:
+        return _of_indices()
     if _is_near(seed, planting):
         return (*_of_numbers(), *_of_places(), *_of_shapes())
     # Of large cases, what goes by the number of an entry is likeliest to be wrong.
@@ -152,7 +154,13 @@ def _weight(sample: Sample) -> int:
 
 def slips() -> tuple[Fault, ...]:
     """Return every slip."""
-    return (*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places())
+    return (*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places(), *_of_indices())
+
+
+@cache
+def _of_indices() -> tuple[Fault, ...]:
+    """Return the slips of indices, which leave values as they are."""
+    return _faults("slip-of-indices", indices.of_indices)
 
 
 @cache

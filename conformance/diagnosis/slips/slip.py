@@ -34,7 +34,8 @@ class Slip(NamedTuple):
 
     def fault_of_gradients(self, name: str) -> Fault | None:
         """Return it as a fault of gradients; None for one of what windows are reduced to."""
-        if self.step == "reduce" and not isinstance(self.wrap, _OnOutputs):
+        of_windows = self.step == "reduce" and not isinstance(self.wrap, _OnOutputs)
+        if of_windows or self.step == "further":
             return None
         reduction = self.needs.reduction and f"gradient of {self.needs.reduction}"
         return Fault(

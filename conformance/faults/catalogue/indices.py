@@ -124,6 +124,11 @@ def _numbered(
     summary: str, number: Callable[[ChosenCells], Array], bug: str = "", *, needs: Needs = INDEXED
 ) -> Behaviour:
     """Return `number(cells)` instead of the numbers of the chosen cells."""
+    return Behaviour(summary, needs, instead("further", numbering(number)), bug)
+
+
+def numbering(number: Callable[[ChosenCells], Array]) -> Callable[..., tuple[Array, ...]]:
+    """Return what computes `number(cells)` in place of the step `further`."""
 
     def further(
         right: Callable[..., Any], gathered: Gathered, divisor: Divisor, first: Array
@@ -138,7 +143,7 @@ def _numbered(
         numbers = np.where(flat == NOWHERE, NOWHERE, number(cells))
         return (numbers.astype(dtype_of(params.index_type)),)
 
-    return Behaviour(summary, needs, instead("further", further), bug)
+    return further
 
 
 def _in_padded_plane(cells: ChosenCells) -> Array:

@@ -1,0 +1,135 @@
+"""Slips of the indices of maxima: which position is numbered, in planes of which sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conformance.diagnosis.slips.slip import Slip, after, before, instead
+from conformance.faults.catalogue.building_blocks import INDEXED
+from conformance.faults.catalogue.indices import ChosenCells, numbering
+from conformance.operators import pipeline as steps
+from conformance.operators.clause import StepWrap
+from conformance.operators.pipeline import Gathered
+from conformance.vector import Array
+
+Positions = Callable[[ChosenCells], list[Any]]
+Sizes = Callable[[ChosenCells], tuple[int, ...]]
+
+
+def _of_axes(change: Callable[..., Any]) -> Positions:
+    """Return `change(position, begin pad, start of the window, its number, size)` per axis."""
+
+    def of(cells: ChosenCells) -> list[Any]:
+        sizes = cells.params.sizes
+        axes = zip(cells.positions, cells.begins, cells.starts, cells.windows, sizes, strict=True)
+        return [change(*axis) for axis in axes]
+
+    return of
+
+
+def _with_pads(begin: int, end: int) -> Sizes:
+    """Return sizes with so many times the begin and the end pad."""
+
+    def of(cells: ChosenCells) -> tuple[int, ...]:
+        axes = zip(steps.resolve_pads(cells.params), cells.params.sizes, strict=True)
+        return tuple(d + begin * first + end * last for (first, last), d in axes)
+
+    return of
+
+
+_POSITIONS: tuple[tuple[str, Positions], ...] = (
+    ("their position", _of_axes(lambda p, *_: p)),
+    ("their position in the padded input", _of_axes(lambda p, begin, *_: p + begin)),
+    ("their position less the begin pad", _of_axes(lambda p, begin, *_: p - begin)),
+    ("their position in the window", _of_axes(lambda p, _b, start, *_: p - start)),
+    (
+        "their position in what the window holds of the input",
+        _of_axes(lambda p, _b, start, *_: p - np.maximum(start, 0)),
+    ),
+    ("the first position of the window", _of_axes(lambda p, _b, s, *_: np.maximum(s, 0) + 0 * p)),
+    ("the number of the window", _of_axes(lambda p, _b, _s, window, _d: window + 0 * p)),
+    ("their position from the end", _of_axes(lambda p, _b, _s, _w, d: d - 1 - p)),
+    ("their position and one", _of_axes(lambda p, *_: p + 1)),
+    ("their position less one", _of_axes(lambda p, *_: p - 1)),
+    ("their position in reverse axis order", lambda cells: cells.positions[::-1]),
+)
+_SIZES: tuple[tuple[str, Sizes], ...] = (
+    ("the input", lambda cells: cells.params.sizes),
+    ("the padded input", _with_pads(1, 1)),
+    ("the input and its begin pads", _with_pads(1, 0)),
+    ("the input and its end pads", _with_pads(0, 1)),
+    ("the output", lambda cells: cells.shape[2:]),
+    ("the kernel", lambda cells: cells.params.kernel or cells.params.sizes),
+    ("the input in reverse axis order", lambda cells: cells.params.sizes[::-1]),
+    ("1 cell", lambda cells: (1,) * len(cells.params.sizes)),
+)
+_PLACES: tuple[tuple[str, Callable[[ChosenCells], Array]], ...] = (
+    ("without the batch", lambda c: c.of(0 * c.batch, c.channel)),
+    ("without the channel", lambda c: c.of(c.batch, 0 * c.channel)),
+    ("of the next batch", lambda c: c.of(c.batch + 1, c.channel)),
+    ("of the next channel", lambda c: c.of(c.batch, c.channel + 1)),
+    (
+        "with batch and channel exchanged",
+        lambda c: c.of(c.channel, c.batch, (c.shape[1], c.shape[0])),
+    ),
+)
+_FIELDS: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    *(
+        (f"counted from dimension {axis}", "index_axis", lambda _, axis=axis: axis)
+        for axis in (0, 1, 2, -1)
+    ),
+    ("counted from the dimension after", "index_axis", lambda axis: axis + 1),
+    ("counted from the dimension before", "index_axis", lambda axis: axis - 1),
+    ("in row-major order", "storage_order", lambda _: "row-major"),
+    ("in column-major order", "storage_order", lambda _: "column-major"),
+    *(
+        (f"returned as {name}", "index_type", lambda _, name=name: name)
+        for name in ("int32", "int64")
+    ),
+)
+_KEPT_IN = ("int8", "uint8", "int16", "uint16", "int32", "float16", "float32", "float64")
+
+
+def of_indices() -> Iterator[Slip]:
+    """Yield slips of how the cells of maxima are numbered, and of what becomes of the numbers."""
+    for (where, positions), (plane, sizes) in product(_POSITIONS, _SIZES):
+        if (where, plane) != (_POSITIONS[0][0], _SIZES[0][0]):
+            yield _numbered(f"{where}, in planes of the sizes of {plane}", _cells(positions, sizes))
+    for words, number in _PLACES:
+        yield _numbered(f"their position, {words}", number)
+    for words, field, change in _FIELDS:
+        yield Slip(f"indices were {words}", "further", _changed(field, change), INDEXED)
+    for kind in _KEPT_IN:
+        yield Slip(f"indices were kept in {kind}", "further", _kept_in(kind), INDEXED)
+
+
+def _numbered(words: str, number: Callable[[ChosenCells], Array]) -> Slip:
+    compute = numbering(number)
+    return Slip(f"indices of cells were made from {words}", "further", instead(compute), INDEXED)
+
+
+def _cells(positions: Positions, sizes: Sizes) -> Callable[[ChosenCells], Array]:
+    return lambda cells: cells.at(positions(cells), sizes(cells))
+
+
+def _changed(field: str, change: Callable[[Any], Any]) -> StepWrap:
+    """Let an attribute mean something else."""
+
+    def other(gathered: Gathered, *given: Any) -> tuple[Any, ...]:
+        params = gathered.params
+        changed = replace(params, **{field: change(getattr(params, field))})
+        return replace(gathered, params=changed), *given
+
+    return before(other)
+
+
+def _kept_in(kind: str) -> StepWrap:
+    def kept(right: tuple[Array, ...], *_: Any) -> tuple[Array, ...]:
+        return tuple(each.astype(kind).astype(each.dtype) for each in right)
+
+    return after(kept)
