@@ -231,7 +231,9 @@ class Experiments:
         if len(several) < 2:
             return
         together = [s for s in self._failing if any(trial.explains(s) for trial in several)]
-        for faults in next(iter(likely_slips(together, self._planting, most=1)), []):
+        for faults in next(
+            iter(likely_slips(together, self._conforming, self._planting, most=1)), []
+        ):
             hypothesis = FaultHypothesis(faults, self._planting)
             covered = [t for t in several if all(map(hypothesis.explains, t.predicted))]
             if len(covered) > 1 and self._in_place_of(
@@ -268,7 +270,7 @@ class Experiments:
             left = [s for s in self._failing if not self._is_explained(s)]
             suspects = [
                 [faults for faults in alternatives if not self._has(faults)]
-                for alternatives in likely_slips(left, self._planting)
+                for alternatives in likely_slips(left, self._conforming, self._planting)
             ]
             self.on_faults([alternatives for alternatives in suspects if alternatives])
 

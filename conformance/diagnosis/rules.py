@@ -448,9 +448,8 @@ def manner_of(sample: Sample) -> Manner | None:
     if sample.further is not None:
         return "outputs"
     if sample.wrong is None:
-        expected = [outcome.outputs[0].values for outcome in sample.vector.values]
-        same = sample.outputs and any(sample.outputs[0].shape == e.shape for e in expected)
-        return "type" if same else "shape"
+        shapes = [[each.values.shape for each in o.outputs] for o in sample.vector.values]
+        return "type" if [each.shape for each in sample.outputs] in shapes else "shape"
     return "values"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -12,7 +13,9 @@ import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, before, instead, on_outputs
 from conformance.dtypes import dtype_of, float_format
+from conformance.faults.catalogue.building_blocks import STRIDED, WINDOWED, reading_other_cells
 from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows, clip
 from conformance.vector import Array
@@ -113,18 +116,44 @@ _SIDES: tuple[tuple[str, Reach], ...] = (
 )
 
 
+# Cells of windows --------------------------------------------------------------------------------
+
+_STEPS: tuple[tuple[str, Callable[[Params, int], int], Needs], ...] = (
+    ("2 cells", lambda _params, _axis: 2, WINDOWED),
+    ("3 cells", lambda _params, _axis: 3, WINDOWED),
+    ("as many cells as the stride", lambda params, axis: params.strides[axis], STRIDED),
+)
+
+
+def of_steps() -> Iterator[Slip]:
+    """Yield slips in which the cells of a window lie apart."""
+    for words, step, needs in _STEPS:
+        apart = reading_other_cells(partial(_apart, step), unclipped=True)["gather"]
+        yield Slip(f"cells of a window lay {words} apart", "gather", apart, needs)
+
+
+def _apart(
+    step: Callable[[Params, int], int], cells: list[int], d: int, params: Params, axis: int
+) -> list[int]:
+    positions = range(cells[0], cells[0] + len(cells) * step(params, axis), step(params, axis))
+    return [position for position in positions if 0 <= position < d]
+
+
 # Entries of arrays -------------------------------------------------------------------------------
 
 
 def of_entries() -> Iterator[Slip]:
     """Yield slips in which entry of the data is read, or of the output written."""
+    for words, change in other_entries("the data"):
+        yield Slip(words, "gather", _data(change))
+    for words, change in other_entries("the output", "returned"):
+        yield Slip(words, "reduce", on_outputs(change))
+
+
+def other_entries(what: str, done: str = "read") -> Iterator[tuple[str, Callable[[Array], Array]]]:
+    """Yield words and a change for each way to take other entries of an array."""
     for (unit, axes), (words, source) in product(_UNITS, _SOURCES):
-        taken = _taken(axes, source)
-        yield Slip(
-            f"in place of each {unit} of the data, {words} were read", "gather", _data(taken)
-        )
-        said = f"in place of each {unit} of the output, {words} were returned"
-        yield Slip(said, "reduce", on_outputs(taken))
+        yield f"in place of each {unit} of {what}, {words} were {done}", _taken(axes, source)
 
 
 def _data(change: Callable[[Array], Array]) -> StepWrap:
@@ -186,14 +215,11 @@ def _taken(axes: Callable[[int], range], source: Source) -> Callable[[Array], Ar
 
 def of_layouts() -> Iterator[Slip]:
     """Yield slips in the order of axes, and in the element type of the output."""
-    for words, other in _ORDERS:
-        yield Slip(f"{words} of the output were exchanged", "reduce", on_outputs(other))
-        stored: Callable[[Array], Array] = lambda array, other=other: _stored(other(array), array)  # type: ignore[misc]  # noqa: E731
-        said = f"{words} of the output were exchanged, and its shape were right"
-        yield Slip(said, "reduce", on_outputs(stored))
-        yield Slip(f"the data were laid out with {words} exchanged", "gather", _data(stored))
-    for words, change in _SHAPES:
+    for words, change in other_layouts("the output"):
         yield Slip(words, "reduce", on_outputs(change))
+    for words, other in _ORDERS:
+        laid_out = _data(partial(_stored, other))
+        yield Slip(f"the data were laid out with {words} exchanged", "gather", laid_out)
     for name in ("float32", "float64", "int32", "int64"):
         for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
             words = f"an output of {what} were {name}"
@@ -207,16 +233,26 @@ _ORDERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("channels and the spatial axes", lambda a: np.moveaxis(a, 1, -1)),
 )
 _SHAPES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("axes of length 1 of the output were dropped", lambda a: a.squeeze()),
-    ("the spatial axes of the output were one", lambda a: a.reshape(*a.shape[:2], -1)),
-    ("the first batch alone were returned, without its axis", lambda a: a[0]),
-    ("batches and channels of the output were one axis", lambda a: a.reshape(-1, *a.shape[2:])),
+    ("axes of length 1 of {} were dropped", lambda a: a.squeeze()),
+    ("the spatial axes of {} were one", lambda a: a.reshape(*a.shape[:2], -1)),
+    ("the first batch alone of {} were returned, without its axis", lambda a: a[0]),
+    ("batches and channels of {} were one axis", lambda a: a.reshape(-1, *a.shape[2:])),
 )
 
 
-def _stored(other: Array, array: Array) -> Array:
-    """Return the memory of another array in the shape of one."""
-    return np.ascontiguousarray(other).reshape(array.shape)
+def other_layouts(what: str) -> Iterator[tuple[str, Callable[[Array], Array]]]:
+    """Yield words and a change for each other order or number of axes of an array."""
+    for words, other in _ORDERS:
+        yield f"{words} of {what} were exchanged", other
+        said = f"{words} of {what} were exchanged, and its shape were right"
+        yield said, partial(_stored, other)
+    for words, change in _SHAPES:
+        yield words.format(what), change
+
+
+def _stored(change: Callable[[Array], Array], array: Array) -> Array:
+    """Return the memory of a changed array in the shape of the array."""
+    return np.ascontiguousarray(change(array)).reshape(array.shape)
 
 
 def _cast(kinds: str, name: str) -> Callable[[Array], Array]:

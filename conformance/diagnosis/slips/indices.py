@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from conformance.diagnosis.slips.cells import other_layouts
 from conformance.diagnosis.slips.slip import Slip, after, before, instead
 from conformance.faults.catalogue.building_blocks import INDEXED
 from conformance.faults.catalogue.indices import ChosenCells, numbering
@@ -30,6 +32,11 @@ def _of_axes(change: Callable[..., Any]) -> Positions:
         return [change(*axis) for axis in axes]
 
     return of
+
+
+def _exchanged(numbers: list[Any]) -> list[Any]:
+    """Return numbers per axis with those of the last two exchanged."""
+    return [*numbers[:-2], *numbers[:-3:-1]]
 
 
 def _with_pads(begin: int, end: int) -> Sizes:
@@ -57,6 +64,7 @@ _POSITIONS: tuple[tuple[str, Positions], ...] = (
     ("their position and one", _of_axes(lambda p, *_: p + 1)),
     ("their position less one", _of_axes(lambda p, *_: p - 1)),
     ("their position in reverse axis order", lambda cells: cells.positions[::-1]),
+    ("their position with the last two axes exchanged", lambda cells: _exchanged(cells.positions)),
 )
 _SIZES: tuple[tuple[str, Sizes], ...] = (
     ("the input", lambda cells: cells.params.sizes),
@@ -66,6 +74,10 @@ _SIZES: tuple[tuple[str, Sizes], ...] = (
     ("the output", lambda cells: cells.shape[2:]),
     ("the kernel", lambda cells: cells.params.kernel or cells.params.sizes),
     ("the input in reverse axis order", lambda cells: cells.params.sizes[::-1]),
+    (
+        "the input with the last two axes exchanged",
+        lambda cells: (*_exchanged([*cells.params.sizes]),),
+    ),
     ("1 cell", lambda cells: (1,) * len(cells.params.sizes)),
 )
 _PLACES: tuple[tuple[str, Callable[[ChosenCells], Array]], ...] = (
@@ -77,6 +89,8 @@ _PLACES: tuple[tuple[str, Callable[[ChosenCells], Array]], ...] = (
         "with batch and channel exchanged",
         lambda c: c.of(c.channel, c.batch, (c.shape[1], c.shape[0])),
     ),
+    ("as if channels came last", lambda c: _channels_last(c, c.batch)),
+    ("as if channels came last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
 )
 _FIELDS: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     *(
@@ -104,8 +118,11 @@ def of_indices() -> Iterator[Slip]:
         yield _numbered(f"their position, {words}", number)
     for words, field, change in _FIELDS:
         yield Slip(f"indices were {words}", "further", _changed(field, change), INDEXED)
+    for words, other in other_layouts("the indices"):
+        yield Slip(words, "further", after(partial(_each, other)), INDEXED)
     for kind in _KEPT_IN:
-        yield Slip(f"indices were kept in {kind}", "further", _kept_in(kind), INDEXED)
+        kept = after(partial(_each, partial(_kept_in, kind)))
+        yield Slip(f"indices were kept in {kind}", "further", kept, INDEXED)
 
 
 def _numbered(words: str, number: Callable[[ChosenCells], Array]) -> Slip:
@@ -115,6 +132,15 @@ def _numbered(words: str, number: Callable[[ChosenCells], Array]) -> Slip:
 
 def _cells(positions: Positions, sizes: Sizes) -> Callable[[ChosenCells], Array]:
     return lambda cells: cells.at(positions(cells), sizes(cells))
+
+
+def _channels_last(cells: ChosenCells, batch: Array) -> Array:
+    places = (batch, *cells.positions, cells.channel)
+    sizes = (cells.shape[0], *cells.params.sizes, cells.shape[1])
+    number = np.zeros_like(cells.batch)
+    for place, size in zip(places, sizes, strict=True):
+        number = number * size + place
+    return number
 
 
 def _changed(field: str, change: Callable[[Any], Any]) -> StepWrap:
@@ -128,8 +154,9 @@ def _changed(field: str, change: Callable[[Any], Any]) -> StepWrap:
     return before(other)
 
 
-def _kept_in(kind: str) -> StepWrap:
-    def kept(right: tuple[Array, ...], *_: Any) -> tuple[Array, ...]:
-        return tuple(each.astype(kind).astype(each.dtype) for each in right)
+def _kept_in(kind: str, array: Array) -> Array:
+    return array.astype(kind).astype(array.dtype)
 
-    return after(kept)
+
+def _each(change: Callable[[Array], Array], right: tuple[Array, ...], *_: Any) -> tuple[Array, ...]:
+    return tuple(np.array(change(each), order="C") for each in right)

@@ -12,6 +12,7 @@ from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
     AVERAGES,
+    DILATED,
     EVERY,
     WINDOWED,
 )
@@ -46,6 +47,7 @@ class _Place(NamedTuple):
 _NOUNS = {
     "kernel": "kernel size",
     "strides": "stride",
+    "dilations": "dilation",
     "pads_begin": "begin pad",
     "pads_end": "end pad",
     "sizes": "input size",
@@ -130,7 +132,8 @@ def _clipped(change: Change) -> StepWrap:
 
     def wrong(right: Callable[..., Gathered], data: Array, params: Params, w: Windows) -> Gathered:
         sizes = map(min, change(_lists(params))["sizes"], data.shape[2:])
-        return right(data, replace(params, sizes=tuple(sizes)), w)
+        clipped = right(data, replace(params, sizes=tuple(sizes)), w)
+        return replace(clipped, params=params)
 
     return instead(wrong)
 
@@ -148,25 +151,31 @@ def _laid_out(change: Change) -> StepWrap:
     return instead(wrong)
 
 
-_ATTRIBUTES = ("kernel", "strides", "pads_begin", "pads_end")
-_PADS = _ATTRIBUTES[2:]
+_PADS = ("pads_begin", "pads_end")
+_ATTRIBUTES = ("kernel", "strides", *_PADS)
+_DILATED = (*_ATTRIBUTES, "dilations")
 _PLACES = (
-    _Place("", "resolve", _resolved, (*_ATTRIBUTES, "sizes", "output")),
-    _Place(", for the padding of same_* alone", "pads", _before, ("kernel", "strides", "sizes")),
+    _Place("", "resolve", _resolved, (*_DILATED, "sizes", "output")),
+    _Place(
+        ", for the padding of same_* alone",
+        "pads",
+        _before,
+        ("kernel", "strides", "dilations", "sizes"),
+    ),
     _Place("", "pads", _of_same("wanted"), ("wanted",)),
     _Place("", "pads", _of_same("total"), ("total",)),
     _Place(", that of same_* too", "pads", _padded, _PADS),
-    _Place(", for the output size alone", "extent", _before, (*_ATTRIBUTES, "sizes")),
+    _Place(", for the output size alone", "extent", _before, (*_DILATED, "sizes")),
     _Place("", "extent", _counted, ("extent",)),
     _Place(
         ", for the place of windows alone",
         "windows",
         _before,
-        ("kernel", "strides", "pads_begin", "sizes"),
+        ("kernel", "strides", "dilations", "pads_begin", "sizes"),
     ),
     _Place(", where windows are clipped", "gather", _clipped, ("sizes",)),
     _Place(", for what counts in the divisor alone", "divide", _before, (*_PADS, "sizes")),
-    _Place(", for the divisor alone", "divide", _laid_out, _ATTRIBUTES),
+    _Place(", for the divisor alone", "divide", _laid_out, _DILATED),
 )
 
 
@@ -176,7 +185,7 @@ def of_lists() -> Iterator[Slip]:
         for names, said, change in _changes(place.lists):
             needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
-    single = [(f"every {_NOUNS[name]}", (name,)) for name in (*_ATTRIBUTES, "sizes", "output")]
+    single = [(f"every {_NOUNS[name]}", (name,)) for name in (*_DILATED, "sizes", "output")]
     for (what, names), (words, of) in product((*single, ("every pad", _PADS)), _LIMITS):
         change = _reads(dict.fromkeys(names, _each(of)))
         yield Slip(f"{what} were {words}", "resolve", _resolved(change), _having(*names))
@@ -188,6 +197,8 @@ def _having(*names: str) -> Needs:
         return AUTO_PADDED
     if "output" in names:
         return ADAPTIVE
+    if "dilations" in names:
+        return DILATED
     return WINDOWED if {*_ATTRIBUTES} & {*names} else EVERY
 
 
@@ -200,7 +211,7 @@ def _changes(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Cha
         if {*several} <= {*names}:
             for words, reading in readings:
                 yield several, f"{what} were {words}", _reads(dict.fromkeys(several, reading))
-    for one, other in (_PADS, _ATTRIBUTES[:2]):
+    for one, other in (_PADS, ("kernel", "strides"), ("strides", "dilations")):
         if {one, other} <= {*names}:
             said = f"{_NOUNS[one]} and {_NOUNS[other]} were exchanged"
             yield (one, other), said, _reads({one: _other(other), other: _other(one)})

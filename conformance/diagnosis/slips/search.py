@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from time import thread_time
 
 import numpy as np
@@ -14,12 +15,13 @@ from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.planting import Planting, Together
-from conformance.diagnosis.slips import cells, indices, lists, values, windows
+from conformance.diagnosis.slips import cells, gradients, indices, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
 from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.reference.rounding import widen
+from conformance.vector import Vector
 
 _SEEDS = 3
 """Failures that slips are looked for which reproduce them."""
@@ -43,21 +45,26 @@ _SECONDS = 4.0
 
 
 def likely_slips(
-    left: Sequence[Sample], planting: Planting, most: int = _SUSPECTS
+    left: Sequence[Sample],
+    conforming: Sequence[Sample],
+    planting: Planting,
+    most: int = _SUSPECTS,
 ) -> list[list[Together]]:
     """Return suspects: slips that reproduce many of the failures that are left, likeliest first.
 
-    Each suspect holds alternatives, those first that reproduce most, and of these the simplest.
-    The next suspect reproduces most of what the first one leaves, alone or together with it.
+    Each suspect holds alternatives, those first that reproduce most, and of these the simplest; all
+    but the first do not show in any of a few vectors that conform. The next suspect reproduces most
+    of what the first one leaves, alone or together with it.
     """
-    left = [s for s in left if s.outputs and s.vector.values]
+    left = [s for s in left if s.vector.values and (s.outputs or _is_of_gradient(s))]
     # Large ones take long: they are looked at where there are no others.
     left = [s for s in left if _weight(s) <= _LARGEST] or sorted(left, key=_weight)[:_FEW]
+    right = [s.vector for s in thinned(conforming, _HELD_AGAINST) if _weight(s) <= _LARGEST]
     suspects: list[list[Together]] = []
     until = thread_time() + _SECONDS
     while left and len(suspects) < most:
         first = suspects[0][0] if suspects else ()
-        alternatives = _alternatives(left, first, planting, until)
+        alternatives = _alternatives(left, right, first, planting, until)
         if not alternatives:
             break
         suspects.append(alternatives)
@@ -65,8 +72,17 @@ def likely_slips(
     return suspects
 
 
+def _is_of_gradient(sample: Sample) -> bool:
+    """Say so: of gradients, slips raise exceptions where windows are more or fewer."""
+    return operator_named(sample.vector.case.operator).forward is not None
+
+
 def _alternatives(
-    left: Sequence[Sample], first: Together, planting: Planting, until: float
+    left: Sequence[Sample],
+    right: Sequence[Vector],
+    first: Together,
+    planting: Planting,
+    until: float,
 ) -> list[Together]:
     """Return the slips that reproduce most of some failures, alone or together with the first."""
     sample = sorted(thinned(left, _HELD_AGAINST), key=_as_seed)
@@ -84,19 +100,49 @@ def _alternatives(
         if max(counts.values(), default=0) >= _NEARLY_ALL * len(sample):
             break
     likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
-    return sorted(likely, key=lambda each: -counts[each])[:_ALTERNATIVES]
+    likely.sort(key=lambda each: -counts[each])
+    narrowed = (_narrowed(each, sample, right, planting) for each in likely)
+    without = (each for each in narrowed if each is not None)
+    return [*islice(without, _ALTERNATIVES)] or likely[:1]
+
+
+def _narrowed(
+    slip: Together, failing: Sequence[Sample], right: Sequence[Vector], planting: Planting
+) -> Together | None:
+    """Return a slip, or that of one reduction, which shows in no vector that conforms; or None."""
+    shown = planting.shows(slip, right)
+    conforming = {_reduction(v) for v, shows in zip(right, shown, strict=True) if shows}
+    if not conforming:
+        return slip
+    of_failing = {_reduction(sample.vector) for sample in failing}
+    if len(of_failing) > 1 or of_failing & conforming:
+        return None
+    return tuple(_of_reduction(fault, *of_failing) for fault in slip)
+
+
+def _reduction(vector: Vector) -> str:
+    return operator_named(vector.case.operator).reduction.name
+
+
+@cache  # what is planted is known by its identity
+def _of_reduction(slip: Fault, reduction: str) -> Fault:
+    words = f"{slip.summary}, where the reduction is {reduction}"
+    return replace(slip, summary=words, needs=replace(slip.needs, reduction=reduction))
 
 
 def _slips_for(seed: Sample, planting: Planting) -> tuple[Fault, ...]:
     """Return the slips that may reproduce a failure, the likelier ones first."""
+    if seed.outputs is None:
+        return _of_shapes()
     if seed.wrong is None:
         return (*_of_shapes(), *_of_indices())
     if seed.further is not None:
         return _of_indices()
+    own = _of_gradients() if _is_of_gradient(seed) else ()
     if _is_near(seed, planting):
-        return (*_of_numbers(), *_of_places(), *_of_shapes())
+        return (*_of_numbers(), *own, *_of_places(), *_of_shapes())
     # Of large cases, what goes by the number of an entry is likeliest to be wrong.
-    return (*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places())
+    return (*_of_entries(), *own, *_of_shapes(), *_of_numbers(), *_of_places())
 
 
 def _is_near(failure: Sample, planting: Planting) -> bool:
@@ -148,19 +194,28 @@ def _as_seed(sample: Sample) -> tuple[bool, int]:
 
 def _weight(sample: Sample) -> int:
     """Return how many cells a case and what a backend made of it have, about."""
-    assert sample.outputs is not None
-    return max(sample.outputs[0].size, sample.vector.case.data.size)
+    returned = sample.outputs[0].size if sample.outputs else 0
+    return max(returned, sample.vector.case.data.size)
 
 
 def slips() -> tuple[Fault, ...]:
     """Return every slip."""
-    return (*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places(), *_of_indices())
+    return (
+        *(*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places()),
+        *(*_of_indices(), *_of_gradients()),
+    )
 
 
 @cache
 def _of_indices() -> tuple[Fault, ...]:
     """Return the slips of indices, which leave values as they are."""
     return _faults("slip-of-indices", indices.of_indices)
+
+
+@cache
+def _of_gradients() -> tuple[Fault, ...]:
+    """Return the slips that gradients alone can have."""
+    return _faults("slip-of-gradients", gradients.of_gradients)
 
 
 @cache
@@ -184,7 +239,9 @@ def _of_numbers() -> tuple[Fault, ...]:
 @cache
 def _of_places() -> tuple[Fault, ...]:
     """Return the slips of windows: what they hold, and what they divide by."""
-    return _faults("slip-of-places", windows.of_divisors, windows.of_windows, cells.of_padding)
+    return _faults(
+        "slip-of-places", windows.of_divisors, windows.of_windows, cells.of_steps, cells.of_padding
+    )
 
 
 def _faults(name: str, *made: Callable[[], Iterable[Slip]]) -> tuple[Fault, ...]:

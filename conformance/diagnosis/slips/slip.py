@@ -35,7 +35,7 @@ class Slip(NamedTuple):
     def fault_of_gradients(self, name: str) -> Fault | None:
         """Return it as a fault of gradients; None for one of what windows are reduced to."""
         of_windows = self.step == "reduce" and not isinstance(self.wrap, _OnOutputs)
-        if of_windows or self.step == "further":
+        if of_windows or self.step == "further" or self.needs.gradient:
             return None
         reduction = self.needs.reduction and f"gradient of {self.needs.reduction}"
         return Fault(

@@ -182,12 +182,18 @@ def of_numbers() -> Iterator[Slip]:
     for words, of_integers in _CHANGES_OF_INTEGERS:
         changed = _of_integers(of_integers)
         said = f"integers were {words} before they are compared"
-        yield Slip(said, "reduce", _reduced(changed), TAKING_INTEGERS)
+        yield Slip(said, "reduce", of_cells(changed), TAKING_INTEGERS)
         said = f"results that are integers were {words}"
         yield Slip(said, "reduce", on_outputs(changed), TAKING_INTEGERS)
     said = "results were cut off, not rounded"
     yield Slip(said, "reduce", computed(_cut_off_results), AVERAGES)
     yield from _of_reciprocals(_ROUNDINGS)
+
+
+def other_numbers(what: str) -> Iterator[tuple[str, Callable[[Array], Array]]]:
+    """Yield words and a change for each way to take other numbers for floating-point ones."""
+    for words, change in _CHANGES:
+        yield f"{what} were {words}", _of_floats(change)
 
 
 def of_bits(value: float, words: str) -> Iterator[Slip]:
@@ -246,13 +252,13 @@ def _changed(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
     for words, change in changes:
         of_floats = _of_floats(change)
         yield Slip(f"results were {words}", "reduce", on_outputs(of_floats))
-        yield Slip(f"cells were {words}", "reduce", _reduced(of_floats))
+        yield Slip(f"cells were {words}", "reduce", of_cells(of_floats))
         yield Slip(f"sums were {words} before the division", "reduce", _summed(change), AVERAGES)
         yield Slip(f"running sums were {words}", "reduce", _summed(change, running=True), AVERAGES)
 
 
-def _reduced(change: Callable[[Array], Array]) -> StepWrap:
-    """Reduce changed cells."""
+def of_cells(change: Callable[[Array], Array]) -> StepWrap:
+    """Let the step `reduce` have changed cells."""
     return lambda right: (
         lambda gathered, divisor: right(replace(gathered, data=change(gathered.data)), divisor)
     )

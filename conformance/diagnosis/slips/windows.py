@@ -146,6 +146,9 @@ _BLOCK_STARTS: tuple[tuple[str, BlockEnd], ...] = (
     ("i d / o rounded to nearest", lambda i, d, o, _: (2 * i * d + o) // (2 * o)),
     ("i times (d / o rounded down)", lambda i, d, o, _: i * (d // o)),
     ("i times (d / o rounded up)", lambda i, d, o, _: i * -(-d // o)),
+    ("i times o", lambda i, _d, o, _: i * o),
+    ("i o / d rounded down", lambda i, d, o, _: i * o // d),
+    ("the first cell", lambda i, _d, _o, _: i * 0),
     ("i d / o in float32 rounded down", lambda i, d, o, _: _in_float32(i, d, o, np.floor)),
     ("i times (d / o in float32), rounded down", lambda i, d, o, _: _scaled(i, d, o, np.floor)),
 )
@@ -156,6 +159,10 @@ _BLOCK_STOPS: tuple[tuple[str, BlockEnd], ...] = (
     ("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
     ("its begin plus (d / o rounded down)", lambda _, d, o, start: start + d // o),
     ("its begin plus (d / o rounded up)", lambda _, d, o, start: start - (-d // o)),
+    ("its begin plus o", lambda _, _d, o, start: start + o),
+    ("its begin plus 1", lambda _, _d, _o, start: start + 1),
+    ("the last cell", lambda i, d, _o, _: i * 0 + d),
+    ("(i + 1) o / d rounded up", lambda i, d, o, _: -(-(i + 1) * o // d)),
     (
         "its begin plus d less (o - 1) times (d / o rounded down)",
         lambda _, d, o, start: start + d - (o - 1) * (d // o),
@@ -181,8 +188,8 @@ def _blocks(start: BlockEnd, stop: BlockEnd) -> Callable[..., Windows]:
         ends = []
         for d, o in zip(params.sizes, extent, strict=True):
             i = np.arange(o, dtype=np.int64)
-            begins = np.minimum(start(i, d, o, i), d - 1)
-            ends.append((begins, np.clip(stop(i, d, o, begins), begins + 1, d)))
+            begins = start(i, d, o, i)
+            ends.append((begins, np.maximum(stop(i, d, o, begins), begins)))
         return Windows(tuple(a for a, _ in ends), tuple(b for _, b in ends))
 
     return blocks

@@ -21,6 +21,7 @@ from conformance.faults.catalogue.values import (
     in_doubles,
     rounded_to,
 )
+from conformance.operators.clause import StepWrap
 from conformance.operators.gradients import Gradient
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
@@ -133,22 +134,26 @@ def _shares_of(norms: NormShares, values: npt.NDArray[np.float64]) -> Shares:
     return Shares(values, ones, norms.cells, norms.undefined, norms.pairs.windows)
 
 
-def _terms(summary: str, change: Terms, needs: Needs = _EVERY) -> Behaviour:
-    """Add up other shares."""
-    replaces: Replaces = {"reduce": lambda right: _Changed(right, lambda given: given, change)}
-    return Behaviour(summary, needs, replaces)
+def with_terms(change: Terms) -> StepWrap:
+    """Let the step `reduce` of a gradient add up other shares."""
+    return lambda right: _Changed(right, lambda given: given, change)
 
 
-def _given(summary: str, change: Change, needs: Needs = _EVERY) -> Behaviour:
-    """Take another gradient of the output, of the same shape."""
+def with_gradient(change: Change) -> StepWrap:
+    """Let it take another gradient of the output, of the same shape."""
 
     def gather(gathered: Gathered) -> Gathered:
         return replace(gathered, gradient=change(np.asarray(gathered.gradient)))
 
-    replaces: Replaces = {
-        "reduce": lambda right: _Changed(right, gather, lambda shares, _gathered: shares)
-    }
-    return Behaviour(summary, needs, replaces)
+    return lambda right: _Changed(right, gather, lambda shares, _gathered: shares)
+
+
+def _terms(summary: str, change: Terms, needs: Needs = _EVERY) -> Behaviour:
+    return Behaviour(summary, needs, {"reduce": with_terms(change)})
+
+
+def _given(summary: str, change: Change, needs: Needs = _EVERY) -> Behaviour:
+    return Behaviour(summary, needs, {"reduce": with_gradient(change)})
 
 
 def _result(
@@ -177,7 +182,7 @@ def _masked(shares: Shares, is_kept: npt.NDArray[np.bool_]) -> Shares:
     return replace(shares, values=np.where(is_kept, shares.values, zero))
 
 
-def _rank(shares: Shares) -> npt.NDArray[np.int64]:
+def rank_of(shares: Shares) -> npt.NDArray[np.int64]:
     """Return which share of its cell each is, 0 for that of its first window."""
     order = np.argsort(shares.cells, kind="stable")
     starts = first_of_each(shares.cells[order])
@@ -187,25 +192,28 @@ def _rank(shares: Shares) -> npt.NDArray[np.int64]:
     return ranks
 
 
-def _counts(shares: Shares) -> npt.NDArray[np.int64]:
+def counts_of(shares: Shares) -> npt.NDArray[np.int64]:
+    """Return how many shares the cell of each has."""
     counts: npt.NDArray[np.int64] = np.bincount(shares.cells, minlength=1)[shares.cells]
     return counts
 
 
 def _not_zero_last(shares: Shares) -> npt.NDArray[np.bool_]:
     """Mark the last share of each cell that is not zero: what overwrites all others."""
-    rank = np.where(shares.values != 0, _rank(shares), -1)
+    rank = np.where(shares.values != 0, rank_of(shares), -1)
     largest = np.full((len(rank), int(shares.cells.max(initial=0)) + 1), -1)
     np.maximum.at(largest, (np.arange(len(rank))[:, np.newaxis], shares.cells), rank)
     marks: npt.NDArray[np.bool_] = rank == largest[:, shares.cells]
     return marks
 
 
-def _last_wins(shares: Shares, _gathered: Gathered) -> Shares:
+def last_wins(shares: Shares, _gathered: Gathered) -> Shares:
+    """Leave each cell its last share that is not zero."""
     return _masked(shares, _not_zero_last(shares))
 
 
-def _first_wins(shares: Shares, gathered: Gathered) -> Shares:
+def first_wins(shares: Shares, gathered: Gathered) -> Shares:
+    """Leave each cell its first share that is not zero."""
     backwards = replace(
         shares,
         values=shares.values[:, ::-1],
@@ -213,18 +221,19 @@ def _first_wins(shares: Shares, gathered: Gathered) -> Shares:
         divisor=shares.divisor[..., ::-1],
         undefined=None if shares.undefined is None else shares.undefined[:, ::-1],
     )
-    return _last_wins(backwards, gathered)
+    return last_wins(backwards, gathered)
 
 
 def _averaged(shares: Shares, _gathered: Gathered) -> Shares:
-    return replace(shares, divisor=shares.divisor * _counts(shares))
+    return replace(shares, divisor=shares.divisor * counts_of(shares))
 
 
-def _fewer(is_kept: Callable[[Shares], npt.NDArray[np.bool_]]) -> Terms:
+def shares_kept(is_kept: Callable[[Shares], npt.NDArray[np.bool_]]) -> Terms:
+    """Leave out some shares."""
     return lambda shares, _gathered: _masked(shares, is_kept(shares))
 
 
-def _windows_kept(is_kept: Callable[[npt.NDArray[np.int64], int], Any]) -> Terms:
+def windows_kept(is_kept: Callable[[npt.NDArray[np.int64], int], Any]) -> Terms:
     """Leave out what some windows give, by their numbers in a plane and how many there are."""
 
     def change(shares: Shares, gathered: Gathered) -> Shares:
@@ -235,13 +244,13 @@ def _windows_kept(is_kept: Callable[[npt.NDArray[np.int64], int], Any]) -> Terms
     return change
 
 
-def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
+def added_in(kind: str, wide: tuple[str, ...]) -> Terms:
     """Round each partial sum to a type, for data of wide types."""
 
     def change(shares: Shares, _gathered: Gathered) -> Shares:
         if name_of(shares.values.dtype) not in wide:
             return shares
-        rank, sums = _rank(shares), np.zeros((len(shares.values), int(shares.cells.max()) + 1))
+        rank, sums = rank_of(shares), np.zeros((len(shares.values), int(shares.cells.max()) + 1))
         values = widen(shares.values) / shares.divisor
         for turn in range(int(rank.max(initial=-1)) + 1):
             at = rank == turn
@@ -403,12 +412,12 @@ FAULTS: Faults = {
     # What is summed.
     "gradient-last-window-wins": _terms(
         "the gradient of a cell is what its last window gives, not the sum",
-        _last_wins,
+        last_wins,
         _OVERLAPPING,
     ),
     "gradient-first-window-wins": _terms(
         "the gradient of a cell is what its first window gives, not the sum",
-        _first_wins,
+        first_wins,
         _OVERLAPPING,
     ),
     "gradient-averaged-over-windows": _terms(
@@ -418,45 +427,45 @@ FAULTS: Faults = {
     ),
     "gradient-second-window-lost": _terms(
         "what the second window of a cell gives is lost: an addition that is not atomic",
-        _fewer(lambda shares: _rank(shares) != 1),
+        shares_kept(lambda shares: rank_of(shares) != 1),
         _OVERLAPPING,
     ),
     "gradient-of-four-windows-at-most": _terms(
         "a cell gets what four windows give at most",
-        _fewer(lambda shares: _rank(shares) < 4),
+        shares_kept(lambda shares: rank_of(shares) < 4),
         _OVERLAPPING,
     ),
     "gradient-every-seventh-lost": _terms(
         "every seventh addition is lost",
-        _fewer(lambda shares: np.arange(len(shares.cells)) % 7 != 6),
+        shares_kept(lambda shares: np.arange(len(shares.cells)) % 7 != 6),
     ),
     "gradient-last-window-lost": _terms(
         "the last window of each plane gives nothing",
-        _windows_kept(lambda windows, count: windows < count - 1),
+        windows_kept(lambda windows, count: windows < count - 1),
     ),
     "gradient-first-window-lost": _terms(
         "the first window of each plane gives nothing",
-        _windows_kept(lambda windows, _count: windows > 0),
+        windows_kept(lambda windows, _count: windows > 0),
     ),
     "gradient-tail-of-4-lost": _terms(
         "windows beyond the last full group of 4 give nothing",
-        _windows_kept(lambda windows, count: (windows < count // 4 * 4) | (count < 4)),
+        windows_kept(lambda windows, count: (windows < count // 4 * 4) | (count < 4)),
         _OVERLAPPING,
     ),
     "gradient-tail-of-8-lost": _terms(
         "windows beyond the last full group of 8 give nothing",
-        _windows_kept(lambda windows, count: (windows < count // 8 * 8) | (count < 8)),
+        windows_kept(lambda windows, count: (windows < count // 8 * 8) | (count < 8)),
         _OVERLAPPING,
     ),
     "gradient-added-in-bfloat16": _terms(
         "gradients are added in bfloat16, whatever their type",
-        _added_in("bfloat16", ("float16", *_OTHER_FLOATS)),
+        added_in("bfloat16", ("float16", *_OTHER_FLOATS)),
     ),
     "gradient-added-in-float16": _terms(
-        "gradients of wide types are added in float16", _added_in("float16", _OTHER_FLOATS)
+        "gradients of wide types are added in float16", added_in("float16", _OTHER_FLOATS)
     ),
     "gradient-added-in-float32": _terms(
-        "gradients of float64 are added in float32", _added_in("float32", ("float64",))
+        "gradients of float64 are added in float32", added_in("float32", ("float64",))
     ),
     # The gradient of the output.
     "gradient-through-float16": _given(
@@ -559,7 +568,7 @@ FAULTS: Faults = {
     ),
     "gradient-divided-by-shared-windows": _terms(
         "gradients are divided by the number of windows of a cell, in place of cells of a window",
-        lambda shares, _gathered: replace(shares, divisor=_counts(shares)),
+        lambda shares, _gathered: replace(shares, divisor=counts_of(shares)),
         _AVERAGE & Needs(some=("kernel", "output")),
     ),
     "gradient-reciprocal-in-float16": _terms(
