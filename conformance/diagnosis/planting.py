@@ -101,6 +101,11 @@ class FaultHypothesis:
         """The condition in words; "" without one."""
         return "" if self.condition is None else self.condition.words.partition(" where ")[2]
 
+    @property
+    def is_of_gradients(self) -> bool:
+        """Whether gradients alone can have it."""
+        return any(fault.needs.gradient for fault in self.faults)
+
     def fails(self, vector: Vector) -> bool:
         """See Hypothesis."""
         met = self.condition is None or self.condition.fails(vector)

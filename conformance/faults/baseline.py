@@ -194,7 +194,8 @@ def _same_or(gathered: Gathered, right: Gathered) -> Gathered:
     if type(gathered) is not Gathered or _of_values(gathered.params) != _of_values(right.params):
         return gathered
     ranges = zip((*gathered.lo, *gathered.hi), (*right.lo, *right.hi), strict=True)
-    same = all(np.array_equal(a, b) for a, b in ranges) and (
+    places = zip(gathered.positions, right.positions, strict=True)
+    same = all(np.array_equal(a, b) for a, b in (*ranges, *places)) and (
         gathered.data is right.data or _equal(gathered.data, right.data)
     )
     return right if same else gathered

@@ -110,8 +110,13 @@ class Plan:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for two plans exactly if they read the same cells and divide by the same."""
-        lo, hi = self.windows.ranges(self.params.sizes)
-        return (self.extent, tuple(end.tobytes() for end in (*lo, *hi)), self.divisor.tobytes())
+        cells = []
+        inside = self.windows.inside(self.params.sizes)
+        for (start, _, dilation), count in zip(self.windows.axes, inside, strict=True):
+            first = np.where(count > 0, axis.first_from(start, 0, dilation), 0)
+            apart = dilation if (count > 1).any() else 1
+            cells.append((first.tobytes(), count.tobytes(), apart))
+        return (self.extent, *cells, self.divisor.tobytes())
 
 
 @dataclass(frozen=True, slots=True)

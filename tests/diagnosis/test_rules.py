@@ -14,6 +14,7 @@ from conformance.diagnosis.elements import ALL_AXES, FIRST_AXIS, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.rules import Condition, Edge, Rule, learned, manner_of
 from conformance.operators import vector_of
+from conformance.vector import Case
 
 PLANE = {"kernel": [3, 3], "strides": [1, 1], "pads_begin": [1, 0], "pads_end": [0, 1]}
 AVERAGE = vector(ramp(1, 4, 6, 7), pool(**PLANE)).case
@@ -403,3 +404,34 @@ def test_a_rule_explains_failures_of_its_own_manner_alone():
     raised = Sample(vector(ramp(1, 1, 6), pool(kernel=[3])), None, failed=True)
     assert rule.explains(raised)
     assert not rule.explains(made)
+
+
+def test_indices_are_wrong_in_places_of_their_own():
+    """Where values are right, the rule says which elements of the further output are wrong."""
+
+    def wrong_indices(case):
+        made = vector_of(case)
+        (values, indices) = (output.values for output in made.values[0].outputs)
+        further = np.zeros(values.shape, np.bool_)
+        further[:, 1:] = True
+        none = np.zeros(values.shape, np.bool_)
+        outputs = values, np.where(further, indices + 1, indices)
+        failed = bool(further.any())
+        return Sample(made, outputs, failed, none, ~none, further if failed else None)
+
+    case = Case("1", "MaxPool-8", pool(kernel=[2]) | {"dilations": [1]}, (ramp(2, 3, 6),))
+    found = [wrong_indices(each) for each in [case, *around([case], 20)]]
+    assert {manner_of(sample) for sample in found} == {"outputs", None}
+    rule = learned(found)[0]
+    assert rule.words == "wrong values of a further output in channels from 1 on"
+    assert all(map(rule.predicts, found))
+
+
+def test_a_further_output_of_another_shape_is_of_another_shape():
+    """Its type is not what is wrong with it."""
+    made = vector_of(
+        Case("1", "MaxPool-8", pool(kernel=[2]) | {"dilations": [1]}, (ramp(1, 1, 6),))
+    )
+    values, indices = (output.values for output in made.values[0].outputs)
+    assert manner_of(Sample(made, (values, indices[..., :1]), failed=True)) == "shape"
+    assert manner_of(Sample(made, (values, indices.astype("int8")), failed=True)) == "type"

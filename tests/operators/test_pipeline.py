@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 from conformance.operators import OPERATORS, Params
 from conformance.operators import pipeline as steps
@@ -81,3 +82,11 @@ def test_plans_are_alike_if_they_read_and_divide_alike():
     assert plan(clipped).key == plan(dataclasses.replace(clipped, pads_end=(3,))).key
     assert plan(clipped).key != plan(dataclasses.replace(clipped, include_pad=True)).key
     assert plan(clipped).key != plan(dataclasses.replace(clipped, pads_begin=(0,))).key
+
+
+@pytest.mark.parametrize(("kernel", "alike"), [(2, False), (1, True)])
+def test_plans_of_other_dilations_are_alike_where_windows_have_one_cell(kernel, alike):
+    """Their cells lie apart otherwise, however many there are and wherever they begin."""
+    one = params(kernel=(kernel,), strides=(9,), pads_begin=(0,), pads_end=(0,), dilations=(1,))
+    apart = dataclasses.replace(one, dilations=(3,))
+    assert (AVERAGE.plan(one).key == AVERAGE.plan(apart).key) is alike

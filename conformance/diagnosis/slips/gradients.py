@@ -63,7 +63,6 @@ def _terms() -> Iterator[tuple[str, Terms]]:
         ("float32", ("float64",)),
     ):
         yield f"what windows give were added in {kind}", added_in(kind, wide)
-    yield "divisors were squared", lambda s, _: replace(s, divisor=s.divisor * s.divisor)
     said = "divisors were the number of windows that hold a cell"
     yield said, lambda s, _: replace(s, divisor=counts_of(s))
     said = "what windows give to a cell were divided by their number"

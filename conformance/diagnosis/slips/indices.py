@@ -50,21 +50,21 @@ def _with_pads(begin: int, end: int) -> Sizes:
 
 
 _POSITIONS: tuple[tuple[str, Positions], ...] = (
-    ("their position", _of_axes(lambda p, *_: p)),
-    ("their position in the padded input", _of_axes(lambda p, begin, *_: p + begin)),
-    ("their position less the begin pad", _of_axes(lambda p, begin, *_: p - begin)),
-    ("their position in the window", _of_axes(lambda p, _b, start, *_: p - start)),
+    ("the position", _of_axes(lambda p, *_: p)),
+    ("the padded position", _of_axes(lambda p, begin, *_: p + begin)),
+    ("the position less the begin pad", _of_axes(lambda p, begin, *_: p - begin)),
+    ("the position in the window", _of_axes(lambda p, _b, start, *_: p - start)),
     (
-        "their position in what the window holds of the input",
+        "the position in what the window holds of the input",
         _of_axes(lambda p, _b, start, *_: p - np.maximum(start, 0)),
     ),
     ("the first position of the window", _of_axes(lambda p, _b, s, *_: np.maximum(s, 0) + 0 * p)),
     ("the number of the window", _of_axes(lambda p, _b, _s, window, _d: window + 0 * p)),
-    ("their position from the end", _of_axes(lambda p, _b, _s, _w, d: d - 1 - p)),
-    ("their position and one", _of_axes(lambda p, *_: p + 1)),
-    ("their position less one", _of_axes(lambda p, *_: p - 1)),
-    ("their position in reverse axis order", lambda cells: cells.positions[::-1]),
-    ("their position with the last two axes exchanged", lambda cells: _exchanged(cells.positions)),
+    ("the position from the end", _of_axes(lambda p, _b, _s, _w, d: d - 1 - p)),
+    ("the position and one", _of_axes(lambda p, *_: p + 1)),
+    ("the position less one", _of_axes(lambda p, *_: p - 1)),
+    ("the position in reverse axis order", lambda cells: cells.positions[::-1]),
+    ("the position with the last two axes exchanged", lambda cells: _exchanged(cells.positions)),
 )
 _SIZES: tuple[tuple[str, Sizes], ...] = (
     ("the input", lambda cells: cells.params.sizes),
@@ -113,9 +113,9 @@ def of_indices() -> Iterator[Slip]:
     """Yield slips of how the cells of maxima are numbered, and of what becomes of the numbers."""
     for (where, positions), (plane, sizes) in product(_POSITIONS, _SIZES):
         if (where, plane) != (_POSITIONS[0][0], _SIZES[0][0]):
-            yield _numbered(f"{where}, in planes of the sizes of {plane}", _cells(positions, sizes))
+            yield _numbered(f"{where}, for planes as large as {plane}", _cells(positions, sizes))
     for words, number in _PLACES:
-        yield _numbered(f"their position, {words}", number)
+        yield _numbered(f"the position {words}", number)
     for words, field, change in _FIELDS:
         yield Slip(f"indices were {words}", "further", _changed(field, change), INDEXED)
     for words, other in other_layouts("the indices"):
@@ -127,7 +127,7 @@ def of_indices() -> Iterator[Slip]:
 
 def _numbered(words: str, number: Callable[[ChosenCells], Array]) -> Slip:
     compute = numbering(number)
-    return Slip(f"indices of cells were made from {words}", "further", instead(compute), INDEXED)
+    return Slip(f"indices were made from {words}", "further", instead(compute), INDEXED)
 
 
 def _cells(positions: Positions, sizes: Sizes) -> Callable[[ChosenCells], Array]:

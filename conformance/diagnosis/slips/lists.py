@@ -14,6 +14,7 @@ from conformance.faults.catalogue.building_blocks import (
     AVERAGES,
     DILATED,
     EVERY,
+    NORMS,
     WINDOWED,
 )
 from conformance.operators import pipeline as steps
@@ -295,17 +296,18 @@ _OF_AXES: tuple[tuple[str, Reading], ...] = (
     ("the largest", _whole(lambda v: (max(v),) * len(v))),
     ("the smallest", _whole(lambda v: (min(v),) * len(v))),
 )
-_OF_NUMBERS: tuple[tuple[str, Reading], ...] = (
-    ("0", _each(lambda _: 0)),
-    ("1", _each(lambda _: 1)),
-    ("one more", _each(lambda n: n + 1)),
-    ("one less", _each(lambda n: n - 1)),
-    ("twice as large", _each(lambda n: 2 * n)),
-    ("half as large, rounded down", _each(lambda n: n // 2)),
-    ("half as large, rounded up", _each(lambda n: axis.ceil_div(n, 2))),
-    ("rounded down to an even number", _each(lambda n: n // 2 * 2)),
-    ("rounded up to an even number", _each(lambda n: axis.ceil_div(n, 2) * 2)),
+_NUMBERS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    ("0", lambda _: 0),
+    ("1", lambda _: 1),
+    ("one more", lambda n: n + 1),
+    ("one less", lambda n: n - 1),
+    ("twice as large", lambda n: 2 * n),
+    ("half as large, rounded down", lambda n: n // 2),
+    ("half as large, rounded up", lambda n: axis.ceil_div(n, 2)),
+    ("rounded down to an even number", lambda n: n // 2 * 2),
+    ("rounded up to an even number", lambda n: axis.ceil_div(n, 2) * 2),
 )
+_OF_NUMBERS: tuple[tuple[str, Reading], ...] = tuple((words, _each(of)) for words, of in _NUMBERS)
 
 
 _LESS: tuple[tuple[str, Callable[[int, int], int]], ...] = (
@@ -432,6 +434,24 @@ _FORMULAS: tuple[tuple[str, Reading], ...] = tuple(
 
 
 # Words -------------------------------------------------------------------------------------------
+
+
+def of_exponents() -> Iterator[Slip]:
+    """Yield slips in which the exponent of a norm is another one."""
+    limits = ((f"at most {most}", lambda n, most=most: min(n, most)) for most in (2, 3, 4, 8))
+    for words, of in (*_EXPONENTS, *limits):
+
+        def change(params: Params, of: Callable[[int], int] = of) -> Params:
+            return replace(params, exponent=max(1, of(params.exponent)))
+
+        wrap = after(lambda params, _given, change=change: change(params))
+        yield Slip(f"the exponent were {words}", "resolve", wrap, NORMS)
+
+
+_EXPONENTS: tuple[tuple[str, Callable[[int], int]], ...] = (
+    *((str(value), lambda _, value=value: value) for value in (1, 2, 3)),
+    *((words, of) for words, of in _NUMBERS if words not in {"0", "1"}),
+)
 
 
 def of_words() -> Iterator[Slip]:

@@ -102,8 +102,8 @@ def _alternatives(
     likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
     likely.sort(key=lambda each: -counts[each])
     narrowed = (_narrowed(each, sample, right, planting) for each in likely)
-    without = (each for each in narrowed if each is not None)
-    return [*islice(without, _ALTERNATIVES)] or likely[:1]
+    without = islice((each for each in narrowed if each is not None), _ALTERNATIVES)
+    return [*dict.fromkeys((*likely[:1], *without))]
 
 
 def _narrowed(
@@ -233,7 +233,13 @@ def _of_shapes() -> tuple[Fault, ...]:
 @cache
 def _of_numbers() -> tuple[Fault, ...]:
     """Return the slips of what is done to the cells of a window."""
-    return _faults("slip-of-numbers", values.of_numbers, values.of_reductions, values.of_kinds)
+    return _faults(
+        "slip-of-numbers",
+        lists.of_exponents,
+        values.of_numbers,
+        values.of_reductions,
+        values.of_kinds,
+    )
 
 
 @cache

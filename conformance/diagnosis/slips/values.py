@@ -187,7 +187,7 @@ def of_numbers() -> Iterator[Slip]:
         yield Slip(said, "reduce", on_outputs(changed), TAKING_INTEGERS)
     said = "results were cut off, not rounded"
     yield Slip(said, "reduce", computed(_cut_off_results), AVERAGES)
-    yield from _of_reciprocals(_ROUNDINGS)
+    yield from _of_averages(_ROUNDINGS)
 
 
 def other_numbers(what: str) -> Iterator[tuple[str, Callable[[Array], Array]]]:
@@ -204,7 +204,7 @@ def of_bits(value: float, words: str) -> Iterator[Slip]:
         (f"cut off to {words} bits", lambda v, _: _cut_off(v, bits)),
     )
     yield from _changed(changes)
-    yield from _of_reciprocals(changes)
+    yield from _of_averages(changes)
 
 
 def of_number(value: float, words: str) -> Iterator[Slip]:
@@ -242,8 +242,10 @@ def of_divisor_shift(value: float, words: str) -> Iterator[Slip]:
     yield Slip(f"divisors were {words} more", "reduce", computed(compute), AVERAGES)
 
 
-def _of_reciprocals(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
+def _of_averages(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
     for words, change in changes:
+        said = f"cells, running sums and averages were {words}"
+        yield Slip(said, "reduce", _averaged(change), AVERAGES)
         said = f"sums were multiplied by reciprocals {words}"
         yield Slip(said, "reduce", _reciprocal(change), AVERAGES)
 
@@ -327,6 +329,17 @@ def _summed(change: Change, *, running: bool = False) -> StepWrap:
                 taps.windows.fold(np.zeros(()), lambda a, b: change(a + b, taps.fmt))
             )
         return taps.divided(change(taps.sums, taps.fmt))
+
+    return computed(compute)
+
+
+def _averaged(change: Change) -> StepWrap:
+    """Compute averages of changed cells, and change each number on the way."""
+
+    def compute(taps: Taps) -> Doubles:
+        of = taps.fmt
+        sums = taps.windows.fold(np.zeros(()), lambda a, b: change(a + change(b, of), of))
+        return np.asarray(change(taps.divided(sums), of))
 
     return computed(compute)
 

@@ -164,3 +164,43 @@ def test_a_slip_in_some_elements_alone_is_named_with_these():
     assert first_cause(backend, "AvgPool-1").summary.endswith(
         "wrong values in channels from 1 on: they are as if results were 0.5 more"
     )
+
+
+def test_a_slip_of_one_reduction_is_named_with_it():
+    """Other reductions with it would be wrong too, and are not."""
+
+    def backend(operator, inputs, attributes):
+        output = np.asarray(evaluate(operator, inputs, attributes))
+        return np.where(output < 0, output.dtype.type(0), output) if "Max" in operator else output
+
+    vectors = [*light_probes("MaxPool-1")[::4], *light_probes("AvgPool-1")[::4]]
+    assert (
+        api.check(backend, vectors)
+        .diagnoses[0]
+        .summary.endswith(
+            "as if results were 0 where they are negative, where the reduction is maximum"
+        )
+    )
+
+
+def test_exceptions_of_gradients_are_those_of_a_slip():
+    """Windows of other strides are more or fewer than the gradients that are given."""
+
+    def backend(operator, inputs, attributes):
+        if len({*attributes["strides"]}) > 1:
+            raise ValueError("the gradient has another shape")
+        return evaluate(operator, inputs, attributes)
+
+    cause = first_cause(backend, "AvgPool-1-backward")
+    assert "every stride were that of the" in cause.summary
+
+
+def test_indices_have_slips_of_their_own():
+    """Values are right, and nothing of them is searched."""
+
+    def backend(operator, inputs, attributes):
+        values, indices = evaluate(operator, inputs, attributes)
+        return values, indices.astype(np.int8).astype(indices.dtype)
+
+    cause = first_cause(backend, "MaxPool-8")
+    assert cause.summary.endswith("as if indices were kept in int8")

@@ -256,6 +256,96 @@ def test_slips_of_numbers_that_change_the_shape(words, shape):
     assert found.shape == (1, 1, *shape)
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            "indices were made from the padded position, for planes as large as the input",
+            [[5, 6], [9, 10]],
+        ),
+        (
+            "indices were made from the position, for planes as large as the padded input",
+            [[0, 1], [5, 6]],
+        ),
+        (
+            "indices were made from the position in the window, for planes as large as the kernel",
+            [[3, 2], [1, 0]],
+        ),
+        ("indices were in column-major order", [[0, 3], [1, 4]]),
+        ("indices were returned as int32", [[0, 1], [4, 5]]),
+        ("the last two axes of the indices were exchanged", [[0, 4], [1, 5]]),
+    ],
+)
+def test_slips_of_indices(words, expected):
+    """Three rows of four cells, whose maxima are the cells 0, 1, 4 and 5."""
+    data = np.array([[9.0, 8, 0, 0], [7, 6, 0, 0], [0, 0, 0, 0]])
+    attributes = {
+        "kernel": [2, 2],
+        "strides": [2, 2],
+        "pads_begin": [1, 1],
+        "pads_end": [0, 0],
+        "dilations": [1, 1],
+    }
+    _, indices = answer(words, "MaxPool-14", [data.reshape(1, 1, 3, 4)], attributes)
+    assert indices[0, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            "in place of each cell of a plane of gradients of the output, the first were read",
+            [2, 4, 2],
+        ),
+        ("gradients of the output were negated", [-2, -6, -4]),
+        ("gradients of the output were 1", [0.5, 1, 0.5]),
+        ("the last window of a plane gave nothing", [2, 2, 0]),
+        ("a cell got what its last window gives alone", [2, 4, 4]),
+        ("a cell got what its first window gives alone", [2, 2, 4]),
+        ("what windows give to a cell were divided by their number", [2, 3, 4]),
+    ],
+)
+def test_slips_of_gradients(words, expected):
+    """Three cells in two windows of two: the gradients 4 and 8 of their averages are shared out."""
+    attributes = {
+        "kernel": [2],
+        "strides": [1],
+        "pads_begin": [0],
+        "pads_end": [0],
+        "exclude_pad": True,
+    }
+    inputs = [np.array([[[4.0, 8.0]]]), np.array([[[1.0, 2.0, 3.0]]])]
+    assert answer(words, "AvgPool-1-backward", inputs, attributes)[0, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("every dilation were 1", [4, 5, 6, 6]),
+        ("every dilation were 1, for the output size alone", [5, 6, 5, 6]),
+        ("stride and dilation were exchanged", [4, 6]),
+    ],
+)
+def test_slips_of_dilations(words, expected):
+    """Five cells, and windows of two that lie two apart."""
+    data = np.array([[[3.0, 4, 5, 6, 4]]])
+    attributes = {
+        "kernel": [2],
+        "strides": [1],
+        "dilations": [2],
+        "pads_begin": [0],
+        "pads_end": [0],
+    }
+    values, _ = answer(words, "MaxPool-14", [data], attributes)
+    assert values[0, 0].tolist() == expected
+
+
+def test_slips_of_the_cells_of_a_window():
+    """They lie two apart, and what lies beyond the input is left out."""
+    words = "cells of a window lay 2 cells apart"
+    assert pooled(words, "MaxPool-1", [1, 2, 3, 2], 2) == [3, 2, 3]
+
+
 def test_no_two_slips_read_alike():
     """Each is said in words of its own."""
     words = [slip.summary for slip in slips()]
