@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 Array = np.ndarray[Any, np.dtype[Any]]
 Outputs = tuple[Array, ...]  # one array per output of an operator, in its order
 Combination = Mapping[str, str]  # clause name -> reading name
-Tier = Literal["smoke", "standard", "exhaustive"]
+Tier = Literal["smoke", "standard", "exhaustive", "large"]
 Provenance = Literal["printed", "derived", "computed"]
 OutcomeKind = Literal["values", "raises", "anything"]
 Accumulator = Literal["wider", "element-type"]
@@ -22,6 +22,9 @@ SumOverflow = Literal["finite", "overflows"]
 Subnormals = Literal["kept", "flushed"]
 
 TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
+"""The tiers in files, each with all that is in those before it."""
+LARGE: Tier = "large"
+"""The tier of recipes: not in files, and run alone."""
 ARITHMETIC: Mapping[str, str] = MappingProxyType(
     {
         "accumulator": "accumulator",
