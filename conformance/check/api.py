@@ -17,18 +17,20 @@ from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.named_backend import parse_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
+from conformance.cases.large import recipes
 from conformance.check.distributed import Distributed
 from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.check.floors import Floored
+from conformance.check.large import run_large, selected_of
 from conformance.check.profiles import pins_of
-from conformance.check.report import Report, VectorsUsed, failing
+from conformance.check.report import Report, failing
 from conformance.check.run import Run
 from conformance.check.run_settings import Floors, Keywords, Selection, Workers, grouped
-from conformance.check.tally import INTERRUPTED
+from conformance.check.tally import INTERRUPTED, vectors_used
 from conformance.errors import UsageError
 from conformance.progress import Counts, from_counts
+from conformance.vector import LARGE
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
-from conformance.vectorfile.suite import joint_digest
 
 Diagnosing = Literal["none", "seen", "proven"]
 DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
@@ -73,6 +75,10 @@ def check(
     these may also be given as a keyword of its own: `tier="smoke"` is
     `selection=Selection(tier="smoke")`.
 
+    Tier "large" is in no file: its vectors are made one by one as they are run. There, `memory` is
+    what a vector may need, by default what the machine has free; what needs more is left out and
+    counted. No causes are searched for, and nothing is called twice.
+
     `max_failures` stops the run early, which is then incomplete. `expected_failures` is a file of
     the failures that are known. `diagnose` says what is done about the causes of failures, which
     takes seconds where there are any: "none" does nothing, "seen" searches the catalogue of faults
@@ -88,6 +94,22 @@ def check(
     floored = Floored.parse(floors, shard=selection.shard)
     diagnosing = _diagnosing(diagnose)
     expected = None if expected_failures is None else ExpectedFailures.read(expected_failures)
+    named = name or (backend if isinstance(backend, str) else name_of(backend))
+    if selection.tier == LARGE:
+        if vectors is not None:
+            raise UsageError("tier large is made as it is run: leave out the vectors")
+        return _large(
+            backend,
+            selection,
+            workers,
+            name=named,
+            pins=pins_of(profile, require),
+            allow_extensions=allow_extensions,
+            max_failures=_positive(max_failures),
+            expected=expected,
+            floored=floored,
+            progress=progress,
+        )
     with (
         _calling(backend, workers, max_failures) as runner,
         opened(vectors, selection.operators) as sources,
@@ -101,7 +123,7 @@ def check(
             runner,
             sources,
             selection,
-            name=name or (backend if isinstance(backend, str) else name_of(backend)),
+            name=named,
             require=require,
             profile=profile,
             allow_extensions=allow_extensions,
@@ -155,8 +177,7 @@ def run(
     """
     selection = selection or Selection()
     pins = pins_of(profile, require)
-    if max_failures is not None and max_failures < 1:
-        raise UsageError(f"max_failures is {max_failures}; it must be at least 1")
+    max_failures = _positive(max_failures)
     with opened(vectors, selection.operators) as sources:
         unused = runner.unused(_ids(sources)) if isinstance(runner, StoredResults) else ()
         started, clock = datetime.now(UTC), perf_counter()
@@ -195,8 +216,52 @@ def run(
         )
         if expected is not None:
             report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))
-        if floored is not None:
-            report = floored.applied(report)
+    return _finished(report, floored)
+
+
+def _large(
+    backend: Backend | str,
+    selection: Selection,
+    workers: Workers,
+    *,
+    name: str,
+    pins: Mapping[str, str],
+    allow_extensions: bool,
+    max_failures: int | None,
+    expected: ExpectedFailures | None,
+    floored: Floored | None,
+    progress: Counts | None,
+) -> Report:
+    """Return the report of a run of tier large, see `check` for the options."""
+    tier = list(recipes())
+    ids = [recipe.id for recipe in tier]
+    if floored is not None:
+        floored.check(_ids_by_operator(selected_of(tier, replace(selection, shard=None))))
+    report = run_large(
+        backend,
+        tier,
+        selection,
+        workers,
+        max_failures=max_failures,
+        reasons=expected.reasons(ids)[0] if expected else {},
+        progress=progress,
+        about={"backend": name, "required": pins, "allow_extensions": allow_extensions},
+    )
+    if expected is not None:
+        report = expected.applied(report, ids)
+    return _finished(report, floored)
+
+
+def _positive(max_failures: int | None) -> int | None:
+    if max_failures is not None and max_failures < 1:
+        raise UsageError(f"max_failures is {max_failures}; it must be at least 1")
+    return max_failures
+
+
+def _finished(report: Report, floored: Floored | None) -> Report:
+    """Return a report with its floors, or raise it where the run was interrupted."""
+    if floored is not None:
+        report = floored.applied(report)
     if report.stopped == INTERRUPTED:
         raise Interrupted(report)
     return report
@@ -259,20 +324,3 @@ def _calling(
             "and counts no failures: leave out max_failures"
         )
     return nullcontext(Distributed(workers.executor, named.text, workers.timeout, workers.memory))
-
-
-def vectors_used(selections: Sequence[Selected]) -> tuple[VectorsUsed, ...]:
-    """Return what the report says of the sources: those of one operator are one."""
-    by_operator: dict[str, list[Selected]] = {}
-    for selection in selections:
-        by_operator.setdefault(selection.source.operator, []).append(selection)
-    return tuple(
-        VectorsUsed(
-            operator=operator,
-            path=os.path.commonpath([part.source.path for part in group]),
-            digest=joint_digest([part.source.digest for part in group]),
-            selected=sum(len(part.numbers) for part in group),
-            total=sum(len(part.source) for part in group),
-        )
-        for operator, group in by_operator.items()
-    )

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance import __version__
 from conformance.backends import Backend, engine_version
-from conformance.check.api import check, vectors_used
+from conformance.check.api import check
 from conformance.check.report import (
     FAILURES,
     Accuracy,
@@ -24,6 +24,7 @@ from conformance.check.report import (
     failing,
 )
 from conformance.check.run_settings import Selection
+from conformance.check.tally import vectors_used
 from conformance.errors import UsageError
 from conformance.progress import Progress, counts_of
 from conformance.vectorfile.sources import Operators, Select, Vectors, chosen, opened

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.backends.answer import MISSING, NO_ARRAY
+from conformance.backends.answer import MISSING, NO_ARRAY, Returned
 from conformance.backends.runner import Answers
-from conformance.batch import RAISES, VALUES, Batch
+from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
 from conformance.check.closeness import (
     Bools,
     Comparison,
@@ -21,9 +21,9 @@ from conformance.check.closeness import (
 )
 from conformance.check.reading_sets import reading_space
 from conformance.check.report import ACCEPTED, Worst
-from conformance.dtypes import FLOATS, dtype_of
+from conformance.dtypes import FLOATS, dtype_of, name_of
 from conformance.errors import InvalidCase
-from conformance.operators import operator_named
+from conformance.operators import Output, operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Outputs
 
@@ -71,8 +71,14 @@ def explain_mismatch(
         for output in range(count)
         if compared.wrong[table + output, code]
     ]
-    texts = [f"{_of(batch, w.number)}{w.wrong} of {w.total} elements differ" for w in worst]
-    return Explanation("; ".join(texts), worst[0] if worst else None)
+    return Explanation(elements_differ(batch.operator, worst), worst[0] if worst else None)
+
+
+def elements_differ(operator: str, worst: Iterable[Worst]) -> str:
+    """Say how many elements of each output differ, given the worst of each that is wrong."""
+    return "; ".join(
+        f"{of_output(operator, of.number)}{of.wrong} of {of.total} elements differ" for of in worst
+    )
 
 
 def nearest_outcome(
@@ -121,12 +127,22 @@ def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: 
     returned = answers.outputs[vector][output]
     assert returned.data is not None
     got = np.frombuffer(returned.data, dtype_of(name))
+    axes = batch.inputs[vector][0].ndim - 2
+    return elements_of(got, of, axes, operator_named(batch.operator).outputs[output], [arithmetic])
+
+
+def elements_of(
+    got: Array, of: ExpectedColumns, axes: int, output: Output, arithmetics: Collection[int]
+) -> Elements:
+    """Return elements of an output of so many spatial axes, right under any of some arithmetics.
+
+    `bound` is that of the strictest.
+    """
     defined = of.addends != UNDEFINED
-    if name in FLOATS:
-        axes = np.array(batch.inputs[vector][0].ndim - 2)
-        average = operator_named(batch.operator).outputs[output].comparison == "bound"
-        near = closeness(got, of, axes, average=average)
-        wrong, error, bound = ~near.right(arithmetic), near.error, near.bound(arithmetic)
+    if name_of(of.values.dtype) in FLOATS:
+        near = closeness(got, of, np.array(axes), average=output.comparison == "bound")
+        right = np.logical_or.reduce([near.right(code) for code in arithmetics])
+        wrong, error, bound = ~right, near.error, near.bound(min(arithmetics))
     else:
         wrong, bound = got != of.values, np.zeros(got.size)
         error = np.abs(got.astype(np.float64) - of.values.astype(np.float64))
@@ -137,27 +153,35 @@ def _misfit(batch: Batch, answers: Answers, vector: int, rows: Sequence[int]) ->
     """Say which output has not the shape or type of any of some outcomes; "" if none."""
     firsts = [int(batch.outcome_expected[row]) for row in rows]
     for output, got in enumerate(answers.outputs[vector]):
-        shapes = [batch.expected_shape[first + output] for first in firsts]
-        if got.shape not in shapes:
-            return f"{_of(batch, output)}shape {got.shape} instead of {_either(shapes)}"
-        names = [
-            batch.expected_dtype[first + output]
-            for first, shape in zip(firsts, shapes, strict=True)
-            if shape == got.shape
+        expected = [
+            (batch.expected_shape[first + output], batch.expected_dtype[first + output])
+            for first in firsts
         ]
-        if got.dtype not in names:
-            return f"{_of(batch, output)}dtype {got.dtype} instead of {_either(names)}"
+        if what := misfit(got, expected):
+            return f"{of_output(batch.operator, output)}{what}"
     return ""
 
 
-def _output_name(batch: Batch, output: int) -> str:
+def misfit(got: Returned, expected: Sequence[tuple[tuple[int, ...], str]]) -> str:
+    """Say what is wrong with an output that has none of some shapes and types; "" if nothing."""
+    shapes = [shape for shape, _ in expected]
+    if got.shape not in shapes:
+        return f"shape {got.shape} instead of {_either(shapes)}"
+    names = [name for shape, name in expected if shape == got.shape]
+    if got.dtype not in names:
+        return f"dtype {got.dtype} instead of {_either(names)}"
+    return ""
+
+
+def _output_name(operator: str, output: int) -> str:
     """Return the name of an output where there are several."""
-    outputs = operator_named(batch.operator).outputs
+    outputs = operator_named(operator).outputs
     return outputs[output].name if len(outputs) > 1 else ""
 
 
-def _of(batch: Batch, output: int) -> str:
-    name = _output_name(batch, output)
+def of_output(operator: str, output: int) -> str:
+    """Return what comes before a text about one of several outputs: its name and a colon."""
+    name = _output_name(operator, output)
     return f"{name}: " if name else ""
 
 
@@ -206,16 +230,27 @@ def _either(values: Iterable[object]) -> str:
 
 def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, output: int) -> Worst:
     """Return the worst element of an output under an outcome, given by its row."""
-    row = int(batch.outcome_expected[outcome]) + output
-    shape, name = batch.expected_shape[row], batch.expected_dtype[row]
+    shape = batch.expected_shape[int(batch.outcome_expected[outcome]) + output]
     of = elements(batch, answers, vector, outcome, output)
+    return worst_of(of, batch.operator, output, lambda place: np.unravel_index(place, shape))
+
+
+@np.errstate(all="ignore")
+def worst_of(
+    of: Elements, operator: str, output: int, index_of: Callable[[int], Iterable[Any]]
+) -> Worst:
+    """Return the worst of some elements of an output, of which some are wrong.
+
+    `index_of` is where in the output the element with a number is.
+    """
+    name, several = name_of(of.expected.dtype), _output_name(operator, output)
     ulps = of.error / spacing(widen(of.expected), name)
     # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
     ulps[~np.isfinite(ulps)] = np.inf
     worst, first = int(np.where(of.wrong, ulps, -1.0).argmax()), int(of.wrong.argmax())
     error = float(of.error[worst])
     return Worst(
-        index=tuple(int(i) for i in np.unravel_index(worst, shape)),
+        index=tuple(int(i) for i in index_of(worst)),
         got=_number(of.got[worst]),
         expected=_number(of.expected[worst]),
         error=np.inf if np.isnan(error) else error,
@@ -223,12 +258,12 @@ def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, output: in
         bound=float(of.bound[worst]),
         wrong=int(of.wrong.sum()),
         total=int(of.defined.sum()),
-        first_index=tuple(int(i) for i in np.unravel_index(first, shape)),
+        first_index=tuple(int(i) for i in index_of(first)),
         first_got=_number(of.got[first]),
         first_expected=_number(of.expected[first]),
-        output=_output_name(batch, output),
+        output=several,
         number=output,
-        dtype=name if batch.outputs > 1 else "",
+        dtype=name if several else "",
     )
 
 

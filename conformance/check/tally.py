@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from bisect import bisect_right
 from collections import Counter
@@ -27,13 +28,15 @@ from conformance.check.report import (
     Repeatability,
     Report,
     Result,
+    VectorsUsed,
     Verdict,
     added_up,
 )
 from conformance.check.votes import Votes
 from conformance.dtypes import name_of
 from conformance.text import listed
-from conformance.vectorfile.sources import Source
+from conformance.vectorfile.sources import Selected, Source
+from conformance.vectorfile.suite import joint_digest
 
 INTERRUPTED = "interrupted"
 _NOT_EXPLAINED = Explanation("")
@@ -195,7 +198,7 @@ class Tally:
             repeated=self.repeated,
             stopped=self.stopped,
             backend_seconds=self.seconds,
-            versions=_versions() | engine,
+            versions=package_versions() | engine,
             **about,
         )
 
@@ -252,7 +255,8 @@ def report_of(
 
 
 @cache
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
+    """Return the versions of this package, of Python and of the packages that values pass."""
     versions = {"conformance": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -260,3 +264,20 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # a source tree on the path, say
             continue
     return versions
+
+
+def vectors_used(selections: Sequence[Selected]) -> tuple[VectorsUsed, ...]:
+    """Return what the report says of the sources: those of one operator are one."""
+    by_operator: dict[str, list[Selected]] = {}
+    for selection in selections:
+        by_operator.setdefault(selection.source.operator, []).append(selection)
+    return tuple(
+        VectorsUsed(
+            operator=operator,
+            path=os.path.commonpath([part.source.path for part in group]),
+            digest=joint_digest([part.source.digest for part in group]),
+            selected=sum(len(part.numbers) for part in group),
+            total=sum(len(part.source) for part in group),
+        )
+        for operator, group in by_operator.items()
+    )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from conformance.backends import parse_backend
+from conformance.cases.large import recipes
 from conformance.check import Interrupted
 from conformance.check.api import check
 from conformance.check.expected_failures import ExpectedFailures
 from conformance.check.expected_failures_update import write_expected
+from conformance.cli.options import LARGE
 from conformance.cli.outputs import Outputs, check_writable
 from conformance.cli.report_commands import repro_of, write_reports
 from conformance.cli.terminal import progress_bar, show
@@ -27,6 +30,7 @@ def run(
     vectors: Path | None,
     *,
     operators: tuple[str, ...],
+    tier: str,
     require: dict[str, str],
     workers: dict[str, Any],
     executor: str | None,
@@ -43,8 +47,10 @@ def run(
         if not workers.pop("isolate"):
             raise UsageError("--executor is for workers: not with --in-process")
         machines = executor_named(executor, workers.pop("jobs"))
-    with opened(vectors, operators) as files:
-        read = [*(str(file.path) for file in files), *parse_backend(backend).paths]
+    if tier == LARGE and vectors is not None:
+        raise UsageError("tier large is made as it is run: leave out VECTORS")
+    with nullcontext(None) if tier == LARGE else opened(vectors, operators) as files:
+        read = [*(str(file.path) for file in files or ()), *parse_backend(backend).paths]
         read += [str(baseline)] if baseline else []
         outputs.check([*read, *([expected] if expected else [])])
         if expected_out is not None:
@@ -58,6 +64,7 @@ def run(
                     backend,
                     files,
                     operators=operators or None,
+                    tier=tier,
                     require=require,
                     executor=machines,
                     expected_failures=expected,
@@ -72,7 +79,11 @@ def run(
         repro = repro_of(files, backend)
         write_reports(report, outputs, vectors=files, repro=repro)
         if expected_out is not None:
-            ids = (vector_id for file in files for vector_id in file.ids)
+            ids = (
+                (recipe.id for recipe in recipes())
+                if files is None
+                else (vector_id for file in files for vector_id in file.ids)
+            )
             click.echo(write_expected(expected_out, report, ids, files), err=outputs.to_stdout)
         # Last, since its last line and the exit code say the same.
         if not outputs.to_stdout:

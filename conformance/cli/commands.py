@@ -18,8 +18,10 @@ from conformance import __version__, interrupts
 from conformance.cli.group import OneLineErrors
 from conformance.cli.options import (
     COUNT,
+    LARGE,
     PATH,
     SECONDS,
+    TIERS,
     diagnose_option,
     executor_option,
     extensions_option,
@@ -120,14 +122,14 @@ def generate() -> None:
 @click.argument("backend")
 @vectors_argument
 @operator_option
-@tier_option("The largest tier to run.")
+@tier_option("The largest tier to run; large, which is in no file, alone.", (*TIERS, LARGE))
 @select_option
 @click.option("--shard", metavar="I/N", help="Run the I-th of N equal parts; see merge.")
 @readings_option("--require", "require", "Accept only this reading of a clause; repeatable.")
 @click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
 @extensions_option
 @diagnose_option
-@worker_options("vector", 60.0)
+@worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
 @executor_option
 @click.option(
     "--max-failures",

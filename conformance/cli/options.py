@@ -6,7 +6,7 @@ Imports nothing heavier than click: `--help` needs this module.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 """Types of arguments and options."""
 
 TIERS = ("smoke", "standard", "exhaustive")
+LARGE = "large"
 """As in conformance.vector, which imports numpy."""
 DIAGNOSING = ("none", "seen", "proven")
 """As in conformance.check.api."""
@@ -65,10 +66,19 @@ max_shown_option = click.option(
 )
 
 
-def tier_option(text: str) -> Callable[[Any], Any]:
+class _Tier(click.Choice[str]):
+    """One of the tiers that a command takes; says where the tier without files belongs."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == LARGE and LARGE not in self.choices:
+            self.fail("tier large is in no file: check makes it as it runs", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def tier_option(text: str, tiers: Sequence[str] = TIERS) -> Callable[[Any], Any]:
     """Return the option --tier with a help text."""
     return click.option(
-        "--tier", type=click.Choice(TIERS), default="standard", show_default=True, help=text
+        "--tier", type=_Tier(tiers), default="standard", show_default=True, help=text
     )
 
 
@@ -114,12 +124,13 @@ def integers(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
 
 
 def worker_options(
-    what: str, seconds: float, *, several: bool = True
+    what: str, seconds: float, *, several: bool = True, memory: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --in-process, --timeout and --memory, and --jobs if there can be `several` workers.
 
-    `what` is what a worker runs at a time, by default for so many seconds at most. The command gets
-    as `workers` the arguments isolate, timeout, memory and jobs of `conformance.check`.
+    `what` is what a worker runs at a time, by default for so many seconds at most, and `memory`
+    more to say of that option. The command gets as `workers` the arguments isolate, timeout, memory
+    and jobs of `conformance.check`.
     """
     options = [
         click.option(
@@ -136,7 +147,7 @@ def worker_options(
             "--memory",
             metavar="SIZE",
             callback=size,
-            help=f"Address space of {'a' if several else 'the'} worker: 2G, 500M.",
+            help=f"Address space of {'a' if several else 'the'} worker: 2G, 500M.{memory}",
         ),
     ]
     names = ["jobs", "timeout", "memory"]

@@ -18,7 +18,8 @@ from conformance.errors import UsageError, VectorFileError
 from conformance.files import write_text
 from conformance.report import check_report, diff_report, html, jsonl, junit, markdown
 from conformance.report.json_values import difference_json
-from conformance.report.repro import script
+from conformance.report.repro import large_script, script
+from conformance.vector import LARGE
 from conformance.vectorfile import VectorSet
 
 
@@ -28,7 +29,7 @@ def show_report(saved: Path, vectors: Path | None, outputs: Outputs, max_shown: 
     report = jsonl.read(saved)
     with _vectors_of(report, vectors) as files:
         outputs.check(file.path for file in files or ())
-        repro = repro_of(files, report.backend) if files else None
+        repro = repro_of(files, report.backend)
         write_reports(report, outputs, vectors=files, repro=repro)
         if not outputs.files:
             show(check_report.describe(report, repro=repro), shown=max_shown)
@@ -102,11 +103,15 @@ def write_reports(
     )
 
 
-def repro_of(files: VectorSet, backend: str) -> Callable[[Result], str]:
+def repro_of(files: VectorSet | None, backend: str) -> Callable[[Result], str]:
     """Return what makes a script out of a failing result; "" where its vector is not there."""
 
     def repro(result: Result) -> str:
+        if result.tier == LARGE:
+            return large_script(result, backend=backend)
         try:
+            if files is None:
+                return ""
             file, vector = files.vector(result.operator, result.id)
         except KeyError:
             return ""

@@ -18,7 +18,7 @@ from conformance.check.report import (
 from conformance.dtypes import FLOATS
 from conformance.report import values as words
 from conformance.text import cut, listed, without_unprintable
-from conformance.vector import own_inputs
+from conformance.vector import LARGE, own_inputs
 
 _HALVES = FLOATS[:2]
 IDS = 3
@@ -59,8 +59,9 @@ def left_out(report: Report) -> str:
     deselected = report.not_run - max(_unreached(report), 0)
     if not deselected:
         return ""
-    shard = ", tier, selection or shard" if report.shard else ", tier or selection"
-    return f"{words.count(deselected, 'vector')} left out by operator{shard}"
+    by = ["operator", "memory" if report.tier == LARGE else "tier", "selection"]
+    by += ["shard"] if report.shard else []
+    return f"{words.count(deselected, 'vector')} left out by {', '.join(by[:-1])} or {by[-1]}"
 
 
 def notes(report: Report) -> list[str]:

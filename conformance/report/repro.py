@@ -35,6 +35,19 @@ def script(case: Case, result: Result, *, backend: str, path: str = "") -> str:
     return "\n".join([*lines, *_evidence(result)])
 
 
+def large_script(result: Result, *, backend: str) -> str:
+    """Return a script that makes the case of a result of tier large, and else as `script`."""
+    lines = [
+        "from conformance import load_backend",
+        "from conformance.cases.large import recipe_named",
+        "",
+        f"recipe = recipe_named({_code(result.id)})",
+        f"backend = load_backend({_code(backend)})",
+        f"got = backend({_code(result.operator)}, recipe.inputs(), recipe.case.attributes)",
+    ]
+    return "\n".join([*lines, *_evidence(result)])
+
+
 def _from_file(case: Case, path: str) -> Iterator[str]:
     yield "from conformance import load_backend, open_vectors"
     yield ""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from conformance.batch import Batch, batch_of, vector_at
 from conformance.errors import UsageError
 from conformance.operators import operators_named
-from conformance.vector import TIERS, Vector
+from conformance.vector import LARGE, TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
 
 Operators = str | Sequence[str] | None
@@ -126,14 +126,14 @@ def chosen(
     that matches nothing, and for a shard that is not i/n with 1 <= i <= n.
     """
     first, step = _part(shard)
-    if tier not in TIERS:
-        raise UsageError(f"no tier {tier!r}; there are {', '.join(TIERS)}")
+    if tier not in TIERS and not any(tier in source.tiers for source in sources):
+        raise UsageError(f"no tier {tier!r}; there are {', '.join(TIERS)}; {LARGE} for check")
     for option, given in {"operators": operators, "select": select}.items():
         if isinstance(given, Sequence) and not given:
             raise UsageError(f"{option} is empty: it chooses nothing; None chooses everything")
     held = list(dict.fromkeys(source.operator for source in sources))
     names = operators_named(operators, held)
-    tiers = frozenset(TIERS[: TIERS.index(tier) + 1])
+    tiers = frozenset(TIERS[: TIERS.index(tier) + 1] if tier in TIERS else {tier})
     sources = [source for source in sources if source.operator in names]
     numbers = [
         [number for number, of_vector in enumerate(source.tiers) if of_vector in tiers]
