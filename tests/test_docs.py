@@ -186,11 +186,12 @@ def script(name):
     [
         ("clauses.md", "make_clauses"),
         ("faults.md", "make_faults"),
+        ("large.md", "make_large"),
         ("report.schema.json", "make_schema"),
     ],
 )
 def test_a_page_that_is_made_is_that_of_the_code(name, maker):
-    """Clauses, faults, and the types of the lines of a report."""
+    """Clauses, faults, the large tier, and the types of the lines of a report."""
     assert script(maker).page() == (DOCS / name).read_text("utf-8")
 
 
