@@ -35,6 +35,17 @@ KINDS: tuple[type[Outcome], ...] = (Values, Raises, Anything)
 VALUES, RAISES, ANYTHING = range(len(KINDS))
 """Codes of `Batch.outcome_kind`."""
 MAX_RANK = 8
+_PER_VECTOR = (
+    "ids",
+    "attributes",
+    "tier",
+    "pattern",
+    "provenance",
+    "source",
+    "tags",
+    "clauses",
+)
+"""Fields of `Batch` that are lists with an item for each vector, but for the inputs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +208,45 @@ def distinct(column: Sequence[_T]) -> tuple[list[_T], Ints]:
     places = np.fromiter(map(id, column), np.int64, len(column))
     _, first, which = np.unique(places, return_index=True, return_inverse=True)
     return [column[index] for index in first.tolist()], which
+
+
+def part_of(batch: Batch, rows: Sequence[int]) -> Batch:
+    """Return some vectors of a batch, ascending, as a batch that keeps nothing of the others."""
+    of_outcomes = np.flatnonzero(np.isin(batch.outcome_vector, rows))
+    of_expected = np.flatnonzero(np.isin(batch.expected_vector, rows))
+    expected = batch.outcome_expected[of_outcomes]
+    starts = np.zeros(len(of_expected), np.int64)
+    elements: dict[str, list[Ints]] = {}
+    lengths: Counter[str] = Counter()
+    for place, row in enumerate(of_expected.tolist()):
+        name, start = batch.expected_dtype[row], int(batch.expected_start[row])
+        size = int(batch.expected_size[row])
+        starts[place] = lengths[name]
+        lengths[name] += size
+        elements.setdefault(name, []).append(np.arange(start, start + size))
+    return Batch(
+        operator=batch.operator,
+        numbers=batch.numbers[rows],
+        inputs=[tuple(_frozen(array.copy()) for array in batch.inputs[row]) for row in rows],
+        outcome_vector=np.searchsorted(rows, batch.outcome_vector[of_outcomes]),
+        outcome_kind=batch.outcome_kind[of_outcomes],
+        outcome_element_type=batch.outcome_element_type[of_outcomes],
+        outcome_overflows=batch.outcome_overflows[of_outcomes],
+        outcome_flushed=batch.outcome_flushed[of_outcomes],
+        outcome_expected=np.where(expected < 0, -1, np.searchsorted(of_expected, expected)),
+        outcome_readings=[batch.outcome_readings[row] for row in of_outcomes.tolist()],
+        expected_vector=np.searchsorted(rows, batch.expected_vector[of_expected]),
+        expected_output=batch.expected_output[of_expected],
+        expected_dtype=[batch.expected_dtype[row] for row in of_expected.tolist()],
+        expected_shape=[batch.expected_shape[row] for row in of_expected.tolist()],
+        expected_start=starts,
+        expected_size=batch.expected_size[of_expected],
+        columns={
+            name: batch.columns[name].at(np.concatenate(places))
+            for name, places in elements.items()
+        },
+        **{name: [getattr(batch, name)[row] for row in rows] for name in _PER_VECTOR},
+    )
 
 
 def vector_at(batch: Batch, index: int) -> Vector:

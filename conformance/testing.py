@@ -22,6 +22,7 @@ import pytest
 
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess, Runner
+from conformance.backends.variations import NONE, Wanted, wanted_variations
 from conformance.check.api import run
 from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.check.profiles import pins_of
@@ -54,11 +55,13 @@ def vectors(
     profile: str | None = None,
     allow_extensions: bool = False,
     expected_failures: str | os.PathLike[str] | None = None,
+    variations: Wanted = NONE,
 ) -> pytest.MarkDecorator:
     """Return a decorator that runs a test once for each vector, its argument `vector`.
 
     The id of the vector is that of the test. Each vector is judged alone: whether readings are
-    consistent is not. Without `operators`, vectors of every operator are run. `path` is a vector
+    consistent is not. It is called once, and then in the `variations` of the call that are named.
+    Without `operators`, vectors of every operator are run. `path` is a vector
     file or a directory of vector files, None the suite this package ships; the others are as in
     `conformance.check`. Raises UsageError where they are wrong or choose nothing.
     """
@@ -71,6 +74,7 @@ def vectors(
         profile=profile,
         allow_extensions=allow_extensions,
         expected=ExpectedFailures.read(expected_failures) if expected_failures else None,
+        variations=variations,
     )
     return pytest.mark.parametrize("vector", tests, ids=[test.id for test in tests])
 
@@ -114,7 +118,8 @@ class VectorTest:
     `file` holds it as vector `number`. `pins` are the readings required, `expected` the reasons,
     by verdict, for which it may fail; it may not conform if it `must_fail`. Failures that one of
     `expected_causes` explains are expected, too. `causes` is one for all tests of a backend. Where
-    the backend may `allow_extensions`, accepting what is invalid is no failure.
+    the backend may `allow_extensions`, accepting what is invalid is no failure. It is called once,
+    and then in `variations` of the call.
     """
 
     file: VectorFile
@@ -125,6 +130,7 @@ class VectorTest:
     must_fail: bool
     expected_causes: Mapping[str, str]
     allow_extensions: bool = False
+    variations: Wanted = NONE
 
     @property
     def id(self) -> str:
@@ -159,14 +165,13 @@ class VectorTest:
 
         Raises UsageError if the backend does not work, or no longer.
         """
-        # Alone, a second call would follow the same one: it could show nothing.
         report = run(
             runner,
             [self.vector],
             name=name,
             require=self.pins,
             allow_extensions=self.allow_extensions,
-            repeat=False,
+            variations=self.variations,
         )
         if not report.results:
             raise UsageError(report.stopped)
@@ -221,9 +226,11 @@ def selected(
     profile: str | None = None,
     allow_extensions: bool = False,
     expected: ExpectedFailures | None = None,
+    variations: Wanted = NONE,
 ) -> list[VectorTest]:
     """Return the tests of some vectors; see `vectors` for the options and for UsageError."""
     pins = pins_of(profile, require)
+    wanted_variations(variations)  # a wrong name is not for the first test to find
     reasons, unmatched = expected.reasons(_ids(files)) if expected else ({}, ())
     if expected and unmatched:
         raise UsageError(f"{expected.path}: no vector matches {phrases.named(unmatched)}")
@@ -240,6 +247,7 @@ def selected(
             file.ids[number] in must_fail,
             expected.of(CAUSE) if expected else {},
             allow_extensions,
+            variations,
         )
         for selection in chosen(files.files, operators or None, select, tier)
         for file in [by_operator[selection.source.operator]]

@@ -66,6 +66,15 @@ class Answer(NamedTuple):
     text: str = ""
 
 
+def own_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes for one call: a backend may change them."""
+    own = dict(attributes)
+    for name, value in own.items():
+        if type(value) is list:
+            own[name] = value.copy()
+    return own
+
+
 def answer_returned(output: object, limit: int) -> Answer:
     """Return the answer that a returned object is; up to `limit` elements are copied.
 

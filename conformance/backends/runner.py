@@ -22,10 +22,13 @@ from conformance.backends.answer import (
     Returned,
     answer_raised,
     answer_returned,
+    own_attributes,
 )
 from conformance.backends.python_callable import version_given_by
+from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.files import Closable
+from conformance.vector import Array
 
 _BETWEEN_TICKS = 0.1  # seconds
 
@@ -76,6 +79,11 @@ class Runner(Closable):
         """The version of the engine, known when it is ready; "" if the backend gives none."""
         return ""
 
+    @property
+    def variations(self) -> frozenset[str]:
+        """The names of the variations that a vector can be called in."""
+        return frozenset({AGAIN.name})
+
     def within(self, seconds: float) -> AbstractContextManager[None]:
         """Wait no longer than so many seconds for an answer, where waiting can be ended at all."""
         del seconds
@@ -91,11 +99,13 @@ class Runner(Closable):
         answers: Answers,
         tick: Callable[[int], None],
         order: Sequence[int] | None = None,
+        variation: Variation = AGAIN,
     ) -> None:
         """Fill in `answers`, calling `tick(vectors done)` now and then.
 
-        `order` are the vectors to run, by index in the batch; None is all, in their order. A
-        KeyboardInterrupt leaves the vectors from the current one on as NOT_RUN. Raises Stopped.
+        `order` are the vectors to run, by index in the batch; None is all, in their order. They
+        are called in one of the `variations` that this runner has. A KeyboardInterrupt leaves the
+        vectors from the current one on as NOT_RUN. Raises Stopped.
         """
 
 
@@ -103,7 +113,7 @@ class OneByOne(Runner):
     """Has the answers to the vectors of a batch in this process, one after the other."""
 
     @abstractmethod
-    def answer(self, batch: Batch, index: int, limit: int) -> Answer:
+    def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
         """Return the answer to a vector, with outputs of up to `limit` elements."""
 
     def run(
@@ -112,13 +122,14 @@ class OneByOne(Runner):
         answers: Answers,
         tick: Callable[[int], None],
         order: Sequence[int] | None = None,
+        variation: Variation = AGAIN,
     ) -> None:
         """Store the answer to every vector; see `Runner.run`."""
         limits = largest_looked_at(batch)
         due = 0.0
         with _changes_undone():
             for done, index in enumerate(range(len(batch)) if order is None else order, 1):
-                answers.put(index, self.answer(batch, index, limits[index]))
+                answers.put(index, self.answer(batch, index, limits[index], variation))
                 now = perf_counter()
                 if now > due:
                     tick(done)
@@ -137,21 +148,25 @@ class InProcess(OneByOne):
         """What is known of it, else what the callable or its module gives; see `Runner.engine`."""
         return self._engine or version_given_by(self._backend)
 
-    def answer(self, batch: Batch, index: int, limit: int) -> Answer:
+    @property
+    def variations(self) -> frozenset[str]:
+        """All of them: see `Runner.variations`."""
+        return frozenset(VARIATIONS)
+
+    def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
         """Call the backend for a vector."""
-        # Fresh, writable arguments: a backend may change them.
-        inputs = [array.copy() for array in batch.inputs[index]]
-        attributes = dict(batch.attributes[index])
-        for name, value in attributes.items():
-            if type(value) is list:
-                attributes[name] = value.copy()
-        try:
-            output = self._backend(batch.operator, inputs, attributes)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
-            return answer_raised(error)
-        return answer_returned(output, limit)
+        operator, attributes = batch.operator, batch.attributes[index]
+
+        def call(inputs: list[Array]) -> Answer:
+            try:
+                output = self._backend(operator, inputs, own_attributes(attributes))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
+                return answer_raised(error)
+            return answer_returned(output, limit)
+
+        return variation.perform(call, batch.inputs[index])
 
 
 def largest_looked_at(batch: Batch) -> list[int]:

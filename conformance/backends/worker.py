@@ -17,13 +17,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from conformance.backends.answer import Answer, answer_raised, answer_returned, error_line
+from conformance.backends.answer import (
+    Answer,
+    answer_raised,
+    answer_returned,
+    error_line,
+    own_attributes,
+)
 from conformance.backends.named_backend import engine_version, load_backend
 from conformance.backends.program import protocol
 from conformance.backends.program.pickling import unpickled
 from conformance.backends.program.protocol import MAX_LINE, Call, ProtocolError
 from conformance.backends.python_callable import version_given_by
+from conformance.backends.variations import VARIATIONS
 from conformance.errors import UsageError
+from conformance.vector import Array
 
 _FAILED = 70  # EX_SOFTWARE
 _LINE_BUFFERED = 1
@@ -57,7 +65,9 @@ def _serve(channel: _Channel, arguments: list[str]) -> NoReturn:
         _end("")
     del pickled
     engine = engine_version(name) or version_given_by(backend)
-    welcome = protocol.write_welcome(name or "python", limited=True, ahead=True, engine=engine)
+    welcome = protocol.write_welcome(
+        name or "python", limited=True, ahead=True, engine=engine, variations=[*VARIATIONS]
+    )
     channel.write(welcome)
     with suppress(Exception):  # fd 2 may be gone
         faulthandler.enable()
@@ -75,12 +85,15 @@ def _serve(channel: _Channel, arguments: list[str]) -> NoReturn:
 
 def _called(backend: Callable[..., Any], call: Call, data: bytes) -> Answer:
     """Return the answer to a call; its arrays are freed when this returns."""
-    inputs = call.arrays(data)
-    try:
-        output = backend(call.operator, inputs, call.attributes)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
-        return answer_raised(error)
-    return answer_returned(output, call.limit)
+
+    def once(inputs: list[Array]) -> Answer:
+        try:
+            output = backend(call.operator, inputs, own_attributes(call.attributes))
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
+            return answer_raised(error)
+        return answer_returned(output, call.limit)
+
+    return VARIATIONS[call.variation].perform(once, call.arrays(data))
 
 
 def _flush() -> None:

@@ -17,6 +17,7 @@ from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.named_backend import parse_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
+from conformance.backends.variations import SAMPLE, Wanted, wanted_variations
 from conformance.cases.large import recipes
 from conformance.check.distributed import Distributed
 from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
@@ -59,6 +60,7 @@ def check(
     expected_failures: str | os.PathLike[str] | None = None,
     progress: Counts | None = None,
     name: str | None = None,
+    variations: Wanted = SAMPLE,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Run a backend over vectors and report which of its answers conform, and why others do not.
@@ -84,7 +86,9 @@ def check(
     takes seconds where there are any: "none" does nothing, "seen" searches the catalogue of faults
     for what reproduces the failures, and "proven" then asks the backend about fresh cases, which
     confirm or refute it; True is "proven" and False "none". `progress(done, total)` is called now
-    and then. `name` is what the report calls the backend.
+    and then. `name` is what the report calls the backend. `variations` says which vectors are
+    called in other ways, too: "sample" calls a few of every file in each variation, "all" calls
+    every vector in all of them, names of variations in those, and "none" calls each vector once.
 
     Raises UsageError for an argument that is wrong or matches nothing, VectorFileError for
     vectors that are not sound, ResultFileError for stored results that are not, and Interrupted
@@ -131,6 +135,7 @@ def check(
             expected=expected,
             floored=floored,
             progress=progress,
+            variations=variations,
         )
         if report.ok or diagnosing == "none":
             return report
@@ -169,12 +174,13 @@ def run(
     expected: ExpectedFailures | None = None,
     floored: Floored | None = None,
     progress: Counts | None = None,
-    repeat: bool = True,
+    variations: Wanted = SAMPLE,
 ) -> Report:
     """Return the report of a run by a runner that is open, without likely causes.
 
-    Some vectors are called a second time if `repeat`. See `check` for the other options.
+    See `check` for the options.
     """
+    names = wanted_variations(variations)
     selection = selection or Selection()
     pins = pins_of(profile, require)
     max_failures = _positive(max_failures)
@@ -189,17 +195,14 @@ def run(
         if floored is not None:
             whole = chosen(sources, selection.operators, selection.select, selection.tier)
             floored.check(_ids_by_operator(whole))
-        # To look stored results up again does not show whether a backend gives equal answers.
-        if not repeat or isinstance(runner, StoredResults):
-            selected = [part.called_once() for part in selected]
         total = sum(len(part.numbers) for part in selected)
         tick = (lambda done: progress(done, total)) if progress else (lambda _: None)
         if isinstance(runner, Distributed):
-            tally = runner.run(selected, pins, tick)
+            tally = runner.run(selected, pins, tick, names)
         else:
             reasons = expected.reasons(_ids(sources))[0] if expected else {}
             counted = failing(allow_extensions=allow_extensions)
-            tally = Run(runner, pins, tick, max_failures, reasons, counted).all(selected)
+            tally = Run(runner, pins, tick, max_failures, reasons, counted, names).all(selected)
         report = tally.report(
             backend=name,
             vectors=vectors_used(selected),

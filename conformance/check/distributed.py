@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from conformance.backends.warm_worker import WorkerSettings, warm_worker
-from conformance.batch import Ints
 from conformance.check.run import Run
 from conformance.check.tally import INTERRUPTED, Tally
 from conformance.errors import UsageError
@@ -42,14 +41,17 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Vectors of a file, and the worker that a machine is to ask for them."""
+    """Vectors of a file, and the worker that a machine is to ask for them.
+
+    `variations` are those of `Run`.
+    """
 
     index: int
     worker: WorkerSettings
     pins: Mapping[str, str]
     file: FileContent
-    numbers: Ints
-    again: Ints
+    part: Selected
+    variations: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,16 @@ class Distributed:
         """Do nothing: each machine starts the backend with its first task."""
 
     def run(
-        self, selected: Sequence[Selected], pins: Mapping[str, str], tick: Callable[[int], None]
+        self,
+        selected: Sequence[Selected],
+        pins: Mapping[str, str],
+        tick: Callable[[int], None],
+        variations: Sequence[str] | None = None,
     ) -> Tally:
         """Run what is selected and return the tally; `tick(vectors done)` is called per task."""
         parts = [part for selection in selected for part in selection.split(_VECTORS)]
         worker = WorkerSettings(secrets.token_hex(8), self.backend, self.timeout, self.memory)
-        tasks = [_task(index, part, worker, pins) for index, part in enumerate(parts)]
+        tasks = [_task(index, part, worker, pins, variations) for index, part in enumerate(parts)]
         tallies: dict[int, Tally] = {}
         done = 0
         total = Tally()
@@ -88,11 +94,19 @@ class Distributed:
         return total
 
 
-def _task(index: int, part: Selected, worker: WorkerSettings, pins: Mapping[str, str]) -> Task:
+def _task(
+    index: int,
+    part: Selected,
+    worker: WorkerSettings,
+    pins: Mapping[str, str],
+    variations: Sequence[str] | None,
+) -> Task:
     if isinstance(part.source, InMemory):
         raise UsageError("vectors in memory cannot be run elsewhere: give a vector file")
     file = FileContent(Path(part.source.path))
-    return Task(index, worker, pins, file, part.numbers, part.again)
+    # Whoever has the task opens the file itself.
+    part = replace(part, source=InMemory(part.source.operator, ()))
+    return Task(index, worker, pins, file, part, variations)
 
 
 def perform(task: Task) -> Tally:
@@ -102,7 +116,8 @@ def perform(task: Task) -> Tally:
         path = Path(folder, "vectors.h5")
         path.write_bytes(task.file.read())
         with VectorFile(path) as file:
-            tally = Run(runner, task.pins).all([Selected(file, task.numbers, task.again)])
+            run = Run(runner, task.pins, variations=task.variations)
+            tally = run.all([replace(task.part, source=file)])
             # Whoever asked has the vectors: only the verdicts are sent back.
             nowhere = InMemory(file.operator, ())
             tally.batches = [replace(b, source=nowhere, whole=None) for b in tally.batches]

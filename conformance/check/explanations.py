@@ -10,6 +10,7 @@ import numpy as np
 
 from conformance.backends.answer import MISSING, NO_ARRAY, Returned
 from conformance.backends.runner import Answers
+from conformance.backends.variations import VARIATIONS, Variation
 from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
 from conformance.check.closeness import (
     Bools,
@@ -27,8 +28,10 @@ from conformance.operators import Output, operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Outputs
 
-CALLED_AGAIN = "conforms at first, but not when called again: "
+_AT_FIRST = "conforms at first, but not "
 FIRST_ONLY = "conforms when called again, but not at first: "
+_OF_CALLS = (FIRST_ONLY, *(f"{_AT_FIRST}{each.words}: " for each in VARIATIONS.values()))
+"""What is said before the detail of one of several calls."""
 EXCUSED_ONLY = " (an exception is right only under "
 """What is said around the text of an exception."""
 
@@ -40,6 +43,25 @@ class Explanation(NamedTuple):
     worst: Worst | None = None
     output: Array | Outputs | None = None
     printed: str = ""
+    variations: tuple[str, ...] = ()
+
+
+def explain_varied(variation: Variation, why: Explanation) -> Explanation:
+    """Say that an answer is wrong in a variation of the call, and right in a plain one."""
+    detail = f"{_AT_FIRST}{variation.words}: {why.detail}"
+    return why._replace(detail=detail, variations=(variation.name,))
+
+
+def explain_first_only(why: Explanation) -> Explanation:
+    """Say that an answer is wrong in the first of two calls alone."""
+    return why._replace(detail=f"{FIRST_ONLY}{why.detail}")
+
+
+def without_calls(detail: str) -> str:
+    """Return a detail without which call it is of."""
+    for words in _OF_CALLS:
+        detail = detail.removeprefix(words)
+    return detail
 
 
 def explain_mismatch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from conformance.check.explanations import CALLED_AGAIN, EXCUSED_ONLY, FIRST_ONLY
+from conformance.check.explanations import EXCUSED_ONLY, without_calls
 from conformance.check.report import Result
 from conformance.operators import OPERATORS
 
@@ -33,17 +33,12 @@ def exception_of(result: Result) -> str:
 
 def _raised(result: Result) -> str:
     """Return type and message of an exception, without what the checker says of it."""
-    return _without_calls(result).partition(EXCUSED_ONLY)[0]
-
-
-def _without_calls(result: Result) -> str:
-    """Return a detail without which of two calls it is of."""
-    return result.detail.removeprefix(CALLED_AGAIN).removeprefix(FIRST_ONLY)
+    return without_calls(result.detail).partition(EXCUSED_ONLY)[0]
 
 
 def kind_of(result: Result) -> str:
     """Return the kind of a failure, such as "wrong values" or "raised ValueError"."""
-    detail = _without_calls(result)
+    detail = without_calls(result.detail)
     if result.verdict == "error":
         return f"raised {_raised(result).partition(':')[0][:40]}"
     if result.verdict != "mismatch":

@@ -68,6 +68,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         not_run=len(first.results) + first.not_run - len(results),
         stopped="; ".join(_reasons_incomplete(parts, name_of, count)),
         repeated=sum((part.repeated for part in parts if part.repeated), Repeatability(0)),
+        variations=tuple(chain.from_iterable(part.variations for part in parts)),
         started=min((part.started for part in parts if part.started), default=""),
         seconds=sum(part.seconds for part in parts),
         backend_seconds=sum(part.backend_seconds for part in parts),

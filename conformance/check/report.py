@@ -100,6 +100,8 @@ class Result:
     its standard streams during the call, where that was captured.
     `expected` is the reason that an expected-failure file gives for this failure, "" if none.
     `undefined_only` says that of an output that conforms no element is defined: any would have.
+    `variations` are those of the call, by name, in which a vector fails that conforms when it is
+    called plainly; the verdict is that of the first.
     """
 
     id: str
@@ -122,6 +124,7 @@ class Result:
     expected: str = ""
     excused: tuple[Mapping[str, str], ...] = ()
     undefined_only: bool = False
+    variations: tuple[str, ...] = ()
 
     @property
     def worst_dtype(self) -> str:
@@ -308,6 +311,34 @@ class Repeatability:
 
 
 @dataclass(frozen=True, slots=True)
+class VariationReport:
+    """What came of calling some vectors in another way: a `variation` of the call, by its name.
+
+    `called` vectors were called so, all of which conform when they are called plainly. `failing`
+    are the ids of those that do not so. `differing` gave other bits that conform too. `refused`
+    were refused: by an exception, where memory is laid out in another way, or by `Unsupported`.
+    `refusal` is the text of the first.
+    """
+
+    variation: str
+    called: Count
+    failing: tuple[str, ...] = ()
+    differing: Count = 0
+    refused: Count = 0
+    refusal: str = ""
+
+    def __add__(self, other: VariationReport) -> VariationReport:
+        return VariationReport(
+            self.variation,
+            self.called + other.called,
+            self.failing + other.failing,
+            self.differing + other.differing,
+            self.refused + other.refused,
+            self.refusal or other.refusal,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Expectations:
     """The failures that an expected-failure file announces, compared with those of the run.
 
@@ -445,7 +476,8 @@ class Report:
     `stopped` then says why. `shard` is "i/n" where only the i-th of n parts of the selection was
     run. `required` are the readings pinned. Where it may `allow_extensions`, accepting what is
     invalid is counted and no failure. `support` says what floors were asked for, if any
-    were. `started` is when the run began (UTC, ISO 8601),
+    were. `repeated` says what a second call of some vectors gave, and `variations` what calls in
+    other ways gave. `started` is when the run began (UTC, ISO 8601),
     `seconds` its wall time, `backend_seconds` the part spent in the backend.
     """
 
@@ -474,6 +506,7 @@ class Report:
     outputs: tuple[OutputReport, ...] = ()
     support: Support | None = None
     allow_extensions: bool = False
+    variations: tuple[VariationReport, ...] = ()
 
     @property
     def failing(self) -> tuple[Verdict, ...]:

@@ -1,35 +1,26 @@
-"""A run in this process: call a backend for vectors and judge the answers, batch by batch.
-
-When the first calls are done, some vectors of each source, and some of those that failed, are
-called once more in another order, so that each comes after other shapes and attributes: that shows
-state that outlives a call, and answers that vary.
-"""
+"""A run in this process: call a backend for vectors and judge the answers, batch by batch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from math import inf
-from random import Random
 from time import perf_counter
 from types import MappingProxyType
 
 import numpy as np
 
-from conformance.backends.answer import ARRAY, NO_ARRAY, NOT_RUN, RAISED, Returned, arrays_of
+from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers, Runner, Stopped
 from conformance.batch import Batch, Ints
-from conformance.check.explanations import CALLED_AGAIN, FIRST_ONLY, Explanation
-from conformance.check.judge import CONFORMS, Verdicts, judge
-from conformance.check.report import FAILURES, STORED_OUTPUT, VERDICTS, Repeatability, Verdict
+from conformance.check.judge import Verdicts, judge
+from conformance.check.report import FAILURES, STORED_OUTPUT, VERDICTS, Verdict
 from conformance.check.tally import INTERRUPTED, JudgedBatch, Tally
+from conformance.check.varied_calls import VariedCalls
 from conformance.vector import outputs_of
 from conformance.vectorfile.sources import Selected, Source
 
 _BETWEEN_COUNTS = 256
 """Vectors that are run between two counts of the failures."""
-_SEED = 20
-
-_Answer = tuple[int, tuple[Returned, ...]]
 
 
 class Run:
@@ -37,7 +28,7 @@ class Run:
 
     `tick(vectors done)` is called now and then. At most `max_failures` failures are allowed but
     for those with one of the `reasons`, by vector id and verdict; `failing` are the verdicts that
-    are failures.
+    are failures. Vectors are called in `variations`: in those named, or a sample in all of them.
     """
 
     def __init__(
@@ -48,6 +39,7 @@ class Run:
         max_failures: int | None = None,
         reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
         failing: Container[Verdict] = FAILURES,
+        variations: Sequence[str] | None = None,
     ) -> None:
         self._tally = Tally()
         self._runner = runner
@@ -58,24 +50,19 @@ class Run:
         self._failing = failing
         self._output_bytes_left = STORED_OUTPUT
         self._left = 0
-        self._failing_again = 0
-        """How many more failing vectors of the source may be called again."""
-        self._first_answers: list[tuple[JudgedBatch, dict[int, _Answer]]] = []
-        """Those of vectors that are to be called again, by their indices in the batch."""
+        self._varied = VariedCalls(runner, pins, self._tally, failing, variations)
 
     def all(self, selected: Sequence[Selected]) -> Tally:
-        """Run what is selected, some of it twice, and return the tally."""
+        """Run what is selected, some of it more than once, and return the tally."""
         tally = self._tally
         self._left = sum(len(part.numbers) for part in selected)
         try:
             for part in selected:
-                again = set(part.again.tolist())
-                self._failing_again = part.failing_again
+                self._varied.begin(part)
                 for numbers in self._between_counts(part.numbers):
                     for batch in part.source.batches(numbers):
-                        self._run_batch(part.source, batch, again)
-            for judged, answers in reversed(self._first_answers):
-                self._call_again(judged, answers)
+                        self._run_batch(part.source, batch)
+            self._varied.call()
         except KeyboardInterrupt:
             tally.stopped = INTERRUPTED
         except Stopped as stop:
@@ -89,8 +76,8 @@ class Run:
             return (numbers,)
         return np.split(numbers, range(_BETWEEN_COUNTS, len(numbers), _BETWEEN_COUNTS))
 
-    def _run_batch(self, source: Source, batch: Batch, again: Container[int]) -> None:
-        """Run and judge a batch; remember the answers to the vectors numbered `again`."""
+    def _run_batch(self, source: Source, batch: Batch) -> None:
+        """Run and judge a batch."""
         before = len(self._tally)
         answers = Answers.none_yet(len(batch))
         stop: BaseException | None = None
@@ -115,51 +102,7 @@ class Run:
             raise stop
         self._tick(before + count)
         self._count_failures(batch, verdicts)
-        first: dict[int, _Answer] = {}
-        for vector, number in enumerate(batch.numbers.tolist()):
-            # A vector that crashed or hung is not called again.
-            if answers.kind[vector] not in {ARRAY, NO_ARRAY, RAISED}:
-                continue
-            failed = self._failing_again > 0 and VERDICTS[verdicts.verdict[vector]] in self._failing
-            self._failing_again -= failed
-            if failed or number in again:
-                first[vector] = _compared(answers, vector)
-        if first:
-            self._first_answers.append((judged, first))
-
-    def _call_again(self, judged: JudgedBatch, first: Mapping[int, _Answer]) -> None:
-        """Call some vectors again; one that conforms only once has the failing verdict."""
-        for batch, index_of in judged.batches(np.array(list(first), np.int64)):
-            order = list(index_of)
-            Random(_SEED).shuffle(order)  # noqa: S311 - no secret: the same order each time
-            answers = Answers.none_yet(len(batch))
-            started = perf_counter()
-            self._runner.run(batch, answers, lambda _: None, order)
-            self._tally.seconds += perf_counter() - started
-            differing = [
-                row for row, index in index_of.items() if first[index] != _compared(answers, row)
-            ]
-            failing: list[str] = []
-            passing: list[str] = []
-            verdicts = judge(batch, answers, self._pins) if differing else judged.verdicts
-            for row in differing:
-                index = index_of[row]
-                if VERDICTS[judged.verdicts.verdict[index]] in self._failing:
-                    if verdicts.verdict[row] == CONFORMS:
-                        passing.append(batch.ids[row])
-                        why = judged.verdicts.explanations.get(index, Explanation(""))
-                        detail = f"{FIRST_ONLY}{why.detail}"
-                        judged.verdicts.explanations[index] = why._replace(detail=detail)
-                elif judged.verdicts.verdict[index] == CONFORMS != verdicts.verdict[row]:
-                    if VERDICTS[verdicts.verdict[row]] in self._failing:
-                        failing.append(batch.ids[row])
-                    why = verdicts.explanations.get(row, Explanation("no longer conforms"))
-                    detail = f"{CALLED_AGAIN}{why.detail}"
-                    judged.verdicts.verdict[index] = verdicts.verdict[row]
-                    judged.verdicts.vote[index] = -1
-                    judged.verdicts.explanations[index] = why._replace(detail=detail)
-            ids = tuple(batch.ids[row] for row in differing)
-            self._tally.repeated += Repeatability(len(order), ids, tuple(failing), tuple(passing))
+        self._varied.note(judged, batch, answers)
 
     def _count_failures(self, batch: Batch, verdicts: Verdicts) -> None:
         if self._failures_left == inf:
@@ -182,8 +125,3 @@ class Run:
             printed = answers.printed.get(vector, "")
             if printed or output is not None:
                 verdicts.explanations[vector] = explanation._replace(output=output, printed=printed)
-
-
-def _compared(answers: Answers, vector: int) -> _Answer:
-    """Return what is compared: not the text of an exception, which may hold an address."""
-    return answers.kind[vector], answers.outputs[vector]

@@ -28,6 +28,7 @@ from conformance.check.report import (
     Repeatability,
     Report,
     Result,
+    VariationReport,
     VectorsUsed,
     Verdict,
     added_up,
@@ -169,6 +170,7 @@ class Tally:
 
     batches: list[JudgedBatch] = field(default_factory=list)
     repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
+    varied: tuple[VariationReport, ...] = ()
     seconds: float = 0.0
     engines: frozenset[str] = frozenset()
     stopped: str = ""
@@ -180,6 +182,7 @@ class Tally:
         """Add the verdicts on other vectors."""
         self.batches += other.batches
         self.repeated += other.repeated
+        self.varied += other.varied
         self.seconds += other.seconds
         self.engines |= other.engines
         self.stopped = self.stopped or other.stopped
@@ -196,6 +199,7 @@ class Tally:
             results=Results(self.batches),
             counts_by_operator=self._counts(),
             repeated=self.repeated,
+            variations=self.varied,
             stopped=self.stopped,
             backend_seconds=self.seconds,
             versions=package_versions() | engine,
@@ -228,6 +232,7 @@ def report_of(
     *,
     counts_by_operator: Mapping[str, Counter[Verdict]],
     repeated: Repeatability,
+    variations: Sequence[VariationReport],
     stopped: str,
     **about: Any,
 ) -> Report:
@@ -248,6 +253,7 @@ def report_of(
         accuracy=tuple(of_type for of_type in accuracy if of_type.elements),
         outputs=added_up(outputs, "operator", "output"),
         repeated=repeated if repeated.sampled else None,
+        variations=added_up(variations, "variation"),
         complete=not stopped,
         stopped=stopped,
         **about,

@@ -31,6 +31,7 @@ from conformance.cli.options import (
     readings_option,
     select_option,
     tier_option,
+    variations_option,
     vectors_argument,
     worker_options,
 )
@@ -129,6 +130,7 @@ def generate() -> None:
 @click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
 @extensions_option
 @diagnose_option
+@variations_option
 @worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
 @executor_option
 @click.option(

@@ -50,6 +50,12 @@ extensions_option = click.option(
     is_flag=True,
     help="Count what is accepted though a document excludes it apart, and as no failure.",
 )
+variations_option = click.option(
+    "--variations",
+    metavar="all|none|NAME,...",
+    default="sample",
+    help="Call every vector in these variations, too; by default, a few of each file in all.",
+)
 diagnose_option = click.option(
     "--diagnose",
     type=click.Choice(DIAGNOSING),

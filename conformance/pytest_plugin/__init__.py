@@ -65,6 +65,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Fail if any vector is unsupported.",
     )
     add(
+        "--conformance-variations",
+        metavar="NAME,...",
+        help="Call each vector in these variations, too: names with commas, or all.",
+    )
+    add(
         "--conformance-timeout",
         metavar="SECONDS",
         type=float,

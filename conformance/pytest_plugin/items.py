@@ -13,6 +13,7 @@ import pytest
 
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.runner import Runner
+from conformance.backends.variations import NONE
 from conformance.check.expected_failures import INCONSISTENT, ExpectedFailures
 from conformance.check.floors import Floored
 from conformance.check.report import Result
@@ -72,6 +73,7 @@ class VectorTests:
                 profile=options.get("profile"),
                 allow_extensions=options.get("allow_extensions", False),
                 expected=expected,
+                variations=options.get("variations", NONE),
             )
             self.expected_inconsistent = expected.of(INCONSISTENT) if expected else {}
             """Clauses whose readings are announced as inconsistent, with the reasons."""

@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, isfinite, log10
 
-from conformance.check.report import Accuracy, Diagnosis, Report, Result, Verdict
+from conformance.check.report import (
+    Accuracy,
+    Diagnosis,
+    Repeatability,
+    Report,
+    Result,
+    Verdict,
+)
 from conformance.operators import CLAUSES
 from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
@@ -395,19 +402,19 @@ def _accuracy(accuracy: Sequence[Accuracy]) -> doc.Section:
 
 
 def _repeats(report: Report, *, urgent: bool) -> doc.Section | None:
-    if report.repeated is None:
+    repeated = report.repeated or Repeatability(0)
+    if not (repeated.sampled or report.variations):
         return None
-    differing, alike = phrases.repeats(report.repeated)
-    said = _naming(
-        f"{differing}.",
-        report.repeated.differing,
-        report.repeated.failing,
-        report.repeated.passing,
-    )
+    differing, alike = phrases.repeats(repeated)
+    said = _naming(f"{differing}.", repeated.differing, repeated.failing, repeated.passing)
     blocks: list[doc.Block] = [doc.Paragraph(said)] if differing else []
-    blocks += [doc.Paragraph(doc.Span(f"{alike}.", "quiet"))] if alike else []
+    failing, others = phrases.variations(report.variations)
+    ids = [each.failing for each in report.variations]
+    blocks += [doc.Paragraph(_naming(f"{each}.", *ids)) for each in failing]
+    asides = [f"{aside}." for aside in (alike, *others) if aside]
+    blocks += [doc.Paragraph(doc.Span(aside, "quiet")) for aside in asides]
     if differing:
-        blocks.append(_ids(report.repeated.differing))
+        blocks.append(_ids(repeated.differing))
     return doc.Section("Repeated calls", tuple(blocks), name="repeated", urgent=urgent)
 
 

@@ -29,6 +29,7 @@ from conformance.check.report import (
     Result,
     Support,
     UndefinedReport,
+    VariationReport,
     VectorsUsed,
     Verdict,
     Worst,
@@ -170,6 +171,16 @@ class ResultLine(Struct, frozen=True, tag_field="kind", tag="result"):
         ]
         | UnsetType
     ) = UNSET
+    variations: (
+        Annotated[
+            tuple[str, ...],
+            Meta(
+                description="Only where a plain call conforms: the variations of the call in which "
+                "the vector fails. The verdict is that of the first."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
@@ -197,6 +208,13 @@ class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
     support: (
         Annotated[Support, Meta(description="Only where floors were asked for.")] | UnsetType
     ) = UNSET
+    variations: (
+        Annotated[
+            tuple[VariationReport, ...],
+            Meta(description="Only where vectors were called in other ways than plainly."),
+        ]
+        | UnsetType
+    ) = UNSET
     seconds: Number
     backend_seconds: Number
     ok: Annotated[bool, Meta(description="Whether the backend conforms.")]
@@ -210,19 +228,19 @@ def header_line(report: Report) -> Header:
 
 def result_line(result: Result) -> ResultLine:
     """Return the line of a result, which has all of it but the output."""
-    worst, undefined_only = result.worst, result.undefined_only or UNSET
+    worst = result.worst
+    rare = {name: getattr(result, name) or UNSET for name in ("undefined_only", "variations")}
     if worst is None:
-        return _line_from(ResultLine, result, undefined_only=undefined_only)
+        return _line_from(ResultLine, result, **rare)
     several = {} if worst.output else {"output": UNSET, "number": UNSET, "dtype": UNSET}
     line = _line_from(WorstObject, worst, **several)
-    return _line_from(ResultLine, result, worst=line, undefined_only=undefined_only)
+    return _line_from(ResultLine, result, worst=line, **rare)
 
 
 def footer_line(report: Report) -> Footer:
     """Return the footer of a report."""
-    return _line_from(
-        Footer, report, outputs=report.outputs or UNSET, support=report.support or UNSET
-    )
+    rare = {name: getattr(report, name) or UNSET for name in ("outputs", "support", "variations")}
+    return _line_from(Footer, report, **rare)
 
 
 def _line_from(line: type[T], value: object, **changed: Any) -> T:

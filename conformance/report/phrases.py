@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 
+from conformance.backends.variations import VARIATIONS
 from conformance.check.report import (
     ClauseReport,
     Expectations,
@@ -13,6 +14,7 @@ from conformance.check.report import (
     Report,
     Result,
     UndefinedReport,
+    VariationReport,
     Worst,
 )
 from conformance.dtypes import FLOATS
@@ -188,6 +190,31 @@ def repeats(repeated: Repeatability) -> tuple[str, str]:
         said += f"; the second result is wrong: {named(repeated.failing)}"
     if repeated.passing:
         said += f"; the second result is right: {named(repeated.passing)}"
+    return said, aside
+
+
+def variations(varied: Sequence[VariationReport]) -> tuple[list[str], list[str]]:
+    """Say in which variations of a call vectors fail, and (aside) what came of the others."""
+    said, aside = [], []
+    for each in varied:
+        of = f"of {words.count(each.called, 'vector')} called"
+        how = VARIATIONS[each.variation].words if each.variation in VARIATIONS else each.variation
+        if each.failing:
+            said.append(
+                f"WRONG {how}, and right otherwise: {len(each.failing):,} {of} "
+                f"({each.variation}): {named(each.failing)}"
+            )
+        if each.refused:
+            why = f": {cut(each.refusal, _REASON)}" if each.refusal else ""
+            aside.append(f"{each.variation} was refused by {each.refused:,} {of}{why}")
+        if each.differing:
+            aside.append(
+                f"{each.variation} gave other bits, which conform, in {each.differing:,} {of}"
+            )
+    alike = sum(v.called - len(v.failing) - v.refused - v.differing for v in varied)
+    if alike > 0:
+        ways = words.count(len(varied), "other way")
+        aside.append(f"{words.count(alike, 'call')} in {ways} gave the same bits")
     return said, aside
 
 

@@ -24,7 +24,9 @@ Select = str | Sequence[str] | Callable[[str], bool] | None
 
 _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 _AGAIN = 32
-"""Vectors of a source that are called a second time, at most."""
+"""Vectors of a source that are called again, at most."""
+_VARIED = 128
+"""Vectors of a source of which some are called in other variations, at most."""
 
 
 class InMemory:
@@ -58,29 +60,33 @@ Vectors = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selected:
-    """The numbers of the vectors of one source that are run, and of those called a second time.
+    """The numbers of the vectors of one source that are run, and a sample that is called again.
 
-    Of those that fail, `failing_again` are called a second time too, at most.
+    Of those that fail, `failing_again` are called again too, at most. Of `varied`, a few are called
+    in each of the other variations of a call.
     """
 
     source: Source
     numbers: npt.NDArray[np.int64]
     again: npt.NDArray[np.int64]
+    varied: npt.NDArray[np.int64]
     failing_again: int = _AGAIN
 
     @classmethod
     def of(cls, source: Source, numbers: npt.NDArray[np.int64]) -> Selected:
         """Choose a few vectors to call again, evenly spread: neighbours are alike."""
-        return cls(source, numbers, numbers[:: -(-len(numbers) // _AGAIN) or 1])
-
-    def called_once(self) -> Selected:
-        """Return the same vectors, none of them to be called a second time."""
-        return replace(self, again=self.again[:0], failing_again=0)
+        again, varied = (numbers[:: -(-len(numbers) // most) or 1] for most in (_AGAIN, _VARIED))
+        return cls(source, numbers, again, varied)
 
     def split(self, size: int) -> list[Selected]:
         """Return the vectors in parts of at most `size`."""
         return [
-            replace(self, numbers=part, again=np.intersect1d(part, self.again))
+            replace(
+                self,
+                numbers=part,
+                again=np.intersect1d(part, self.again),
+                varied=np.intersect1d(part, self.varied),
+            )
             for part in np.split(self.numbers, range(size, len(self.numbers), size))
         ]
 

@@ -106,6 +106,7 @@ def comparable(report):
         backend_seconds=0,
         started="",
         repeated=None,
+        variations=(),
         results=tuple(sorted(report.results, key=lambda each: each.id)),
         accuracy=tuple(sorted(report.accuracy, key=lambda each: each.dtype)),
         undefined=tuple(

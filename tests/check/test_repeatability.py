@@ -37,7 +37,7 @@ def test_the_first_calls_come_in_order_and_the_second_in_another():
         return right(operator, inputs, attributes)
 
     check(backend, vectors())
-    first, second = seen[:6], seen[6:]
+    first, second = seen[:6], seen[6:12]
     assert first == sorted(first)
     assert (sorted(second), second == first) == (first, False)
 
@@ -161,5 +161,5 @@ class TestFailing:
             next(numbers)
             return right(*case) + 1
 
-        report = run(InProcess(backend), vectors(), name="wrong", repeat=False)
+        report = run(InProcess(backend), vectors(), name="wrong", variations="none")
         assert (report.repeated, next(numbers)) == (None, 6)

@@ -21,7 +21,7 @@ class Ending(OneByOne):
     def __init__(self, kind):
         self.kind, self.calls = kind, 0
 
-    def answer(self, batch, index, limit):
+    def answer(self, batch, index, limit, variation):
         """See OneByOne."""
         self.calls += 1
         return Answer(self.kind)

@@ -161,9 +161,9 @@ class TestFormat:
         }
         assert {name: names for name, names in optional.items() if names} == {
             "Header": {"allow_extensions"},
-            "ResultLine": {"undefined_only"},
+            "ResultLine": {"undefined_only", "variations"},
             "WorstObject": {"output", "number", "dtype"},
-            "Footer": {"outputs", "support"},
+            "Footer": {"outputs", "support", "variations"},
         }
 
     def test_numbers_are_strict_json(self, saved):

@@ -25,6 +25,7 @@ from conformance.check.report import (
     Result,
     Support,
     UndefinedReport,
+    VariationReport,
     VectorsUsed,
     Worst,
 )
@@ -43,6 +44,7 @@ _words = st.text("abcxyz-0189", min_size=1, max_size=8)
 _mapping = st.dictionaries(_words, texts, max_size=2)
 _scalars = st.one_of(st.integers(-(2**70), 2**70), st.booleans(), texts, st.none())
 _tuples = st.lists(texts, max_size=3).map(tuple)
+_variations = st.builds(VariationReport, texts, _counts, _tuples, _counts, _counts, texts)
 
 
 def _elements(dtype):
@@ -187,6 +189,7 @@ def reports(draw, max_size=4):
         versions=draw(_mapping),
         notes=draw(_tuples),
         support=draw(st.none() | support),
+        variations=tuple(draw(st.lists(_variations, max_size=2))),
     )
 
 

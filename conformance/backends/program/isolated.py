@@ -12,8 +12,9 @@ from queue import Empty, SimpleQueue
 from conformance.backends.answer import CRASHED, TIMED_OUT, UNSUPPORTED, Answer
 from conformance.backends.program import Launch
 from conformance.backends.program.program import Program
-from conformance.backends.program.protocol import attributes_text
+from conformance.backends.program.protocol import Welcome, attributes_text
 from conformance.backends.runner import Answers, Runner, Stopped, largest_looked_at
+from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
@@ -59,6 +60,7 @@ class Isolated(Runner):
         answers: Answers,
         tick: Callable[[int], None],
         order: Sequence[int] | None = None,
+        variation: Variation = AGAIN,
     ) -> None:
         """Ask for every vector; see `Runner.run`.
 
@@ -66,7 +68,7 @@ class Isolated(Runner):
         if it has worked and cannot be started again. Whatever is raised, every program is killed
         first.
         """
-        calls = _Calls(batch, answers, order)
+        calls = _Calls(batch, answers, order, variation)
         for thread in self._threads:
             thread.batches.put(calls)
         try:
@@ -97,11 +99,21 @@ class Isolated(Runner):
     @property
     def engine(self) -> str:
         """What the first program says; see `Runner.engine`."""
+        return self._welcome.engine if self._welcome is not None else ""
+
+    @property
+    def variations(self) -> frozenset[str]:
+        """What the first program says, and to call it again; see `Runner.variations`."""
+        own = self._welcome.variations if self._welcome is not None else frozenset()
+        return super().variations | (own & VARIATIONS.keys())
+
+    @property
+    def _welcome(self) -> Welcome | None:
+        """What the first program says of itself, None if it has not started."""
         ready = self._threads[0].ready
         if not ready.done() or ready.exception() is not None:
-            return ""
-        welcome = ready.result().welcome
-        return welcome.engine if welcome is not None else ""
+            return None
+        return ready.result().welcome
 
     def close(self) -> None:
         """Let every program exit; those that do not are killed."""
@@ -125,8 +137,11 @@ class Isolated(Runner):
 class _Calls:
     """The calls for a batch: which vector is next, the answers, and an error that ends the run."""
 
-    def __init__(self, batch: Batch, answers: Answers, order: Sequence[int] | None) -> None:
+    def __init__(
+        self, batch: Batch, answers: Answers, order: Sequence[int] | None, variation: Variation
+    ) -> None:
         self.batch = batch
+        self._variation = variation.name
         self.done = 0
         self.stopped = False
         self.error: BaseException | None = None
@@ -162,7 +177,13 @@ class _Calls:
         text = self._texts.get(id(attributes))
         if text is None:
             text = self._texts[id(attributes)] = attributes_text(attributes)
-        program.send(batch.operator, batch.inputs[index], text, limit=self.limits[index])
+        program.send(
+            batch.operator,
+            batch.inputs[index],
+            text,
+            limit=self.limits[index],
+            variation=self._variation,
+        )
 
     def put(self, index: int, answer: Answer, printed: str) -> None:
         """Store the answer to a vector, unless the run was stopped meanwhile."""

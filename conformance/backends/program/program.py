@@ -10,6 +10,7 @@ from conformance.backends.program import protocol
 from conformance.backends.program.launch import Launch
 from conformance.backends.program.protocol import MAX_LINE, ProtocolError, Welcome
 from conformance.backends.program.transport import Ended, Silent, Transport
+from conformance.backends.variations import AGAIN
 from conformance.errors import UsageError
 from conformance.text import one_line, visible
 from conformance.vector import Array
@@ -107,6 +108,7 @@ class Program(Transport):
         attributes: Mapping[str, Any] | str,
         *,
         limit: int = SMALL,
+        variation: str = AGAIN.name,
     ) -> None:
         """Begin a call; see `call`. Its answer is the next one that is received.
 
@@ -114,7 +116,12 @@ class Program(Transport):
         """
         assert self.welcome is not None
         message = protocol.write_call(
-            self._number, operator, inputs, attributes, limit if self.welcome.limited else None
+            self._number,
+            operator,
+            inputs,
+            attributes,
+            limit if self.welcome.limited else None,
+            variation,
         )
         self._number += 1
         self.send_bytes(message)

@@ -29,6 +29,7 @@ from conformance.backends.answer import (
     Answer,
     Returned,
 )
+from conformance.backends.variations import AGAIN
 from conformance.dtypes import dtype_of, name_of
 from conformance.errors import UsageError
 from conformance.text import one_line
@@ -65,6 +66,7 @@ class Welcome:
     `supports` maps operators to the element types of their first input ("*" is all), None if the
     program wants to be asked for everything. `limited` says that it wants a `limit` in calls, and
     `ahead` that it takes a call before it has answered the last, and marks what it prints.
+    `variations` are the names of the variations in which it can call its engine.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Welcome:
     limited: bool = False
     ahead: bool = False
     engine: str = ""
+    variations: frozenset[str] = frozenset()
 
     def offers(self, operator: str, dtype: str) -> bool:
         """Say whether the program is to be asked for an operator on an element type."""
@@ -84,7 +87,8 @@ class Welcome:
 class Call(NamedTuple):
     """A call as a program reads it: `inputs` are pairs of element type and shape.
 
-    `limit` is the number of elements up to which an output is looked at.
+    `limit` is the number of elements up to which an output is looked at, `variation` the name of
+    the one that is asked for.
     """
 
     number: int
@@ -92,6 +96,7 @@ class Call(NamedTuple):
     attributes: dict[str, Any]
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     limit: int = SMALL
+    variation: str = AGAIN.name
 
     @property
     def size(self) -> int:
@@ -99,11 +104,10 @@ class Call(NamedTuple):
         return sum(prod(shape) * dtype_of(name).itemsize for name, shape in self.inputs)
 
     def arrays(self, data: bytes) -> list[Array]:
-        """Return the inputs as arrays of their own, writable."""
+        """Return the inputs as views of the data: read-only, and hardly aligned."""
         arrays, start = [], 0
         for name, shape in self.inputs:
-            # The copy is aligned, and owns its memory as an array in this process would.
-            array = np.ndarray(shape, dtype_of(name), data, start).copy()
+            array: Array = np.ndarray(shape, dtype_of(name), data, start)
             start += array.nbytes
             arrays.append(_little_endian(array))
         return arrays
@@ -186,7 +190,10 @@ def read_welcome(line: bytes) -> Welcome:
         supports = _supports(supports)
     limited, ahead = (message.get(key) is True for key in ("limited", "ahead"))
     engine = message["engine"] if type(message.get("engine")) is str else name
-    return Welcome(one_line(name, MAX_TEXT), supports, limited, ahead, one_line(engine, MAX_TEXT))
+    named = message.get("variations")
+    variations = frozenset(named if type(named) is list and all(map(_is_text, named)) else ())
+    name, engine = one_line(name, MAX_TEXT), one_line(engine, MAX_TEXT)
+    return Welcome(name, supports, limited, ahead, engine, variations)
 
 
 def _supports(value: object) -> Mapping[str, frozenset[str]]:
@@ -211,15 +218,17 @@ def write_call(
     inputs: Sequence[Array],
     attributes: Mapping[str, Any] | str,
     limit: int | None = None,
+    variation: str = AGAIN.name,
 ) -> bytes:
     """Return a call.
 
-    `attributes` may be their `attributes_text`. `limit` is for programs that want it. Raises
-    UsageError for attributes that JSON does not have.
+    `attributes` may be their `attributes_text`. `limit` is for programs that want it, `variation`
+    for those that have it. Raises UsageError for attributes that JSON does not have.
     """
     if not isinstance(attributes, str):
         attributes = attributes_text(attributes)
-    end = "]}" if limit is None else f'], "limit": {limit}}}'
+    end = "]" if limit is None else f'], "limit": {limit}'
+    end += "}" if variation == AGAIN.name else f', "variation": "{variation}"}}'
     described = ", ".join([_described(name_of(array.dtype), array.shape) for array in inputs])
     line = (
         f'{{"call": {number}, "operator": {encode_basestring_ascii(operator)}, '
@@ -308,6 +317,10 @@ def _output(value: object, limit: int) -> Returned:
     return Returned(name, tuple(shape), b"" if exists or size else None)
 
 
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
 def _is_length(value: object) -> bool:
     return type(value) is int and 0 <= value <= _LARGEST
 
@@ -343,6 +356,7 @@ def write_welcome(
     limited: bool = False,
     ahead: bool = False,
     engine: str | None = None,
+    variations: Sequence[str] = (),
 ) -> bytes:
     """Return a program's side of the handshake; see `Welcome`."""
     message: dict[str, Any] = {"version": VERSION, "name": name}
@@ -354,6 +368,8 @@ def write_welcome(
         message["ahead"] = True
     if engine is not None:
         message["engine"] = engine
+    if variations:
+        message["variations"] = list(variations)
     return _line(message)
 
 
@@ -377,6 +393,7 @@ def read_call(line: bytes) -> Call:
             message["attributes"],
             tuple([(array["dtype"], tuple(array["shape"])) for array in message["inputs"]]),
             message.get("limit", SMALL),
+            message.get("variation", AGAIN.name),
         )
     except (ValueError, RecursionError, LookupError, TypeError):
         raise ProtocolError(f"not a call: {shown(line)}") from None

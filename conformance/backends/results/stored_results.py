@@ -14,6 +14,7 @@ from conformance.backends.answer import Answer, outputs_or_raise
 from conformance.backends.results.folder_results import ResultFolder
 from conformance.backends.results.hdf5_results import ResultFile
 from conformance.backends.runner import OneByOne
+from conformance.backends.variations import Variation
 from conformance.batch import Batch, Ints, output_dtypes
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import DType, dtype_of
@@ -91,8 +92,14 @@ class StoredResults(OneByOne):
         ]
         return answer._replace(outputs=tuple(outputs))
 
-    def answer(self, batch: Batch, index: int, limit: int) -> Answer:
+    @property
+    def variations(self) -> frozenset[str]:
+        """None: to look a result up again does not show whether a backend gives equal answers."""
+        return frozenset()
+
+    def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
         """Look up a vector. Raises ResultFileError."""
+        del variation
         inputs = batch.inputs[index]
         data_dtype = inputs[0].dtype if inputs else None
         own = output_dtypes(batch.operator) or ()

@@ -1,0 +1,309 @@
+"""Variations of a call: the same case, called differently, has the same answer.
+
+A variation is performed where the backend is: memory layouts do not travel, but their names do. All
+of them are in `VARIATIONS`; a new one is one more entry there.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from conformance.errors import UsageError
+from conformance.text import listed
+from conformance.vector import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.backends.answer import Answer
+
+CallOnce = Callable[[list[Array]], "Answer"]
+"""Calls the backend with inputs of its own and returns the answer, whatever becomes of it."""
+Strides = Callable[[Array], tuple[int, ...]]
+
+_UNWRITTEN = 0xFF
+"""Each byte around an input: of floating-point numbers NaN, of integers -1."""
+_ALIGNED = 64
+_ROUNDS = 2
+"""Calls of each thread."""
+_SWITCHING = 1e-5
+"""Seconds after which Python turns to another thread: also short functions meet then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """A way to call a backend.
+
+    `words` complete "conforms at first, but not ...". `perform(call, inputs)` returns the answer
+    to inputs, which it leaves as they are. `applies(data)` says of the data whether anything is
+    different then. A `layout` may be refused by an exception. In a sample of a file, `sampled`
+    vectors are called so.
+    """
+
+    name: str
+    words: str
+    perform: Callable[[CallOnce, Sequence[Array]], Answer]
+    applies: Callable[[Array], bool] = lambda data: data.size > 0
+    layout: bool = False
+    sampled: int = 3
+
+
+def _copies(inputs: Iterable[Array]) -> list[Array]:
+    return [array.copy() for array in inputs]
+
+
+# Calls before and beside ----------------------------------------------------------------------
+
+
+def _again(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+    return call(_copies(inputs))
+
+
+def _twice(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+    call(_copies(inputs))
+    return call(_copies(inputs))
+
+
+def _rewritten(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+    """Call with other data first, and then with the right ones at the same addresses."""
+    memory = [np.empty(max(1, array.nbytes), np.uint8) for array in inputs]
+    answers = []
+    for given in (_with_other_data(inputs), inputs):
+        # views of their own: a backend may make its arguments read-only
+        views = [np.ndarray(a.shape, a.dtype, m) for a, m in zip(given, memory, strict=True)]
+        for view, array in zip(views, given, strict=True):
+            view[...] = array
+        answers.append(call(views))
+    return answers[-1]
+
+
+def _after_other_shapes(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+    """Call with a larger batch first, and with longer spatial axes, whatever becomes of these."""
+    for longer in ((1, 0, 0), (0, 0, 1)):
+        call([_enlarged(array, longer) for array in inputs])
+    return call(_copies(inputs))
+
+
+def _enlarged(array: Array, longer: tuple[int, int, int]) -> Array:
+    """Return a tensor with a longer batch axis, channel axis or spatial axes."""
+    if array.ndim < 2:
+        return array.copy()
+    shape = [d + longer[min(axis, 2)] for axis, d in enumerate(array.shape)]
+    return np.resize(array, shape)
+
+
+def _with_other_data(inputs: Sequence[Array]) -> list[Array]:
+    """Return inputs of the same shapes and types, each tensor with its elements in reverse."""
+    return [
+        array.copy() if array.ndim < 2 else array.ravel()[::-1].reshape(array.shape).copy()
+        for array in inputs
+    ]
+
+
+def _from_threads(call: CallOnce, inputs: Sequence[Array], *, count: int) -> Answer:
+    """Call from some threads at once, every other one with other data.
+
+    Returns an answer that is not that of a call alone, if some thread had one.
+    """
+    alone = call(_copies(inputs))
+    other = _with_other_data(inputs)
+    differing: list[Answer] = []
+    raised: list[BaseException] = []
+    start = threading.Barrier(count + 1)
+
+    def work(number: int) -> None:
+        start.wait()
+        try:
+            for _ in range(_ROUNDS):
+                answer = call(_copies(other if number % 2 else inputs))
+                # not the text of an exception, which may hold an address
+                if not number % 2 and answer[:2] != alone[:2]:
+                    differing.append(answer)
+        except BaseException as error:  # noqa: BLE001 - an interrupt: raised where it is awaited
+            raised.append(error)
+
+    threads = [
+        # with what numpy and others keep per context, as in the thread that calls otherwise
+        threading.Thread(target=copy_context().run, args=(work, number), daemon=True)
+        for number in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    with _switching_often():
+        start.wait()
+        for thread in threads:
+            thread.join()
+    if raised:
+        raise raised[0]
+    return differing[0] if differing else alone
+
+
+@contextmanager
+def _switching_often() -> Iterator[None]:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCHING)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+# Layouts --------------------------------------------------------------------------------------
+
+
+def _laid_out(
+    array: Array, strides: Strides, *, before: int = 0, shift: int = 0, writable: bool = True
+) -> Array:
+    """Return a copy of a tensor with some strides, in memory with as much again behind it.
+
+    It begins about `before` times its own size after the beginning of the memory, and `shift`
+    bytes more. What reads it as if it was contiguous there stays within the memory.
+    """
+    if array.ndim < 2 or not array.size:
+        return array.copy()
+    steps = strides(array)
+    ends = [(d - 1) * step for d, step in zip(array.shape, steps, strict=True)]
+    low, high = sum(min(0, end) for end in ends), sum(max(0, end) for end in ends)
+    margin = -(-array.nbytes // _ALIGNED) * _ALIGNED
+    first = before * margin + shift - low
+    memory = np.full(first + high + array.itemsize + margin, _UNWRITTEN, np.uint8)
+    view: Array = np.ndarray(array.shape, array.dtype, memory, first, steps)
+    view[...] = array
+    view.flags.writeable = writable
+    return view
+
+
+def _of_axes(order: Sequence[int], shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    """Return the strides of an array of a shape whose axes lie in memory in some order."""
+    sizes = [shape[axis] for axis in order]
+    steps = dict(zip(reversed(order), accumulate([itemsize, *sizes[:0:-1]], mul), strict=True))
+    return tuple(steps[axis] for axis in range(len(shape)))
+
+
+def _contiguous(array: Array) -> tuple[int, ...]:
+    return _of_axes(range(array.ndim), array.shape, array.itemsize)
+
+
+def _channels_last(array: Array) -> tuple[int, ...]:
+    return _of_axes((0, *range(2, array.ndim), 1), array.shape, array.itemsize)
+
+
+def _fortran(array: Array) -> tuple[int, ...]:
+    return _of_axes(range(array.ndim)[::-1], array.shape, array.itemsize)
+
+
+def _negative(array: Array) -> tuple[int, ...]:
+    return tuple(-step for step in _contiguous(array))
+
+
+def _in_larger(array: Array) -> tuple[int, ...]:
+    """Return the strides of a box in an array that is longer by one on each axis."""
+    return _of_axes(range(array.ndim), [d + 1 for d in array.shape], array.itemsize)
+
+
+def _broadcast(array: Array) -> tuple[int, ...]:
+    """Return strides that are 0 along the axes on which all elements are the same."""
+    bits = array.view(f"u{array.itemsize}")  # -0.0 is not 0.0
+    return tuple(
+        0 if (bits == bits.take([0], axis)).all() else step
+        for axis, step in enumerate(_contiguous(array))
+    )
+
+
+def _layout(
+    name: str,
+    words: str,
+    strides: Strides,
+    *,
+    before: int = 0,
+    shift: int = 0,
+    writable: bool = True,
+    least_item: int = 1,
+) -> Variation:
+    """Return the variation in which all tensors among the inputs have some strides.
+
+    It changes nothing for element types of fewer than `least_item` bytes.
+    """
+    place = partial(_laid_out, strides=strides, before=before, shift=shift, writable=writable)
+
+    def applies(data: Array) -> bool:
+        if data.ndim < 2 or not data.size or data.itemsize < least_item:
+            return False
+        steps = zip(data.shape, strides(data), _contiguous(data), strict=True)
+        return strides is _contiguous or any(d > 1 and step != usual for d, step, usual in steps)
+
+    def perform(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+        return call([place(array) for array in inputs])
+
+    return Variation(name, words, perform, applies, layout=True)
+
+
+# All of them ----------------------------------------------------------------------------------
+
+AGAIN = Variation("again", "when called again", _again, lambda _: True)
+"""After all other vectors, in another order."""
+
+VARIATIONS: dict[str, Variation] = {
+    variation.name: variation
+    for variation in (
+        AGAIN,
+        Variation("twice", "when called twice in a row", _twice),
+        Variation("rewritten", "where the inputs replace others in the same memory", _rewritten),
+        Variation("after-other-shapes", "after calls with other shapes", _after_other_shapes),
+        _layout(
+            "offset", "with inputs at an offset in their memory", _contiguous, before=1, shift=16
+        ),
+        _layout("slice", "with inputs that are slices of larger arrays", _in_larger, before=1),
+        _layout("channels-last", "with inputs whose channels lie last", _channels_last),
+        _layout("fortran", "with inputs in Fortran order", _fortran),
+        _layout("negative-strides", "with inputs of negative strides", _negative),
+        _layout("broadcast", "with inputs that are broadcast along an axis", _broadcast),
+        _layout("read-only", "with inputs that are read-only", _contiguous, writable=False),
+        _layout(
+            "unaligned", "with inputs that are not aligned", _contiguous, shift=1, least_item=2
+        ),
+        *(
+            Variation(
+                f"threads-{count}",
+                f"when called from {count} threads at once",
+                partial(_from_threads, count=count),
+                sampled=sampled,
+            )
+            for count, sampled in ((2, 2), (8, 1))
+        ),
+    )
+}
+
+SAMPLE, ALL, NONE = "sample", "all", "none"
+Wanted = str | Iterable[str]
+"""What a user asks for: the names of variations, "all", "none" or "sample"."""
+
+
+def wanted_variations(wanted: Wanted) -> tuple[str, ...] | None:
+    """Return the names of the variations asked for, None for a sample of every file in all of them.
+
+    A text may have several names with commas. Raises UsageError for a name that there is not.
+    """
+    names = wanted.split(",") if isinstance(wanted, str) else list(wanted)
+    if names == [SAMPLE]:
+        return None
+    if names == [NONE]:
+        return ()
+    if names == [ALL]:
+        return tuple(VARIATIONS)
+    for name in names:
+        if name not in VARIATIONS:
+            known = listed([*VARIATIONS, ALL, NONE, SAMPLE])
+            raise UsageError(f"no variation {name!r} of a call; there are {known}")
+    return tuple(dict.fromkeys(names))
