@@ -125,7 +125,7 @@ class VariedCalls:
                     self._call(_Calls(VARIATIONS[name], noted, batch, index_of), rows)
 
     def _call(self, calls: _Calls, rows: list[int]) -> None:
-        """Call vectors in a variation; one that conforms only in some calls has a failing verdict."""
+        """Call vectors in a variation; one that conforms only at first has the other verdict."""
         answers = self._answers(calls, rows)
         first = calls.noted.first
         differing = [row for row in rows if first[calls.index_of[row]] != _compared(answers, row)]

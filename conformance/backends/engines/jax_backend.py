@@ -10,7 +10,8 @@ norms, which are unsupported, and no indices: values are computed alone. A gradi
 jax.vjp, through the same computation. Nothing is refused here
 that JAX would answer: it is more general than documents, as it crops for negative pads and pools
 over any number of axes (`--allow-extensions`). Any element type will do; float64 and int64 are
-switched on for the calls made here alone.
+switched on for the calls made here alone. An input is copied to the device, in C order: its
+strides are not passed on.
 """
 
 from __future__ import annotations

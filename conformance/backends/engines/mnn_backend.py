@@ -4,6 +4,7 @@ They pool over two axes. same_upper and valid are the padding modes SAME and VAL
 padding out of divisors; pads, alike at both ends, are those of the mode CAFFE, which counts them
 and rounds up. What would be padded, rounded or divided in another way is unsupported, and so are
 same_lower, dilations, adaptive pooling and norms. MNN has no indices: values are computed alone.
+Inputs are copied into C order: strides are not passed on.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Every model is one node with static shapes (`onnx_node`). An adaptive operator is global pooling
 where every output size is 1, and unsupported otherwise: ONNX has no adaptive pooling. Indices are
 those of the runtime where a case counts cells as ONNX does; otherwise values are computed alone.
+Inputs are handed over as they lie in memory, and the runtime copies those that are not in C order.
 
 `backend` takes these operators from opset 22, where they have their latest versions;
 `onnxruntime:opset=11` takes them from another opset. An attribute or element type that the opset

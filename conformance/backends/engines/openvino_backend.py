@@ -6,7 +6,8 @@ opset 8 where it has dilations or indices without it. Of an adaptive operator th
 AdaptiveAvgPool and AdaptiveMaxPool with the output size as a constant. Every model is one
 parameter, one operator and its outputs, compiled for static shapes; attributes are handed over as
 they are. Values are computed alone where indices are in column-major order, and where the CPU
-device has no indices: those of MaxPool of bfloat16, and int64 ones of AdaptiveMaxPool.
+device has no indices: those of MaxPool of bfloat16, and int64 ones of AdaptiveMaxPool. The memory
+of inputs is shared; those that are read-only or not in C order are copied first.
 
 The inference precision is float32, so that what is checked is the operator and not a faster
 arithmetic that the device may choose. float64 and int64 are unsupported: the CPU device has no
@@ -89,7 +90,8 @@ class OpenVino:
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
         indices = _has_indices(definition, settings, element)
         node = _Node(node_of, version, settings, size, indices)
-        request = _request(self.device, self.precision, node, element, data.shape)
+        model = _compiled(self.device, self.precision, node, element, data.shape)
+        request = model.create_infer_request()  # one for each call: threads may not share one
         request.infer([_tensor(data, element)])
         values = _array(request.get_output_tensor(0)).view(data.dtype)
         return (values, _array(request.get_output_tensor(1))) if node.indices else values
@@ -140,15 +142,14 @@ def _has_indices(operator: Operator, params: Params, element: ov.Type) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _request(
+def _compiled(
     device: str, precision: str, node: _Node, element: ov.Type, shape: tuple[int, ...]
 ) -> Any:
-    """Compile a model of one operator and return an inference request of it."""
+    """Compile a model of one operator."""
     data = opset1.parameter(list(shape), element)
     outputs = node.make(node, data).outputs()[: 1 + node.indices]
     model = ov.Model(outputs, [data], "pooling")
-    compiled = _core.compile_model(model, device, {"INFERENCE_PRECISION_HINT": precision})
-    return compiled.create_infer_request()
+    return _core.compile_model(model, device, {"INFERENCE_PRECISION_HINT": precision})
 
 
 def _average(node: _Node, data: Any) -> Any:
@@ -192,12 +193,13 @@ _ADAPTIVE = {"average": _adaptive_average, "maximum": _adaptive_maximum}
 
 
 def _tensor(data: Array, element: ov.Type) -> Any:
-    """Return a tensor that shares the memory of `data`."""
+    """Return a tensor that shares the memory of `data`, if that is writable and in C order."""
+    data = np.require(data, requirements=["C", "W"])
     if element == ov.Type.bf16:
-        return ov.Tensor(np.ascontiguousarray(data).view(np.int16), data.shape, element)
-    return ov.Tensor(np.ascontiguousarray(data), shared_memory=True)
+        return ov.Tensor(data.view(np.int16), data.shape, element)
+    return ov.Tensor(data, shared_memory=True)
 
 
 def _array(tensor: Any) -> Array:
-    """Return a copy: the next inference writes to the same tensor."""
+    """Return a copy, which outlives the request."""
     return np.array(tensor.data, copy=True)

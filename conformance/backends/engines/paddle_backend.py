@@ -10,7 +10,8 @@ kernels are of float16, float32 and float64.
 Its indices are int32 and count the cells of a plane, and it has none of float16, with SAME, which
 it forgets then (docs/findings.md), or where pads differ at both ends: there values are computed
 alone. A norm is lp_pool1d or 2d, which add powers with their sign: odd exponents are unsupported.
-Nothing dilates. A gradient is that of paddle.grad, through the same call.
+Nothing dilates. A gradient is that of paddle.grad, through the same call. Inputs are copied into
+tensors in C order: strides are not passed on.
 """
 
 from __future__ import annotations

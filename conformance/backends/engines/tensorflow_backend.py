@@ -9,7 +9,8 @@ TensorFlow has no word for same_lower, rounds down, leaves padding out of diviso
 strides of 1 and without padding: the rest is unsupported, and so are norms. Its CPU kernels take
 channels last, so that data are transposed, and it counts indices with the channel innermost: they
 are computed for two axes and one channel, without pads of numbers, values alone elsewhere. A
-gradient is that of tf.GradientTape, through the same call.
+gradient is that of tf.GradientTape, through the same call. Tensors have no strides: inputs are
+copied.
 """
 
 from __future__ import annotations

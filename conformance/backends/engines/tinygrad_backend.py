@@ -3,7 +3,8 @@
 Pads are handed over as begin and end of every axis, those of same_* as numbers, for which tinygrad
 has no word. ceil_mode leaves out a last window that starts in padding, and both dilate. tinygrad
 has no adaptive pooling and no norms: they are unsupported. Its indices are int32 and count the
-cells of a plane; where a case counts others, values are computed alone.
+cells of a plane; where a case counts others, values are computed alone. Inputs are copied into C
+order: strides are not passed on.
 
 The device is the one that tinygrad chooses, or that the environment variable DEV names: CPU needs
 clang. Each case is compiled, which takes some tenths of a second.

@@ -6,7 +6,8 @@ not implement is a NotImplementedError, hence unsupported too). Its indices are 
 cells of a plane; where a case counts others, values are computed alone. Its lp_pool pads nothing
 and adds powers with their sign: norms are those of even exponents.
 
-A gradient is that of torch.autograd, through the same call.
+A gradient is that of torch.autograd, through the same call. Strides and offsets of inputs are
+passed on; an input with negative strides, which torch has not, is copied first.
 
 `backend` runs on the CPU; `torch:device=cuda` is one that moves inputs to that device and outputs
 back, and `torch:compile=true` one that compiles each call with torch.compile.
@@ -116,6 +117,8 @@ class Torch:
 
     def _tensor(self, data: Array) -> torch.Tensor:
         """Return a tensor on the device; on the CPU it shares the memory of `data`."""
+        if min(data.strides, default=0) < 0:
+            data = data.copy()
         if data.dtype == _BFLOAT16:
             tensor = torch.from_numpy(data.view(np.int16)).view(torch.bfloat16)
         else:

@@ -4,7 +4,8 @@ A window is relax.op.nn.avg_pool1d to 3d or max_pool1d to 3d, an adaptive averag
 adaptive_avg_pool1d to 3d; TVM has no adaptive maximum, no norms and no indices: values are computed
 alone. Pads are handed over as begin and end of every axis, those of same_* as numbers, for which
 TVM has no word. ceil_mode rounds up, and both dilate. ceil_torch is unsupported where it is not
-ceil. Each case is compiled, which takes some hundredths of a second.
+ceil. Inputs are copied into C order: strides are not passed on. Each case is compiled, which takes
+some hundredths of a second.
 """
 
 from __future__ import annotations
