@@ -429,7 +429,8 @@ class Diagnosis:
     """A likely cause of mismatches.
 
     `summary` is one sentence. `kind` says what it is: a "fault" of the catalogue, a "rule" that was
-    learned, "state" that outlives a call, or "unknown" ("" in a report of an earlier version).
+    learned, "state" that outlives a call, a "variation" of the call in which alone it fails, or
+    "unknown" ("" in a report of an earlier version).
     `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
     bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
@@ -452,14 +453,14 @@ class Diagnosis:
     threads: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     sample_of: Count = 0
-    kind: Literal["", "fault", "rule", "state", "unknown"] = ""
+    kind: Literal["", "fault", "rule", "state", "variation", "unknown"] = ""
     proof: Proof | None = None
     smallest: str = ""
 
     @property
     def is_known(self) -> bool:
         """Whether it says what is wrong."""
-        return bool(self.faults) or self.kind in {"rule", "state"}
+        return bool(self.faults) or self.kind in {"rule", "state", "variation"}
 
     @property
     def name(self) -> str:

@@ -122,7 +122,8 @@ class VariedCalls:
                 row_of = {index: row for row, index in index_of.items()}
                 for name, indices in noted.calls.items():
                     rows = [row_of[index] for index in indices if index in row_of]
-                    self._call(_Calls(VARIATIONS[name], noted, batch, index_of), rows)
+                    if rows:
+                        self._call(_Calls(VARIATIONS[name], noted, batch, index_of), rows)
 
     def _call(self, calls: _Calls, rows: list[int]) -> None:
         """Call vectors in a variation; one that conforms only at first has the other verdict."""
@@ -172,7 +173,7 @@ class VariedCalls:
         ids = plain.ids(wrong)
         new = tuple(name for name in ids if name not in self._tally.repeated.failing)
         plain.explain_failing(wrong, verdicts)
-        self._tally.repeated += Repeatability(0, new, new)
+        self._tally.repeated += Repeatability(len(suspect), new, new)
         return [row for row in suspect if row not in wrong]
 
     def _answers(self, calls: _Calls, rows: list[int]) -> Answers:

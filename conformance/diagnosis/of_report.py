@@ -21,6 +21,7 @@ from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
+from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
@@ -59,11 +60,12 @@ def explained(
     if silent:
         note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
-    if not failing:
+    varied = findings_of(report)
+    if not (failing or varied):
         return report
     state = StateReport()
     with opened(vectors) as sources:
-        if start is not None:
+        if start is not None and failing:
             state = of_state(
                 report,
                 sources,
@@ -73,9 +75,14 @@ def explained(
                 progress=progress,
             )
         mismatches = _mismatches(sources, failing, state.vectors)
+        # No cause in what was asked for: nobody knows which of two answers that would explain.
+        unstable = {*report.repeated.differing} if report.repeated else set()
+        state = state.with_others([v for v, _ in mismatches if v.case.id in unstable])
+        mismatches = [pair for pair in mismatches if pair[0].case.id not in unstable]
         conforming = _conforming(sources, right)
     readings = _readings(report.readings)
-    failures = len(state.vectors) + len(mismatches) + _not_kept(report)
+    told = sum(len(finding.vectors) for finding in varied)
+    failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
     laboratory, unasked = None, _unasked(runner)
     if isinstance(runner, Runner) and not unasked:
         laboratory = Laboratory(
@@ -83,7 +90,7 @@ def explained(
         )
         state = state.with_others(_right_now(mismatches, laboratory))
         mismatches = [pair for pair in mismatches if pair[0].case.id not in state.vectors]
-    told = len(state.vectors)
+    told += len(state.vectors)
     diagnoses = diagnose(
         mismatches,
         conforming,
@@ -97,7 +104,10 @@ def explained(
     total, sample_of = told + len(mismatches), 0
     if diagnoses:
         total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
-    diagnoses[:0] = [statements.of_state(found, total, sample_of) for found in state.findings]
+    diagnoses[:0] = [
+        *(statements.of_variations(found, total, sample_of) for found in varied),
+        *(statements.of_state(found, total, sample_of) for found in state.findings),
+    ]
     notes = (*report.notes, state.note) if state.note else report.notes
     if laboratory is not None and laboratory.ended and not all(d.is_known for d in diagnoses):
         notes += (f"experiments on likely causes ended early: {laboratory.ended}",)
@@ -219,7 +229,7 @@ def _sorted(
     for result in report.results:
         if result.returned:
             returned.add(result.operator)
-        if result.expected:
+        if result.expected or is_varied(result):
             continue
         if result.verdict == "error" or (
             result.verdict in RETURNED
@@ -239,7 +249,7 @@ def _not_kept(report: Report) -> int:
         result.verdict in RETURNED
         and result.verdict in report.failing
         and result.output is None
-        and not result.expected
+        and not (result.expected or is_varied(result))
         for result in report.results
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from conformance.batch import Batch, vector_at
 from conformance.check.report import Report, Result
+from conformance.diagnosis.varied import is_varied
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.vector import Array, Vector
@@ -170,6 +171,7 @@ def _facts(result: Result, report: Report) -> tuple[bool, bool]:
     """Return whether a result is a failure that is looked at, and whether it ended the process."""
     ends = result.verdict in {"crashed", "timed-out"}
     fails = result.verdict in report.failing and not (result.expected or result.excused)
+    fails &= not is_varied(result)  # in a call that is not of this history
     return fails and result.verdict != "timed-out", ends
 
 

@@ -14,6 +14,7 @@ from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.search import Cause
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
+from conformance.diagnosis.varied import VariedFinding
 from conformance.vector import Outputs, Vector
 
 Mismatch = tuple[Vector, Outputs | None]
@@ -149,6 +150,21 @@ def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
         kind="state",
         proof=Proof(finding.shown, finding.repeats, None, missing),
         smallest=finding.example,
+    )
+
+
+def of_variations(finding: VariedFinding, total: int, sample_of: int) -> Diagnosis:
+    """Return what variations of a call have in common as a diagnosis, one of so many failures."""
+    explained = len(finding.vectors)
+    return Diagnosis(
+        summary=f"{_counted(explained, total, sample_of)} {OF_ONE_KIND}{finding.words}",
+        faults=(),
+        explained=explained,
+        exact=0,
+        total=total,
+        vectors=finding.vectors,
+        sample_of=sample_of,
+        kind="variation",
     )
 
 

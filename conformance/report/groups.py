@@ -177,6 +177,7 @@ def traits(result: Result) -> frozenset[str]:
         names.add(f"{axes} spatial {'axis' if axes == 1 else 'axes'}")
     names |= {f"clause {name}" for name in result.clauses}
     names |= {f"tag {tag}" for tag in result.tags}
+    names |= {f"called {name}" for name in result.variations}
     return frozenset(names)
 
 

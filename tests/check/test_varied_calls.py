@@ -1,0 +1,198 @@
+"""Variations of a call: what is right in a plain call and wrong in another one is found."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from support.fakes import check, pool, ramp, right, vector
+from support.memory_faults import SOUND, WRONG
+
+from conformance.backends.variations import VARIATIONS
+from conformance.diagnosis.varied import findings_of
+from conformance.errors import Unsupported, UsageError
+
+PLANES = pool("AvgPool-1", kernel=[2, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0])
+OPERATORS = ["AdaptiveAvgPool-8"]
+
+
+def tensors(count=40):
+    """Return vectors of several axes, each with its own data."""
+    return [vector(ramp(2, 3, 3, 4) + i, PLANES, id=str(i)) for i in range(count)]
+
+
+def varied(report):
+    """Return what a report says of each variation, by its name."""
+    return {each.variation: each for each in report.variations}
+
+
+class TestSample:
+    """What is called by default."""
+
+    def test_each_variation_that_changes_anything_is_in_it(self):
+        """No input here is broadcast along an axis."""
+        report = check(right, tensors())
+        assert report.ok
+        assert varied(report).keys() == VARIATIONS.keys() - {"again", "broadcast"}
+
+    def test_it_stays_small_however_many_vectors_there_are(self):
+        """Three vectors of a file in each variation, fewer from many threads."""
+        report = check(right, tensors(300))
+        assert {each.called for each in report.variations} == {3, 2, 1}
+
+    def test_different_vectors_are_called_in_each_variation(self):
+        """So that all of them together are many."""
+        seen = set()
+
+        def backend(operator, inputs, attributes):
+            if not inputs[0].flags.c_contiguous:
+                seen.add(float(inputs[0].max()))
+            return right(operator, inputs, attributes)
+
+        check(backend, tensors())
+        assert len(seen) == 4 * 3
+
+    @pytest.mark.parametrize("name", WRONG)
+    def test_each_fault_is_found_in_it_and_named(self, name):
+        """Strides, offsets, addresses, shapes, repetition, threads."""
+        made, words = WRONG[name]
+        report = check(made(), operators=OPERATORS, tier="smoke")
+        assert not report.ok
+        assert [each.words.partition(":")[0] for each in findings_of(report)] == [words]
+        assert {r.verdict for r in report.results if not r.variations} == {"conforms"}
+
+    @pytest.mark.parametrize("name", SOUND)
+    def test_what_is_odd_and_sound_conforms(self, name):
+        """Whatever it does with memory, as long as it is right."""
+        report = check(SOUND[name](), operators=OPERATORS, tier="smoke")
+        assert report.ok, report.problems
+
+
+class TestVerdict:
+    """What fails in a variation alone has the verdict of that call."""
+
+    def ignoring(self, operator, inputs, attributes):
+        """Read the cells of an array in the order in which they lie in memory."""
+        own = [np.ravel(a, "K").reshape(a.shape) if a.ndim > 1 else a for a in inputs]
+        return right(operator, own, attributes)
+
+    def test_it_says_in_which_variation_and_that_a_plain_call_was_right(self):
+        """In its detail and by name."""
+        report = check(self.ignoring, tensors(1), variations="channels-last")
+        (result,) = report.results
+        assert (result.verdict, result.variations) == ("mismatch", ("channels-last",))
+        assert result.detail.startswith(
+            "conforms at first, but not with inputs whose channels lie last: "
+        )
+        assert varied(report)["channels-last"].failing == ("0",)
+
+    def test_all_variations_in_which_it_fails_are_named(self):
+        """The verdict is that of the first."""
+        report = check(self.ignoring, tensors(1), variations=["fortran", "channels-last", "slice"])
+        (result,) = report.results
+        assert result.variations == ("fortran", "channels-last")
+        assert "Fortran order" in result.detail
+
+    def test_what_then_also_fails_in_a_plain_call_is_state(self):
+        """And is reported as what fails when it is called again."""
+        broken = []
+
+        def backend(operator, inputs, attributes):
+            if not inputs[0].flags.c_contiguous:
+                broken.append(True)
+            return right(operator, inputs, attributes) + bool(broken)
+
+        report = check(backend, tensors(1), variations="fortran")
+        assert report.repeated.failing == ("0",)
+        assert varied(report)["fortran"].failing == ()
+        assert report.results[0].variations == ("again",)
+
+    def test_a_layout_may_be_refused_by_an_exception(self):
+        """The report counts that and says why; nothing fails."""
+
+        def backend(operator, inputs, attributes):
+            if not inputs[0].flags.c_contiguous:
+                raise ValueError("C order alone")
+            return right(operator, inputs, attributes)
+
+        report = check(backend, tensors(2), variations="fortran,offset")
+        fortran = varied(report)["fortran"]
+        assert (report.ok, fortran.called, fortran.refused) == (True, 2, 2)
+        assert fortran.refusal == "ValueError: C order alone"
+        assert varied(report)["offset"].refused == 0
+
+    def test_a_second_call_may_not_be_refused_by_an_exception(self):
+        """It is no layout."""
+        calls = itertools.count()
+
+        def backend(*case):
+            if next(calls) % 3 == 2:
+                raise ValueError("no more")
+            return right(*case)
+
+        report = check(backend, tensors(1), variations="twice")
+        assert report.counts["error"] == 1
+
+    def test_a_variation_may_be_unsupported(self):
+        """As anything may."""
+        calls = itertools.count()
+
+        def backend(*case):
+            if next(calls):
+                raise Unsupported("twice")
+            return right(*case)
+
+        report = check(backend, tensors(1), variations="twice")
+        assert (report.ok, varied(report)["twice"].refused) == (True, 1)
+
+    def test_other_bits_that_conform_are_counted(self):
+        """Another order of summation is allowed in another layout."""
+        data = ramp(1, 3, 4, 4) / 3
+
+        def backend(operator, inputs, attributes):
+            result = right(operator, inputs, attributes)
+            return result if inputs[0].flags.c_contiguous else np.nextafter(result, np.inf)
+
+        report = check(backend, [vector(data, PLANES)], variations="fortran")
+        assert (report.ok, varied(report)["fortran"].differing) == (True, 1)
+
+    def test_what_fails_in_a_plain_call_is_not_called_in_others(self):
+        """It is called again, to see whether it is stable."""
+        report = check(lambda *case: right(*case) + 1, tensors(2), variations="fortran")
+        assert (report.variations, report.repeated.sampled) == ((), 2)
+
+
+class TestChoice:
+    """Which variations are asked for."""
+
+    def test_all_calls_every_vector_in_every_variation(self):
+        """That changes anything for it."""
+        report = check(right, tensors(5), variations="all")
+        assert {each.called for each in report.variations} == {5}
+        assert report.repeated.sampled == 5
+
+    def test_none_calls_each_vector_once(self):
+        """Also those that fail."""
+        calls = itertools.count()
+        check(lambda *case: right(*case) + next(calls), tensors(3), variations="none")
+        assert next(calls) == 3
+
+    def test_an_unknown_one_is_wrong_usage(self):
+        """With those that there are."""
+        with pytest.raises(UsageError, match=r"no variation 'upside-down'.*; there are again, "):
+            check(right, tensors(1), variations="upside-down")
+
+    def test_in_a_worker_the_layout_is_what_it_is_here(self):
+        """Its name travels, and the arrays are laid out there."""
+        report = check(_contiguous_alone, tensors(2), variations="fortran,offset", isolate=True)
+        assert {name: each.refused for name, each in varied(report).items()} == {
+            "fortran": 2,
+            "offset": 0,
+        }
+
+
+def _contiguous_alone(operator, inputs, attributes):
+    if not inputs[0].flags.c_contiguous:
+        raise ValueError("C order alone")
+    return right(operator, inputs, attributes)
