@@ -102,6 +102,8 @@ def check(
     if selection.tier == LARGE:
         if vectors is not None:
             raise UsageError("tier large is made as it is run: leave out the vectors")
+        if wanted_variations(variations):
+            raise UsageError("vectors of tier large are called once, in no variation")
         return _large(
             backend,
             selection,

@@ -89,6 +89,7 @@ def run_large(
         vectors=vectors_used([_without(part, run.left_out) for part in selected]),
         counts_by_operator=verdicts_by_operator(results),
         repeated=Repeatability(0),
+        variations=(),
         stopped=run.stopped,
         results=results,
         tier=LARGE,

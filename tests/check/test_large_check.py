@@ -177,6 +177,7 @@ def test_a_backend_in_a_process_of_its_own_is_judged_there():
     ("backend", "options", "message"),
     [
         (right, {"vectors": "vectors"}, "leave out the vectors"),
+        (right, {"variations": "all"}, "in no variation"),
         (right, {"isolate": True}, "named by a text"),
         (right, {"jobs": 2}, "one job"),
         (right, {"max_failures": 0}, "at least 1"),
