@@ -30,6 +30,7 @@ NOT_RUN |= {"docs/engines-smoke.md"}
 SLOW = {
     "README.md",
     "docs/adding-an-operator.md",
+    "docs/arithmetic.md",
     "docs/ci.md",
     "docs/comparing.md",
     "docs/fuzzing.md",
@@ -193,6 +194,29 @@ def script(name):
 def test_a_page_that_is_made_is_that_of_the_code(name, maker):
     """Clauses, faults, the large tier, and the types of the lines of a report."""
     assert script(maker).page() == (DOCS / name).read_text("utf-8")
+
+
+def test_the_table_of_arithmetic_is_made_of_json():
+    """Operators that are computed alike share a row, and other text of the page stays."""
+    maker = script("make_arithmetic")
+    average = {
+        "dtype": "float32",
+        "windows": [{"kind": "tree", "window": {"per_plane": 2}}],
+        "order": "last to first",
+        "order_of_plane": "last to first",
+        "properties": {
+            name: {"values": [name]} for name in ("sums", "quotient", "division", "subnormals")
+        },
+        "prediction": {"averages": 50, "other_averages": 8},
+    }
+    averages = [{**average, "operator": name} for name in ("AvgPool-1", "AvgPool-14")]
+    reports = [{"backend": "engine", "engine": "1.2", "averages": averages}]
+    made = maker.page(f"before\n{maker.BEGIN}old\n{maker.END}after\n", reports)
+    assert "| engine 1.2 | AvgPool-1 and AvgPool-14 | float32 | last to first | sums |" in made
+    assert "| 84 of 100 |" in made
+    assert made.startswith("before\n")
+    assert made.endswith("after\n")
+    assert "old" not in made
 
 
 def test_the_index_names_every_page():

@@ -18,6 +18,7 @@ from conformance import __version__, interrupts
 from conformance.cli.group import OneLineErrors
 from conformance.cli.options import (
     COUNT,
+    FLOAT_TYPES,
     LARGE,
     PATH,
     SECONDS,
@@ -35,7 +36,7 @@ from conformance.cli.options import (
     vectors_argument,
     worker_options,
 )
-from conformance.cli.outputs import comparison_options, report_options
+from conformance.cli.outputs import comparison_options, report_options, reveal_options
 
 _EXIT_CODES = """\b
 Exit codes: 0 done or conforms, 1 does not conform, 2 wrong usage,
@@ -342,6 +343,39 @@ def fuzz() -> None:
     BACKEND is as for check, but for results:PATH. Cases are drawn at random, far beyond those of
     the vector files; of each cause of failures, the smallest case is shown. Exits 0 if nothing
     was found, 1 if something was.
+    """
+
+
+@main.command("reveal")
+@click.argument("backend")
+@vectors_argument
+@operator_option
+@click.option(
+    "--type",
+    "dtypes",
+    multiple=True,
+    type=click.Choice(FLOAT_TYPES),
+    help="Only this element type; repeatable.",
+)
+@click.option(
+    "--window",
+    "windows",
+    multiple=True,
+    metavar="KxK[:CHANNELS]",
+    help="Reveal the order in these windows, not in those of 7 to 37 cells; repeatable.",
+)
+@tier_option("The largest tier to predict.")
+@click.option("--no-predict", "predict", flag_value=False, default=True, help="Use no vectors.")
+@worker_options("call", 60.0, several=False)
+@reveal_options
+@body_in("reveal_command")
+def reveal() -> None:
+    """Say how a backend computes: the order of its sums, and every rounding.
+
+    BACKEND is as for check, but for results:PATH. The order in which a window is summed follows
+    from outputs alone, as a tree; so do the formats, the division, subnormals, and which of equal
+    maxima wins. The model that this makes is held against VECTORS, a file or a directory, the
+    shipped suite by default. Exits 0 whatever is revealed.
     """
 
 

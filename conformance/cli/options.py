@@ -23,6 +23,8 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 TIERS = ("smoke", "standard", "exhaustive")
 LARGE = "large"
 """As in conformance.vector, which imports numpy."""
+FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
+"""As FLOATS in conformance.dtypes, likewise."""
 DIAGNOSING = ("none", "seen", "proven")
 """As in conformance.check.api."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

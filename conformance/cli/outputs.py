@@ -86,6 +86,11 @@ comparison_options = file_options(
     html="Also write it as a web page that stands alone.",
     json="Also write its values as JSON.",
 )
+reveal_options = file_options(
+    json="Write it as JSON, with all evidence; - is standard output.",
+    markdown="Write it as Markdown; - is standard output.",
+    html="Write it as a web page that stands alone.",
+)
 
 
 def check_writable(

@@ -19,7 +19,8 @@ from support.paths import ROOT
 from support.report_samples import PLAIN, case, cases, write, write_cases
 
 from conformance.cli import generate_command, main
-from conformance.cli.options import LARGE, TIERS
+from conformance.cli.options import FLOAT_TYPES, LARGE, TIERS
+from conformance.dtypes import FLOATS
 from conformance.operators import CLAUSES, vector_of
 from conformance.vector import LARGE as LARGE_TIER
 from conformance.vector import TIERS as ALL_TIERS
@@ -47,6 +48,7 @@ COMMANDS = [
     "list",
     "show",
     "fuzz",
+    "reveal",
     "clauses",
     "strength",
     "export",
@@ -122,6 +124,10 @@ class TestProgram:
     def test_tiers_are_those_of_the_vectors(self):
         """The command line may not import them, since they come with numpy."""
         assert (*TIERS, LARGE) == (*ALL_TIERS, LARGE_TIER)
+
+    def test_types_are_those_of_the_suite(self):
+        """The command line may not import these either."""
+        assert FLOAT_TYPES == FLOATS
 
     def test_a_reader_that_goes_away_is_no_error(self, folder):
         """`conformance list --ids | head -0` ends quietly with the status of SIGPIPE."""

@@ -1,0 +1,81 @@
+"""`conformance reveal`: the arithmetic of a backend."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from conformance.backends import parse_backend
+from conformance.cli.outputs import Outputs
+from conformance.cli.terminal import progress_bar, show
+from conformance.cli.vector_sets import opened
+from conformance.dtypes import FLOATS
+from conformance.errors import UsageError
+from conformance.files import write_text
+from conformance.report import html, markdown, reveal_report
+from conformance.report.json_values import json_bytes, json_values
+from conformance.reveal import Revealed, reveal
+from conformance.reveal.averages import WINDOWS
+from conformance.reveal.values import Window
+
+_WINDOW = re.compile(r"(\d{1,4}(?:x\d{1,4})*)(?::(\d{1,4}))?")
+_MOST_CELLS = 256
+
+
+def run(
+    backend: str,
+    vectors: Path | None,
+    *,
+    operators: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    windows: tuple[str, ...],
+    tier: Any,
+    predict: bool,
+    workers: dict[str, Any],
+    outputs: Outputs,
+) -> None:
+    """Reveal the arithmetic of a backend and hold it against vectors."""
+    chosen = tuple(window for text in windows for window in _windows(text)) or WINDOWS
+    with opened(vectors, unchecked=not predict) as files, progress_bar() as progress:
+        read = chain((str(file.path) for file in files), parse_backend(backend).paths)
+        outputs.check(read)
+        revealed = reveal(
+            backend,
+            files if predict else [],
+            operators=operators or None,
+            dtypes=dtypes or FLOATS,
+            windows=chosen,
+            tier=tier,
+            progress=progress,
+            **workers,
+        )
+    _show(revealed, outputs)
+
+
+def _show(revealed: Revealed, outputs: Outputs) -> None:
+    document = reveal_report.describe(revealed)
+    if not outputs.to_stdout:
+        show(document)
+    values = json_bytes(json_values(revealed), indent=1).decode()
+    outputs.write(
+        {
+            "json": lambda file: write_text(values, file),
+            "markdown": lambda file: write_text(markdown.render(document), file),
+            "html": lambda file: write_text(html.render(document), file),
+        }
+    )
+
+
+def _windows(text: str) -> tuple[Window, Window]:
+    """Return windows as a text such as 3x3:16 says, alone in a plane and two of them."""
+    match = _WINDOW.fullmatch(text)
+    kernel = tuple(map(int, match[1].split("x"))) if match else (0,)
+    cells = 1
+    for size in kernel:
+        cells *= size
+    channels = int(match[2] or 1) if match else 0
+    if not (1 < cells <= _MOST_CELLS and channels):
+        raise UsageError(f"window {text!r} is none: 3x3, or 3x3:16 for 16 channels; 2 to 256 cells")
+    return Window(kernel, channels), Window(kernel, channels, 2)
