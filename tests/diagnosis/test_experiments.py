@@ -14,8 +14,10 @@ from conformance.diagnosis import experiments, likely_causes, of_report
 from conformance.diagnosis.experiments import CONFIRMING, Trial
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.slips import slips
 from conformance.faults import fault_named, faulty
-from conformance.operators import evaluate
+from conformance.operators import evaluate, vector_of
+from conformance.vector import Case
 
 
 @pytest.fixture(autouse=True)
@@ -182,3 +184,10 @@ def test_the_same_seed_gives_the_same_proof():
     one, other = (diagnosed(backend, "MaxPool-1")[0] for _ in range(2))
     assert one.proof == other.proof
     assert "seed 0" in str(one.proof)
+
+
+def test_a_slip_of_what_is_refused_when_it_is_computed_shows_nowhere():
+    """There is no norm of p = 0, under any slip."""
+    case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))
+    (slip,) = [s for s in slips() if s.summary == "answers as if results were negated"]
+    assert Planting(lambda _: {}).shows((slip,), [vector_of(case)]) == [False]
