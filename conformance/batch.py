@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -218,6 +218,18 @@ def vector_at(batch: Batch, index: int) -> Vector:
         outcomes=tuple(outcome_at(batch, row) for row in range(first, last)),
         clauses=dict(batch.clauses[index]),
     )
+
+
+def picked(batch: Batch, indices: Sequence[int]) -> Batch:
+    """Return some vectors of a batch as one of their own, numbered from zero.
+
+    Its arrays are copies: the batch they come from may be large, and is not held by them.
+    """
+    vectors = []
+    for vector in (vector_at(batch, index) for index in indices):
+        inputs = tuple(map(np.array, vector.case.inputs))
+        vectors.append(replace(vector, case=replace(vector.case, inputs=inputs)))
+    return batch_of(vectors)
 
 
 def outcome_at(batch: Batch, row: int) -> Outcome:

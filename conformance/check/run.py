@@ -17,7 +17,7 @@ import numpy as np
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, NOT_RUN, RAISED, Returned, arrays_of
 from conformance.backends.runner import Answers, Runner, Stopped
-from conformance.batch import Batch, Ints
+from conformance.batch import Batch, Ints, picked
 from conformance.check.explanations import CALLED_AGAIN, FIRST_ONLY, Explanation
 from conformance.check.judge import CONFORMS, Verdicts, judge
 from conformance.check.report import FAILURES, STORED_OUTPUT, VERDICTS, Repeatability, Verdict
@@ -60,8 +60,8 @@ class Run:
         self._left = 0
         self._failing_again = 0
         """How many more failing vectors of the source may be called again."""
-        self._first_answers: list[tuple[JudgedBatch, dict[int, _Answer]]] = []
-        """Those of vectors that are to be called again, by their indices in the batch."""
+        self._first_answers: list[tuple[JudgedBatch, Batch, dict[int, _Answer]]] = []
+        """Vectors that are to be called again, as a batch, and their answers by their indices."""
 
     def all(self, selected: Sequence[Selected]) -> Tally:
         """Run what is selected, some of it twice, and return the tally."""
@@ -74,8 +74,8 @@ class Run:
                 for numbers in self._between_counts(part.numbers):
                     for batch in part.source.batches(numbers):
                         self._run_batch(part.source, batch, again)
-            for judged, answers in reversed(self._first_answers):
-                self._call_again(judged, answers)
+            for judged, batch, answers in reversed(self._first_answers):
+                self._call_again(judged, batch, answers)
         except KeyboardInterrupt:
             tally.stopped = INTERRUPTED
         except Stopped as stop:
@@ -125,41 +125,44 @@ class Run:
             if failed or number in again:
                 first[vector] = _compared(answers, vector)
         if first:
-            self._first_answers.append((judged, first))
+            self._first_answers.append((judged, picked(batch, list(first)), first))
 
-    def _call_again(self, judged: JudgedBatch, first: Mapping[int, _Answer]) -> None:
-        """Call some vectors again; one that conforms only once has the failing verdict."""
-        for batch, index_of in judged.batches(np.array(list(first), np.int64)):
-            order = list(index_of)
-            Random(_SEED).shuffle(order)  # noqa: S311 - no secret: the same order each time
-            answers = Answers.none_yet(len(batch))
-            started = perf_counter()
-            self._runner.run(batch, answers, lambda _: None, order)
-            self._tally.seconds += perf_counter() - started
-            differing = [
-                row for row, index in index_of.items() if first[index] != _compared(answers, row)
-            ]
-            failing: list[str] = []
-            passing: list[str] = []
-            verdicts = judge(batch, answers, self._pins) if differing else judged.verdicts
-            for row in differing:
-                index = index_of[row]
-                if VERDICTS[judged.verdicts.verdict[index]] in self._failing:
-                    if verdicts.verdict[row] == CONFORMS:
-                        passing.append(batch.ids[row])
-                        why = judged.verdicts.explanations.get(index, Explanation(""))
-                        detail = f"{FIRST_ONLY}{why.detail}"
-                        judged.verdicts.explanations[index] = why._replace(detail=detail)
-                elif judged.verdicts.verdict[index] == CONFORMS != verdicts.verdict[row]:
-                    if VERDICTS[verdicts.verdict[row]] in self._failing:
-                        failing.append(batch.ids[row])
-                    why = verdicts.explanations.get(row, Explanation("no longer conforms"))
-                    detail = f"{CALLED_AGAIN}{why.detail}"
-                    judged.verdicts.verdict[index] = verdicts.verdict[row]
-                    judged.verdicts.vote[index] = -1
+    def _call_again(self, judged: JudgedBatch, batch: Batch, first: Mapping[int, _Answer]) -> None:
+        """Call some vectors again; one that conforms only once has the failing verdict.
+
+        They are the rows of `batch`, in the order of their first answers.
+        """
+        order = list(range(len(batch)))
+        Random(_SEED).shuffle(order)  # noqa: S311 - no secret: the same order each time
+        answers = Answers.none_yet(len(batch))
+        started = perf_counter()
+        self._runner.run(batch, answers, lambda _: None, order)
+        self._tally.seconds += perf_counter() - started
+        differing = [
+            (row, index)
+            for row, (index, answer) in enumerate(first.items())
+            if answer != _compared(answers, row)
+        ]
+        failing: list[str] = []
+        passing: list[str] = []
+        verdicts = judge(batch, answers, self._pins) if differing else judged.verdicts
+        for row, index in differing:
+            if VERDICTS[judged.verdicts.verdict[index]] in self._failing:
+                if verdicts.verdict[row] == CONFORMS:
+                    passing.append(batch.ids[row])
+                    why = judged.verdicts.explanations.get(index, Explanation(""))
+                    detail = f"{FIRST_ONLY}{why.detail}"
                     judged.verdicts.explanations[index] = why._replace(detail=detail)
-            ids = tuple(batch.ids[row] for row in differing)
-            self._tally.repeated += Repeatability(len(order), ids, tuple(failing), tuple(passing))
+            elif judged.verdicts.verdict[index] == CONFORMS != verdicts.verdict[row]:
+                if VERDICTS[verdicts.verdict[row]] in self._failing:
+                    failing.append(batch.ids[row])
+                why = verdicts.explanations.get(row, Explanation("no longer conforms"))
+                detail = f"{CALLED_AGAIN}{why.detail}"
+                judged.verdicts.verdict[index] = verdicts.verdict[row]
+                judged.verdicts.vote[index] = -1
+                judged.verdicts.explanations[index] = why._replace(detail=detail)
+        ids = tuple(batch.ids[row] for row, _ in differing)
+        self._tally.repeated += Repeatability(len(order), ids, tuple(failing), tuple(passing))
 
     def _count_failures(self, batch: Batch, verdicts: Verdicts) -> None:
         if self._failures_left == inf:
