@@ -134,6 +134,13 @@ def test_two_faults_show_together():
     np.testing.assert_array_equal(got, [[[3.0, 5.0, 7.0]]])
 
 
+def test_faults_of_gradients_are_those_alone():
+    """A gradient is code of its own: a fault concerns gradients or forward operators, not both."""
+    for fault in CATALOGUE:
+        kinds = {OPERATORS[name].is_gradient for name in fault.operators}
+        assert kinds <= {bool(fault.needs.gradient)}, fault.name
+
+
 def test_other_operators_stay_right():
     """A fault leaves the operators alone that it does not concern."""
     backend = faulty(fault_named("maximum-from-zero"))
