@@ -7,7 +7,9 @@ state that outlives a call, and answers that vary.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from random import Random
 from time import perf_counter
@@ -16,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, NOT_RUN, RAISED, Returned, arrays_of
-from conformance.backends.runner import Answers, Runner, Stopped
+from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints, picked
 from conformance.check.explanations import CALLED_AGAIN, FIRST_ONLY, Explanation
 from conformance.check.judge import CONFORMS, Verdicts, judge
@@ -30,6 +32,40 @@ _BETWEEN_COUNTS = 256
 _SEED = 20
 
 _Answer = tuple[int, tuple[Returned, ...]]
+
+
+class _CalledAgain:
+    """Which vectors of a selection are called a second time."""
+
+    def __init__(self, part: Selected) -> None:
+        self._numbers = set(part.again.tolist())
+        self._failing_left = part.failing_again
+
+    def of(
+        self, begun: _Begun, verdicts: Verdicts, failing: Container[Verdict]
+    ) -> dict[int, _Answer]:
+        """Return the answers to those of a batch, by their indices in it."""
+        first: dict[int, _Answer] = {}
+        for vector, number in enumerate(begun.batch.numbers.tolist()):
+            # A vector that crashed or hung is not called again.
+            if begun.answers.kind[vector] not in {ARRAY, NO_ARRAY, RAISED}:
+                continue
+            failed = self._failing_left > 0 and VERDICTS[verdicts.verdict[vector]] in failing
+            self._failing_left -= failed
+            if failed or number in self._numbers:
+                first[vector] = _compared(begun.answers, vector)
+        return first
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Begun:
+    """A batch whose calls were begun."""
+
+    source: Source
+    again: _CalledAgain
+    batch: Batch
+    answers: Answers
+    calls: Calls
 
 
 class Run:
@@ -58,8 +94,9 @@ class Run:
         self._failing = failing
         self._output_bytes_left = STORED_OUTPUT
         self._left = 0
-        self._failing_again = 0
-        """How many more failing vectors of the source may be called again."""
+        self._begun: deque[_Begun] = deque()
+        self._most_begun = 1 if self._failures_left == inf else 0
+        """How many batches are in the backend while another is read or judged."""
         self._first_answers: list[tuple[JudgedBatch, Batch, dict[int, _Answer]]] = []
         """Vectors that are to be called again, as a batch, and their answers by their indices."""
 
@@ -68,20 +105,49 @@ class Run:
         tally = self._tally
         self._left = sum(len(part.numbers) for part in selected)
         try:
-            for part in selected:
-                again = set(part.again.tolist())
-                self._failing_again = part.failing_again
-                for numbers in self._between_counts(part.numbers):
-                    for batch in part.source.batches(numbers):
-                        self._run_batch(part.source, batch, again)
+            self._run(selected)
             for judged, batch, answers in reversed(self._first_answers):
                 self._call_again(judged, batch, answers)
         except KeyboardInterrupt:
             tally.stopped = INTERRUPTED
         except Stopped as stop:
             tally.stopped = str(stop)
+        for begun in self._begun:
+            self._judge(begun)  # what was answered before it stopped
         tally.engines = frozenset(filter(None, [self._runner.engine]))
         return tally
+
+    def _run(self, selected: Sequence[Selected]) -> None:
+        """Run what is selected; a batch is read, and the last one judged, while one is run."""
+        try:
+            for part in selected:
+                again = _CalledAgain(part)
+                for numbers in self._between_counts(part.numbers):
+                    for batch in part.source.batches(numbers):
+                        answers = Answers.none_yet(len(batch))
+                        calls = self._runner.begin(batch, answers)
+                        self._begun.append(_Begun(part.source, again, batch, answers, calls))
+                        self._finish(self._most_begun)
+            self._finish(0)
+        finally:
+            for begun in reversed(self._begun):
+                begun.calls.stop()
+
+    def _finish(self, but: int) -> None:
+        """Wait for the batches that were begun, but for the last few, and judge them."""
+        while len(self._begun) > but:
+            self._begun[0].calls.wait(self._tick_from(len(self._tally)))
+            begun = self._begun.popleft()
+            judged = self._judge(begun)
+            self._tick(len(self._tally))
+            self._count_failures(judged.verdicts, begun.batch)
+            if first := begun.again.of(begun, judged.verdicts, self._failing):
+                batch = picked(begun.batch, list(first))
+                self._first_answers.append((judged, batch, first))
+
+    def _tick_from(self, before: int) -> Callable[[int], None]:
+        """Return what tells of vectors done after those `before`."""
+        return lambda done: self._tick(before + done)
 
     def _between_counts(self, numbers: Ints) -> Sequence[Ints]:
         """Return the vectors that are run before failures are counted again."""
@@ -89,43 +155,23 @@ class Run:
             return (numbers,)
         return np.split(numbers, range(_BETWEEN_COUNTS, len(numbers), _BETWEEN_COUNTS))
 
-    def _run_batch(self, source: Source, batch: Batch, again: Container[int]) -> None:
-        """Run and judge a batch; remember the answers to the vectors numbered `again`."""
-        before = len(self._tally)
-        answers = Answers.none_yet(len(batch))
-        stop: BaseException | None = None
-        started = perf_counter()
-        try:
-            self._runner.run(batch, answers, lambda done: self._tick(before + done))
-        except (KeyboardInterrupt, Stopped) as caught:
-            stop = caught
-        self._tally.seconds += perf_counter() - started
+    def _judge(self, begun: _Begun) -> JudgedBatch:
+        """Judge the answers to a batch, up to the first that is missing."""
+        batch, answers = begun.batch, begun.answers
+        self._tally.seconds += begun.calls.seconds
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         verdicts = judge(batch, answers, self._pins)
         self._store_outputs(verdicts, answers)
+        whole = begun.source.resident and count == len(batch) == len(begun.source)
         judged = JudgedBatch(
-            source,
+            begun.source,
             batch.numbers[:count],
             verdicts.first(count),
-            whole=batch if source.resident and count == len(batch) == len(source) else None,
+            whole=batch if whole else None,
         )
         self._tally.batches.append(judged)
         self._left -= count
-        if stop is not None:
-            raise stop
-        self._tick(before + count)
-        self._count_failures(batch, verdicts)
-        first: dict[int, _Answer] = {}
-        for vector, number in enumerate(batch.numbers.tolist()):
-            # A vector that crashed or hung is not called again.
-            if answers.kind[vector] not in {ARRAY, NO_ARRAY, RAISED}:
-                continue
-            failed = self._failing_again > 0 and VERDICTS[verdicts.verdict[vector]] in self._failing
-            self._failing_again -= failed
-            if failed or number in again:
-                first[vector] = _compared(answers, vector)
-        if first:
-            self._first_answers.append((judged, picked(batch, list(first)), first))
+        return judged
 
     def _call_again(self, judged: JudgedBatch, batch: Batch, first: Mapping[int, _Answer]) -> None:
         """Call some vectors again; one that conforms only once has the failing verdict.
@@ -164,7 +210,7 @@ class Run:
         ids = tuple(batch.ids[row] for row, _ in differing)
         self._tally.repeated += Repeatability(len(order), ids, tuple(failing), tuple(passing))
 
-    def _count_failures(self, batch: Batch, verdicts: Verdicts) -> None:
+    def _count_failures(self, verdicts: Verdicts, batch: Batch) -> None:
         if self._failures_left == inf:
             return
         for vector_id, code in zip(batch.ids, verdicts.verdict.tolist(), strict=True):
