@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -210,45 +210,6 @@ def distinct(column: Sequence[_T]) -> tuple[list[_T], Ints]:
     return [column[index] for index in first.tolist()], which
 
 
-def part_of(batch: Batch, rows: Sequence[int]) -> Batch:
-    """Return some vectors of a batch, ascending, as a batch that keeps nothing of the others."""
-    of_outcomes = np.flatnonzero(np.isin(batch.outcome_vector, rows))
-    of_expected = np.flatnonzero(np.isin(batch.expected_vector, rows))
-    expected = batch.outcome_expected[of_outcomes]
-    starts = np.zeros(len(of_expected), np.int64)
-    elements: dict[str, list[Ints]] = {}
-    lengths: Counter[str] = Counter()
-    for place, row in enumerate(of_expected.tolist()):
-        name, start = batch.expected_dtype[row], int(batch.expected_start[row])
-        size = int(batch.expected_size[row])
-        starts[place] = lengths[name]
-        lengths[name] += size
-        elements.setdefault(name, []).append(np.arange(start, start + size))
-    return Batch(
-        operator=batch.operator,
-        numbers=batch.numbers[rows],
-        inputs=[tuple(_frozen(array.copy()) for array in batch.inputs[row]) for row in rows],
-        outcome_vector=np.searchsorted(rows, batch.outcome_vector[of_outcomes]),
-        outcome_kind=batch.outcome_kind[of_outcomes],
-        outcome_element_type=batch.outcome_element_type[of_outcomes],
-        outcome_overflows=batch.outcome_overflows[of_outcomes],
-        outcome_flushed=batch.outcome_flushed[of_outcomes],
-        outcome_expected=np.where(expected < 0, -1, np.searchsorted(of_expected, expected)),
-        outcome_readings=[batch.outcome_readings[row] for row in of_outcomes.tolist()],
-        expected_vector=np.searchsorted(rows, batch.expected_vector[of_expected]),
-        expected_output=batch.expected_output[of_expected],
-        expected_dtype=[batch.expected_dtype[row] for row in of_expected.tolist()],
-        expected_shape=[batch.expected_shape[row] for row in of_expected.tolist()],
-        expected_start=starts,
-        expected_size=batch.expected_size[of_expected],
-        columns={
-            name: batch.columns[name].at(np.concatenate(places))
-            for name, places in elements.items()
-        },
-        **{name: [getattr(batch, name)[row] for row in rows] for name in _PER_VECTOR},
-    )
-
-
 def vector_at(batch: Batch, index: int) -> Vector:
     """Return vector `index` of `batch` as an object; its arrays are views of the batch's."""
     index = range(len(batch))[index]
@@ -268,6 +229,18 @@ def vector_at(batch: Batch, index: int) -> Vector:
         outcomes=tuple(outcome_at(batch, row) for row in range(first, last)),
         clauses=dict(batch.clauses[index]),
     )
+
+
+def picked(batch: Batch, indices: Sequence[int]) -> Batch:
+    """Return some vectors of a batch as one of their own, numbered from zero.
+
+    Its arrays are copies: the batch they come from may be large, and is not held by them.
+    """
+    vectors = []
+    for vector in (vector_at(batch, index) for index in indices):
+        inputs = tuple(map(np.array, vector.case.inputs))
+        vectors.append(replace(vector, case=replace(vector.case, inputs=inputs)))
+    return batch_of(vectors)
 
 
 def outcome_at(batch: Batch, row: int) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -65,6 +65,23 @@ class Stopped(Exception):  # noqa: N818 - the run ends early, for a reason that 
     """Raised by a runner that cannot go on; vectors it has not run are NOT_RUN."""
 
 
+class Calls(ABC):
+    """The calls for a batch that were begun; `seconds` is how long they have taken when waited for.
+
+    Whoever began them waits for them, or stops them.
+    """
+
+    seconds = 0.0
+
+    @abstractmethod
+    def wait(self, tick: Callable[[int], None]) -> None:
+        """Wait until all answers are there; see `Runner.run`."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End the calls: no answer is stored from here on."""
+
+
 class Runner(Closable):
     """Runs the vectors of a batch, here or in another process; a context manager."""
 
@@ -93,6 +110,18 @@ class Runner(Closable):
         """End what was started or opened to run vectors."""
 
     @abstractmethod
+    def begin(
+        self,
+        batch: Batch,
+        answers: Answers,
+        order: Sequence[int] | None = None,
+        variation: Variation = AGAIN,
+    ) -> Calls:
+        """Begin to fill in `answers`; another process does so while this one does something else.
+
+        Batches are run in the order in which they were begun. See `run`.
+        """
+
     def run(
         self,
         batch: Batch,
@@ -107,6 +136,11 @@ class Runner(Closable):
         are called in one of the `variations` that this runner has. A KeyboardInterrupt leaves the
         vectors from the current one on as NOT_RUN. Raises Stopped.
         """
+        calls = self.begin(batch, answers, order, variation)
+        try:
+            calls.wait(tick)
+        finally:
+            calls.stop()
 
 
 class OneByOne(Runner):
@@ -116,24 +150,50 @@ class OneByOne(Runner):
     def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
         """Return the answer to a vector, with outputs of up to `limit` elements."""
 
-    def run(
+    def begin(
         self,
         batch: Batch,
         answers: Answers,
-        tick: Callable[[int], None],
         order: Sequence[int] | None = None,
         variation: Variation = AGAIN,
+    ) -> Calls:
+        """Have the answer to every vector stored when it is waited for; see `Runner.begin`."""
+        indices = range(len(batch)) if order is None else order
+        return _CallsHere(self, batch, answers, indices, variation)
+
+
+class _CallsHere(Calls):
+    """Calls in this process, which are made when they are waited for."""
+
+    def __init__(
+        self,
+        runner: OneByOne,
+        batch: Batch,
+        answers: Answers,
+        order: Sequence[int],
+        variation: Variation,
     ) -> None:
-        """Store the answer to every vector; see `Runner.run`."""
-        limits = largest_looked_at(batch)
-        due = 0.0
-        with _changes_undone():
-            for done, index in enumerate(range(len(batch)) if order is None else order, 1):
-                answers.put(index, self.answer(batch, index, limits[index], variation))
-                now = perf_counter()
-                if now > due:
-                    tick(done)
-                    due = now + _BETWEEN_TICKS
+        self._runner, self._batch, self._answers, self._order = runner, batch, answers, order
+        self._variation = variation
+
+    def wait(self, tick: Callable[[int], None]) -> None:
+        """Store the answer to every vector; see `Calls.wait`."""
+        limits = largest_looked_at(self._batch)
+        started, due = perf_counter(), 0.0
+        try:
+            with _changes_undone():
+                for done, index in enumerate(self._order, 1):
+                    answer = self._runner.answer(self._batch, index, limits[index], self._variation)
+                    self._answers.put(index, answer)
+                    now = perf_counter()
+                    if now > due:
+                        tick(done)
+                        due = now + _BETWEEN_TICKS
+        finally:
+            self.seconds = perf_counter() - started
+
+    def stop(self) -> None:
+        """Do nothing: the calls end as `wait` does."""
 
 
 class InProcess(OneByOne):

@@ -1,4 +1,4 @@
-"""How accurate the averages of a batch are that conform."""
+"""How accurate the results of a batch are that conform: averages, norms and gradients."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def _accuracy_of_column(column: Column, arithmetic: Ints) -> Accuracy:
     """Return the accuracy of the rows with an `arithmetic`, one per row, -1 to leave it out.
 
     Only elements that are defined and expected to be finite count. An infinity allowed in
-    place of one is not correctly rounded, and has no error to speak of. Where large cells
-    cancel, an error that is allowed may be more spacings than a double holds: inf of them.
+    place of one is not correctly rounded, and has no error to speak of. Ulps are those of the
+    magnitude that the bound is a multiple of: where cells cancel, what is left may be near zero,
+    and an error that every order of summation has is 1e300 of its own.
     """
     near, counted = column.near, arithmetic >= 0
     if near is None or not counted.any():
@@ -45,7 +46,7 @@ def _accuracy_of_column(column: Column, arithmetic: Ints) -> Accuracy:
     chosen = arithmetic[column.row]
     off = (chosen >= 0) & np.isfinite(near.expected) & (near.error != 0)
     finite = off & np.isfinite(near.got)
-    ulps = near.error[finite] / spacing(near.expected[finite], column.name)
+    ulps = near.error[finite] / spacing(near.columns.magnitude[finite], column.name)
     worst_of_bound = 0.0
     for code in np.unique(chosen[finite]).tolist():
         alike = near.at(np.flatnonzero(finite & (chosen == code)))

@@ -246,11 +246,11 @@ class OutputReport:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How close the averages of conforming vectors are, over defined finite elements of a type.
+    """How close averages, norms and gradients that conform are, over defined finite elements.
 
-    `correctly_rounded` is a share, `worst_ulp` in spacings at the expected value (inf beyond the
-    largest double, where large cells cancel), `worst_of_bound` the largest error as a share of the
-    error allowed.
+    `correctly_rounded` is a share, `worst_ulp` in spacings at the result with the magnitudes of the
+    addends in place of the addends: at the result itself, unless they cancel. `worst_of_bound` is
+    the largest error as a share of the error allowed.
     """
 
     dtype: str

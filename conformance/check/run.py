@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
-from time import perf_counter
 from types import MappingProxyType
 
 import numpy as np
 
 from conformance.backends.answer import NOT_RUN, arrays_of
-from conformance.backends.runner import Answers, Runner, Stopped
+from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
 from conformance.check.judge import Verdicts, judge
 from conformance.check.report import FAILURES, STORED_OUTPUT, VERDICTS, Verdict
 from conformance.check.tally import INTERRUPTED, JudgedBatch, Tally
 from conformance.check.varied_calls import VariedCalls
 from conformance.vector import outputs_of
-from conformance.vectorfile.sources import Selected, Source
+from conformance.vectorfile.sources import Selected
 
 _BETWEEN_COUNTS = 256
 """Vectors that are run between two counts of the failures."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Begun:
+    """A batch whose calls were begun."""
+
+    part: Selected
+    batch: Batch
+    answers: Answers
+    calls: Calls
 
 
 class Run:
@@ -51,24 +62,54 @@ class Run:
         self._output_bytes_left = STORED_OUTPUT
         self._left = 0
         self._varied = VariedCalls(runner, pins, self._tally, failing, variations)
+        self._begun: deque[_Begun] = deque()
+        self._most_begun = 1 if self._failures_left == inf else 0
+        """How many batches are in the backend while another is read or judged."""
 
     def all(self, selected: Sequence[Selected]) -> Tally:
         """Run what is selected, some of it more than once, and return the tally."""
         tally = self._tally
         self._left = sum(len(part.numbers) for part in selected)
         try:
-            for part in selected:
-                self._varied.begin(part)
-                for numbers in self._between_counts(part.numbers):
-                    for batch in part.source.batches(numbers):
-                        self._run_batch(part.source, batch)
+            self._run(selected)
             self._varied.call()
         except KeyboardInterrupt:
             tally.stopped = INTERRUPTED
         except Stopped as stop:
             tally.stopped = str(stop)
+        for begun in self._begun:
+            self._judge(begun)  # what was answered before it stopped
         tally.engines = frozenset(filter(None, [self._runner.engine]))
         return tally
+
+    def _run(self, selected: Sequence[Selected]) -> None:
+        """Run what is selected; a batch is read, and the last one judged, while one is run."""
+        try:
+            for part in selected:
+                for numbers in self._between_counts(part.numbers):
+                    for batch in part.source.batches(numbers):
+                        answers = Answers.none_yet(len(batch))
+                        calls = self._runner.begin(batch, answers)
+                        self._begun.append(_Begun(part, batch, answers, calls))
+                        self._finish(self._most_begun)
+            self._finish(0)
+        finally:
+            for begun in reversed(self._begun):
+                begun.calls.stop()
+
+    def _finish(self, but: int) -> None:
+        """Wait for the batches that were begun, but for the last few, and judge them."""
+        while len(self._begun) > but:
+            self._begun[0].calls.wait(self._tick_from(len(self._tally)))
+            begun = self._begun.popleft()
+            judged = self._judge(begun)
+            self._tick(len(self._tally))
+            self._count_failures(judged.verdicts, begun.batch)
+            self._varied.note(begun.part, judged, begun.batch, begun.answers)
+
+    def _tick_from(self, before: int) -> Callable[[int], None]:
+        """Return what tells of vectors done after those `before`."""
+        return lambda done: self._tick(before + done)
 
     def _between_counts(self, numbers: Ints) -> Sequence[Ints]:
         """Return the vectors that are run before failures are counted again."""
@@ -76,35 +117,25 @@ class Run:
             return (numbers,)
         return np.split(numbers, range(_BETWEEN_COUNTS, len(numbers), _BETWEEN_COUNTS))
 
-    def _run_batch(self, source: Source, batch: Batch) -> None:
-        """Run and judge a batch."""
-        before = len(self._tally)
-        answers = Answers.none_yet(len(batch))
-        stop: BaseException | None = None
-        started = perf_counter()
-        try:
-            self._runner.run(batch, answers, lambda done: self._tick(before + done))
-        except (KeyboardInterrupt, Stopped) as caught:
-            stop = caught
-        self._tally.seconds += perf_counter() - started
+    def _judge(self, begun: _Begun) -> JudgedBatch:
+        """Judge the answers to a batch, up to the first that is missing."""
+        batch, answers = begun.batch, begun.answers
+        self._tally.seconds += begun.calls.seconds
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         verdicts = judge(batch, answers, self._pins)
         self._store_outputs(verdicts, answers)
+        whole = begun.part.source.resident and count == len(batch) == len(begun.part.source)
         judged = JudgedBatch(
-            source,
+            begun.part.source,
             batch.numbers[:count],
             verdicts.first(count),
-            whole=batch if source.resident and count == len(batch) == len(source) else None,
+            whole=batch if whole else None,
         )
         self._tally.batches.append(judged)
         self._left -= count
-        if stop is not None:
-            raise stop
-        self._tick(before + count)
-        self._count_failures(batch, verdicts)
-        self._varied.note(judged, batch, answers)
+        return judged
 
-    def _count_failures(self, batch: Batch, verdicts: Verdicts) -> None:
+    def _count_failures(self, verdicts: Verdicts, batch: Batch) -> None:
         if self._failures_left == inf:
             return
         for vector_id, code in zip(batch.ids, verdicts.verdict.tolist(), strict=True):

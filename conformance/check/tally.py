@@ -6,7 +6,7 @@ import os
 import platform
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -42,6 +42,8 @@ from conformance.vectorfile.suite import joint_digest
 INTERRUPTED = "interrupted"
 _NOT_EXPLAINED = Explanation("")
 _PACKAGES = ("numpy", "ml_dtypes", "h5py")
+Explained = tuple[str, tuple[Mapping[str, str], ...]]
+"""An element type, and the combinations of readings that explain a vector of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +77,17 @@ class JudgedBatch:
         left = iter(indices.tolist())
         for batch in self.source.batches(self.numbers[indices]):
             yield batch, dict(zip(range(len(batch)), left, strict=False))
+
+    def explanations(self) -> Iterator[Explained]:
+        """Yield what `explanations` does, each once: no vector is read for it."""
+        verdicts = self.verdicts
+        conforms = verdicts.verdict == VERDICTS.index("conforms")
+        for place in np.unique(verdicts.vote[conforms & (verdicts.vote >= 0)]).tolist():
+            vote = verdicts.votes[place]
+            if vote.conforms:
+                space = reading_space(vote.separators.operator)
+                readings = space.combinations_in(vote.accepted, vote.clauses)
+                yield vote.separators.dtype, readings
 
     def _results(self, indices: Ints) -> Iterator[Result]:
         for batch, index_of in self.batches(indices):
@@ -126,8 +139,8 @@ class Results(Sequence[Result]):
         parts: Sequence[JudgedBatch | Sequence[Result]],
         reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        self._parts = tuple(part for part in parts if len(part))
-        self._starts = list(accumulate(map(len, self._parts), initial=0))
+        self.parts = tuple(part for part in parts if len(part))
+        self._starts = list(accumulate(map(len, self.parts), initial=0))
         self._reasons = reasons
 
     def __len__(self) -> int:
@@ -144,10 +157,10 @@ class Results(Sequence[Result]):
             return [self[i] for i in range(len(self))[index]]
         index = range(len(self))[index]
         part = bisect_right(self._starts, index) - 1
-        return self._with_reason(self._parts[part][index - self._starts[part]])
+        return self._with_reason(self.parts[part][index - self._starts[part]])
 
     def __iter__(self) -> Iterator[Result]:
-        results = chain.from_iterable(self._parts)
+        results = chain.from_iterable(self.parts)
         return map(self._with_reason, results) if self._reasons else results
 
     def __repr__(self) -> str:
@@ -157,6 +170,19 @@ class Results(Sequence[Result]):
         reasons = self._reasons.get(result.id, {})
         verdict = result.verdict
         return replace(result, expected=reasons[verdict]) if verdict in reasons else result
+
+
+def explanations(results: Iterable[Result]) -> Iterator[Explained]:
+    """Yield the element type of every vector that conforms, and the readings that explain it.
+
+    The same may come once for many vectors.
+    """
+    if isinstance(results, JudgedBatch):
+        yield from results.explanations()
+    elif isinstance(results, Results):
+        yield from chain.from_iterable(map(explanations, results.parts))
+    else:
+        yield from ((result.dtype, result.readings) for result in results if result.readings)
 
 
 @dataclass(slots=True, eq=False)

@@ -18,7 +18,7 @@ import numpy as np
 from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Returned
 from conformance.backends.runner import Answers, Runner
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
-from conformance.batch import Batch, part_of
+from conformance.batch import Batch, picked
 from conformance.check.explanations import Explanation, explain_first_only, explain_varied
 from conformance.check.judge import CONFORMS, Verdicts, judge
 from conformance.check.report import VERDICTS, Repeatability, VariationReport, Verdict
@@ -53,13 +53,15 @@ class VariedCalls:
         names = VARIATIONS if variations is None else variations
         self._wanted = [VARIATIONS[name] for name in names if name != AGAIN.name]
         self._noted: list[_Noted] = []
+        self._part: Selected | None = None
         self._again: set[int] = set()
         self._varied: set[int] = set()
         self._failing_left = 0
         self._quota = _Quota(0)
 
-    def begin(self, part: Selected) -> None:
+    def _begin(self, part: Selected) -> None:
         """Begin with the vectors of another source."""
+        self._part = part
         again, varied, self._failing_left = part.again, part.varied, part.failing_again
         if self._all is not None:
             again = part.numbers if AGAIN.name in self._all else part.numbers[:0]
@@ -68,8 +70,10 @@ class VariedCalls:
         self._again, self._varied = set(again.tolist()), set(varied.tolist())
         self._quota = _Quota(len(varied))
 
-    def note(self, judged: JudgedBatch, batch: Batch, answers: Answers) -> None:
-        """Note which vectors of a batch are to be called again, and what they answered."""
+    def note(self, part: Selected, judged: JudgedBatch, batch: Batch, answers: Answers) -> None:
+        """Note which vectors of a batch of a part are called again, and what they answered."""
+        if part is not self._part:
+            self._begin(part)
         calls: dict[str, list[int]] = {}
         able = self._runner.variations
         candidates = []
@@ -90,7 +94,7 @@ class VariedCalls:
         if not rows:
             return
         first = {row: _compared(answers, row) for row in rows}
-        kept = part_of(batch, rows) if len(rows) <= _KEPT else None
+        kept = picked(batch, rows) if len(rows) <= _KEPT else None
         self._noted.append(_Noted(judged, calls, first, rows, kept))
 
     def _chosen(

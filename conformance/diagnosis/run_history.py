@@ -15,7 +15,7 @@ from conformance.check.report import Report, Result
 from conformance.diagnosis.varied import is_varied
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
-from conformance.vector import Array, Vector
+from conformance.vector import Array, Vector, own_inputs
 from conformance.vectorfile.sources import Source
 
 _MOST = 20_000
@@ -29,10 +29,11 @@ Part = tuple[Batch, list[int]]
 def aspects(operator: str, inputs: Sequence[Array], attributes: Mapping[str, object]) -> Aspects:
     """Return what a cache may be keyed by, in the words of a report, but for the data."""
     names = operator_named(operator).input_names
+    data = next(iter(own_inputs(operator, inputs)), None)
     return {
         "operator": operator,
-        "element type": name_of(inputs[0].dtype) if inputs else "",
-        "shape": list(inputs[0].shape) if inputs else [],
+        "element type": "" if data is None else name_of(data.dtype),
+        "shape": [] if data is None else list(data.shape),
         **{name: array.tolist() for name, array in zip(names[1:], inputs[1:], strict=False)},
         **attributes,
     }
@@ -110,8 +111,8 @@ class RunHistory:
     def _kind(self, position: int) -> tuple[str, object]:
         """Return the operator and the element type of a call."""
         batch, row = self.place(position)
-        inputs = batch.inputs[row]
-        return batch.operator, inputs[0].dtype if inputs else None
+        data = next(iter(own_inputs(batch.operator, batch.inputs[row])), None)
+        return batch.operator, None if data is None else data.dtype
 
     def before(self, position: int) -> range:
         """Return the calls that a failure came after, in the process that it came in."""

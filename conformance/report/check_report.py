@@ -392,12 +392,13 @@ def _accuracy(accuracy: Sequence[Accuracy]) -> doc.Section:
         for measured in accuracy
     )
     return doc.Section(
-        "Accuracy of averages that conform",
+        "Accuracy of results that conform",
         (doc.table(columns, rows, name="profile"),),
         name="accuracy",
         short="Accuracy",
-        intro="It changes no verdict. The bound holds for every sound order of summation; correct "
-        "rounding is within half a ulp.",
+        intro="Of averages, norms and gradients; it changes no verdict. The bound holds for every "
+        "sound order of summation; correct rounding is within half a ulp. Where addends cancel, an "
+        "ulp is that of their magnitudes.",
     )
 
 

@@ -211,7 +211,7 @@ def _by_clause(comparison: Comparison, said: Sequence[Mapping[str, doc.Text]]) -
 
 
 def _accuracy(comparison: Comparison) -> doc.Section:
-    """Return how close the averages of each backend are, one element type after another."""
+    """Return how close the results of each backend are, one element type after another."""
     rows = (
         (
             doc.Span(dtype, "strong"),
@@ -233,12 +233,13 @@ def _accuracy(comparison: Comparison) -> doc.Section:
         doc.Column("worst / bound", short="worst /\nbound"),
     )
     return doc.Section(
-        "Accuracy of averages that conform",
+        "Accuracy of results that conform",
         (doc.table(columns, rows, heads=2),),
         name="accuracy",
         short="Accuracy",
-        intro="The share of elements that are correctly rounded, the worst error in ulp, and the "
-        "worst error as a share of the error allowed.",
+        intro="Of averages, norms and gradients: the share of elements that are correctly rounded, "
+        "the worst error in ulp (where addends cancel, of their magnitudes), and the worst error "
+        "as a share of the error allowed.",
     )
 
 

@@ -17,6 +17,7 @@ from conformance.check.report import (
     VariationReport,
     Worst,
 )
+from conformance.check.tally import explanations
 from conformance.dtypes import FLOATS
 from conformance.report import values as words
 from conformance.text import cut, listed, without_unprintable
@@ -165,9 +166,9 @@ def _types_needing(report: Report, clause: str, reading: str) -> Collection[str]
     ):
         return ()
     return {
-        result.dtype
-        for result in report.results
-        if result.readings and all(taken.get(clause) == reading for taken in result.readings)
+        dtype
+        for dtype, readings in explanations(report.results)
+        if all(taken.get(clause) == reading for taken in readings)
     }
 
 

@@ -106,6 +106,10 @@ class ColumnFile(Closable):
         for name in self.lengths:
             self._resident[name] = self.read(name)
 
+    def unload(self) -> None:
+        """Free what was loaded: columns are read from the file again."""
+        self._resident.clear()
+
     def read(self, name: str, start: int = 0, stop: int | None = None) -> Array:
         """Return elements start to stop of a column, read-only, as stored; absent means empty."""
         if name in self._resident:

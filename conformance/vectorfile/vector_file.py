@@ -73,7 +73,7 @@ class VectorFile(Closable):
         nbytes = columns.size + ROW * columns.lengths["vectors/id"]
         self.resident = nbytes if nbytes <= min(resident, _RESIDENT) else 0
         try:
-            if self.resident:
+            if nbytes <= _RESIDENT:  # several checks look at the same chunks: decode them once
                 columns.load()
             ends = check_index(columns)
             if columns.digest() != self.digest:
@@ -86,6 +86,8 @@ class VectorFile(Closable):
                 raise columns.fail(f"two vectors have the id {name[:200]}")
             self._content = _Content(ends, hashes, whole)
         finally:
+            if not self.resident:
+                columns.unload()
             columns.close()
 
     @cached_property

@@ -173,7 +173,7 @@ class TestStrictCallers:
         assert report.counts["conforms"] == len(report.results) > 0
 
     def test_it_makes_no_difference_where_huge_cells_cancel(self):
-        """What is allowed may be more spacings than a double holds: they are inf, the share not."""
+        """The error is more spacings of the result than a double holds, and none of the cells."""
         big = float(np.finfo(np.float64).max)
         data = np.array([[[big, 1e290, -big, -1e290]]])
 
@@ -184,7 +184,7 @@ class TestStrictCallers:
         report = ran(forward, vector(data, pool(kernel=[4])))
         (accuracy,) = report.accuracy
         assert report.ok
-        assert accuracy.worst_ulp == np.inf
+        assert 0 < accuracy.worst_ulp < 1
         assert 0 < accuracy.worst_of_bound <= 1
 
     def test_it_makes_no_difference_to_an_answer_that_is_far_off(self):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from conformance import check
+from conformance import check, load_backend
+from conformance.backends.runner import InProcess
+from conformance.check.api import run
+from conformance.check.tally import explanations
 from conformance.vectorfile import VectorFile, shipped_suite
+from conformance.vectorfile.hdf5_columns import ColumnFile
 
 PATH = shipped_suite() / "MaxPool-1.h5"
+SMALL = shipped_suite() / "ONNX-GlobalMaxPool-22.h5"
 
 
 def nothing(operator, inputs, attributes):
@@ -21,7 +28,7 @@ def test_only_vectors_of_a_file_in_memory_are_kept(in_memory):
     with VectorFile(PATH, **options) as file:
         report = check(nothing, file, diagnose=False)
         assert bool(file.resident) == in_memory
-        assert [batch.whole is not None for batch in report.results._parts] == [in_memory]
+        assert [batch.whole is not None for batch in report.results.parts] == [in_memory]
         assert [each.id for each in report.results] == file.ids
 
 
@@ -39,3 +46,22 @@ def test_an_open_file_keeps_no_decoded_chunks():
     with VectorFile(PATH, resident=0) as file:
         for _ in file.batches():
             assert {column.block for column in file._columns._columns.values()} == {None}
+
+
+def test_a_file_is_decoded_once_to_check_it_and_once_to_run_it(monkeypatch):
+    """Vectors that are called again, and the types that need a reading, take no third time."""
+    decoded = Counter()
+    decode = ColumnFile._decode
+
+    def counted(file, column, number):
+        decoded[column.path, number] += 1
+        return decode(file, column, number)
+
+    monkeypatch.setattr(ColumnFile, "_decode", counted)
+    with VectorFile(SMALL, resident=0) as file:
+        assert set(decoded.values()) == {1}
+        report = run(InProcess(load_backend("numpy")), file, name="numpy")
+        assert dict(explanations(report.results))
+    assert report.repeated.sampled
+    arrays = {number for (path, _), number in decoded.items() if path.startswith("inputs/")}
+    assert arrays == {2}

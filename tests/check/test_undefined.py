@@ -156,6 +156,13 @@ class TestAccuracy:
         assert accuracy.worst_ulp == 1.0
         assert 0 < accuracy.worst_of_bound < 1
 
+    def test_where_addends_cancel_ulps_are_those_of_their_magnitudes(self):
+        """What is left is near zero: its own ulps would be millions."""
+        data = np.array([[[2**20, 2**-10 - 2**20, 3, 5]]], np.float32)
+        report = ran(altered(lambda out: np.where(out < 1, out + 2**-10, out)), vector(data))
+        assert report.ok
+        assert 0 < report.accuracy[0].worst_ulp < 1
+
     def test_per_element_type(self):
         """Types are apart, vectors of one type together."""
         report = ran(

@@ -63,7 +63,7 @@ class TestSeparators:
 
 def votes(*vectors, backend=right):
     """Return the votes of vectors in a run."""
-    (batch,) = ran(backend, *vectors).results._parts
+    (batch,) = ran(backend, *vectors).results.parts
     return batch.verdicts.votes_counted()
 
 

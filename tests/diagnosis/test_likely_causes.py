@@ -20,8 +20,8 @@ from conformance.diagnosis.statements import united
 from conformance.diagnosis.traits import traits
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, fault_named, faulty
-from conformance.operators import evaluate
-from conformance.vector import Vector
+from conformance.operators import evaluate, vector_of
+from conformance.vector import Case, Vector
 
 
 def causes_of(backend, vectors=None):
@@ -57,6 +57,20 @@ def test_a_planted_fault_comes_first(fault):
     # Exceptions have no bits.
     how = r"reproduced( bit for bit)? by"
     assert re.fullmatch(f"{which} {how}: {re.escape(fault_named(named).summary)}", first.summary)
+
+
+def test_a_fault_of_gradients_is_the_cause_of_theirs_alone():
+    """The averages of its backend are right; of two windows that share a cell, one counts."""
+    attributes, data = pool(strides=[1]), [ramp(1, 1, size) for size in (5, 6, 7, 8)]
+    gradients = [(cells[..., 1:] * cells[..., 1:], cells) for cells in data]
+    vectors = [
+        vector_of(Case(f"{name}-{n}", name, attributes, inputs))
+        for name, cases in (("AvgPool-1", zip(data)), ("AvgPool-1-backward", gradients))
+        for n, inputs in enumerate(cases)
+    ]
+    (cause,) = causes_of(faulty(fault_named("gradient-last-window-wins")), vectors)
+    assert "gradient-last-window-wins" in (*cause.faults, *cause.alternatives)
+    assert (cause.explained, cause.exact, cause.total) == (4, 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +279,7 @@ def test_parts_of_a_run_keep_what_is_common_to_their_unknown_causes():
 
 def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     """Each cause that is left has failures of its own."""
-    found = causes_of(faulty(fault_named("not-divided")), light_probes("AvgPool-1"))
+    found = causes_of(faulty(fault_named("not-divided")), light_probes("AvgPool-1")[::4])
     explained = [{*cause.vectors} for cause in found]
     assert all(one - set().union(*explained[:n]) for n, one in enumerate(explained))
     large, small = (Cause((), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,)))

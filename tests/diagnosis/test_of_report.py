@@ -28,17 +28,12 @@ def one_operator_raises(operator, inputs, attributes):
     return load_backend("numpy")(operator, inputs, attributes) * np.float32(1)
 
 
-@pytest.fixture(scope="module")
-def smoke():
-    """Return a report of a backend of which every call raises."""
-    return check(raises, tier="smoke")
-
-
-def test_a_backend_that_cannot_be_called_has_no_causes(smoke):
+def test_a_backend_that_cannot_be_called_has_no_causes():
     """What it was asked for is not why it raises; the report says so."""
-    assert smoke.counts["error"] > 100
-    assert smoke.diagnoses == ()
-    assert [note for note in smoke.notes if note.startswith("no call of AdaptiveAvgPool-8, ")]
+    report = check(raises, tier="smoke", operators=["AdaptiveAvgPool-8", "AvgPool-1"])
+    assert report.counts["error"] > 100
+    assert report.diagnoses == ()
+    assert [note for note in report.notes if note.startswith("no call of AdaptiveAvgPool-8, ")]
 
 
 def test_operators_that_return_are_diagnosed_beside_one_that_does_not():

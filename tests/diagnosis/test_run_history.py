@@ -101,3 +101,9 @@ def test_another_vector_of_the_same_kind_or_of_another(operator, dtype, name):
 def test_another_vector_that_passed_is_preferred():
     """Its answer disturbs nothing."""
     assert history(vectors(3), {1, 2}).other(0, operator=True, dtype=True).case.id == "2"
+
+
+def test_the_shape_of_a_gradient_is_that_of_its_data():
+    """The gradient of the output, which comes first, has another."""
+    found = run_history.aspects("AvgPool-1-backward", (ramp(1, 1, 3), ramp(1, 1, 6)), pool())
+    assert found["shape"] == [1, 1, 6]

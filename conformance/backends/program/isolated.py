@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
+from time import perf_counter
 
 from conformance.backends.answer import CRASHED, TIMED_OUT, UNSUPPORTED, Answer
 from conformance.backends.program import Launch
 from conformance.backends.program.program import Program
 from conformance.backends.program.protocol import Welcome, attributes_text
-from conformance.backends.runner import Answers, Runner, Stopped, largest_looked_at
+from conformance.backends.runner import Answers, Calls, Runner, Stopped, largest_looked_at
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.dtypes import name_of
@@ -54,32 +55,27 @@ class Isolated(Runner):
         self._failures = 0  # starts in a row, before the first answer
         self._threads = [_ProgramThread(self) for _ in range(jobs)]
 
-    def run(
+    def begin(
         self,
         batch: Batch,
         answers: Answers,
-        tick: Callable[[int], None],
         order: Sequence[int] | None = None,
         variation: Variation = AGAIN,
-    ) -> None:
-        """Ask for every vector; see `Runner.run`.
+    ) -> Calls:
+        """Begin to ask for every vector; see `Runner.begin`.
 
-        Raises UsageError if the program cannot be started, or does not work at all, and Stopped
-        if it has worked and cannot be started again. Whatever is raised, every program is killed
-        first.
+        To wait for the answers raises UsageError if the program cannot be started, or does not
+        work at all, and Stopped if it has worked and cannot be started again. To stop calls that
+        have no answer yet kills every program.
         """
-        calls = _Calls(batch, answers, order, variation)
+        calls = _Calls(batch, answers, order, variation, self._interrupt)
         for thread in self._threads:
             thread.batches.put(calls)
-        try:
-            while not calls.finished.wait(_TICK):
-                tick(calls.done)
-        finally:
-            if calls.stop():
-                for thread in self._threads:
-                    thread.interrupt()
-        if calls.error is not None:
-            raise calls.error
+        return calls
+
+    def _interrupt(self) -> None:
+        for thread in self._threads:
+            thread.interrupt()
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -134,19 +130,26 @@ class Isolated(Runner):
             )
 
 
-class _Calls:
+class _Calls(Calls):
     """The calls for a batch: which vector is next, the answers, and an error that ends the run."""
 
     def __init__(
-        self, batch: Batch, answers: Answers, order: Sequence[int] | None, variation: Variation
+        self,
+        batch: Batch,
+        answers: Answers,
+        order: Sequence[int] | None,
+        variation: Variation,
+        interrupt: Callable[[], None],
     ) -> None:
         self.batch = batch
         self._variation = variation.name
-        self.done = 0
         self.stopped = False
-        self.error: BaseException | None = None
-        self.finished = threading.Event()
+        self._done = 0
+        self._error: BaseException | None = None
+        self._started = 0.0
+        self._finished = threading.Event()
         self._answers = answers
+        self._interrupt = interrupt
         indices = range(len(batch)) if order is None else order
         self._total = len(indices)
         self._left = iter(indices)
@@ -155,11 +158,28 @@ class _Calls:
         # Vectors share their attributes, which live as long as the batch.
         self._texts: dict[int, str] = {}
         if not indices:
-            self.finished.set()
+            self._finished.set()
+
+    def wait(self, tick: Callable[[int], None]) -> None:
+        """Wait for the answers; see `Isolated.begin`."""
+        while not self._finished.wait(_TICK):
+            tick(self._done)
+        if self._error is not None:
+            raise self._error
+
+    def stop(self) -> None:
+        """End the calls; programs that are asked for one are killed."""
+        with self._lock:
+            self.stopped = True
+            if self._done == self._total:
+                return
+            self._finish()
+        self._interrupt()
 
     def take(self) -> int | None:
         """Return a vector that no other thread has; None if none is left or the run is stopped."""
         with self._lock:
+            self._started = self._started or perf_counter()
             return None if self.stopped else next(self._left, None)
 
     def refusal(self, program: Program, index: int) -> Answer | None:
@@ -193,22 +213,20 @@ class _Calls:
             self._answers.put(index, answer)
             if printed:
                 self._answers.printed[index] = printed
-            self.done += 1
-            if self.done == self._total:
-                self.finished.set()
+            self._done += 1
+            if self._done == self._total:
+                self._finish()
 
     def fail(self, error: BaseException) -> None:
         """End the run with an error, unless it has ended."""
         with self._lock:
             if not self.stopped:
-                self.error, self.stopped = error, True
-                self.finished.set()
+                self._error, self.stopped = error, True
+                self._finish()
 
-    def stop(self) -> bool:
-        """End the run: no answer is stored from here on. Says whether any is missing."""
-        with self._lock:
-            self.stopped = True
-            return self.done < self._total
+    def _finish(self) -> None:
+        self.seconds = perf_counter() - (self._started or perf_counter())
+        self._finished.set()
 
 
 class _ProgramThread(threading.Thread):
