@@ -2,7 +2,8 @@
 
 A whole `check` stands beside a bare loop of calls: both see the same vectors, already open and in
 memory, and call the same backend in this process. And it stands beside the test runner of ONNX,
-both with ONNX Runtime below, each with its own cases.
+both with ONNX Runtime below, each with its own cases; and beside a check that calls each vector
+once, in no variation.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from benchmarks.paired import Effort, Row, Run, measured
 from conformance import check, load_backend, open_vectors
+from conformance.vector import Tier
 from conformance.vectorfile import VectorSet
 
 ROUNDS = {"numpy": 5, "torch": 15}
@@ -39,6 +41,24 @@ def rows(effort: Effort) -> Iterator[Row]:
                 each="vector",
             )
         yield beside_onnx(files, effort)
+        yield in_variations("sample", "smoke" if effort.quick else "standard", files, effort)
+        yield in_variations("all", "smoke", files, effort)
+
+
+def in_variations(wanted: str, tier: Tier, files: VectorSet, effort: Effort) -> Row:
+    """Measure a check in variations of the call beside one that calls each vector once."""
+    backend = load_backend("numpy")
+    checked = partial(check, backend, files, tier=tier, diagnose=False)
+    count = len(checked(variations="none").results)
+    return measured(
+        f"check numpy, variations {wanted}, {count:,} vectors",
+        "variations none",
+        partial(checked, variations=wanted),
+        partial(checked, variations="none"),
+        effort.rounds(5),
+        units=(count, count),
+        each="vector",
+    )
 
 
 def beside_onnx(files: VectorSet, effort: Effort) -> Row:
