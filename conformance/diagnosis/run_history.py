@@ -28,13 +28,14 @@ Part = tuple[Batch, list[int]]
 
 def aspects(operator: str, inputs: Sequence[Array], attributes: Mapping[str, object]) -> Aspects:
     """Return what a cache may be keyed by, in the words of a report, but for the data."""
-    names = operator_named(operator).input_names
-    data = next(iter(own_inputs(operator, inputs)), None)
+    own = own_inputs(operator, inputs)
+    names = own_inputs(operator, operator_named(operator).input_names)
+    data = next(iter(own), None)
     return {
         "operator": operator,
         "element type": "" if data is None else name_of(data.dtype),
         "shape": [] if data is None else list(data.shape),
-        **{name: array.tolist() for name, array in zip(names[1:], inputs[1:], strict=False)},
+        **{name: array.tolist() for name, array in zip(names[1:], own[1:], strict=False)},
         **attributes,
     }
 

@@ -7,6 +7,7 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
+from conformance.vector import Case
 
 ONE = vector(ramp(1, 1, 6), pool(kernel=[2], pads_begin=[1]))
 OTHER = vector(ramp(1, 1, 8, dtype="float64"), pool(kernel=[3]))
@@ -27,6 +28,19 @@ def test_what_differs_is_named():
         "pads_begin",
         "data",
     ]
+
+
+def test_calls_of_gradients_differ_in_the_gradient_or_in_the_data():
+    """Neither is an attribute."""
+    data, gradient = ramp(1, 1, 6), ramp(1, 1, 3)
+
+    def call(gradient, data):
+        return Case("1", "AvgPool-1-backward", pool(), (gradient, data))
+
+    one = call(gradient, data)
+    assert differences(one, call(gradient.copy(), data.copy())) == []
+    assert differences(one, call(gradient + 1, data)) == ["data"]
+    assert differences(one, call(gradient, data + 1)) == ["data"]
 
 
 @pytest.mark.parametrize(
