@@ -15,11 +15,13 @@ from conformance.check.report import Diagnosis, Report, Result
 from conformance.operators import OPERATORS
 from conformance.report import values as words
 from conformance.text import cut, listed
+from conformance.vector import own_inputs
 
 _TRAITS_NAMED = 3
 _GRAVEST = ("crashed", "timed-out")
 _OPERATORS_NAMED = 3
 _CHANNELS = (1, 4, 8, 16, 32)
+_ROWS = (16, 64, 256, 1024)
 """Numbers of channels above which blocked layouts and vector units take other paths."""
 _MESSAGE = 60
 """Characters of the message of an exception that a title has."""
@@ -170,11 +172,13 @@ def traits(result: Result) -> frozenset[str]:
     """Return what a vector may have in common with others: attributes, type, rank, clauses."""
     names = {words.attribute(name, value) for name, value in attributes_of(result).items()}
     names |= {f"dtype={result.dtype}", f"pattern={result.pattern}"}
-    if result.shapes:
-        channels = result.shapes[0][1] if len(result.shapes[0]) > 1 else 0
+    shape = next(iter(own_inputs(result.operator, result.shapes)), ())
+    if len(shape) > 1:
+        batch, channels, *sizes = shape
         names |= {f"more than {n} channels" for n in _CHANNELS if channels > n}
-        axes = len(result.shapes[0]) - 2
-        names.add(f"{axes} spatial {'axis' if axes == 1 else 'axes'}")
+        names |= {"a batch of more than 1"} if batch > 1 else set()
+        names |= {f"rows of more than {n} cells" for n in _ROWS if sizes and sizes[-1] > n}
+        names.add(f"{len(sizes)} spatial {'axis' if len(sizes) == 1 else 'axes'}")
     names |= {f"clause {name}" for name in result.clauses}
     names |= {f"tag {tag}" for tag in result.tags}
     names |= {f"called {name}" for name in result.variations}
