@@ -527,6 +527,8 @@ def _rules_of_elements(
     rules: list[Rule] = []
     for _ in range(_ROUNDS):
         table = _Table.of_elements(comparable, chosen)
+        if not table.wrong.any():  # they are wrong where the first output is undefined
+            return []
         rules = [
             Rule(places, "values", followed, _edges(table, places), bits)
             for bits, places in _fitting(table)

@@ -12,6 +12,7 @@ from support.samples import sample
 from conformance.check import api
 from conformance.diagnosis import experiments, likely_causes, of_report
 from conformance.diagnosis.experiments import CONFIRMING, Trial
+from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.slips import slips
@@ -191,3 +192,14 @@ def test_a_slip_of_what_is_refused_when_it_is_computed_shows_nowhere():
     case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))
     (slip,) = [s for s in slips() if s.summary == "answers as if results were negated"]
     assert Planting(lambda _: {}).shows((slip,), [vector_of(case)]) == [False]
+
+
+def test_exceptions_of_gradients_alone_prove_no_fault():
+    """Whatever makes windows more or fewer raises them; a few wrong values have to be predicted."""
+    made = vector(ramp(1, 1, 6), pool())
+    fault = fault_named("backward-strides-reversed")
+    trial = Trial(FaultHypothesis((fault,), Planting(lambda _: {})))
+    trial.predicted = [Sample(made, None, failed=True)] * CONFIRMING
+    assert not trial.is_confirmed
+    trial.predicted += [Sample(made, (ramp(1, 1, 3),), failed=True)] * 6
+    assert trial.is_confirmed

@@ -187,12 +187,10 @@ def test_exceptions_of_gradients_are_those_of_a_slip():
     """Windows of other strides are more or fewer than the gradients that are given."""
 
     def backend(operator, inputs, attributes):
-        if len({*attributes["strides"]}) > 1:
-            raise ValueError("the gradient has another shape")
-        return evaluate(operator, inputs, attributes)
+        return evaluate(operator, inputs, attributes | {"strides": attributes["strides"][::-1]})
 
     cause = first_cause(backend, "AvgPool-1-backward")
-    assert "every stride were that of the" in cause.summary
+    assert cause.summary.endswith("every stride were that of the axis in reverse order")
 
 
 def test_indices_have_slips_of_their_own():
