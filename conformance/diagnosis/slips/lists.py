@@ -212,7 +212,7 @@ def _changes(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Cha
         if {*several} <= {*names}:
             for words, reading in readings:
                 yield several, f"{what} were {words}", _reads(dict.fromkeys(several, reading))
-    for one, other in (_PADS, ("kernel", "strides"), ("strides", "dilations")):
+    for one, other in (_PADS, *combinations(("kernel", "strides", "dilations"), 2)):
         if {one, other} <= {*names}:
             said = f"{_NOUNS[one]} and {_NOUNS[other]} were exchanged"
             yield (one, other), said, _reads({one: _other(other), other: _other(one)})
