@@ -717,6 +717,11 @@ def _flag(of: Of, words: str, surprise: float = 3.0) -> Kind:
 _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
+    "gradient": _flag(
+        lambda layout, _: layout.operator.is_gradient,
+        "the operator is a gradient|the operator is no gradient",
+        2.0,
+    ),
     "dtype": _word(lambda layout, _: name_of(layout.data.dtype), "the type"),
     "integers": _flag(
         lambda layout, _: layout.data.dtype.kind in "iu",
