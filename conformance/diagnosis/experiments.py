@@ -111,8 +111,14 @@ class Trial:
     @property
     def is_confirmed(self) -> bool:
         """Whether enough fresh cases went as predicted, and none otherwise."""
-        enough = max(CONFIRMING, _FOR_UNCLEAR * len(self.unclear))
+        enough = max(self._confirming, _FOR_UNCLEAR * len(self.unclear))
         return not self.is_refuted and len(self.predicted) >= enough and self._tells
+
+    @property
+    def _confirming(self) -> int:
+        """How many cases confirm it: more where it says of cases no more than that they fail."""
+        of_cases = isinstance(self.hypothesis, Rule)
+        return CONFIRMING * (1 + of_cases)
 
     @property
     def _tells(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
@@ -186,10 +187,33 @@ def of_lists() -> Iterator[Slip]:
         for names, said, change in _changes(place.lists):
             needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
+    for (words, length), place in product(_LENGTHS, _PLACES_OF_LENGTHS):
+        said = f"a dilated kernel were as long as {words}{place.words}"
+        yield Slip(said, place.step, place.wrap(partial(_as_long_as, length)), DILATED)
     single = [(f"every {_NOUNS[name]}", (name,)) for name in (*_DILATED, "sizes", "output")]
     for (what, names), (words, of) in product((*single, ("every pad", _PADS)), _LIMITS):
         change = _reads(dict.fromkeys(names, _each(of)))
         yield Slip(f"{what} were {words}", "resolve", _resolved(change), _having(*names))
+
+
+_LENGTHS: tuple[tuple[str, Callable[[int, int], int]], ...] = (
+    ("kernel times dilation", lambda k, d: k * d),
+    ("kernel times dilation plus 1", lambda k, d: k * d + 1),
+    ("kernel and (kernel - 1) times dilation", lambda k, d: k + (k - 1) * d),
+    ("(kernel - 1) times dilation", lambda k, d: (k - 1) * d),
+    ("(kernel - 1) times dilation plus 2", lambda k, d: (k - 1) * d + 2),
+    ("kernel and dilation less 1", lambda k, d: k + d - 1),
+)
+_PLACES_OF_LENGTHS = tuple(
+    place for place in _PLACES if "dilations" in place.lists and place.step in {"pads", "extent"}
+)
+
+
+def _as_long_as(of: Callable[[int, int], int], lists: Lists) -> Lists:
+    """Return lists with kernels of another length, which are not dilated."""
+    lengths = map(of, lists["kernel"], lists["dilations"])
+    kernel = tuple(max(1, length) for length in lengths)
+    return {**lists, "kernel": kernel, "dilations": (1,) * len(kernel)}
 
 
 def _having(*names: str) -> Needs:

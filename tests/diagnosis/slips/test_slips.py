@@ -324,6 +324,10 @@ def test_slips_of_gradients(words, expected):
         ("every dilation were 1", [4, 5, 6, 6]),
         ("every dilation were 1, for the output size alone", [5, 6, 5, 6]),
         ("stride and dilation were exchanged", [4, 6]),
+        (
+            "a dilated kernel were as long as kernel times dilation, for the output size alone",
+            [5, 6],
+        ),
     ],
 )
 def test_slips_of_dilations(words, expected):
