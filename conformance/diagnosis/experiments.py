@@ -545,7 +545,7 @@ class Experiments:
                 s
                 for s in told
                 if hypothesis.fails(s.vector)
-                and (s.failed or s.wrong is None or _tells_elements_apart(s))
+                and (s.failed or s.wrong is None or tells_elements_apart(s))
             ]
             if (telling or not told) and all(map(hypothesis.predicts, telling)):
                 return self._general(shorter, known, supposed)
@@ -671,7 +671,7 @@ class Experiments:
                 trial.unclear.append(sample)
             elif any(map(trial.explains, again)):
                 trial.quiet += 1
-            elif any(map(_tells_elements_apart, again)):
+            elif any(map(tells_elements_apart, again)):
                 trial.absent.append(sample)
 
     def _prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
@@ -698,7 +698,7 @@ def _is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:
     return True
 
 
-def _tells_elements_apart(sample: Sample) -> bool:
+def tells_elements_apart(sample: Sample) -> bool:
     """Say whether nearly all right values differ, so that an element in place of another shows."""
     values = sample.vector.values[0].outputs[0].values
     return np.unique(values).size >= _DISTINCT * values.size

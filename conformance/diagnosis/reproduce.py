@@ -19,6 +19,7 @@ from conformance.faults.baseline import (
     PlantedFaults,
     Pooled,
     Raised,
+    Wanted,
     outputs_or_none,
     right_operator,
 )
@@ -80,6 +81,19 @@ class Observation:
         """The same, in doubt of the readings."""
         return self if self.in_doubt else replace(self, in_doubt=True)
 
+    @property
+    def wanted(self) -> Wanted | None:
+        """First outputs that may match what was returned; None if any may, or if none was."""
+        if not self.outputs:
+            return None
+        got, case = self.outputs[0], self.vector.case
+        exact = self.operator.outputs[0].comparison == "exact"
+
+        def may_be(first: Array) -> bool:
+            return not exact or _is_equal(first, got, case)
+
+        return Wanted(got.shape, may_be)
+
     def _possible(self) -> list[Combination]:
         left = [
             clause
@@ -117,12 +131,12 @@ class Reproductions:
         self,
         faults: tuple[Fault, ...],
         observation: Observation,
-        shape: tuple[int, ...] | None = None,
+        wanted: Wanted | None = None,
     ) -> list[tuple[Answer, Baseline]]:
         """Return what faults make of a vector under each possible combination of readings.
 
-        Answers equal to the right ones are left out; those whose first output has another than a
-        given shape hold no values.
+        Answers equal to the right ones are left out; those whose first output is not `wanted` lack
+        values or outputs.
         """
         operator = observation.operator
         if not all(fault.concerns(operator) for fault in faults):
@@ -133,7 +147,7 @@ class Reproductions:
             key = (operator.name, repr(sorted(combination.items())))
             if key not in planted:
                 planted[key] = PlantedFaults(faults, operator.name, combination)
-            answer = planted[key].answer(baseline, shape)
+            answer = planted[key].answer(baseline, wanted)
             if answer is not None:
                 answers.append((answer, baseline))
         return answers
@@ -186,8 +200,7 @@ class Reproductions:
         matches = [Match.NO] * len(observations)
         to_judge: list[tuple[int, Match, Outputs]] = []
         for number, observation in enumerate(observations):
-            shape = observation.outputs[0].shape if observation.outputs else None
-            for answer, baseline in self.answers(faults, observation, shape):
+            for answer, baseline in self.answers(faults, observation, observation.wanted):
                 match = _match(observation, answer, baseline, telling=telling)
                 if match is Match.NO:
                     continue

@@ -8,6 +8,7 @@ of a fault are still fed with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ from conformance.faults.fault import Fault, FaultyOperator, faulty, planted
 from conformance.operators import OPERATORS, under
 from conformance.operators.gradients import Gradient
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
+from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given, no_further
 from conformance.vector import Array, Case, Outputs
 
 _ATTRIBUTES = frozenset({"validate", "resolve"})
@@ -40,6 +41,14 @@ def outputs_or_none(answer: Answer) -> Outputs | None:
     return None if isinstance(answer, Raised) else answer
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """First outputs that matter: of one shape, and of values that `may_be` some."""
+
+    shape: tuple[int, ...]
+    may_be: Callable[[Array], bool]
+
+
 class PlantedFaults:
     """An operator with faults, to be tried on many vectors of it under some readings."""
 
@@ -54,21 +63,25 @@ class PlantedFaults:
         pipeline = under(right, readings or {})
         self._takes_as_given = pipeline.resolve is as_given
         self._known = _KnownReduce(pipeline.reduce)
-        self.wrong = planted(faults, right, pipeline.replace(reduce=self._known))
+        self._known_further = _KnownFurther(pipeline.further)
+        known = pipeline.replace(reduce=self._known)
+        if pipeline.further is not no_further:
+            known = known.replace(further=self._known_further)
+        self.wrong = planted(faults, right, known)
 
-    def answer(self, baseline: Baseline, shape: tuple[int, ...] | None = None) -> Answer | None:
+    def answer(self, baseline: Baseline, wanted: Wanted | None = None) -> Answer | None:
         """Return the answer to a case; None where it is that of the right operator.
 
-        Where only an answer whose first output has a given `shape` matters, one of another holds
-        no values.
+        Where only an answer that starts with a `wanted` first output matters, another one holds no
+        values, or no other output.
         """
         try:
             with np.errstate(all="ignore"):
-                return self._answer(baseline, shape)
+                return self._answer(baseline, wanted)
         except Exception:  # noqa: BLE001 - a fault may fail in any way
             return None if isinstance(baseline.right, Raised) else RAISED
 
-    def _answer(self, baseline: Baseline, shape: tuple[int, ...] | None) -> Answer | None:
+    def _answer(self, baseline: Baseline, wanted: Wanted | None) -> Answer | None:
         case, right = baseline.case, baseline.pooled
         if right is None or self.remembers:
             if not self.remembers and "validate" not in self.steps:
@@ -77,12 +90,12 @@ class PlantedFaults:
         params, plan = self._geometry(case, right)
         own = (*case.data.shape[:2], *plan.extent)
         known = case.gradient is None and "reduce" not in self.steps
-        if shape is not None and shape != own and known:
+        if wanted is not None and wanted.shape != own and known:
             return (np.broadcast_to(np.zeros((), case.data.dtype), own),)
         same_values = plan.key == right.plan.key and _of_values(params) == _of_values(right.params)
         if plan is not right.plan and not self.steps & _VALUES and same_values:
             return None
-        wrong = self._outputs(case, right, plan)
+        wrong = self._outputs(case, right, plan, wanted)
         return None if wrong is None else _if_other(wrong, baseline)
 
     def _geometry(self, case: Case, right: Pooled) -> tuple[Params, Plan]:
@@ -96,7 +109,9 @@ class PlantedFaults:
             plan = self.wrong.plan(params)
         return params, plan
 
-    def _outputs(self, case: Case, right: Pooled, plan: Plan) -> Outputs | None:
+    def _outputs(
+        self, case: Case, right: Pooled, plan: Plan, wanted: Wanted | None
+    ) -> Outputs | None:
         """Run the steps that compute values; None where all of them are the right operator's."""
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:
@@ -106,8 +121,11 @@ class PlantedFaults:
         same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
             return None
-        self._known.right = right
-        return self.wrong.pipeline.outputs(gathered, plan.divisor)
+        self._known.right = self._known_further.right = right
+        first = self.wrong.pipeline.reduce(gathered, plan.divisor)
+        if wanted is not None and not wanted.may_be(first):
+            return (first,)
+        return (first, *self.wrong.pipeline.further(gathered, plan.divisor, first))
 
 
 class Baseline:
@@ -173,6 +191,20 @@ class _KnownReduce:
         if right is not None and divisor is right.plan.divisor and _same(gathered, right.gathered):
             return right.outputs[0].copy()
         return self._reduce(gathered, divisor)
+
+
+class _KnownFurther:
+    """A step `further` that takes its results from `right` where it is given the same arguments."""
+
+    def __init__(self, further: Callable[[Gathered, Divisor, Array], Outputs]) -> None:
+        self._further = further
+        self.right: Pooled | None = None
+
+    def __call__(self, gathered: Gathered, divisor: Divisor, first: Array) -> Outputs:
+        right = self.right
+        if right is not None and gathered is right.gathered and _equal(first, right.outputs[0]):
+            return right.outputs[1:]
+        return self._further(gathered, divisor, first)
 
 
 def right_operator(operator: str, readings: Mapping[str, str] | None) -> FaultyOperator:

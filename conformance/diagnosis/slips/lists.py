@@ -187,13 +187,15 @@ def of_lists() -> Iterator[Slip]:
         for names, said, change in _changes(place.lists):
             needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
-    for (words, length), place in product(_LENGTHS, _PLACES_OF_LENGTHS):
-        said = f"a dilated kernel were as long as {words}{place.words}"
-        yield Slip(said, place.step, place.wrap(partial(_as_long_as, length)), DILATED)
+    lengths = product(("a", "a dilated"), _LENGTHS, _PLACES_OF_LENGTHS)
+    for which, (words, length), place in lengths:
+        said = f"{which} kernel were as long as {words}{place.words}"
+        change = partial(_as_long_as, length, 1 if which == "a" else 2)
+        yield Slip(said, place.step, place.wrap(change), DILATED)
     single = [(f"every {_NOUNS[name]}", (name,)) for name in (*_DILATED, "sizes", "output")]
     for (what, names), (words, of) in product((*single, ("every pad", _PADS)), _LIMITS):
-        change = _reads(dict.fromkeys(names, _each(of)))
-        yield Slip(f"{what} were {words}", "resolve", _resolved(change), _having(*names))
+        limited = _reads(dict.fromkeys(names, _each(of)))
+        yield Slip(f"{what} were {words}", "resolve", _resolved(limited), _having(*names))
 
 
 _LENGTHS: tuple[tuple[str, Callable[[int, int], int]], ...] = (
@@ -209,11 +211,12 @@ _PLACES_OF_LENGTHS = tuple(
 )
 
 
-def _as_long_as(of: Callable[[int, int], int], lists: Lists) -> Lists:
-    """Return lists with kernels of another length, which are not dilated."""
-    lengths = map(of, lists["kernel"], lists["dilations"])
-    kernel = tuple(max(1, length) for length in lengths)
-    return {**lists, "kernel": kernel, "dilations": (1,) * len(kernel)}
+def _as_long_as(of: Callable[[int, int], int], least: int, lists: Lists) -> Lists:
+    """Return lists with kernels of another length where the dilation is so much at least."""
+    axes = [*zip(lists["kernel"], lists["dilations"], strict=True)]
+    kernel = tuple(max(1, of(k, d)) if d >= least else k for k, d in axes)
+    dilations = tuple(1 if d >= least else d for _, d in axes)
+    return {**lists, "kernel": kernel, "dilations": dilations}
 
 
 def _having(*names: str) -> Needs:
@@ -268,6 +271,8 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
     if name == "extent":
         yield from _COUNTS
     yield from _on_one_axis((*numbers, *_OF_AXES))
+    for words, reading in _OF_AXES:
+        yield f"{words} on the second of three axes", _alone(reading, 1, axes=3)
 
 
 def _on_one_axis(readings: Iterable[tuple[str, Reading]]) -> Iterator[tuple[str, Reading]]:
@@ -294,10 +299,13 @@ def _both(other: str, of: Callable[[int, int], int]) -> Reading:
     return lambda lists, name: tuple(map(of, lists[name], lists.get(other, lists[name])))
 
 
-def _alone(reading: Reading, place: int) -> Reading:
+def _alone(reading: Reading, place: int, axes: int | None = None) -> Reading:
+    """Read on one axis alone, or so only where there are so many axes."""
+
     def of(lists: Lists, name: str) -> Numbers:
         numbers = list(lists[name])
-        numbers[place] = reading(lists, name)[place]
+        if len(numbers) == (axes or len(numbers)):
+            numbers[place] = reading(lists, name)[place]
         return tuple(numbers)
 
     return of
