@@ -15,6 +15,8 @@ from typing import Any
 
 from conformance.report import document as doc
 from conformance.report import markdown
+from conformance.report.reveal_report import summary
+from conformance.reveal.values import Property, RevealedAverage, Window, WindowOrder
 from conformance.text import listed
 
 PAGE = Path(__file__).parent / "arithmetic.md"
@@ -25,7 +27,7 @@ COLUMNS = ("engine", "operators", "type", "order", "sums", "division", "subnorma
 def rows(revealed: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each arithmetic of an engine."""
     engine = f"{revealed['backend']} {revealed['engine']}"
-    given = [(_arithmetic(found), found) for found in revealed["averages"]]
+    given = [((found["dtype"], *summary(_average(found))), found) for found in revealed["averages"]]
     given.sort(key=lambda pair: pair[0])
     for arithmetic, group in groupby(given, key=lambda pair: pair[0]):
         averages = [found for _, found in group]
@@ -34,35 +36,23 @@ def rows(revealed: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         yield engine, names, dtype, *others, _predicted(averages)
 
 
-def _arithmetic(found: dict[str, Any]) -> tuple[str, ...]:
-    several = _values(found["properties"]) or ("", found["problem"], "")
-    plane = _values(found.get("properties_of_plane", {})) or several
-    texts = [
-        one if one == other else f"{one}; of a whole plane {other}"
-        for one, other in zip(several, plane, strict=True)
-    ]
-    return found["dtype"], _order(found), *texts
+def _average(found: dict[str, Any]) -> RevealedAverage:
+    """Return an average that `--json` wrote, so far as the table shows it."""
+    orders = ((order["kind"], order["window"]["per_plane"]) for order in found["windows"])
+    return RevealedAverage(
+        found["operator"],
+        found["dtype"],
+        tuple(WindowOrder(Window((), per_plane=n), kind) for kind, n in orders),
+        found["order"],
+        found["order_of_plane"],
+        _properties(found["properties"]),
+        _properties(found.get("properties_of_plane", {})),
+        found.get("problem", ""),
+    )
 
 
-def _values(properties: dict[str, Any]) -> tuple[str, ...]:
-    """Return the sums, the division and the subnormals; none without properties."""
-    if not properties:
-        return ()
-    # where several values give the same bits, the plainest: the evidence has the others
-    values = {name: given["values"][0] for name, given in properties.items()}
-    return values["sums"], f"{values['division']}, {values['quotient']}", values["subnormals"]
-
-
-def _order(found: dict[str, Any]) -> str:
-    computed = [order for order in found["windows"] if order["kind"] != "refused"]
-    orders = []
-    for rule, plane in (("order", False), ("order_of_plane", True)):
-        kinds = {o["kind"] for o in computed if (o["window"]["per_plane"] == 1) == plane}
-        unnamed = "trees without a rule" if "tree" in kinds else "no tree"
-        text = "exact as far as masks tell" if kinds == {"exact"} else found[rule] or unnamed
-        orders += [text] if kinds else []
-    first, last = orders[0], orders[-1]
-    return first if first == last else f"{first}; of a whole plane {last}"
+def _properties(given: dict[str, Any]) -> dict[str, Property]:
+    return {name: Property(tuple(each["values"])) for name, each in given.items()}
 
 
 def _predicted(averages: Sequence[dict[str, Any]]) -> str:

@@ -26,7 +26,9 @@ from conformance.check.report import (
 from conformance.check.run_settings import Selection
 from conformance.check.tally import vectors_used
 from conformance.errors import UsageError
+from conformance.operators import operator_named
 from conformance.progress import Progress, counts_of
+from conformance.reveal import RevealedAverage, is_revealable, reveal
 from conformance.vectorfile.sources import Operators, Select, Vectors, chosen, opened
 
 Counts = Mapping[str, Mapping[str, Counter[Verdict]]]
@@ -40,7 +42,8 @@ class Compared:
     `problem` says why it was not run; the rest is then empty. `version` is that of the engine, ""
     where it is not known. `readings`, `undefined`, `accuracy` and `causes` are those of its Report
     (its diagnoses, the one that explains most first). `seconds` is the time spent in the backend
-    for the `vectors` that were run, unsupported ones included.
+    for the `vectors` that were run, unsupported ones included. `arithmetic` says how it computes an
+    average in float32, if that was asked for and it computes one.
     """
 
     backend: str
@@ -53,9 +56,12 @@ class Compared:
     causes: tuple[Diagnosis, ...] = ()
     seconds: float = 0.0
     vectors: int = 0
+    arithmetic: RevealedAverage | None = None
 
     @classmethod
-    def of(cls, report: Report, version: str) -> Compared:
+    def of(
+        cls, report: Report, version: str, arithmetic: RevealedAverage | None = None
+    ) -> Compared:
         """Return the part of a report that a comparison shows."""
         counts: dict[str, dict[str, Counter[Verdict]]] = {}
         for result in report.results:
@@ -71,6 +77,7 @@ class Compared:
             causes=report.diagnoses,
             seconds=report.backend_seconds,
             vectors=len(report.results),
+            arithmetic=arithmetic,
         )
 
     @property
@@ -158,6 +165,7 @@ def compare(
     select: Select = None,
     tier: str = "standard",
     allow_extensions: bool = False,
+    arithmetic: bool = False,
     progress: Progress | None = None,
     **how: Any,
 ) -> Comparison:
@@ -165,7 +173,8 @@ def compare(
 
     `backends` are names as `load_backend` takes them, or a mapping from the names to show to such
     names or callables. `vectors`, `operators`, `select`, `tier` and `allow_extensions` are those of
-    `check`, and so are the options in `how`: `isolate`, `timeout`, `memory` and `jobs`. A backend
+    `check`, and so are the options in `how`: `isolate`, `timeout`, `memory` and `jobs`. With
+    `arithmetic`, it is revealed how each backend computes an average, as `reveal` does. A backend
     that cannot be loaded is in the comparison with its `problem`. `progress(backend, done, total)`
     is called while a backend runs.
 
@@ -199,8 +208,9 @@ def compare(
                     # The selection was checked above, so the backend is wrong.
                     compared.append(Compared(name, version, problem=str(error)))
                 else:
+                    revealed = _arithmetic(backend, report, how) if arithmetic else None
                     compared.append(
-                        Compared.of(report, version or report.versions.get("engine", ""))
+                        Compared.of(report, version or report.versions.get("engine", ""), revealed)
                     )
         except KeyboardInterrupt:
             stopped = True
@@ -219,6 +229,28 @@ def compare(
     if stopped:
         raise InterruptedComparison(comparison)
     return comparison
+
+
+def _arithmetic(
+    backend: Backend | str, report: Report, how: Mapping[str, Any]
+) -> RevealedAverage | None:
+    """Return how a backend computes the first average that it was right on in float32."""
+    names = (
+        result.operator
+        for result in report.results
+        if (result.verdict, result.dtype) == ("conforms", "float32")
+        and is_revealable(operator_named(result.operator))
+        and operator_named(result.operator).reduction.divides
+    )
+    name = next(names, None)
+    if name is None:
+        return None
+    workers = {key: how[key] for key in ("timeout", "memory", "isolate") if key in how}
+    try:
+        revealed = reveal(backend, [], operators=[name], dtypes=["float32"], **workers)
+    except UsageError:  # such as one that was stopped, or stored results: these answer no new calls
+        return None
+    return next(iter(revealed.averages), None)
 
 
 def _by_name(specs: Sequence[str]) -> dict[str, Backend | str]:

@@ -186,6 +186,13 @@ def check() -> None:
 @select_option
 @extensions_option
 @diagnose_option
+@click.option(
+    "--no-arithmetic",
+    "arithmetic",
+    flag_value=False,
+    default=True,
+    help="Do not reveal how each backend computes an average, which takes seconds.",
+)
 @worker_options("vector", 60.0)
 @comparison_options
 @body_in("compare_command")

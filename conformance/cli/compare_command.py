@@ -28,6 +28,7 @@ def run(
     select: str | None,
     allow_extensions: bool,
     diagnose: Any,
+    arithmetic: bool,
     workers: dict[str, Any],
     outputs: Outputs,
 ) -> int:
@@ -50,6 +51,7 @@ def run(
                 tier=tier,
                 allow_extensions=allow_extensions,
                 diagnose=diagnose,
+                arithmetic=arithmetic,
                 progress=progress,
                 **workers,
             )
@@ -57,7 +59,15 @@ def run(
             comparison, stopped = stop.comparison, True
     page = outputs.files.get("markdown")
     changed = {"--tier": (tier, "standard"), "--diagnose": (diagnose, "proven")}
-    command = _command(names, operators, changed, select, page, allow_extensions=allow_extensions)
+    command = _command(
+        names,
+        operators,
+        changed,
+        select,
+        page,
+        allow_extensions=allow_extensions,
+        arithmetic=arithmetic,
+    )
     document = comparison_report.describe(comparison, command=command)
     show(document)
     outputs.write(
@@ -99,6 +109,7 @@ def _command(
     page: str | None,
     *,
     allow_extensions: bool,
+    arithmetic: bool,
 ) -> str:
     """Return the command that makes the same page again; `changed` are values and defaults."""
     words = ["conformance", "compare", *names]
@@ -108,5 +119,6 @@ def _command(
         words += [option, value] if value != default else []
     words += ["--select", select] if select else []
     words += ["--allow-extensions"] if allow_extensions else []
+    words += [] if arithmetic else ["--no-arithmetic"]
     words += ["--markdown", page] if page else []
     return shlex.join(words)

@@ -12,6 +12,7 @@ from conformance.operators import CLAUSES
 from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
 from conformance.report import values as words
+from conformance.report.reveal_report import summary
 
 _TYPES = (*FLOATS, *INTEGERS)
 _CAUSES = 3
@@ -35,6 +36,7 @@ def describe(comparison: Comparison, *, command: str = "") -> doc.Document:
             _readings(comparison),
             _undefined(comparison),
             _accuracy(comparison),
+            _arithmetic(comparison),
             _failures(comparison),
         ),
         footer=made,
@@ -240,6 +242,22 @@ def _accuracy(comparison: Comparison) -> doc.Section:
         intro="Of averages, norms and gradients: the share of elements that are correctly rounded, "
         "the worst error in ulp (where addends cancel, of their magnitudes), and the worst error "
         "as a share of the error allowed.",
+    )
+
+
+def _arithmetic(comparison: Comparison) -> doc.Section:
+    """Return how each backend computes an average: with the same arithmetic, bits are the same."""
+    ran = [(backend.backend, backend.arithmetic) for backend in comparison.ran]
+    said = [("", "", "", "", "") if a is None else (a.operator, *summary(a)) for _, a in ran]
+    names = ("operator", "order of the sum", "sums", "division", "subnormals")
+    rows = [(name, *of_each) for name, *of_each in zip(names, *said, strict=True) if any(of_each)]
+    return doc.Section(
+        "Arithmetic of an average in float32",
+        (doc.table(("", *(name for name, _ in ran)), rows, matrix=True),),
+        name="arithmetic",
+        short="Arithmetic",
+        intro="How each backend computes it; conformance reveal says more, with evidence. Where "
+        "all of it is the same, so are the bits.",
     )
 
 

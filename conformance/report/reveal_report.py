@@ -46,6 +46,35 @@ def describe(revealed: Revealed) -> doc.Document:
     )
 
 
+def summary(found: RevealedAverage) -> tuple[str, str, str, str]:
+    """Return the order, the sums, the division and the subnormals of an average in a few words.
+
+    Of several values that give the same bits, the plainest: the evidence has the others.
+    """
+    computed = [order for order in found.windows if order.kind != "refused"]
+    orders = []
+    for rule, is_plane in ((found.order, False), (found.order_of_plane, True)):
+        kinds = {order.kind for order in computed if order.window.is_plane == is_plane}
+        unnamed = "trees without a rule" if "tree" in kinds else "no tree"
+        text = "exact as far as masks tell" if kinds == {"exact"} else rule or unnamed
+        orders += [text] if kinds else []
+    several = _plainest(found.properties) or ("", found.problem, "")
+    plane = _plainest(found.properties_of_plane) or several
+    sums, division, subnormals = (_or_of_plane(*pair) for pair in zip(several, plane, strict=True))
+    return _or_of_plane(*(orders or [""])), sums, division, subnormals
+
+
+def _plainest(properties: Mapping[str, Property]) -> tuple[str, str, str] | None:
+    if not properties:
+        return None
+    values = {name: given.values[0] for name, given in properties.items()}
+    return values["sums"], f"{values['division']}, {values['quotient']}", values["subnormals"]
+
+
+def _or_of_plane(several: str, plane: str = "") -> str:
+    return f"{several}; of a whole plane {plane}" if plane not in {"", several} else several
+
+
 def _key(found: RevealedAverage) -> str:
     """Return what is equal for averages that are computed alike."""
     values = [

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from conformance.reveal.api import reveal
-from conformance.reveal.values import Revealed
+from conformance.reveal.api import is_revealable, reveal
+from conformance.reveal.values import Revealed, RevealedAverage
 
-__all__ = ["Revealed", "reveal"]
+__all__ = ["Revealed", "RevealedAverage", "is_revealable", "reveal"]

@@ -72,10 +72,15 @@ def reveal(
     return Revealed(name, engine, averages, maxima, tuple(findings.refused))
 
 
+def is_revealable(operator: Operator) -> bool:
+    """Say whether the arithmetic of an operator can be revealed."""
+    return not (operator.is_gradient or operator.reduction.powers)
+
+
 def _revealable(names: Sequence[str] | None) -> list[Operator]:
     """Return the operators that are named, of all if none is, whose arithmetic can be revealed."""
     every = [OPERATORS[name] for name in operators_named(names)]
-    found = [op for op in every if not (op.is_gradient or op.reduction.powers)]
+    found = [operator for operator in every if is_revealable(operator)]
     if not found:
         raise UsageError("reveal is for averages and maxima, neither for norms nor for gradients")
     return found

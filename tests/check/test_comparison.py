@@ -101,6 +101,15 @@ def test_time_is_told_per_vector():
     assert each.seconds_per_vector == each.seconds / 4 > 0
 
 
+def test_arithmetic_is_that_of_the_first_average_that_conforms():
+    """If it is asked for; a backend without such an average has none."""
+    found = compare({"right": right, "none": nothing}, PLAIN, arithmetic=True)
+    first, without = (each.arithmetic for each in found.backends)
+    assert first is not None
+    assert (first.operator, first.dtype, without) == ("AvgPool-1", "float32", None)
+    assert compared(right=right).backends[0].arithmetic is None
+
+
 def test_an_interrupt_keeps_what_was_done():
     """The backends before it are whole, it and those after it say why they are not."""
 

@@ -13,6 +13,7 @@ from conformance.check.report import Accuracy, ClauseReport, UndefinedReport
 from conformance.report import comparison_report, markdown
 from conformance.report.document import plain
 from conformance.report.json_values import comparison_json
+from conformance.reveal.values import Property, RevealedAverage, Window, WindowOrder
 
 HOSTILE = '<script>alert(1)</script> | `a` **b** [c](http://d) "e"'
 CONFORMING = {"AvgPool-1": {"float32": Counter({"conforms": 1})}}
@@ -74,6 +75,32 @@ class TestInATerminal:
             Compared("b", counts=CONFORMING, readings=(other,)),
         )
         assert ["accumulator", "wider", "inconsistent"] in [line.split() for line in lines]
+
+    def test_backends_of_one_arithmetic_stand_together(self):
+        """What is summed in another order or type stands apart."""
+        order = WindowOrder(Window((3,), per_plane=2), "tree")
+        names = ("sums", "quotient", "division", "subnormals")
+        single, double = (
+            RevealedAverage(
+                "AvgPool-1",
+                "float32",
+                (order,),
+                "first to last",
+                properties={name: Property((name,)) for name in names} | {"sums": Property((in_,))},
+            )
+            for in_ in ("float32", "float64")
+        )
+        lines = shown(
+            *(
+                Compared(name, counts=CONFORMING, arithmetic=found)
+                for name, found in zip(NAMES, (single, double, double), strict=True)
+            )
+        )
+        start = lines.index("  sums")
+        assert lines[start + 1 : start + 3] == [
+            "    float32: my_backend.py:the_first_one",
+            "    float64: my_backend.py:the_other_one, my_backend.py:third",
+        ]
 
     def test_what_is_done_where_nothing_is_defined_is_counted(self):
         """The commonest first; a backend that did something else is on a line of its own."""
