@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from conformance.backends.runner import InProcess
-from conformance.diagnosis.experiments import Experiments, tells_elements_apart
+from conformance.diagnosis.experiments import Experiments, clauses_about, tells_elements_apart
 from conformance.diagnosis.features import spread
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
@@ -89,12 +89,14 @@ def judged(
     if not done.confirmed:
         return "unknown", counts
     laboratory = Laboratory(InProcess(faulty(faults)), lambda _: {}, seed=_OTHER_SEED)
-    bases = [sample.vector for trial in done.confirmed for sample in trial.predicted]
-    for vector in laboratory.near(bases, vectors):
+    predicted = [sample for trial in done.confirmed for sample in trial.predicted]
+    about = set().union(*(clauses_about(t.predicted, laboratory) for t in done.confirmed))
+    for vector in laboratory.near([sample.vector for sample in predicted], vectors):
         if counts["as predicted"] + counts["otherwise"] >= _FRESH:
             break
-        for sample in laboratory.ask([vector] if vector is not None else []):
-            counts[_outcome(done, sample)] += 1
+        # Where it is open what is right, a cause says nothing.
+        if vector is not None and laboratory.open_clauses(vector) <= about:
+            counts[_outcome(done, *laboratory.ask([vector]))] += 1
     shown, others = counts["as predicted"] + counts["otherwise"], counts["right"] + counts["fails"]
     if counts["otherwise"] * 100 > _MOST_WRONG * shown:
         return "wrong", counts

@@ -344,6 +344,16 @@ def _largest_cell(layout: Layout, _axis: int) -> Doubles:
     return layout.largest(layout.wide_data)
 
 
+def _not_finite_in_plane(layout: Layout, _axis: int) -> Doubles | None:
+    """Return for each plane how many of its right values are not finite."""
+    values = _value(layout, 0)
+    if values is None:
+        return None
+    axes = tuple(range(2, values.ndim))
+    counts: Doubles = (~np.isfinite(values)).sum(axes, np.float64, keepdims=True)
+    return counts
+
+
 def _exact_in(name: str) -> Of:
     """Return the feature: a floating-point type holds the right value."""
 
@@ -484,6 +494,12 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         lambda layout, _: None if (v := _value(layout, 0)) is None else v < 0,
         "elements whose right value is below zero|elements whose right value is not below zero",
     ),
+    "not_finite_in_plane": replace(
+        _amount(
+            _not_finite_in_plane, "elements of planes with {} right values of NaN or infinity", 4.0
+        ),
+        special=True,
+    ),
     **{
         f"exact_in_{name}": _elements(
             _exact_in(name),
@@ -579,6 +595,12 @@ def _pads_differ(layout: Layout, _axis: int) -> Any:
     if layout.plan is None or not layout.operator.has_windows:
         return None
     return len(set(layout.plan.pads)) > 1
+
+
+def _given_pads(layout: Layout, _axis: int) -> Any:
+    """Return whether attributes give pads, though the padding mode may ignore them."""
+    params = layout.params
+    return None if params is None or not params.kernel else any(params.pads_begin + params.pads_end)
 
 
 def _left_over(layout: Layout, axis: int) -> Any:
@@ -788,6 +810,7 @@ _OF_CASES: Mapping[str, Kind] = {
         _differ("sizes"), "input sizes differ between axes|input sizes are the same on all axes"
     ),
     "padded": _flag(_padded, "there are pads on {axis}|there are no pads on {axis}", 2.0),
+    "given_pads": _flag(_given_pads, "some pad given is not 0|no pad given is not 0"),
     "pads_differ": _flag(_pads_differ, "pads differ between axes|pads are the same on all axes"),
     "nan_in_data": _flag(
         _of_data(lambda data: np.isnan(data).any()), "the data hold a NaN|no NaN in the data", 4.0

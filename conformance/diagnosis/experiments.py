@@ -631,8 +631,7 @@ class Experiments:
         bases = [s.vector for s in thinned(shown, _BASES)]
         others = [s.vector for s in thinned([*self._failing, *self._conforming], _BASES)]
         open_clauses = self._laboratory.open_clauses
-        touched = Counter(chain(*(open_clauses(s.vector) for s in shown)))
-        about = {clause for clause, count in touched.items() if 2 * count > len(shown)}
+        about = clauses_about(shown, self._laboratory)
         for _ in range(_DRAWS):
             # What went as predicted leads further away from what the hypothesis was made of.
             fresh = self._laboratory.near([*bases, *(s.vector for s in trial.predicted)], others)
@@ -696,6 +695,12 @@ def _is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:
     if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
         return hypothesis.is_telling(vector)
     return True
+
+
+def clauses_about(shown: Sequence[Sample], laboratory: Laboratory) -> set[str]:
+    """Return the clauses that are open in most of the failures that a cause explains."""
+    touched = Counter(chain(*(laboratory.open_clauses(s.vector) for s in shown)))
+    return {clause for clause, count in touched.items() if 2 * count > len(shown)}
 
 
 def tells_elements_apart(sample: Sample) -> bool:

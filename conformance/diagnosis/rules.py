@@ -194,7 +194,9 @@ class Condition:
         if kind.style == "word":
             return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
-            return re.sub(r"\b1 (subnormal )?cells", r"1 \1cell", words.format(self._amount))
+            return re.sub(
+                r"\b1 (subnormal cell|cell|right value)s\b", r"1 \1", words.format(self._amount)
+            )
         if kind.style == "number":
             return f"{words} is {self._amount}"
         noun, _, rest = words.partition("|")

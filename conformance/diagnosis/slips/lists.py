@@ -271,14 +271,18 @@ def _readings(name: str) -> Iterator[tuple[str, Reading]]:
     if name == "extent":
         yield from _COUNTS
     yield from _on_one_axis((*numbers, *_OF_AXES))
-    for words, reading in _OF_AXES:
-        yield f"{words} on the second of three axes", _alone(reading, 1, axes=3)
+    yield from _on_second_of_three(_OF_AXES)
 
 
 def _on_one_axis(readings: Iterable[tuple[str, Reading]]) -> Iterator[tuple[str, Reading]]:
     for words, reading in readings:
         yield f"{words} on the first axis", _alone(reading, 0)
         yield f"{words} on the last axis", _alone(reading, -1)
+
+
+def _on_second_of_three(readings: Iterable[tuple[str, Reading]]) -> Iterator[tuple[str, Reading]]:
+    for words, reading in readings:
+        yield f"{words} on the second of three axes", _alone(reading, 1, axes=3)
 
 
 def _of_others(others: Iterable[str]) -> Iterator[tuple[str, Reading]]:
@@ -393,13 +397,18 @@ _OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[tuple[str, Reading], ...]],
         "every pad",
         (
             *_OF_AXES,
+            *_on_second_of_three(_OF_AXES),
             *_OF_NUMBERS,
             *_on_one_axis(_OF_NUMBERS),
             *_of_others(("kernel", "strides", "sizes")),
         ),
     ),
     (_PADS, "both pads of an axis", _OF_BOTH_PADS),
-    (_ATTRIBUTES, "every number of an attribute", _OF_AXES),
+    (
+        _ATTRIBUTES,
+        "every number of an attribute",
+        (*_OF_AXES, *_on_second_of_three(_OF_AXES)),
+    ),
 )
 
 

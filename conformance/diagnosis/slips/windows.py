@@ -23,13 +23,17 @@ Ends = tuple[axis.Positions, axis.Positions]
 """Start and stop of each window along an axis."""
 Move = Callable[[axis.Positions, axis.Positions, int], Ends]
 """Other ends of windows along an axis of so many cells."""
-Count = Callable[[axis.Positions, axis.Positions, int, tuple[int, int]], axis.Positions]
-"""Cells of each window along an axis, from its ends, the input size and the pads."""
+Count = Callable[[axis.Positions, axis.Positions, int, int, tuple[int, int]], axis.Positions]
+"""Cells of each window along an axis, from its ends, dilation, the input size and the pads."""
 
 _AXES: tuple[tuple[str, slice], ...] = (
     ("", slice(None)),
     (" along the first axis", slice(0, 1)),
     (" along the last axis", slice(-1, None)),
+)
+_ALL_AXES_BUT_ONE: tuple[tuple[str, slice], ...] = (
+    (" along every axis but the first", slice(1, None)),
+    (" along every axis but the last", slice(0, -1)),
 )
 _GROUPS = (2, 4, 8, 16)
 _MOST = (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256)
@@ -43,6 +47,9 @@ def of_windows() -> Iterator[Slip]:
     for (begin, start), (end, stop) in product(_BLOCK_STARTS, _BLOCK_STOPS):
         words = f"block i began at {begin} and ended at {end}"
         yield Slip(words, "windows", after(_blocks(start, stop)), ADAPTIVE)
+    for end, stop in _BLOCK_STOPS:
+        words = f"block i ended at {end}, for the cells that are read alone"
+        yield Slip(words, "gather", _read(_ended(stop)), ADAPTIVE)
 
 
 def _moves() -> Iterator[tuple[str, Move]]:
@@ -195,22 +202,41 @@ def _blocks(start: BlockEnd, stop: BlockEnd) -> Callable[..., Windows]:
     return blocks
 
 
+def _ended(stop: BlockEnd) -> Moved:
+    def ended(windows: Windows, params: Params) -> Windows:
+        stops = (
+            stop(np.arange(len(start), dtype=np.int64), d, len(start), start)
+            for start, d in zip(windows.start, params.sizes, strict=True)
+        )
+        return replace(windows, stop=tuple(map(np.maximum, stops, windows.start)))
+
+    return ended
+
+
 # Divisors ----------------------------------------------------------------------------------------
 
+_FAR = 1 << 40
+
+
+def _between(low: Callable[[int, int], int], high: Callable[[int, int], int]) -> Count:
+    """Count the cells from `low` to `high`, each of the input size and the pad before or after."""
+    return lambda a, b, n, d, pads: axis.cells_within(a, b, low(d, pads[0]), high(d, pads[1]), n)
+
+
 _COUNTS: tuple[tuple[str, Count], ...] = (
-    ("all its cells", lambda a, b, _d, _pads: b - a),
-    ("its cells in the input", lambda a, b, d, _pads: axis.cells_within(a, b, 0, d)),
-    ("its cells in the padded input", lambda a, b, d, p: axis.cells_within(a, b, -p[0], d + p[1])),
-    ("its cells but those before the input", lambda a, b, _d, _pads: b - np.maximum(a, 0)),
-    ("its cells but those after the input", lambda a, b, d, _pads: np.minimum(b, d) - a),
-    ("the cells of the input", lambda a, _b, d, _pads: np.full_like(a, d)),
-    ("1", lambda a, _b, _d, _pads: np.ones_like(a)),
+    ("all its cells", _between(lambda _d, _p: -_FAR, lambda _d, _p: _FAR)),
+    ("its cells in the input", _between(lambda _d, _p: 0, lambda d, _p: d)),
+    ("its cells in the padded input", _between(lambda _d, p: -p, lambda d, p: d + p)),
+    ("its cells but those before the input", _between(lambda _d, _p: 0, lambda _d, _p: _FAR)),
+    ("its cells but those after the input", _between(lambda _d, _p: -_FAR, lambda d, _p: d)),
+    ("the cells of the input", lambda a, _b, _n, d, _pads: np.full_like(a, d)),
+    ("1", lambda a, _b, _n, _d, _pads: np.ones_like(a)),
 )
 
 
 def of_divisors() -> Iterator[Slip]:
     """Yield slips in which cells count, and in the divisor that counts make."""
-    for (words, count), (along, chosen) in product(_COUNTS, _AXES):
+    for (words, count), (along, chosen) in product(_COUNTS, (*_AXES, *_ALL_AXES_BUT_ONE)):
         said = f"the divisor of a window were made from {words}{along}"
         yield Slip(said, "divide", _counted(count, chosen, steps.outer), AVERAGES)
     for words, count in _COUNTS[:3]:
@@ -226,7 +252,8 @@ def _counted(
     """Combine other counts along some axes, and the right ones along the others."""
 
     def other(right: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
-        axes = [*zip(windows.start, windows.stop, params.sizes, pads, strict=True)]
+        windows_on = zip(windows.axes, params.sizes, pads, strict=True)
+        axes = [(*of_axis, d, pad) for of_axis, d, pad in windows_on]
         frame = 2 if params.include_pad else 1
         counts = [_COUNTS[frame][1](*each) for each in axes]
         for i in range(len(axes))[chosen]:
