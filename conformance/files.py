@@ -118,6 +118,15 @@ class _Unfinished:
             self._lock = None
 
 
+class _Replacements(_Unfinished):
+    """A folder in the making whose entries replace those of the same names at `path`."""
+
+    def _finish(self) -> None:
+        for entry in self.part.iterdir():
+            _remove(self.path / entry.name)
+            entry.rename(self.path / entry.name)
+
+
 def _remove_abandoned(folder: Path) -> None:
     """Remove what processes that were killed left unfinished: nobody holds its lock."""
     if fcntl is None:
@@ -150,7 +159,7 @@ def _locked(part: Path, flags: int = 0) -> int | None:
 
 
 def _remove(part: Path) -> None:
-    if part.is_dir():
+    if part.is_dir() and not part.is_symlink():
         shutil.rmtree(part, ignore_errors=True)
     else:
         part.unlink(missing_ok=True)
@@ -193,6 +202,26 @@ def new_folder(path: Path) -> Iterator[Path]:
             yield folder
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def renewed_folder(path: Path, marker: str, content: bytes) -> Iterator[Path]:
+    """Yield a new folder whose files and folders replace those of the same names in `path`.
+
+    They do when the block ends without an exception, and nothing else in `path` changes. It is
+    new, empty, or has a file called `marker` with this `content`: UsageError otherwise, or if
+    nothing can be written there.
+    """
+    try:
+        renewed = (path / marker).is_file() and size_of(path / marker) == len(content)
+        if renewed and (path / marker).read_bytes() == content:
+            with _Replacements(path.absolute(), Path.mkdir) as folder:
+                yield folder
+            return
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
+    with new_folder(path) as folder:
+        yield folder
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`conformance report`, `merge` and `diff`: saved reports, rendered again, joined and compared."""
+"""`conformance report`, `merge`, `diff` and `site`: what is made of saved reports."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from conformance import site
 from conformance.check.diff import compare
 from conformance.check.merge import merge
 from conformance.check.report import Report, Result
@@ -17,6 +18,7 @@ from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import write_text
 from conformance.report import check_report, diff_report, html, jsonl, junit, markdown
+from conformance.report import values as words
 from conformance.report.json_values import difference_json
 from conformance.report.repro import large_script, script
 from conformance.vector import LARGE
@@ -56,6 +58,21 @@ def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
     else:
         show(diff_report.describe(difference))
     return 1 if difference.worse else 0
+
+
+def write_site(saved: tuple[Path, ...], directory: Path) -> None:
+    """Make a site of reports."""
+    written = site.write(saved, directory)
+    engines, releases, failing = (
+        words.count(number, noun)
+        for number, noun in (
+            (written.engines, "engine"),
+            (written.releases, "release"),
+            (written.failing, "vector"),
+        )
+    )
+    pages = f", {written.with_page:,} with a page" if written.with_page < written.failing else ""
+    click.echo(f"{directory / site.INDEX}: {engines}, {releases}; {failing} that fail{pages}")
 
 
 @contextmanager

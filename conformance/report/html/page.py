@@ -45,12 +45,17 @@ def render_report(report: Report, vectors: VectorSet | None = None) -> str:
 
 
 def render(
-    document: Document, *, figures: Mapping[str, Markup] | None = None, data: Embedded | None = None
+    document: Document,
+    *,
+    figures: Mapping[str, Markup] | None = None,
+    data: Embedded | None = None,
+    pages: Mapping[str, str] | None = None,
 ) -> str:
     """Return a document as one page.
 
     `figures` are those that it names, as HTML of our own; `data` is what the page's script shows.
-    Without data there is no script.
+    Without data there is no script. `pages` are addresses of other pages by name: a text that is
+    such a name, or whose link is one, leads there.
     """
     word, _, sentence = document.conclusion.partition(": ")
     style, script = _asset("page.css"), _script() if data else ""
@@ -62,6 +67,7 @@ def render(
             word=word.partition(",")[0].capitalize(),
             sentence=sentence,
             figures=figures or {},
+            pages=pages or {},
             data=data,
             most_parts=_PARTS,
             with_blocks=_WITH_BLOCKS,
