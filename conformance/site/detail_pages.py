@@ -14,10 +14,11 @@ from conformance.report import clauses_report, comparison_report, phrases, share
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.vector_report import describe as describe_vector
-from conformance.site.overview_pages import MENU
+from conformance.site.overview_pages import MENU, TO_INDEX
 from conformance.site.releases import Engine, Release
 from conformance.vector import Vector
 
+_WHAT = ("what", "worst", "error")
 _ABOUT_VECTOR = ("attributes", "data", "source", "clauses")
 _WIDTH = 100
 
@@ -79,12 +80,12 @@ def _said(clause: Clause, release: Release) -> Iterator[tuple[doc.Text, str]]:
 def vectors_page(failing: Sequence[FailingVector], all_failing: int) -> doc.Document:
     """Return the list of the vectors that have a page; `all_failing` have one or not."""
     rows = (
-        (doc.code(vector.id), f"{len(vector.failed):,}", f"{len(vector.results):,}")
+        (doc.code(vector.id), f"{len(vector.failed):,} of {len(vector.results):,}")
         for vector in sorted(failing, key=lambda vector: -len(vector.failed))
     )
-    columns = ("vector", doc.Column("releases that fail it"), doc.Column("that ran it"))
+    columns = ("vector", doc.Column("failed by"))
     left_out = all_failing - len(failing)
-    said = f"{words.count(all_failing, 'vector')}, those that most releases fail first."
+    said = f"{words.count(all_failing, 'vector')}, with the number of releases that fail it."
     if left_out:
         said = (
             f"{len(failing):,} of {words.count(all_failing, 'vector')}, some of every group of "
@@ -93,7 +94,7 @@ def vectors_page(failing: Sequence[FailingVector], all_failing: int) -> doc.Docu
         )
     return doc.Document(
         title="Vectors that some release fails",
-        menu=MENU,
+        menu=TO_INDEX,
         sections=(
             doc.Section("", (doc.Paragraph(said),), name="number"),
             doc.Section("", (doc.table(columns, rows, name="list"),), name="vectors"),
@@ -124,17 +125,15 @@ def _answers(failing: FailingVector) -> doc.Table:
     rows: list[doc.Row] = []
     for release, result in failing.results:
         facts = dict(phrases.facts(result)) if result.verdict in FAILURES else {}
-        tone = shared_blocks.verdict_tone(result.verdict)
         rows.append(
             (
                 doc.Span(release.engine, "strong"),
                 doc.Span(release.version, link=release.name),
-                doc.Span(result.verdict, tone),
-                *(facts.get(name, "") for name in ("what", "worst", "error")),
+                doc.Span(result.verdict, shared_blocks.verdict_tone(result.verdict)),
+                "; ".join(facts[name] for name in _WHAT if facts.get(name)),
             )
         )
-    columns = ("engine", "release", "verdict", "what", "worst element", "error")
-    return doc.table(columns, rows, name="answers", heads=2)
+    return doc.table(("engine", "release", "verdict", "what"), rows, name="answers", heads=2)
 
 
 def _what_it_is(result: Result) -> Iterator[doc.Section]:

@@ -18,7 +18,11 @@ from conformance.site.addresses import INDEX, VECTORS
 from conformance.site.releases import Engine, Release
 from conformance.text import listed
 
-MENU = (doc.Span("All engines", link=INDEX), doc.Span("Failing vectors", link=VECTORS))
+TO_INDEX, TO_VECTORS = (
+    doc.Span("All engines", link=INDEX),
+    doc.Span("Failing vectors", link=VECTORS),
+)
+MENU = (TO_INDEX, TO_VECTORS)
 _COMPARED = ("readings", "undefined", "accuracy", "failures")
 
 
@@ -46,7 +50,7 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
     failing = doc.Span(f"{words.count(vectors, 'vector')} that some release fails", link=VECTORS)
     return doc.Document(
         title="Pooling operators: engines and releases",
-        menu=MENU,
+        menu=TO_VECTORS,
         alerts=tuple(_doubts(releases)),
         sections=(
             doc.Section("", (doc.Paragraph((f"{listed(counts)}, ", failing)),), name="heading"),
@@ -89,7 +93,6 @@ def _verdicts(
         *map(shared_blocks.verdict_column, shown),
         *(["since the one before"] if changes else []),
         "tier",
-        "day",
         "report",
     )
     rows: Iterable[doc.Row] = (
@@ -100,8 +103,7 @@ def _verdicts(
             *(f"{release.compared.total[verdict]:,}" for verdict in shown),
             *([_changed(changes.get(release.name))] if changes else []),
             release.tier,
-            release.started[:10],
-            doc.Span("JSON lines", link=files.reports[release.name]),
+            doc.Span(release.started[:10] or "report", link=files.reports[release.name]),
         )
         for release in releases
     )
@@ -133,7 +135,7 @@ def _by_operator(compared: Sequence[Compared]) -> doc.Section:
     )
     return doc.Section(
         "By operator",
-        (doc.table(columns, rows, matrix=True),),
+        (doc.table(columns, rows, name="by-operator", matrix=True),),
         name="operators",
         short="Operators",
         intro="Vectors that conform, of those that the release supports.",
@@ -149,19 +151,20 @@ def engine_page(
     """
     document = check_report.describe(report, with_tables=True)
     # All vectors are listed by a script, which a site does without.
-    sections = [section for section in document.filled() if section.name != "vectors"]
-    lead = f"All else on this page is about the newest release, {engine.newest.version}."
+    counts, *sections = (each for each in document.filled() if each.name != "vectors")
+    newest = engine.newest.version
+    lead = f"All else on this page, but for what compares them, is about the newest, {newest}."
     table = _verdicts(engine.releases, files, changes)
     compared = [replace(each.compared, backend=each.version) for each in engine.releases]
     return replace(
         document,
         menu=MENU,
         sections=(
-            *(section for section in sections if not section.title),
             doc.Section("Releases", (table,), "releases", "Releases", lead),
-            _by_operator(compared) if len(compared) > 1 else None,
             _since_the_one_before(engine, changes),
-            *(section for section in sections if section.title),
+            _by_operator(compared) if len(compared) > 1 else None,
+            replace(counts, title=f"Release {newest}", short="Newest"),
+            *sections,
             _badge(files.badges[engine.name]),
         ),
     )

@@ -101,7 +101,11 @@ class _Site:
             self._engine(engine)
         for name, path in self.clauses.items():
             self._page(path, clause_page(CLAUSES[name], self.engines))
-        vectors = [FailingVector(name, results) for name, results in self.results.items()]
+        order = {release.name: number for number, release in enumerate(self.releases)}
+        vectors = [
+            FailingVector(name, sorted(results, key=lambda said: order[said[0].name]))
+            for name, results in self.results.items()
+        ]
         with _shipped() as shipped:
             for vector in vectors:
                 known = _find(shipped, vector)
