@@ -188,15 +188,15 @@ def writing(target: Target) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path, wanted: str = "a new or an empty folder") -> Iterator[Path]:
     """Yield a new folder that gets the name `path` when the block ends without an exception.
 
-    Nothing is left of it otherwise. Raises UsageError if there is something at `path` other than
-    an empty folder, or nothing can be written there.
+    Nothing is left of it otherwise. Raises UsageError, which says what is `wanted`, if there is
+    something at `path` other than an empty folder, or nothing can be written there.
     """
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise UsageError(f"{path}: there is something already; give a new or an empty folder")
+            raise UsageError(f"{path}: there is something already; give {wanted}")
         whole = path.absolute()
         with folder_for(whole.parent), _Unfinished(whole, Path.mkdir) as folder:
             yield folder
@@ -205,23 +205,27 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def renewed_folder(path: Path, marker: str, content: bytes) -> Iterator[Path]:
+def renewed_folder(path: Path, marker: str, content: bytes, kind: str) -> Iterator[Path]:
     """Yield a new folder whose files and folders replace those of the same names in `path`.
 
     They do when the block ends without an exception, and nothing else in `path` changes. It is
-    new, empty, or has a file called `marker` with this `content`: UsageError otherwise, or if
-    nothing can be written there.
+    new, empty, or of a `kind` whose folders have a file called `marker` with this `content`.
+    Raises UsageError if it is something else, or nothing can be written there.
     """
     try:
-        renewed = (path / marker).is_file() and size_of(path / marker) == len(content)
-        if renewed and (path / marker).read_bytes() == content:
-            with _Replacements(path.absolute(), Path.mkdir) as folder:
+        if not _holds(path / marker, content):
+            with new_folder(path, f"a new folder, an empty one or {kind}") as folder:
                 yield folder
             return
+        with _Replacements(path.absolute(), Path.mkdir) as folder:
+            yield folder
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
-    with new_folder(path) as folder:
-        yield folder
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Say whether a file has this content; one that is larger is not read."""
+    return size_of(path) == len(content) and path.read_bytes() == content
 
 
 @contextmanager

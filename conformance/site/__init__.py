@@ -6,6 +6,6 @@ Its pages are documents like every report, rendered as HTML with links among the
 from __future__ import annotations
 
 from conformance.site.addresses import INDEX
-from conformance.site.write import Written, write
+from conformance.site.folder import Written, write
 
 __all__ = ["INDEX", "Written", "write"]

@@ -18,7 +18,7 @@ def file_name(text: str) -> str:
     texts get other names: a digest follows where signs were replaced.
     """
     safe = _UNSAFE.sub("-", text.lower())[:_LONGEST].strip("-._+")
-    if safe == text:
+    if safe and safe == text:
         return safe
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{safe}-{digest}".lstrip("-")

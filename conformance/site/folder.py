@@ -56,7 +56,7 @@ def write(reports: Sequence[Path], folder: Path, *, most_vectors: int = MOST_VEC
     `most_vectors` vectors have a page. Raises UsageError for two reports of one release or a
     folder that holds something else, and ReportFileError, naming the file, for a broken report.
     """
-    with renewed_folder(folder, _MARKER, _MARK) as new:
+    with renewed_folder(folder, _MARKER, _MARK, "a site") as new:
         engines = engines_of(reports)
         ids, failing = failing_ids(engines, most_vectors)
         site = _Site(new, engines, ids)
