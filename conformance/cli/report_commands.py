@@ -62,17 +62,11 @@ def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
 
 def write_site(saved: tuple[Path, ...], directory: Path) -> None:
     """Make a site of reports."""
-    written = site.write(saved, directory)
-    engines, releases, failing = (
-        words.count(number, noun)
-        for number, noun in (
-            (written.engines, "engine"),
-            (written.releases, "release"),
-            (written.failing, "vector"),
-        )
-    )
-    pages = f", {written.with_page:,} with a page" if written.with_page < written.failing else ""
-    click.echo(f"{directory / site.INDEX}: {engines}, {releases}; {failing} that fail{pages}")
+    made = site.write(saved, directory)
+    failing = f"{words.count(made.failing, 'vector')} that fail{'s' * (made.failing == 1)}"
+    pages = f", {made.with_page:,} of them with a page" if made.with_page < made.failing else ""
+    of = f"{words.count(made.engines, 'engine')}, {words.count(made.releases, 'release')}"
+    click.echo(f"{directory / site.INDEX}: {of}; {failing}{pages}")
 
 
 @contextmanager

@@ -271,9 +271,16 @@ class TestSite:
 
     def test_it_says_what_it_made(self, folder, tmp_path):
         """The first page, and what the site is about."""
-        got = run("site", folder / "right.json", folder / "faulty.json", tmp_path / "site")
-        assert (got.exit_code, got.stdout) == (0, "")
+        got = run("site", folder / "faulty.json", tmp_path / "site")
+        said = f"{tmp_path / 'site' / 'index.html'}: 1 engine, 1 release; 1 vector that fails\n"
+        assert (got.exit_code, got.stdout) == (0, said)
         assert (tmp_path / "site" / "index.html").is_file()
+
+    def test_two_reports_of_one_release_are_wrong_usage(self, folder, tmp_path):
+        """Shards, say, which merge joins."""
+        got = run("site", folder / "right.json", folder / "faulty.json", tmp_path / "site")
+        assert got.exit_code == 2
+        assert "are both of b " in got.stderr
 
     def test_a_folder_that_is_no_site_is_wrong_usage(self, folder):
         """It is refused in one line."""
