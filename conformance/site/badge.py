@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from html import escape
 
-from conformance.check.report import FAILURES
 from conformance.site.releases import Release
 
 _LABEL = "pooling"
@@ -22,7 +21,7 @@ def message(release: Release) -> tuple[str, str]:
     if not release.complete:
         return "incomplete", "orange"
     total = release.compared.total
-    failing = sum(total[verdict] for verdict in FAILURES)
+    failing = sum(total[verdict] for verdict in release.failing)
     supported = failing + total["conforms"]
     return (f"{failing:,} of {supported:,} fail" if failing else "does not conform"), "red"
 

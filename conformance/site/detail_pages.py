@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conformance.check.report import FAILURES, Result
+from conformance.check.report import Result
 from conformance.operators import CLAUSES, Clause
 from conformance.report import clauses_report, comparison_report, phrases, shared_blocks
 from conformance.report import document as doc
@@ -33,7 +33,7 @@ class FailingVector:
     @property
     def failed(self) -> list[Release]:
         """The releases that fail it."""
-        return [release for release, result in self.results if result.verdict in FAILURES]
+        return [release for release, result in self.results if result.verdict in release.failing]
 
 
 def clauses_met(engines: Iterable[Engine]) -> list[Clause]:
@@ -124,12 +124,14 @@ def _answers(failing: FailingVector) -> doc.Table:
     """Return what became of the vector in each release that ran it."""
     rows: list[doc.Row] = []
     for release, result in failing.results:
-        facts = dict(phrases.facts(result)) if result.verdict in FAILURES else {}
+        facts = dict(phrases.facts(result)) if result.verdict != "conforms" else {}
         rows.append(
             (
                 doc.Span(release.engine, "strong"),
                 doc.Span(release.version, link=release.name),
-                doc.Span(result.verdict, shared_blocks.verdict_tone(result.verdict)),
+                doc.Span(
+                    result.verdict, shared_blocks.verdict_tone(result.verdict, release.failing)
+                ),
                 "; ".join(facts[name] for name in _WHAT if facts.get(name)),
             )
         )

@@ -14,6 +14,7 @@ from conformance.check.report import Report
 from conformance.report import check_report, comparison_report, diff_report, shared_blocks
 from conformance.report import document as doc
 from conformance.report import values as words
+from conformance.report.comparison_report import share
 from conformance.site.addresses import INDEX, VECTORS
 from conformance.site.releases import Engine, Release
 from conformance.text import listed
@@ -55,7 +56,7 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
         sections=(
             doc.Section("", (doc.Paragraph((f"{listed(counts)}, ", failing)),), name="heading"),
             doc.Section("", (_verdicts(releases, files),), name="releases"),
-            _by_operator([release.compared for release in releases]),
+            _by_operator({release.name: release for release in releases}),
             *(section for section in compared if section.name in _COMPARED),
         ),
         footer=doc.FOOTER,
@@ -71,7 +72,7 @@ def _doubts(releases: Sequence[Release]) -> Iterator[str]:
     differing = {name.partition(" of ")[0]: 0 for name, given in values.items() if len(given) > 1}
     if differing:
         what = listed([*differing])
-        yield f"Reports differ in {what}: compare the numbers of those alone that have the same."
+        yield f"Reports differ in {what}: numbers compare only where these are the same."
     incomplete = [release.name for release in releases if not release.complete]
     if incomplete:
         yield f"Runs that were cut short: {listed(incomplete)}."
@@ -127,11 +128,14 @@ def _changed(difference: Difference | None) -> str:
     return ", ".join(filter(None, [words.tally(counts), readings])) or "the same"
 
 
-def _by_operator(compared: Sequence[Compared]) -> doc.Section:
-    columns: doc.Columns = ("operator", *(doc.Column(each.backend) for each in compared))
+def _by_operator(releases: Mapping[str, Release]) -> doc.Section:
+    """Return how many vectors of each operator conform in each release, by the name to show."""
+    columns: doc.Columns = ("operator", *map(doc.Column, releases))
+    shown = releases.values()
+    operators = [name for name, _ in _comparison([each.compared for each in shown]).cells()]
     rows: Iterable[doc.Row] = (
-        (operator, *(comparison_report.share(each.of_operator(operator)) for each in compared))
-        for operator, _ in _comparison(compared).cells()
+        (name, *(share(each.compared.of_operator(name), each.failing) for each in shown))
+        for name in operators
     )
     return doc.Section(
         "By operator",
@@ -155,14 +159,14 @@ def engine_page(
     newest = engine.newest.version
     lead = f"All else on this page, but for what compares them, is about the newest, {newest}."
     table = _verdicts(engine.releases, files, changes)
-    compared = [replace(each.compared, backend=each.version) for each in engine.releases]
+    versions = {release.version: release for release in engine.releases}
     return replace(
         document,
         menu=MENU,
         sections=(
             doc.Section("Releases", (table,), "releases", "Releases", lead),
             _since_the_one_before(engine, changes),
-            _by_operator(compared) if len(compared) > 1 else None,
+            _by_operator(versions) if len(versions) > 1 else None,
             replace(counts, title=f"Release {newest}", short="Newest"),
             *sections,
             _badge(files.badges[engine.name]),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance.check.comparison import Compared
 from conformance.check.diff import settings_of
-from conformance.check.report import Report
+from conformance.check.report import Report, Verdict
 from conformance.errors import UsageError
 from conformance.report import jsonl, phrases
 from conformance.report.groups import failure_groups, round_robin
@@ -23,9 +23,10 @@ class Release:
     """What a saved report says of one release of an engine.
 
     `version` is that of the engine; where the report has none, the minute at which the run began.
-    `compared` is its part of a comparison, under the name of engine and release. `failures` are
-    the ids of failing vectors, some of every group of failures first. `settings` are those that
-    reports have to share for their numbers to be comparable, by names for messages.
+    `compared` is its part of a comparison, under the name of engine and release. `failing` are the
+    verdicts that are failures, and `failures` the ids of failing vectors, some of every group of
+    failures first. `settings` are those that reports have to share for their numbers to be
+    comparable, by names for messages.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class Release:
     tier: str
     started: str
     compared: Compared
+    failing: tuple[Verdict, ...]
     failures: tuple[str, ...]
     settings: Mapping[str, str]
 
@@ -55,6 +57,7 @@ class Release:
             tier=report.tier,
             started=report.started,
             compared=Compared.of(report, version),
+            failing=report.failing,
             failures=tuple(dict.fromkeys(_failures(report))),
             settings={
                 name: value

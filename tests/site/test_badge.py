@@ -13,11 +13,13 @@ from conformance.site import badge
 from conformance.site.releases import Release
 
 RIGHT, WRONG = result("a"), result("b", "mismatch", detail="1 of 2 elements differ")
+EXTENDED = result("d", "accepted-invalid", detail="accepted")
 CASES = [
     (made(RIGHT), "conforms", "brightgreen"),
     (made(RIGHT, WRONG, result("c", "unsupported")), "1 of 2 fail", "red"),
     (made(RIGHT, WRONG, complete=False), "incomplete", "orange"),
     (made(result("c", "unsupported")), "does not conform", "red"),
+    (made(RIGHT, WRONG, EXTENDED, allow_extensions=True), "1 of 2 fail", "red"),
 ]
 
 
