@@ -278,7 +278,7 @@ class TestSite:
 
     def test_two_reports_of_one_release_are_wrong_usage(self, folder, tmp_path):
         """Shards, say, which merge joins."""
-        got = run("site", folder / "right.json", folder / "faulty.json", tmp_path / "site")
+        got = run("site", folder / "right.json", folder / "right.json", tmp_path / "site")
         assert got.exit_code == 2
         assert "are both of b " in got.stderr
 
