@@ -101,6 +101,11 @@ class _Site:
             self._engine(engine)
         for name, path in self.clauses.items():
             self._page(path, clause_page(CLAUSES[name], self.engines))
+        self._vectors(failing)
+        self._page(INDEX, index(self.engines, self.files, failing))
+
+    def _vectors(self, failing: int) -> None:
+        """Write the list of failing vectors and their pages."""
         order = {release.name: number for number, release in enumerate(self.releases)}
         vectors = [
             FailingVector(name, sorted(results, key=lambda said: order[said[0].name]))
@@ -111,15 +116,11 @@ class _Site:
                 known = _find(shipped, vector)
                 self._page(self.vectors[vector.id], vector_page(vector, known))
         self._page(VECTORS, vectors_page(vectors, failing))
-        self._page(INDEX, index(self.engines, self.files, failing))
 
     def _engine(self, engine: Engine) -> None:
-        """Write the page and the badge of an engine, and note its results of failing vectors.
-
-        Two reports are in memory at a time.
-        """
+        """Write the page and the badge of an engine, and note its results of failing vectors."""
         changes: dict[str, Difference] = {}
-        before: Report | None = None
+        before: Report | None = None  # two reports are in memory at a time
         for release in reversed(engine.releases):
             report = release.report()
             for result in report.results:
@@ -132,10 +133,9 @@ class _Site:
         if before is not None:
             page = engine_page(engine, before, changes, self.files)
             self._page(self.pages[engine.name], page)
-        for path, make in zip(
-            self.files.badges[engine.name], (badge.svg, badge.endpoint), strict=True
-        ):
-            self._text(path, make(engine.newest))
+        svg, endpoint = self.files.badges[engine.name]
+        self._text(svg, badge.svg(engine.newest))
+        self._text(endpoint, badge.endpoint(engine.newest))
 
     def _page(self, path: str, document: doc.Document) -> None:
         self._text(path, html.render(document, pages=self.addresses.seen_from(path)))

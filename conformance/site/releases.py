@@ -12,7 +12,7 @@ from conformance.check.comparison import Compared
 from conformance.check.diff import settings_of
 from conformance.check.report import Report, Verdict
 from conformance.errors import UsageError
-from conformance.report import jsonl, phrases
+from conformance.report import jsonl
 from conformance.report.groups import failure_groups, round_robin
 
 _PART = re.compile(r"[0-9]+|[a-z]+")
@@ -32,7 +32,6 @@ class Release:
     path: Path
     engine: str
     version: str
-    verdict: str
     ok: bool
     complete: bool
     tier: str
@@ -51,7 +50,6 @@ class Release:
             path=path,
             engine=report.backend,
             version=version or "unknown",
-            verdict=phrases.verdict(report),
             ok=report.ok,
             complete=report.complete,
             tier=report.tier,

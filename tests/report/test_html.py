@@ -327,6 +327,13 @@ def test_links_to_public_reports_are_links_only_if_they_are_addresses(files):
     assert links == [threads[0]]
 
 
+def test_without_a_script_every_part_is_there():
+    """A page with one has the blocks of the first parts, and the script fills in the others."""
+    parts = doc.Series((1,) * 61, lambda n: doc.Part("", (doc.Paragraph(f"{n}!"),)), "x", "y")
+    page = Page(html.render(doc.Document("a", (doc.Section("b", (parts,)),))))
+    assert page.text(page.one("details", id="y-61")).endswith("60!")
+
+
 def test_names_of_other_pages_lead_there():
     """Whole texts alone: names of columns, clauses and vectors, and links to them."""
     document = doc.Document(

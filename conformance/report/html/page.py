@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SCRIPTS = ("values.js", "grids.js", "draw.js", "list.js", "page.js")
 _TEMPLATES = ("page.html", "blocks.html", "figures.html")
 _PARTS = 200
-"""Parts of a series that are there; the script fills in the blocks of those after the first."""
+"""Parts of a series that are there; a script, if any, fills in the blocks of those after some."""
 _WITH_BLOCKS = 60
 
 
@@ -70,7 +70,7 @@ def render(
             pages=pages or {},
             data=data,
             most_parts=_PARTS,
-            with_blocks=_WITH_BLOCKS,
+            with_blocks=_WITH_BLOCKS if data else _PARTS,
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own files
             style_hash=_hash(style),
