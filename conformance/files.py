@@ -118,6 +118,15 @@ class _Unfinished:
             self._lock = None
 
 
+class _Replacements(_Unfinished):
+    """A folder in the making whose entries replace those of the same names at `path`."""
+
+    def _finish(self) -> None:
+        for entry in self.part.iterdir():
+            _remove(self.path / entry.name)
+            entry.rename(self.path / entry.name)
+
+
 def _remove_abandoned(folder: Path) -> None:
     """Remove what processes that were killed left unfinished: nobody holds its lock."""
     if fcntl is None:
@@ -150,7 +159,7 @@ def _locked(part: Path, flags: int = 0) -> int | None:
 
 
 def _remove(part: Path) -> None:
-    if part.is_dir():
+    if part.is_dir() and not part.is_symlink():
         shutil.rmtree(part, ignore_errors=True)
     else:
         part.unlink(missing_ok=True)
@@ -179,20 +188,44 @@ def writing(target: Target) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path, wanted: str = "a new or an empty folder") -> Iterator[Path]:
     """Yield a new folder that gets the name `path` when the block ends without an exception.
 
-    Nothing is left of it otherwise. Raises UsageError if there is something at `path` other than
-    an empty folder, or nothing can be written there.
+    Nothing is left of it otherwise. Raises UsageError, which says what is `wanted`, if there is
+    something at `path` other than an empty folder, or nothing can be written there.
     """
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-            raise UsageError(f"{path}: there is something already; give a new or an empty folder")
+            raise UsageError(f"{path}: there is something already; give {wanted}")
         whole = path.absolute()
         with folder_for(whole.parent), _Unfinished(whole, Path.mkdir) as folder:
             yield folder
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def renewed_folder(path: Path, marker: str, content: bytes, kind: str) -> Iterator[Path]:
+    """Yield a new folder whose files and folders replace those of the same names in `path`.
+
+    They do when the block ends without an exception, and nothing else in `path` changes. It is
+    new, empty, or of a `kind` whose folders have a file called `marker` with this `content`.
+    Raises UsageError if it is something else, or nothing can be written there.
+    """
+    try:
+        if not _holds(path / marker, content):
+            with new_folder(path, f"a new folder, an empty one or {kind}") as folder:
+                yield folder
+            return
+        with _Replacements(path.absolute(), Path.mkdir) as folder:
+            yield folder
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Say whether a file has this content; one that is larger is not read."""
+    return size_of(path) == len(content) and path.read_bytes() == content
 
 
 @contextmanager

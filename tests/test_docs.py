@@ -35,6 +35,7 @@ SLOW = {
     "docs/comparing.md",
     "docs/fuzzing.md",
     "docs/reports.md",
+    "docs/site.md",
     "docs/writing-a-backend.md",
     "examples/README.md",
 }

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
-from conformance.files import new_folder, writing
+from conformance.errors import UsageError
+from conformance.files import new_folder, renewed_folder, writing
 
 _HOLDING = """
 import sys
@@ -82,3 +83,44 @@ def test_nothing_stays_where_the_block_fails(tmp_path, error):
         (folder / "file").touch()
         raise error
     assert names(tmp_path) == []
+
+
+def renewed(path):
+    return renewed_folder(path, "marker", b"ours", "one of ours")
+
+
+def test_a_renewed_folder_keeps_what_was_not_made_again(tmp_path):
+    """Folders of the same name are replaced as a whole, others stay as they are."""
+    with renewed(tmp_path / "a") as folder:
+        (folder / "marker").write_bytes(b"ours")
+        (folder / "pages").mkdir()
+        (folder / "pages" / "old").touch()
+    (tmp_path / "a" / "theirs").touch()
+    with renewed(tmp_path / "a") as folder:
+        (folder / "pages").mkdir()
+        (folder / "pages" / "new").touch()
+    assert names(tmp_path / "a") == ["marker", "pages", "theirs"]
+    assert names(tmp_path / "a" / "pages") == ["new"]
+    assert names(tmp_path) == ["a"]
+
+
+def test_what_a_link_leads_to_stays_where_the_link_is_replaced(tmp_path):
+    """A link in a folder is a name in it, and what it names lies elsewhere."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").touch()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "marker").write_bytes(b"ours")
+    (tmp_path / "a" / "pages").symlink_to(tmp_path / "elsewhere")
+    with renewed(tmp_path / "a") as folder:
+        (folder / "pages").mkdir()
+    assert names(tmp_path / "elsewhere") == ["file"]
+    assert not (tmp_path / "a" / "pages").is_symlink()
+
+
+@pytest.mark.parametrize("content", [b"", b"Ours", b"ours, more"])
+def test_a_folder_with_another_marker_is_not_renewed(tmp_path, content):
+    """It is somebody else's."""
+    (tmp_path / "marker").write_bytes(content)
+    wanted = "give a new folder, an empty one or one of ours"
+    with pytest.raises(UsageError, match=wanted), renewed(tmp_path):
+        pass

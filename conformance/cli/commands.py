@@ -248,6 +248,18 @@ def merge() -> None:
     """
 
 
+@main.command("site")
+@click.argument("saved", metavar="REPORT...", nargs=-1, required=True, type=PATH)
+@click.argument("directory", metavar="DIR", type=PATH)
+@body_in("report_commands", "write_site")
+def site() -> None:
+    """Make a static site of reports of engines and their releases.
+
+    Each REPORT was written by check --json, and is of another engine or release. DIR is a new
+    folder, an empty one, or a site to renew. No backend is run. Exits 0 whatever the reports say.
+    """
+
+
 @main.command("probe")
 @click.argument("command")
 @click.option(

@@ -1,4 +1,4 @@
-"""`conformance report`, `merge` and `diff`: saved reports, rendered again, joined and compared."""
+"""`conformance report`, `merge`, `diff` and `site`: what is made of saved reports."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from conformance import site
 from conformance.check.diff import compare
 from conformance.check.merge import merge
 from conformance.check.report import Report, Result
@@ -17,6 +18,7 @@ from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import write_text
 from conformance.report import check_report, diff_report, html, jsonl, junit, markdown
+from conformance.report import values as words
 from conformance.report.json_values import difference_json
 from conformance.report.repro import large_script, script
 from conformance.vector import LARGE
@@ -56,6 +58,15 @@ def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
     else:
         show(diff_report.describe(difference))
     return 1 if difference.worse else 0
+
+
+def write_site(saved: tuple[Path, ...], directory: Path) -> None:
+    """Make a site of reports."""
+    made = site.write(saved, directory)
+    failing = f"{words.count(made.failing, 'vector')} that fail{'s' * (made.failing == 1)}"
+    pages = f", {made.with_page:,} of them with a page" if made.with_page < made.failing else ""
+    of = f"{words.count(made.engines, 'engine')}, {words.count(made.releases, 'release')}"
+    click.echo(f"{directory / site.INDEX}: {of}; {failing}{pages}")
 
 
 @contextmanager

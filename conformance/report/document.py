@@ -39,7 +39,8 @@ class Span:
     """A piece of a text.
 
     `code` marks ids, names and values, which are shown character by character. `link` is an
-    address, or "#NAME" for a place in the same document; only a page makes links of the latter.
+    address, "#NAME" for a place in the same document, or the name of another page of the same site;
+    only a page makes links of the last two.
     """
 
     text: str
@@ -296,7 +297,8 @@ class Document:
 
     `subject` is a kind of thing and its name, a backend for example. `alerts` are reasons to doubt
     everything else. `conclusion` is one sentence, `CONFORMS: ...` for example; `tone` says whether
-    it is good or bad. `footer` says how the document was made.
+    it is good or bad. `footer` says how the document was made. `menu` are other pages, which only a
+    page leads to.
     """
 
     title: str
@@ -306,6 +308,7 @@ class Document:
     conclusion: str = ""
     tone: Tone = ""
     footer: Text = ""
+    menu: Text = ()
 
     def filled(self) -> list[Section]:
         """Return the sections that have something to show, without blocks that have nothing."""

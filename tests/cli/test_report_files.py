@@ -264,3 +264,34 @@ class TestInputs:
         monkeypatch.chdir(folder)
         for _ in range(2):
             assert run("check", "numpy", ".", "--in-process", "--json", "again").exit_code == 0
+
+
+class TestSite:
+    """`conformance site`: what is made of reports of engines and their releases."""
+
+    def test_it_says_what_it_made(self, folder, tmp_path):
+        """The first page, and what the site is about."""
+        got = run("site", folder / "faulty.json", tmp_path / "site")
+        said = f"{tmp_path / 'site' / 'index.html'}: 1 engine, 1 release; 1 vector that fails\n"
+        assert (got.exit_code, got.stdout) == (0, said)
+        assert (tmp_path / "site" / "index.html").is_file()
+
+    def test_two_reports_of_one_release_are_wrong_usage(self, folder, tmp_path):
+        """Shards, say, which merge joins."""
+        got = run("site", folder / "right.json", folder / "right.json", tmp_path / "site")
+        assert got.exit_code == 2
+        assert "are both of b " in got.stderr
+
+    def test_a_folder_that_is_no_site_is_wrong_usage(self, folder):
+        """It is refused in one line."""
+        got = run("site", folder / "right.json", folder)
+        assert (got.exit_code, got.stdout) == (2, "")
+        assert got.stderr.count("\n") == 1
+
+    def test_a_broken_report_is_named(self, folder, tmp_path):
+        """As every command does, with an exit code of its own."""
+        (tmp_path / "cut.jsonl").write_bytes((folder / "right.json").read_bytes()[:-9])
+        got = run("site", tmp_path / "cut.jsonl", tmp_path / "site")
+        assert got.exit_code == 3
+        assert got.stderr.startswith(f"error: {tmp_path / 'cut.jsonl'}: ")
+        assert not (tmp_path / "site").exists()

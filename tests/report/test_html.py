@@ -19,6 +19,8 @@ from support.report_samples import PLAIN, case, write, write_cases
 from conformance import check, load_backend, open_vectors
 from conformance.check.report import Expectations
 from conformance.operators import vector_of
+from conformance.report import document as doc
+from conformance.report import html
 from conformance.report.concentration import concentrations
 from conformance.report.html import render_report as render
 from conformance.report.html.drawings import LARGEST
@@ -323,6 +325,30 @@ def test_links_to_public_reports_are_links_only_if_they_are_addresses(files):
     page = Page(render(replace(report, diagnoses=(cause,)), files))
     links = [a["href"] for a in page.attributes if not a.get("href", "#").startswith("#")]
     assert links == [threads[0]]
+
+
+def test_without_a_script_every_part_is_there():
+    """A page with one has the blocks of the first parts, and the script fills in the others."""
+    parts = doc.Series((1,) * 61, lambda n: doc.Part("", (doc.Paragraph(f"{n}!"),)), "x", "y")
+    page = Page(html.render(doc.Document("a", (doc.Section("b", (parts,)),))))
+    assert page.text(page.one("details", id="y-61")).endswith("60!")
+
+
+def test_names_of_other_pages_lead_there():
+    """Whole texts alone: names of columns, clauses and vectors, and links to them."""
+    document = doc.Document(
+        "a",
+        (
+            doc.Section("", (doc.Facts((("x", "said"),)), doc.table(("x", "y"), [("xx", "z")]))),
+            doc.Section("", (doc.Entries(("", "", ""), (doc.Entry("z", doc.Span("")),)),)),
+            doc.Section("", (doc.Paragraph((doc.Span("more", link="x"), " of x")),)),
+        ),
+        menu=doc.Span("up", link="javascript:alert(1)"),
+    )
+    page = Page(html.render(document, pages={"x": "x.html", "z": "z.html"}))
+    links = [(page.text(i), page.attributes[i]["href"]) for i in page.all("a")[1:]]
+    to_x, to_z = ("x", "x.html"), ("z", "z.html")
+    assert links == [to_x, to_x, to_z, to_z, ("more", "x.html")]
 
 
 def test_equal_reports_give_equal_pages(files):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SCRIPTS = ("values.js", "grids.js", "draw.js", "list.js", "page.js")
 _TEMPLATES = ("page.html", "blocks.html", "figures.html")
 _PARTS = 200
-"""Parts of a series that are there; the script fills in the blocks of those after the first."""
+"""Parts of a series that are there; a script, if any, fills in the blocks of those after some."""
 _WITH_BLOCKS = 60
 
 
@@ -45,12 +45,17 @@ def render_report(report: Report, vectors: VectorSet | None = None) -> str:
 
 
 def render(
-    document: Document, *, figures: Mapping[str, Markup] | None = None, data: Embedded | None = None
+    document: Document,
+    *,
+    figures: Mapping[str, Markup] | None = None,
+    data: Embedded | None = None,
+    pages: Mapping[str, str] | None = None,
 ) -> str:
     """Return a document as one page.
 
     `figures` are those that it names, as HTML of our own; `data` is what the page's script shows.
-    Without data there is no script.
+    Without data there is no script. `pages` are addresses of other pages by name: a text that is
+    such a name, or whose link is one, leads there.
     """
     word, _, sentence = document.conclusion.partition(": ")
     style, script = _asset("page.css"), _script() if data else ""
@@ -62,9 +67,10 @@ def render(
             word=word.partition(",")[0].capitalize(),
             sentence=sentence,
             figures=figures or {},
+            pages=pages or {},
             data=data,
             most_parts=_PARTS,
-            with_blocks=_WITH_BLOCKS,
+            with_blocks=_WITH_BLOCKS if data else _PARTS,
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own files
             style_hash=_hash(style),

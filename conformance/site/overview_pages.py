@@ -1,0 +1,195 @@
+"""The first page of a site, and the page of each engine.
+
+Where a text of a page is the name or the path of another page, it becomes a link to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from conformance.check.comparison import Compared, Comparison
+from conformance.check.diff import Difference
+from conformance.check.report import Report
+from conformance.report import check_report, comparison_report, diff_report, shared_blocks
+from conformance.report import document as doc
+from conformance.report import values as words
+from conformance.report.comparison_report import share
+from conformance.site.addresses import INDEX, VECTORS
+from conformance.site.releases import Engine, Release
+from conformance.text import listed
+
+TO_INDEX, TO_VECTORS = (
+    doc.Span("All engines", link=INDEX),
+    doc.Span("Failing vectors", link=VECTORS),
+)
+MENU = (TO_INDEX, TO_VECTORS)
+_COMPARED = ("readings", "undefined", "accuracy", "failures")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Paths in the site of what is not a page.
+
+    `reports` are those of raw reports by the name of the release, `badges` by that of the engine
+    those of its badge, as SVG and as JSON.
+    """
+
+    reports: Mapping[str, str]
+    badges: Mapping[str, tuple[str, str]]
+
+
+def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document:
+    """Return the first page: all releases, and the newest of each engine compared.
+
+    `vectors` are those that some release fails.
+    """
+    releases = [release for engine in engines for release in engine.releases]
+    newest = [replace(engine.newest.compared, backend=engine.name) for engine in engines]
+    compared = comparison_report.describe(_comparison(newest)).filled()
+    counts = words.count(len(engines), "engine"), words.count(len(releases), "release")
+    failing = doc.Span(f"{words.count(vectors, 'vector')} that some release fails", link=VECTORS)
+    return doc.Document(
+        title="Pooling operators: engines and releases",
+        menu=TO_VECTORS,
+        alerts=tuple(_doubts(releases)),
+        sections=(
+            doc.Section("", (doc.Paragraph((f"{listed(counts)}, ", failing)),), name="heading"),
+            doc.Section("", (_verdicts(releases, files),), name="releases"),
+            _by_operator({release.name: release for release in releases}),
+            *(section for section in compared if section.name in _COMPARED),
+        ),
+        footer=doc.FOOTER,
+    )
+
+
+def _doubts(releases: Sequence[Release]) -> Iterator[str]:
+    """Say what makes the numbers of some releases doubtful."""
+    values: dict[str, set[str]] = {}
+    for release in releases:
+        for name, value in release.settings.items():
+            values.setdefault(name, set()).add(value)
+    differing = {name.partition(" of ")[0]: 0 for name, given in values.items() if len(given) > 1}
+    if differing:
+        what = listed([*differing])
+        yield f"Reports differ in {what}: numbers compare only where these are the same."
+    incomplete = [release.name for release in releases if not release.complete]
+    if incomplete:
+        yield f"Runs that were cut short: {listed(incomplete)}."
+
+
+def _comparison(compared: Sequence[Compared]) -> Comparison:
+    return Comparison(tuple(compared), vectors=(), tier="", count=0, started="", platform="")
+
+
+def _verdicts(
+    releases: Sequence[Release], files: Files, changes: Mapping[str, Difference] | None = None
+) -> doc.Table:
+    """Return a row for each release: the verdict, numbers, what changed, where its report is."""
+    shown = shared_blocks.verdicts({v for release in releases for v in release.compared.total})
+    columns: doc.Columns = (
+        "engine",
+        "release",
+        "verdict",
+        *map(shared_blocks.verdict_column, shown),
+        *(["since the one before"] if changes else []),
+        "tier",
+        "report",
+    )
+    rows: Iterable[doc.Row] = (
+        (
+            doc.Span(release.engine, "strong"),
+            doc.Span(release.version, link=release.name),
+            conclusion(release),
+            *(f"{release.compared.total[verdict]:,}" for verdict in shown),
+            *([_changed(changes.get(release.name))] if changes else []),
+            release.tier,
+            doc.Span(release.started[:10] or "report", link=files.reports[release.name]),
+        )
+        for release in releases
+    )
+    return doc.table(columns, rows, name="releases", heads=2)
+
+
+def conclusion(release: Release) -> doc.Span:
+    """Return the verdict on a release in a word or two."""
+    if release.ok:
+        return doc.Span("conforms", "good")
+    return doc.Span("does not conform" if release.complete else "incomplete", "bad")
+
+
+def _changed(difference: Difference | None) -> str:
+    """Say in a few words what is new in a release; empty where no other is before it."""
+    if difference is None:
+        return ""
+    counts = {way: difference.count(way) for way in ("worse", "better")}
+    number = len(difference.readings)
+    readings = f"{words.count(number, 'reading')} changed" if number else ""
+    return ", ".join(filter(None, [words.tally(counts), readings])) or "the same"
+
+
+def _by_operator(releases: Mapping[str, Release]) -> doc.Section:
+    """Return how many vectors of each operator conform in each release, by the name to show."""
+    columns: doc.Columns = ("operator", *map(doc.Column, releases))
+    shown = releases.values()
+    operators = [name for name, _ in _comparison([each.compared for each in shown]).cells()]
+    rows: Iterable[doc.Row] = (
+        (name, *(share(each.compared.of_operator(name), each.failing) for each in shown))
+        for name in operators
+    )
+    return doc.Section(
+        "By operator",
+        (doc.table(columns, rows, name="by-operator", matrix=True),),
+        name="operators",
+        short="Operators",
+        intro="Vectors that conform, of those that the release supports.",
+    )
+
+
+def engine_page(
+    engine: Engine, report: Report, changes: Mapping[str, Difference], files: Files
+) -> doc.Document:
+    """Return the page of an engine: its releases, and the `report` of the newest.
+
+    `changes` are by the name of a release those since the one before it.
+    """
+    document = check_report.describe(report, with_tables=True)
+    # All vectors are listed by a script, which a site does without.
+    counts, *sections = (each for each in document.filled() if each.name != "vectors")
+    newest = engine.newest.version
+    lead = f"All else on this page, but for what compares them, is about the newest, {newest}."
+    table = _verdicts(engine.releases, files, changes)
+    versions = {release.version: release for release in engine.releases}
+    return replace(
+        document,
+        menu=MENU,
+        sections=(
+            doc.Section("Releases", (table,), "releases", "Releases", lead),
+            _since_the_one_before(engine, changes),
+            _by_operator(versions) if len(versions) > 1 else None,
+            replace(counts, title=f"Release {newest}", short="Newest"),
+            *sections,
+            _badge(files.badges[engine.name]),
+        ),
+    )
+
+
+def _since_the_one_before(engine: Engine, changes: Mapping[str, Difference]) -> doc.Section | None:
+    """Return what is new in the newest release."""
+    if engine.newest.name not in changes:
+        return None
+    difference = diff_report.describe(changes[engine.newest.name])
+    blocks: list[doc.Block] = [doc.Paragraph(doc.Span(difference.conclusion, difference.tone))]
+    for section in difference.filled():
+        title = section.title or ("What makes this doubtful" if section.name == "caveats" else "")
+        blocks += [doc.Detail(section.blocks, title)] if title else section.blocks
+    before = engine.releases[1].version
+    return doc.Section(f"Since {before}", tuple(blocks), name="changes", short="Changes")
+
+
+def _badge(paths: tuple[str, str]) -> doc.Section:
+    """Return where the badge of the newest release is."""
+    svg, endpoint = (doc.Span(path, link=path) for path in paths)
+    said = ("The verdict on the newest release as a picture, ", svg)
+    more = ("and as JSON for a service that draws badges, ", endpoint)
+    return doc.Section("Badge", (doc.Paragraph((*said, ", ", *more)),), name="badge")

@@ -1,0 +1,72 @@
+"""Saved reports sorted by engine and release."""
+
+from __future__ import annotations
+
+import pytest
+from support.arbitrary_reports import made, result
+
+from conformance.errors import UsageError
+from conformance.report import jsonl
+from conformance.site.releases import engines_of, failing_ids
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Return what writes a report of an engine and a version, and returns its path."""
+
+    def save(engine, version, *results, **others):
+        path = tmp_path / f"{len([*tmp_path.iterdir()])}.jsonl"
+        known = {"versions": {"engine": version} if version else {}} | others
+        jsonl.write(made(*results or (result("a"),), backend=engine, **known), path)
+        return path
+
+    return save
+
+
+def test_engines_are_in_order_and_their_newest_release_is_first(saved):
+    """Numbers of a version are numbers, and what comes before a release is older."""
+    versions = ["2.9", "2.10", "2.10rc1", "2.10.1"]
+    engines = engines_of([saved("torch", version) for version in versions] + [saved("jax", "1")])
+    assert [engine.name for engine in engines] == ["jax", "torch"]
+    assert [r.version for r in engines[1].releases] == ["2.10.1", "2.10", "2.10rc1", "2.9"]
+
+
+def test_without_a_version_the_minute_tells_releases_apart(saved):
+    """A backend of one's own has no version, and is checked every night."""
+    days = [saved("b", "", started=f"2026-11-{day}T01:02:03+00:00") for day in ("09", "10")]
+    (engine,) = engines_of(days)
+    assert [r.version for r in engine.releases] == ["2026-11-10 01:02", "2026-11-09 01:02"]
+
+
+def test_a_version_may_have_thousands_of_digits(saved):
+    """Python turns no text of so many digits into a number."""
+    (engine,) = engines_of([saved("b", "9" * 5000), saved("b", "1" + "0" * 5000)])
+    assert engine.newest.version == "1" + "0" * 5000
+
+
+def test_two_reports_of_one_release_are_refused(saved):
+    """Nobody could say which of them counts."""
+    with pytest.raises(UsageError, match=r"0\.jsonl and .*1\.jsonl are both of torch 2\.9"):
+        engines_of([saved("torch", "2.9"), saved("torch", "2.9")])
+
+
+def test_vectors_are_chosen_from_every_release_in_turn(saved):
+    """The newest releases come first, and each names one before any names two."""
+
+    def failing(*names):
+        return [result(name, "mismatch", detail=name) for name in names]
+
+    engines = engines_of(
+        [
+            saved("torch", "1", *failing("old")),
+            saved("torch", "2", *failing("t1", "t2"), result("right")),
+            saved("jax", "1", *failing("j1", "t1")),
+        ]
+    )
+    assert failing_ids(engines, 3) == (["j1", "t1", "old"], 4)
+
+
+def test_an_expected_failure_is_a_failure(saved):
+    """That somebody knows of it makes nothing right."""
+    (engine,) = engines_of([saved("b", "1", result("known", "mismatch", expected="a bug"))])
+    assert engine.newest.failures == ("known",)
