@@ -23,7 +23,12 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from conformance.backends.runner import InProcess
-from conformance.diagnosis.experiments import Experiments, clauses_about, tells_elements_apart
+from conformance.diagnosis.experiments import (
+    Experiments,
+    Trial,
+    clauses_about,
+    tells_elements_apart,
+)
 from conformance.diagnosis.features import spread
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
@@ -86,25 +91,31 @@ def judged(
 ) -> tuple[str, Counter[str]]:
     """Say how good the confirmed causes are, and count what they made of other fresh cases."""
     counts: Counter[str] = Counter()
-    if not done.confirmed:
+    proven = proven_by(done)
+    if not proven:
         return "unknown", counts
     laboratory = Laboratory(InProcess(faulty(faults)), lambda _: {}, seed=_OTHER_SEED)
-    predicted = [sample for trial in done.confirmed for sample in trial.predicted]
-    about = set().union(*(clauses_about(t.predicted, laboratory) for t in done.confirmed))
+    predicted = [sample for trial in proven for sample in trial.predicted]
+    about = set().union(*(clauses_about(t.predicted, laboratory) for t in proven))
     for vector in laboratory.near([sample.vector for sample in predicted], vectors):
         if counts["as predicted"] + counts["otherwise"] >= _FRESH:
             break
         # Where it is open what is right, a cause says nothing.
         if vector is not None and laboratory.open_clauses(vector) <= about:
-            counts[_outcome(done, *laboratory.ask([vector]))] += 1
+            counts[_outcome(proven, *laboratory.ask([vector]))] += 1
     shown, others = counts["as predicted"] + counts["otherwise"], counts["right"] + counts["fails"]
     if counts["otherwise"] * 100 > _MOST_WRONG * shown:
         return "wrong", counts
     return ("partly" if counts["fails"] * 100 > _MOST_WRONG * others else "right"), counts
 
 
-def _outcome(done: Experiments, sample: Sample) -> str:
-    hypotheses = [trial.hypothesis for trial in done.confirmed]
+def proven_by(done: Experiments) -> list[Trial]:
+    """Return the causes that a report calls confirmed."""
+    return [trial for trial in done.confirmed if not done.proof(trial).missing]
+
+
+def _outcome(proven: Sequence[Trial], sample: Sample) -> str:
+    hypotheses = [trial.hypothesis for trial in proven]
     showing = [each for each in hypotheses if each.fails(sample.vector)]
     if not showing:
         return "fails" if sample.failed else "right"
@@ -155,7 +166,7 @@ def main() -> None:
             rate, counts = judged(done, faults, vectors)
             rates[rate] += 1
             names = " + ".join(fault.name for fault in faults)
-            said = "; ".join(trial.hypothesis.words for trial in done.confirmed)
+            said = "; ".join(trial.hypothesis.words for trial in proven_by(done))
             print(f"{mode}: {names}: {rate}, {dict(counts)}: {said}", flush=True)
         told = ", ".join(f"{rate} {count}" for rate, count in rates.most_common())
         print(f"{mode}, of {options.faults}: {told}; {statistics.median(seconds):.1f} s typical")

@@ -33,7 +33,11 @@ CALL = {
 }
 CELLS = bytes.fromhex("0000803f 00000040 00004040 00008040")
 # Vectors of the smoke tier in the element types that each supports.
-SUPPORTED = {"c": {"float32"}, "python": {"float32", "float64"}}
+SUPPORTED = {
+    "c": {"float32"},
+    "javascript": {"float32", "float64"},
+    "python": {"float32", "float64"},
+}
 
 
 def compiled(target, *flags):
@@ -57,13 +61,16 @@ def commands(tmp_path_factory):
     checks = compiled(strict, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     return {
         "c": shlex.quote(str(plain if checks.returncode else strict)),
+        "javascript": shlex.join(["node", str(EXAMPLES / "javascript" / "exec_backend.mjs")]),
         "python": shlex.join([sys.executable, str(EXAMPLES / "exec_backend.py")]),
     }
 
 
-@pytest.fixture(params=["c", "python"])
+@pytest.fixture(params=[*SUPPORTED])
 def language(request):
     """Return which example to look at."""
+    if request.param == "javascript" and shutil.which("node") is None:
+        pytest.skip("there is no node")
     return request.param
 
 
@@ -116,7 +123,10 @@ def test_the_conversation_of_the_page_takes_place(command):
             sides[side] += bytes.fromhex(said)
     done = conversation(command, sides[">"])
     assert done.returncode == 0
-    assert done.stdout.partition(b"\n")[2] == sides["<"].partition(b"\n")[2]
+    (_, answer, cells), (_, expected, expected_cells) = (
+        said.split(b"\n", 2) for said in (done.stdout, sides["<"])
+    )
+    assert (json.loads(answer), cells) == (json.loads(expected), expected_cells)
 
 
 def test_an_operator_it_does_not_know_is_unsupported(command):

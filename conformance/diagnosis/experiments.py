@@ -47,6 +47,8 @@ _DRAWS = 150
 """Times that fresh cases are drawn for one cause, at most."""
 _SECONDS = 5.0
 """For one supposed cause, at most."""
+_FRUITLESS = 1.5
+"""Seconds after which no more cases are drawn for a cause that showed on none, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
 _POLISHING = 2.0
@@ -318,12 +320,15 @@ class Experiments:
             missing = (
                 f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
             )
-        elif isinstance(trial.hypothesis, FaultHypothesis):
-            strays = sum(not self._is_explained(s) for s in trial.strays)
+        elif isinstance(trial.hypothesis, FaultHypothesis) and (strays := self._unexplained(trial)):
             others = trial.quiet + len(trial.strays)
-            if _FEW_STRAYS * strays > others:
-                missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
+            missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
         return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
+
+    def _unexplained(self, trial: Trial) -> int:
+        """Return how many cases that a cause is not about fail for no known one; 0 for a few."""
+        strays = sum(not self._is_explained(s) for s in trial.strays)
+        return strays if _FEW_STRAYS * strays > trial.quiet + len(trial.strays) else 0
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
@@ -353,8 +358,13 @@ class Experiments:
     def _on_suspect(
         self, alternatives: Sequence[Together], rivals: Sequence[Fault]
     ) -> Trial | None:
-        """Hold faults, or alternatives to them, against fresh cases; None if these refute all."""
+        """Hold faults, or alternatives to them, against fresh cases; None if these refute all.
+
+        One that leaves failures unexplained gives way to the likeliest of those that conforming
+        vectors contradict, if that is confirmed under a condition.
+        """
         standing: Trial | None = None
+        contradicted: Together = ()
         until = self._laboratory.clock + _SECONDS
         for faults in alternatives:
             if self._is_enough or self._laboratory.clock > until:
@@ -362,9 +372,14 @@ class Experiments:
             hypothesis = FaultHypothesis(faults, self._planting)
             hypothesis.prepare([s.vector for s in self._conforming])
             if any(hypothesis.fails(s.vector) for s in self._conforming):
+                contradicted = contradicted or faults
                 continue
             trial = self._tried(hypothesis, self._shown(hypothesis, _BASES), rivals, until)
             if trial.is_confirmed:
+                if contradicted and self._unexplained(trial):
+                    instead = self._on_condition(contradicted, rivals)
+                    if instead is not None and not self._unexplained(instead):
+                        return instead
                 self._confirmed.append(trial)
                 return trial
             if not trial.is_refuted and (trial.asked or self._laboratory.is_over):
@@ -390,7 +405,8 @@ class Experiments:
         until = self._laboratory.clock + _SECONDS
         trial = self._tried(hypothesis, shown, rivals, until)
         for _ in range(_CONDITIONS):
-            if not trial.absent or trial.other or not (trial.predicted or hypothesis.condition):
+            is_right = not trial.absent and not any(hypothesis.fails(s.vector) for s in absent)
+            if is_right or trial.other or not (trial.predicted or hypothesis.condition):
                 break
             if self._laboratory.clock > until:
                 break
@@ -402,7 +418,7 @@ class Experiments:
                     break
                 hypothesis = replace(always, condition=condition)
             trial = self._tried(hypothesis, shown, rivals, until)
-        if not trial.is_confirmed:
+        if not trial.is_confirmed or any(hypothesis.fails(s.vector) for s in absent):
             return None
         trial = self._under_wider(trial, [*shown, *absent], rivals, until)
         self._confirmed.append(trial)
@@ -627,7 +643,7 @@ class Experiments:
 
         `shown` are failures that it explains.
         """
-        trial = Trial(hypothesis)
+        trial, began = Trial(hypothesis), self._laboratory.clock
         bases = [s.vector for s in thinned(shown, _BASES)]
         others = [s.vector for s in thinned([*self._failing, *self._conforming], _BASES)]
         open_clauses = self._laboratory.open_clauses
@@ -652,7 +668,8 @@ class Experiments:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 break
-            if self._laboratory.is_over or self._laboratory.clock > until:
+            patient = until if trial.asked else min(until, began + _FRUITLESS)
+            if self._laboratory.is_over or self._laboratory.clock > patient:
                 break
         return trial
 

@@ -40,6 +40,8 @@ class Instead:
         """Return how many wrong elements hold these values, and of how many it says something."""
         if sample.wrong is None or sample.outputs is None or layout.expected is None:
             return 0, 0
+        if sample.wrong.shape != layout.shape:  # it was judged under a reading of another geometry
+            return 0, int(sample.wrong.sum())
         values = self.values(layout)
         if values is None:
             return 0, int(sample.wrong.sum())

@@ -218,17 +218,39 @@ def _ended(stop: BlockEnd) -> Moved:
 _FAR = 1 << 40
 
 
-def _between(low: Callable[[int, int], int], high: Callable[[int, int], int]) -> Count:
-    """Count the cells from `low` to `high`, each of the input size and the pad before or after."""
-    return lambda a, b, n, d, pads: axis.cells_within(a, b, low(d, pads[0]), high(d, pads[1]), n)
+def _between(
+    low: Callable[[int, int], int], high: Callable[[int, int], int], *, dilated: bool = True
+) -> Count:
+    """Count the cells from `low` to `high`, each of the input size and the pad before or after.
+
+    Unless it is `dilated`, a window has the cells between those of a dilated one, too.
+    """
+    return lambda a, b, n, d, pads: axis.cells_within(
+        a, b, low(d, pads[0]), high(d, pads[1]), n if dilated else 1
+    )
 
 
 _COUNTS: tuple[tuple[str, Count], ...] = (
     ("all its cells", _between(lambda _d, _p: -_FAR, lambda _d, _p: _FAR)),
     ("its cells in the input", _between(lambda _d, _p: 0, lambda d, _p: d)),
     ("its cells in the padded input", _between(lambda _d, p: -p, lambda d, p: d + p)),
+    ("its cells in the input and its end padding", _between(lambda _d, _p: 0, lambda d, p: d + p)),
+    ("its cells in the input and its begin padding", _between(lambda _d, p: -p, lambda d, _p: d)),
     ("its cells but those before the input", _between(lambda _d, _p: 0, lambda _d, _p: _FAR)),
     ("its cells but those after the input", _between(lambda _d, _p: -_FAR, lambda d, _p: d)),
+    ("the cells that it spans", _between(lambda _d, _p: -_FAR, lambda _d, _p: _FAR, dilated=False)),
+    (
+        "the cells that it spans in the input",
+        _between(lambda _d, _p: 0, lambda d, _p: d, dilated=False),
+    ),
+    (
+        "the cells that it spans but those before the input",
+        _between(lambda _d, _p: 0, lambda _d, _p: _FAR, dilated=False),
+    ),
+    (
+        "the cells that it spans but those after the input",
+        _between(lambda _d, _p: -_FAR, lambda d, _p: d, dilated=False),
+    ),
     ("the cells of the input", lambda a, _b, _n, d, _pads: np.full_like(a, d)),
     ("1", lambda a, _b, _n, _d, _pads: np.ones_like(a)),
 )
