@@ -1,0 +1,113 @@
+"""What histories show: the releases of each engine, and where failures came and went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from conformance.history.findings import Change, Finding, History
+from conformance.report import document as doc
+from conformance.report import shared_blocks
+from conformance.report import values as words
+from conformance.text import listed
+
+
+def describe(histories: Sequence[History]) -> doc.Document:
+    """Return histories one after another, without a conclusion: a history does not judge."""
+    return doc.Document(
+        title="Releases compared",
+        sections=tuple(section for history in histories for section in _sections(history)),
+        footer=doc.FOOTER,
+    )
+
+
+def _sections(history: History) -> Iterator[doc.Section]:
+    findings = history.findings
+    name = history.backend
+    yield doc.Section(
+        name.capitalize() if not history.ran else name,
+        (doc.Paragraph(_heading(history)), _releases(history), *_left_out(history)),
+        name=f"{name}-releases",
+        short=name,
+    )
+    numbered = list(enumerate(findings, 1))
+    yield doc.Section(
+        f"{name}: failures by release",
+        (_matrix(history, numbered),),
+        name=f"{name}-failures",
+        intro="Failing vectors of each group of failures, as the newest release in which a vector "
+        "fails groups it.",
+    )
+    yield doc.Section(
+        f"{name}: what came and went",
+        (doc.listing(_finding(number, finding) for number, finding in numbered),),
+        name=f"{name}-changes",
+    )
+
+
+def _heading(history: History) -> str:
+    vectors = max((len(release.verdicts) for release in history.ran), default=0)
+    return (
+        f"{words.count(len(history.ran), 'release')} of {history.package}, "
+        f"{words.count(vectors, 'vector')} of tier {history.tier}, {history.platform}"
+    )
+
+
+def _releases(history: History) -> doc.Table:
+    """Return the verdicts on each release that was run."""
+    given = {verdict for release in history.ran for verdict in release.counts}
+    verdicts = shared_blocks.verdicts(given)
+    columns: doc.Columns = ("release", *map(shared_blocks.verdict_column, verdicts))
+    rows: Iterable[doc.Row] = (
+        (
+            doc.Span(release.version, "strong"),
+            *(f"{release.counts[verdict]:,}" for verdict in verdicts),
+        )
+        for release in history.ran
+    )
+    return doc.table(columns, rows)
+
+
+def _left_out(history: History) -> Iterator[doc.Paragraph]:
+    """Yield why releases were not run."""
+    for release in history.releases:
+        if release.problem:
+            yield doc.Paragraph(doc.Span(f"{release.version} not run: {release.problem}", "warn"))
+    skipped = [r.version for r in history.releases if not (r.ran or r.problem)]
+    if skipped:
+        yield doc.Paragraph(
+            f"Not run, since the same vectors fail before and after: {listed(skipped)}"
+        )
+
+
+def _matrix(history: History, findings: Sequence[tuple[int, Finding]]) -> doc.Table:
+    """Return how many vectors of each finding fail in each release."""
+    rows: Iterable[doc.Row] = (
+        (
+            f"{number}. {finding.group.title}",
+            *(doc.Span(f"{n:,}", "bad") if n else doc.Span("-", "quiet") for n in finding.failing),
+        )
+        for number, finding in findings
+    )
+    columns: doc.Columns = ("failures", *(doc.Column(release.version) for release in history.ran))
+    return doc.table(columns, rows, matrix=True)
+
+
+def _finding(number: int, finding: Finding) -> doc.Item:
+    shared: list[str | doc.Span] = []
+    if finding.group.shared:
+        shared = [", all with ", *shared_blocks.codes(finding.group.shared, last=" and ")]
+    total = words.count(len(finding.group.ids), "vector")
+    items: list[doc.Item | doc.Text] = [_change(change) for change in finding.changes]
+    if not items:
+        items.append("in every release that was run")
+    items.append(doc.Item(("example ", doc.code(finding.group.ids[0])), copied=True))
+    text = (f"{number}. {finding.group.title}, {total}", *shared)
+    return doc.Item(text, doc.listing(items).items)
+
+
+def _change(change: Change) -> doc.Span:
+    verb = "came in" if change.came else "went in"
+    vectors = words.count(len(change.ids), "vector")
+    other = f"{words.tally(change.others)} in {change.before if change.came else change.version}"
+    since = f"{verb} {change.version}, after {change.before}: {vectors} ({other})"
+    return doc.Span(since, "bad" if change.came else "good")
