@@ -13,6 +13,7 @@ from conformance.files import write_text
 from conformance.history import Checked, History, history, newest
 from conformance.history.api import package_of
 from conformance.history.history_report import describe
+from conformance.history.releases import in_order
 from conformance.operators import operators_named
 from conformance.report import html, markdown
 from conformance.vectorfile.suite import shipped_suite
@@ -37,7 +38,8 @@ def run(
     name = package_of(backend, package)
     if count is not None:
         versions = (*versions, *newest(name, count))
-    if not versions:
+    ordered = in_order(versions)
+    if not ordered:
         raise UsageError("no version is given; --releases 6 means the newest six")
     with opened(vectors, unchecked=True) as files:
         outputs.check(str(file.path) for file in files)
@@ -45,7 +47,7 @@ def run(
     chosen = {held: digests[held] for held in operators_named(operators or None, list(digests))}
     checked = Checked(vectors or shipped_suite(), chosen, tier, diagnose)
     with progress_bar() as progress:
-        made = history(backend, versions, checked, package=name, progress=progress, **options)
+        made = history(backend, ordered, checked, package=name, progress=progress, **options)
     _show(made, outputs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from conformance.history.releases import Group, Release
@@ -31,9 +31,10 @@ class Change:
 class Finding:
     """Vectors that fail for one reason, in some releases.
 
-    `group` is that of the newest release in which they fail, with all of the ids. `failing` are
-    how many of them fail in each release that was run, the oldest first, and `changes` are
-    what came and went from one to the next.
+    `group` joins those with one title, a vector being in that of the newest release in which it
+    fails; `shared` are the traits of all of them. `failing` are how many of the vectors fail in
+    each release that was run, the oldest first, and `changes` are what came and went from one
+    to the next.
     """
 
     group: Group
@@ -67,20 +68,22 @@ class History:
 
 def _findings(releases: Sequence[Release]) -> Iterator[Finding]:
     """Yield the failures of some releases, each vector in the last group that it was in."""
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    groups: dict[str, Group] = {}
     known: set[str] = set()
     for release in reversed(releases):
         for group in release.groups:
-            new = [vector_id for vector_id in group.ids if vector_id not in known]
-            if new:
-                groups.setdefault((group.title, group.shared), []).extend(new)
-                known.update(new)
+            ids = tuple(vector_id for vector_id in group.ids if vector_id not in known)
+            known.update(ids)
+            if ids:
+                newer = groups.get(group.title, replace(group, ids=()))
+                shared = tuple(trait for trait in newer.shared if trait in group.shared)
+                groups[group.title] = Group(group.title, shared, newer.ids + ids)
     failures = [release.failures for release in releases]
-    for (title, shared), ids in groups.items():
+    for group in groups.values():
         yield Finding(
-            Group(title, shared, tuple(ids)),
-            tuple(len(failing.intersection(ids)) for failing in failures),
-            tuple(change for pair in pairwise(releases) for change in _changes(pair, ids)),
+            group,
+            tuple(len(failing.intersection(group.ids)) for failing in failures),
+            tuple(change for pair in pairwise(releases) for change in _changes(pair, group.ids)),
         )
 
 

@@ -21,25 +21,23 @@ def describe(histories: Sequence[History]) -> doc.Document:
 
 
 def _sections(history: History) -> Iterator[doc.Section]:
-    findings = history.findings
+    numbered = list(enumerate(history.findings, 1))
     name = history.backend
     yield doc.Section(
-        name.capitalize() if not history.ran else name,
+        name,
         (doc.Paragraph(_heading(history)), _releases(history), *_left_out(history)),
         name=f"{name}-releases",
         short=name,
     )
-    numbered = list(enumerate(findings, 1))
     yield doc.Section(
-        f"{name}: failures by release",
-        (_matrix(history, numbered),),
+        f"Failures of {name} by release",
+        (_by_release(history, numbered),),
         name=f"{name}-failures",
-        intro="Failing vectors of each group of failures, as the newest release in which a vector "
-        "fails groups it.",
+        intro="Failing vectors, grouped as in the report of the newest release that fails them.",
     )
     yield doc.Section(
-        f"{name}: what came and went",
-        (doc.listing(_finding(number, finding) for number, finding in numbered),),
+        f"What came and went in {name}",
+        (doc.listing(_changed(number, found) for number, found in numbered if found.changes),),
         name=f"{name}-changes",
     )
 
@@ -79,7 +77,7 @@ def _left_out(history: History) -> Iterator[doc.Paragraph]:
         )
 
 
-def _matrix(history: History, findings: Sequence[tuple[int, Finding]]) -> doc.Table:
+def _by_release(history: History, findings: Sequence[tuple[int, Finding]]) -> doc.Table:
     """Return how many vectors of each finding fail in each release."""
     rows: Iterable[doc.Row] = (
         (
@@ -89,19 +87,17 @@ def _matrix(history: History, findings: Sequence[tuple[int, Finding]]) -> doc.Ta
         for number, finding in findings
     )
     columns: doc.Columns = ("failures", *(doc.Column(release.version) for release in history.ran))
-    return doc.table(columns, rows, matrix=True)
+    return doc.table(columns, rows)
 
 
-def _finding(number: int, finding: Finding) -> doc.Item:
+def _changed(number: int, finding: Finding) -> doc.Item:
+    group = finding.group
     shared: list[str | doc.Span] = []
-    if finding.group.shared:
-        shared = [", all with ", *shared_blocks.codes(finding.group.shared, last=" and ")]
-    total = words.count(len(finding.group.ids), "vector")
+    if group.shared:
+        shared = [", all with ", *shared_blocks.codes(group.shared, last=" and ")]
     items: list[doc.Item | doc.Text] = [_change(change) for change in finding.changes]
-    if not items:
-        items.append("in every release that was run")
-    items.append(doc.Item(("example ", doc.code(finding.group.ids[0])), copied=True))
-    text = (f"{number}. {finding.group.title}, {total}", *shared)
+    items.append(doc.Item(("example ", doc.code(finding.changes[-1].ids[0])), copied=True))
+    text = (f"{number}. {group.title}, {words.count(len(group.ids), 'vector')}", *shared)
     return doc.Item(text, doc.listing(items).items)
 
 

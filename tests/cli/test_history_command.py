@@ -1,0 +1,148 @@
+"""`conformance history`: its arguments, what it keeps and says, how it ends.
+
+The releases are of a package that a fake installer makes: one file, with the version in it.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import pytest
+from support.command_line import run
+
+from conformance import check, load_backend
+from conformance.cli import history_command
+from conformance.history import history
+from conformance.history.environment import NotRun
+from conformance.report import jsonl
+
+OPERATOR = "ONNX-GlobalMaxPool-22"
+ADAPTER = """
+from conformance.backends import load_backend
+import engine
+right = load_backend("numpy")
+def backend(*case):
+    return right(*case) + (engine.VERSION == "2.0")
+"""
+STARTS = """#!/bin/sh
+PYTHONPATH="$PYTHONPATH:{folder}" exec {python} "$@"
+"""
+
+
+def fake_install(folder, requirements):
+    """Make an environment of this interpreter and a module; there is no release 3.0."""
+    package, _, version = requirements[0].partition("==")
+    if version == "3.0":
+        raise NotRun(f"No matching distribution found for {requirements[0]}")
+    folder.mkdir()
+    (folder / f"{package}.py").write_text(f"VERSION = {version!r}")
+    python = folder / "python"
+    python.write_text(STARTS.format(folder=folder, python=sys.executable))
+    python.chmod(0o755)
+    return python
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with an adapter, and a report of release 1.0."""
+    path = tmp_path_factory.mktemp("releases")
+    (path / "adapter.py").write_text(ADAPTER)
+    (path / "kept").mkdir()
+    settings = {"operators": [OPERATOR], "tier": "smoke", "diagnose": "none"}
+    report = check(load_backend("numpy"), name="adapter.py:backend", **settings)
+    jsonl.write(report, path / "kept" / "adapter.py-backend-1.0.jsonl")
+    return path
+
+
+@pytest.fixture
+def ask(folder, monkeypatch):
+    """Return what runs the command there; causes are not searched for, which takes seconds."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(history_command, "history", partial(history, installer=fake_install))
+    chosen = ("--operator", OPERATOR, "--tier", "smoke", "--diagnose", "none")
+    options = ("--package", "engine", "--reports", "kept", *chosen)
+    return lambda *words: run("history", *options, *words)
+
+
+@pytest.fixture(scope="module")
+def reports(folder):
+    """Return the reports of two releases; the first test makes that of the second."""
+    return [folder / "kept" / f"adapter.py-backend-{version}.jsonl" for version in ("1.0", "2.0")]
+
+
+def test_it_says_what_came_with_which_release(ask, reports):
+    """A release that does not install is one line, and the others are run."""
+    done = ask("adapter.py:backend", "3.0", "2.0", "1.0", "--markdown", "page.md")
+    assert done.exit_code == 0, done.output
+    assert "2 releases of engine, 60 vectors of tier smoke" in done.stdout
+    assert "came in 2.0, after 1.0: 45 vectors (45 conforms in 1.0)" in done.stdout
+    assert "went in 2.0" not in done.stdout
+    assert "3.0 not run: No matching distribution found for engine==3.0" in done.stdout
+    assert [jsonl.read(path).counts["mismatch"] for path in reports] == [0, 45]
+
+
+def test_nothing_but_reports_stays(ask, reports):
+    assert sorted(reports[0].parent.iterdir()) == reports
+
+
+def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypatch):
+    monkeypatch.setattr(history_command, "history", partial(history, installer=None))
+    before = [path.stat().st_mtime_ns for path in reports]
+    done = ask("adapter.py:backend", "1.0", "2.0", "--html", "page.html")
+    assert done.exit_code == 0, done.output
+    assert [path.stat().st_mtime_ns for path in reports] == before
+    assert "came in 2.0" in (folder / "page.html").read_text()
+
+
+def test_releases_are_counted_from_the_newest(ask, monkeypatch):
+    asked = []
+    monkeypatch.setattr(history_command, "newest", lambda *of: asked.append(of) or ["1.0", "2.0"])
+    assert "2 releases of engine" in ask("adapter.py:backend", "--releases", "2").stdout
+    assert asked == [("engine", 2)]
+
+
+def test_no_release_that_installs_is_wrong_usage(ask):
+    done = ask("adapter.py:backend", "3.0")
+    assert (done.exit_code, done.stderr) == (2, "error: no release of engine was run: see above\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["adapter.py:backend"], "no version is given; --releases 6 means the newest six"),
+        (["adapter.py:backend", "latest"], "'latest' is no version: give one such as 1.20.0"),
+        (["nothing", "1.0"], "no backend 'nothing'"),
+        (["exec:./engine", "1.0"], "a history is that of a Python package, not of exec:"),
+        (["adapter.py:backend", "1.0", "--operator", "Softmax-1"], "Softmax-1"),
+        (["adapter.py:backend", "1.0", "--markdown", "-"], "- is not possible"),
+        (["adapter.py:backend", "1.0", "--vectors", "gone"], "gone: no such file or directory"),
+        (
+            ["adapter.py:backend", "1.0", "--tier", "standard"],
+            "of another backend, tier or vectors",
+        ),
+    ],
+)
+def test_wrong_arguments(ask, words, said):
+    done = ask(*words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_backend_of_ones_own_names_its_package(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = run("history", "adapter.py:backend", "1.0")
+    assert (done.exit_code, "--package NAME" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("content", ["", "not a report\n", '{"kind": "header"}\n' * 2])
+def test_a_broken_report_is_one_line_and_stays(ask, folder, content):
+    path = folder / "kept" / "adapter.py-backend-1.5.jsonl"
+    path.write_text(content)
+    done = ask("adapter.py:backend", "1.5")
+    assert done.exit_code == 3
+    assert done.stderr.startswith("error: kept/adapter.py-backend-1.5.jsonl: ")
+    assert path.read_text() == content
+    path.unlink()
