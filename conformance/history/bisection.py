@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from conformance.history.releases import Release
@@ -31,13 +32,13 @@ def bisected(versions: Sequence[str], observe: Observe) -> list[Release]:
 
     everything = range(len(versions))
     low, high = next(filter(runs, everything), None), next(filter(runs, reversed(everything)), None)
-    intervals = [] if low is None or high is None else [(low, high)]
+    intervals = deque([] if low is None or high is None else [(low, high)])
     while intervals:
-        low, high = intervals.pop()
+        low, high = intervals.popleft()  # the widest first: a run that is stopped tells most
         if releases[low].failures == releases[high].failures:
             continue
         between = sorted(range(low + 1, high), key=lambda n: abs(2 * n - low - high))
         middle = next(filter(runs, between), None)
         if middle is not None:
-            intervals += [(middle, high), (low, middle)]
+            intervals += [(low, middle), (middle, high)]
     return releases

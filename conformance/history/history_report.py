@@ -21,7 +21,6 @@ def describe(histories: Sequence[History]) -> doc.Document:
 
 
 def _sections(history: History) -> Iterator[doc.Section]:
-    numbered = list(enumerate(history.findings, 1))
     name = history.backend
     yield doc.Section(
         name,
@@ -31,13 +30,13 @@ def _sections(history: History) -> Iterator[doc.Section]:
     )
     yield doc.Section(
         f"Failures of {name} by release",
-        (_by_release(history, numbered),),
+        (_by_release(history),),
         name=f"{name}-failures",
         intro="Failing vectors, grouped as in the report of the newest release that fails them.",
     )
     yield doc.Section(
         f"What came and went in {name}",
-        (doc.listing(_changed(number, found) for number, found in numbered if found.changes),),
+        (doc.listing(_changed(found) for found in history.findings if found.changes),),
         name=f"{name}-changes",
     )
 
@@ -77,33 +76,33 @@ def _left_out(history: History) -> Iterator[doc.Paragraph]:
         )
 
 
-def _by_release(history: History, findings: Sequence[tuple[int, Finding]]) -> doc.Table:
+def _by_release(history: History) -> doc.Table:
     """Return how many vectors of each finding fail in each release."""
     rows: Iterable[doc.Row] = (
         (
-            f"{number}. {finding.group.title}",
+            finding.group.title,
             *(doc.Span(f"{n:,}", "bad") if n else doc.Span("-", "quiet") for n in finding.failing),
         )
-        for number, finding in findings
+        for finding in history.findings
     )
     columns: doc.Columns = ("failures", *(doc.Column(release.version) for release in history.ran))
     return doc.table(columns, rows)
 
 
-def _changed(number: int, finding: Finding) -> doc.Item:
+def _changed(finding: Finding) -> doc.Item:
     group = finding.group
     shared: list[str | doc.Span] = []
     if group.shared:
         shared = [", all with ", *shared_blocks.codes(group.shared, last=" and ")]
-    items: list[doc.Item | doc.Text] = [_change(change) for change in finding.changes]
-    items.append(doc.Item(("example ", doc.code(finding.changes[-1].ids[0])), copied=True))
-    text = (f"{number}. {group.title}, {words.count(len(group.ids), 'vector')}", *shared)
-    return doc.Item(text, doc.listing(items).items)
+    text = (f"{group.title}, {words.count(len(group.ids), 'vector')}", *shared)
+    return doc.Item(text, tuple(map(_change, finding.changes)))
 
 
-def _change(change: Change) -> doc.Span:
-    verb = "came in" if change.came else "went in"
+def _change(change: Change) -> doc.Item:
+    """Return what came or went, with an example."""
+    verb = "came" if change.came else "went"
     vectors = words.count(len(change.ids), "vector")
     other = f"{words.tally(change.others)} in {change.before if change.came else change.version}"
-    since = f"{verb} {change.version}, after {change.before}: {vectors} ({other})"
-    return doc.Span(since, "bad" if change.came else "good")
+    text = f"{verb} in {change.version}, after {change.before}: {vectors} ({other})"
+    example = doc.Item(("example ", doc.code(change.ids[0])), copied=True)
+    return doc.Item(doc.Span(text, "bad" if change.came else "good"), (example,))

@@ -40,6 +40,7 @@ COMMANDS = [
     "generate",
     "check",
     "compare",
+    "history",
     "report",
     "diff",
     "merge",

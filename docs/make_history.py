@@ -1,0 +1,64 @@
+"""Writes docs/history.md: `python docs/make_history.py [ENGINE...]`, in one to two hours.
+
+It runs the engines that are named, or all, over their releases as `conformance history` does. Their
+reports stay in build/history, and one that is there is not made again, so that the command can be
+stopped. What is below the head of the page is what `conformance history` shows of each engine.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance import open_vectors
+from conformance.history import Checked, History, history
+from conformance.history.history_report import describe
+from conformance.report import markdown
+from conformance.vectorfile.suite import shipped_suite
+
+ROOT = Path(__file__).parents[1]
+REPORTS = ROOT / "build" / "history"
+HEAD = """# Releases of engines
+
+In which release of an engine failures came, and in which they went; [findings](findings.md)
+explains many of them. `conformance history` runs the suite over releases, each in an environment of
+its own ([how](comparing.md#releases-of-one-engine)); [make_history.py](make_history.py) makes this
+page.
+
+The tables have the number of failing vectors of each group in each release. "Came in 1.24.4, after
+1.20.1" means: in 1.24.4, and not in 1.20.1, the release run before it; it may be any between.
+"""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Versions of an engine that are run, over vectors of a tier, and what else is installed."""
+
+    tier: str
+    versions: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+
+
+ENGINES = {}
+
+
+def history_of(name: str, engine: Engine) -> History:
+    """Return what the releases of an engine show; those without a report are run."""
+    with open_vectors() as files:
+        checked = Checked(shipped_suite(), files.digests, engine.tier)
+    return history(name, engine.versions, checked, reports=REPORTS, extra=engine.extra)
+
+
+def page(histories: list[History]) -> str:
+    """Return the page, whose title is in its head."""
+    made = markdown.render(describe(histories))
+    return HEAD + "\n" + made.partition("\n\n")[2]
+
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or ENGINES:
+        history_of(chosen, ENGINES[chosen])
+    if not sys.argv[1:]:
+        made = page([history_of(name, engine) for name, engine in ENGINES.items()])
+        Path(__file__).with_name("history.md").write_text(made, encoding="utf-8")
