@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from support.paths import ROOT
 
-from conformance.files import new_folder, writing
+from conformance.files import new_folder, scratch_folder, writing
 
 _HOLDING = """
 import sys
+from contextlib import suppress
 from pathlib import Path
-from conformance.files import new_folder, writing
+from conformance.files import new_folder, scratch_folder, writing
 with new_folder(Path(sys.argv[1], "folder")) as folder, writing(Path(sys.argv[1], "file")) as file:
     (folder / "inside").touch()
     file.write(b"half")
@@ -82,3 +84,22 @@ def test_nothing_stays_where_the_block_fails(tmp_path, error):
         (folder / "file").touch()
         raise error
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
+def test_nothing_of_a_scratch_folder_stays(tmp_path, error):
+    """However its block ends."""
+    with suppress(KeyboardInterrupt), scratch_folder(tmp_path / "report") as folder:
+        (folder / "environment").mkdir()
+        (folder / "environment" / "file").touch()
+        assert names(tmp_path) == [folder.name]
+        if error:
+            raise error
+    assert names(tmp_path) == []
+
+
+def test_a_scratch_folder_takes_the_place_of_those_of_killed_processes(holder, tmp_path):
+    holder.kill()
+    holder.wait()
+    with scratch_folder(tmp_path / "report") as folder:
+        assert names(tmp_path) == [folder.name]

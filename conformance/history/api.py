@@ -123,9 +123,11 @@ def _observe(
             check(python, folder / "source", checked.words(backend, report))
         except NotRun as problem:
             return Release(version, str(problem))
-        release = Release.of(version, jsonl.read(report))
+        made = jsonl.read(report)
+        if not made.complete:
+            return Release(version, f"the run is incomplete: {made.stopped}")
         report.replace(path)
-    return release
+    return Release.of(version, made)
 
 
 def _kept(path: Path, version: str, backend: str, checked: Checked) -> Release | None:

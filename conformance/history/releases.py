@@ -46,7 +46,6 @@ class Release:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     failing: tuple[Verdict, ...] = FAILURES
     groups: tuple[Group, ...] = ()
-    started: str = ""
 
     @classmethod
     def of(cls, version: str, report: Report) -> Release:
@@ -63,7 +62,6 @@ class Release:
                 )
                 for group in failure_groups(report)
             ),
-            started=report.started,
         )
 
     @property

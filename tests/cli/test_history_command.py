@@ -6,6 +6,7 @@ The releases are of a package that a fake installer makes: one file, with the ve
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -13,7 +14,7 @@ from support.command_line import run
 
 from conformance import check, load_backend
 from conformance.cli import history_command
-from conformance.history import history
+from conformance.history import api, history
 from conformance.history.environment import NotRun
 from conformance.report import jsonl
 
@@ -94,6 +95,25 @@ def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypa
     assert done.exit_code == 0, done.output
     assert [path.stat().st_mtime_ns for path in reports] == before
     assert "came in 2.0" in (folder / "page.html").read_text()
+
+
+def test_a_report_of_a_run_that_was_cut_short_is_made_again(ask, reports, folder):
+    """It would show failures that went, since they were not reached."""
+    cut_off = replace(jsonl.read(reports[0]), complete=False, stopped="interrupted")
+    jsonl.write(cut_off, folder / "kept" / "adapter.py-backend-3.0.jsonl")
+    done = ask("adapter.py:backend", "1.0", "3.0")
+    assert "3.0 not run: No matching distribution" in done.stdout
+
+
+def test_a_run_that_is_cut_short_is_no_release_that_was_run(ask, reports, folder, monkeypatch):
+    def interrupted(python, source, words):
+        cut_off = replace(jsonl.read(reports[0]), complete=False, stopped="too many failures")
+        jsonl.write(cut_off, words[-1])
+
+    monkeypatch.setattr(api, "check", interrupted)
+    done = ask("adapter.py:backend", "1.0", "2.5")
+    assert "2.5 not run: the run is incomplete: too many failures" in done.stdout
+    assert not (folder / "kept" / "adapter.py-backend-2.5.jsonl").exists()
 
 
 def test_releases_are_counted_from_the_newest(ask, monkeypatch):
