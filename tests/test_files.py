@@ -14,9 +14,8 @@ from conformance.files import new_folder, scratch_folder, writing
 
 _HOLDING = """
 import sys
-from contextlib import suppress
 from pathlib import Path
-from conformance.files import new_folder, scratch_folder, writing
+from conformance.files import new_folder, writing
 with new_folder(Path(sys.argv[1], "folder")) as folder, writing(Path(sys.argv[1], "file")) as file:
     (folder / "inside").touch()
     file.write(b"half")
