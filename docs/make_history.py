@@ -46,8 +46,8 @@ ENGINES = {}
 def history_of(name: str, engine: Engine) -> History:
     """Return what the releases of an engine show; those without a report are run."""
     with open_vectors() as files:
-        checked = Checked(shipped_suite(), files.digests, engine.tier)
-    return history(name, engine.versions, checked, reports=REPORTS, extra=engine.extra)
+        checked = Checked(name, shipped_suite(), files.digests, engine.tier)
+    return history(checked, engine.versions, reports=REPORTS, extra=engine.extra)
 
 
 def page(histories: list[History]) -> str:

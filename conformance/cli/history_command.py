@@ -45,9 +45,9 @@ def run(
         outputs.check(str(file.path) for file in files)
         digests = files.digests
     chosen = {held: digests[held] for held in operators_named(operators or None, list(digests))}
-    checked = Checked(vectors or shipped_suite(), chosen, tier, diagnose)
+    checked = Checked(backend, vectors or shipped_suite(), chosen, tier, diagnose)
     with progress_bar() as progress:
-        made = history(backend, ordered, checked, package=name, progress=progress, **options)
+        made = history(checked, ordered, package=name, progress=progress, **options)
     _show(made, outputs)
 
 

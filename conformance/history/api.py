@@ -6,9 +6,11 @@ import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from conformance.backends import available, parse_backend
+from conformance.check.report import Report
 from conformance.errors import UsageError
 from conformance.files import folder_for, scratch_folder
 from conformance.history.bisection import bisected, observed
@@ -30,28 +32,49 @@ _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What each release is checked with.
+    """What is checked in each release: a backend, as its text names it, with the same vectors.
 
-    `vectors` is the path of vectors, of which those of `tier` are run for the operators in
-    `digests`, which has the digest of each. `diagnose` is that of `conformance.check`.
+    `vectors` is their path; those of `tier` are run, for the operators in `digests`, which has the
+    digest of each. `diagnose` is that of `conformance.check`.
     """
 
+    backend: str
     vectors: Path
     digests: Mapping[str, str]
     tier: str = "standard"
     diagnose: str = "proven"
 
-    def words(self, backend: str, report: Path) -> list[str]:
+    def words(self, report: Path) -> list[str]:
         """Return the arguments of `conformance check` that write a report."""
         named = [word for operator in self.digests for word in ("--operator", operator)]
         settings = ["--tier", self.tier, "--diagnose", self.diagnose]
-        return [backend, str(self.vectors), *named, *settings, "--json", str(report)]
+        return [self.backend, str(self.vectors), *named, *settings, "--json", str(report)]
+
+    def name_of_report(self, version: str) -> str:
+        """Return the name of the file for the report of a release."""
+        return f"{_NOT_IN_NAMES.sub('-', self.backend)}-{version}.jsonl"
+
+    def kept(self, path: Path) -> Report | None:
+        """Return the report at a path, None if there is none that is complete.
+
+        Raises UsageError if it is of something else, which a new one must not replace, and
+        ReportFileError if it is broken.
+        """
+        if not path.exists():
+            return None
+        report = jsonl.read(path)
+        digests = {used.operator: used.digest for used in report.vectors}
+        found = (report.backend, report.tier, digests)
+        if found != (self.backend, self.tier, dict(self.digests)):
+            raise UsageError(f"{path}: of another backend, tier or vectors; name another directory")
+        return report if report.complete else None
 
 
 def package_of(backend: str, package: str = "") -> str:
     """Return the name of the package whose releases a backend has, as pip takes it.
 
-    Raises UsageError for a text that is no backend, or one of which that is not known.
+    That is `package` if it is given, else the engine of a built-in backend. Raises UsageError for
+    a text that is no backend, or one of which it is not known.
     """
     named = parse_backend(backend)
     if named.kind in {"exec", "results"}:
@@ -64,9 +87,8 @@ def package_of(backend: str, package: str = "") -> str:
 
 
 def history(
-    backend: str,
-    versions: Sequence[str],
     checked: Checked,
+    versions: Sequence[str],
     *,
     reports: Path,
     package: str = "",
@@ -83,63 +105,46 @@ def history(
     vectors fail are left out. Raises UsageError for wrong arguments and a report of something
     else, ReportFileError for one that is broken.
     """
-    name, ordered = package_of(backend, package), in_order(versions)
-    named = parse_backend(backend)
-    helpers = available()[named.name].distributions[1:] if named.kind == "builtin" else ()
-    others = [*own_requirements(), *helpers, *extra]
-    done = 0
+    name, ordered = package_of(checked.backend, package), in_order(versions)
+    others = [*own_requirements(), *_helpers(checked.backend), *extra]
+    numbers = count()
 
     def observe(version: str) -> Release:
-        nonlocal done
         if progress is not None:
-            progress(f"{backend} {version}", done, 0 if bisect else len(ordered))
-        done += 1
-        path = reports / f"{_NOT_IN_NAMES.sub('-', backend)}-{version}.jsonl"
-        requirements = [f"{name}=={version}", *others]
-        return _observe(version, path, backend, requirements, checked, installer)
+            total = 0 if bisect else len(ordered)
+            progress(f"{checked.backend} {version}", next(numbers), total)
+        path = reports / checked.name_of_report(version)
+        if (kept := checked.kept(path)) is not None:
+            return Release.of(version, kept)
+        try:
+            report = _run(checked, path, [f"{name}=={version}", *others], installer)
+        except NotRun as problem:
+            return Release(version, str(problem))
+        return Release.of(version, report)
 
     with folder_for(reports):
         releases = (bisected if bisect else observed)(ordered, observe)
     machine = f"{platform.system()} {platform.machine()}"
-    return History(backend, name, checked.tier, tuple(releases), machine)
+    return History(checked.backend, name, checked.tier, tuple(releases), machine)
 
 
-def _observe(
-    version: str,
-    path: Path,
-    backend: str,
-    requirements: Sequence[str],
-    checked: Checked,
-    installer: Installer,
-) -> Release:
-    """Return what a release showed, after a run unless its report is at a path."""
-    if (kept := _kept(path, version, backend, checked)) is not None:
-        return kept
-    with scratch_folder(path) as folder:
-        report = folder / path.name
-        try:
-            python = installer(folder / "environment", requirements)
-            copy_source(folder / "source")
-            check(python, folder / "source", checked.words(backend, report))
-        except NotRun as problem:
-            return Release(version, str(problem))
-        made = jsonl.read(report)
-        if not made.complete:
-            return Release(version, f"the run is incomplete: {made.stopped}")
-        report.replace(path)
-    return Release.of(version, made)
+def _helpers(backend: str) -> tuple[str, ...]:
+    """Return what the adapter of a backend needs besides its engine."""
+    named = parse_backend(backend)
+    return available()[named.name].distributions[1:] if named.kind == "builtin" else ()
 
 
-def _kept(path: Path, version: str, backend: str, checked: Checked) -> Release | None:
-    """Return what a saved report says, None if there is none that is complete.
+def _run(checked: Checked, path: Path, requirements: Sequence[str], installer: Installer) -> Report:
+    """Return the report of a check in a new environment, which is then at a path, too.
 
-    Raises UsageError if it is of something else, which a new one must not replace.
+    Raises NotRun, and leaves nothing, if there is none that is complete.
     """
-    if not path.exists():
-        return None
-    report = jsonl.read(path)
-    digests = {used.operator: used.digest for used in report.vectors}
-    found = (report.backend, report.tier, digests)
-    if found != (backend, checked.tier, dict(checked.digests)):
-        raise UsageError(f"{path}: of another backend, tier or vectors; name another directory")
-    return Release.of(version, report) if report.complete else None
+    with scratch_folder(path) as folder:
+        python = installer(folder / "environment", requirements)
+        copy_source(folder / "source")
+        check(python, folder / "source", checked.words(folder / path.name))
+        report = jsonl.read(folder / path.name)
+        if not report.complete:
+            raise NotRun(f"the run is incomplete: {report.stopped}")
+        (folder / path.name).replace(path)
+    return report
