@@ -17,8 +17,9 @@ from conformance.cli import history_command
 from conformance.history import api, history
 from conformance.history.environment import NotRun
 from conformance.report import jsonl
+from conformance.vectorfile.suite import shipped_suite
 
-OPERATOR = "ONNX-GlobalMaxPool-22"
+VECTORS = shipped_suite() / "ONNX-GlobalMaxPool-22.h5"
 ADAPTER = """
 from conformance.backends import load_backend
 import engine
@@ -50,8 +51,8 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("releases")
     (path / "adapter.py").write_text(ADAPTER)
     (path / "kept").mkdir()
-    settings = {"operators": [OPERATOR], "tier": "smoke", "diagnose": "none"}
-    report = check(load_backend("numpy"), name="adapter.py:backend", **settings)
+    settings = {"name": "adapter.py:backend", "tier": "smoke", "diagnose": "none"}
+    report = check(load_backend("numpy"), VECTORS, **settings)
     jsonl.write(report, path / "kept" / "adapter.py-backend-1.0.jsonl")
     return path
 
@@ -62,7 +63,7 @@ def ask(folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(history_command, "history", partial(history, installer=fake_install))
-    chosen = ("--operator", OPERATOR, "--tier", "smoke", "--diagnose", "none")
+    chosen = ("--vectors", VECTORS, "--tier", "smoke", "--diagnose", "none")
     options = ("--package", "engine", "--reports", "kept", *chosen)
     return lambda *words: run("history", *options, *words)
 
