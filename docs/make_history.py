@@ -40,7 +40,20 @@ class Engine:
     extra: tuple[str, ...] = ()
 
 
-ENGINES = {}
+ENGINES = {
+    # Older releases do not take the operators of opset 22, nor numpy 2.
+    "onnxruntime:opset=19": Engine(
+        "standard",
+        ("1.16.3", "1.20.1", "1.22.1", "1.24.4", "1.26.0", "1.28.0", "1.30.0", "1.32.0"),
+        ("numpy<2",),
+    ),
+    "openvino": Engine(
+        "smoke", ("2024.6.0", "2025.1.0", "2025.4.1", "2026.0.0", "2026.2.1", "2026.4.1")
+    ),
+    "torch": Engine("standard", ("2.6.0", "2.10.0", "2.13.0+cpu", "2.15.0")),
+    "jax": Engine("smoke", ("0.6.2", "0.7.2", "0.8.3", "0.9.2", "0.10.2")),
+}
+"""The smoke tier is for engines that take hundredths of a second to compile each case."""
 
 
 def history_of(name: str, engine: Engine) -> History:
