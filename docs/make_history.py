@@ -8,8 +8,8 @@ stopped. What is below the head of the page is what `conformance history` shows 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance import open_vectors
 from conformance.history import Checked, History, history
@@ -31,8 +31,7 @@ The tables have the number of failing vectors of each group in each release. "Ca
 """
 
 
-@dataclass(frozen=True)
-class Engine:
+class Engine(NamedTuple):
     """Versions of an engine that are run, over vectors of a tier, and what else is installed."""
 
     tier: str
@@ -41,7 +40,7 @@ class Engine:
 
 
 ENGINES = {
-    # Older releases do not take the operators of opset 22, nor numpy 2.
+    # Some are older than opset 22, and than numpy 2.
     "onnxruntime:opset=19": Engine(
         "standard",
         ("1.16.3", "1.20.1", "1.22.1", "1.24.4", "1.26.0", "1.28.0", "1.30.0", "1.32.0"),

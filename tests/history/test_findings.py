@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from conformance.history import History, Release
-from conformance.history.releases import Group
+from support.releases import history_of, release
 
-
-def release(version, *, conforms=(), unsupported=(), **groups):
-    """Return a release with vectors of one-letter ids, those that fail by the title of a group."""
-    verdicts = dict.fromkeys(conforms, "conforms") | dict.fromkeys(unsupported, "unsupported")
-    verdicts |= {vector: "mismatch" for ids in groups.values() for vector in ids}
-    made = tuple(Group(title, (), tuple(ids)) for title, ids in groups.items())
-    return Release(version, verdicts=verdicts, groups=made)
+from conformance.history import Release
 
 
 def findings(*releases):
-    return History("engine", "engine", "standard", releases).findings
+    return history_of(*releases).findings
 
 
 def test_a_failure_of_every_release_has_no_change():
