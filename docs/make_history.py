@@ -50,7 +50,7 @@ ENGINES = {
         "smoke", ("2024.6.0", "2025.1.0", "2025.4.1", "2026.0.0", "2026.2.1", "2026.4.1")
     ),
     "torch": Engine("standard", ("2.6.0", "2.10.0", "2.13.0+cpu", "2.15.0")),
-    "jax": Engine("smoke", ("0.6.2", "0.7.2", "0.8.3", "0.9.2", "0.10.2")),
+    "jax": Engine("smoke", ("0.4.38", "0.5.3", "0.6.2", "0.7.2", "0.8.3", "0.9.2", "0.10.2")),
 }
 """The smoke tier is for engines that take hundredths of a second to compile each case."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
@@ -140,9 +141,12 @@ def _run(checked: Checked, path: Path, requirements: Sequence[str], installer: I
     Raises NotRun, and leaves nothing, if there is none that is complete.
     """
     with scratch_folder(path) as folder:
-        python = installer(folder / "environment", requirements)
-        copy_source(folder / "source")
-        check(python, folder / "source", checked.words(folder / path.name))
+        try:
+            python = installer(folder / "environment", requirements)
+            copy_source(folder / "source")
+            check(python, folder / "source", checked.words(folder / path.name))
+        except NotRun as problem:  # what it says must not depend on where it was tried
+            raise NotRun(str(problem).replace(f"{folder}{os.sep}", "")) from None
         report = jsonl.read(folder / path.name)
         if not report.complete:
             raise NotRun(f"the run is incomplete: {report.stopped}")

@@ -33,11 +33,13 @@ PYTHONPATH="$PYTHONPATH:{folder}" exec {python} "$@"
 
 
 def fake_install(folder, requirements):
-    """Make an environment of this interpreter and a module; there is no release 3.0."""
+    """Make an environment of this interpreter and a module; 3.0 and 4.0 do not install."""
     package, _, version = requirements[0].partition("==")
     if version == "3.0":
         raise NotRun(f"No matching distribution found for {requirements[0]}")
     folder.mkdir()
+    if version == "4.0":
+        raise NotRun(f"{folder}/engine.py is broken")
     (folder / f"{package}.py").write_text(f"VERSION = {version!r}")
     python = folder / "python"
     python.write_text(STARTS.format(folder=folder, python=sys.executable))
@@ -122,6 +124,12 @@ def test_releases_are_counted_from_the_newest(ask, monkeypatch):
     monkeypatch.setattr(history_command, "newest", lambda *of: asked.append(of) or ["1.0", "2.0"])
     assert "2 releases of engine" in ask("adapter.py:backend", "--releases", "2").stdout
     assert asked == [("engine", 2)]
+
+
+def test_a_reason_does_not_name_the_place_of_the_environment(ask):
+    """It is gone then, and of this machine."""
+    shown = ask("adapter.py:backend", "1.0", "4.0").stdout
+    assert "4.0 not run: environment/engine.py is broken" in shown
 
 
 def test_no_release_that_installs_is_wrong_usage(ask):
