@@ -22,7 +22,7 @@ path of its Python. Raises `NotRun`."""
 
 _DISTRIBUTION = "pooling-conformance"
 _LONGEST = 240
-_PREFIX = re.compile(r"^(error|ERROR): ")
+_PREFIX = re.compile(r"^(error|ERROR|cause): ")
 _NO_VERDICT = 2
 """Exit codes of `check` from this one on: the backend was not judged."""
 
