@@ -16,7 +16,7 @@ def observed(versions: Sequence[str], observe: Observe) -> list[Release]:
 
 
 def bisected(versions: Sequence[str], observe: Observe) -> list[Release]:
-    """Return the first and the last release, and those between that differ or tell who differs.
+    """Return the first and the last release, and of those between what places each change.
 
     Where the same vectors fail in two releases, those between them are left out: a change that
     went again between them is not seen. What cannot be run is passed over.

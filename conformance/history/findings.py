@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from conformance.history.releases import Group, Release
@@ -42,7 +43,7 @@ class Finding:
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class History:
     """The releases of the package of a backend, the oldest first, over vectors of a tier.
 
@@ -60,7 +61,7 @@ class History:
         """The releases that were run."""
         return tuple(release for release in self.releases if release.ran)
 
-    @property
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The groups of failures, those of the newest release first."""
         return tuple(_findings(self.ran))
@@ -78,11 +79,10 @@ def _findings(releases: Sequence[Release]) -> Iterator[Finding]:
                 newer = groups.get(group.title, replace(group, ids=()))
                 shared = tuple(trait for trait in newer.shared if trait in group.shared)
                 groups[group.title] = Group(group.title, shared, newer.ids + ids)
-    failures = [release.failures for release in releases]
     for group in groups.values():
         yield Finding(
             group,
-            tuple(len(failing.intersection(group.ids)) for failing in failures),
+            tuple(len(release.failures.intersection(group.ids)) for release in releases),
             tuple(change for pair in pairwise(releases) for change in _changes(pair, group.ids)),
         )
 

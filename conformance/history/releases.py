@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from conformance.check.report import FAILURES, Report, Verdict
 from conformance.errors import UsageError
@@ -32,7 +33,7 @@ class Group:
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Release:
     """What one release showed: the part of its report that a history needs.
 
@@ -69,12 +70,12 @@ class Release:
         """Whether there are verdicts."""
         return bool(self.verdicts)
 
-    @property
+    @cached_property
     def failures(self) -> frozenset[str]:
         """The ids of the vectors that fail."""
         return frozenset(id_ for id_, verdict in self.verdicts.items() if verdict in self.failing)
 
-    @property
+    @cached_property
     def counts(self) -> Counter[Verdict]:
         """How many vectors have each verdict."""
         return Counter(self.verdicts.values())
