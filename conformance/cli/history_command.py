@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from conformance.backends import parse_backend
 from conformance.cli.outputs import Outputs
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
@@ -42,7 +44,7 @@ def run(
     if not ordered:
         raise UsageError("no version is given; --releases 6 means the newest six")
     with opened(vectors, unchecked=True) as files:
-        outputs.check(str(file.path) for file in files)
+        outputs.check(chain((str(file.path) for file in files), parse_backend(backend).paths))
         digests = files.digests
     chosen = {held: digests[held] for held in operators_named(operators or None, list(digests))}
     checked = Checked(backend, vectors or shipped_suite(), chosen, tier, diagnose)

@@ -15,29 +15,33 @@ def describe(histories: Sequence[History]) -> doc.Document:
     """Return histories one after another, without a conclusion: a history does not judge."""
     return doc.Document(
         title="Releases compared",
-        sections=tuple(section for history in histories for section in _sections(history)),
+        sections=tuple(
+            section
+            for number, history in enumerate(histories, 1)
+            for section in _sections(number, history)
+        ),
         footer=doc.FOOTER,
     )
 
 
-def _sections(history: History) -> Iterator[doc.Section]:
+def _sections(number: int, history: History) -> Iterator[doc.Section]:
     name = history.backend
     yield doc.Section(
         name,
         (doc.Paragraph(_heading(history)), _releases(history), *_left_out(history)),
-        name=f"{name}-releases",
+        name=f"releases-{number}",
         short=name,
     )
     yield doc.Section(
         f"Failures of {name} by release",
         (_by_release(history),),
-        name=f"{name}-failures",
+        name=f"failures-{number}",
         intro="Failing vectors, grouped as in the report of the newest release that fails them.",
     )
     yield doc.Section(
         f"What came and went in {name}",
         (doc.listing(_changed(found) for found in history.findings if found.changes),),
-        name=f"{name}-changes",
+        name=f"changes-{number}",
     )
 
 

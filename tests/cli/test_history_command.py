@@ -146,6 +146,7 @@ def test_no_release_that_installs_is_wrong_usage(ask):
         (["exec:./engine", "1.0"], "a history is that of a Python package, not of exec:"),
         (["adapter.py:backend", "1.0", "--operator", "Softmax-1"], "Softmax-1"),
         (["adapter.py:backend", "1.0", "--markdown", "-"], "- is not possible"),
+        (["adapter.py:backend", "1.0", "--html", "adapter.py"], "this command reads it"),
         (["adapter.py:backend", "1.0", "--vectors", "gone"], "gone: no such file or directory"),
         (
             ["adapter.py:backend", "1.0", "--tier", "standard"],
