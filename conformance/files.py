@@ -84,7 +84,7 @@ class _Unfinished:
                 self._make(self.part)
                 self._lock = _locked(self.part)
         except BaseException:
-            self._remove()
+            self.remove()
             raise
         return self.part
 
@@ -93,7 +93,7 @@ class _Unfinished:
             if kind is None:
                 self._finish()
         finally:
-            self._remove()
+            self.remove()
 
     def _finish(self) -> None:
         """Give it its name, in place of a file or an empty folder. A file is then on the disk."""
@@ -107,7 +107,7 @@ class _Unfinished:
         with suppress(OSError):  # not every system opens folders
             _sync(self.path.parent)
 
-    def _remove(self) -> None:
+    def remove(self) -> None:
         """Leave nothing of what was not finished."""
         _remove(self.part)
         self._unlock()
@@ -226,6 +226,19 @@ def renewed_folder(path: Path, marker: str, content: bytes, kind: str) -> Iterat
 def _holds(path: Path, content: bytes) -> bool:
     """Say whether a file has this content; one that is larger is not read."""
     return size_of(path) == len(content) and path.read_bytes() == content
+
+
+@contextmanager
+def scratch_folder(beside: Path) -> Iterator[Path]:
+    """Yield a new folder beside a path, which is gone when the block ends.
+
+    Those that killed processes left there are removed first.
+    """
+    folder = _Unfinished(beside.absolute(), Path.mkdir)
+    try:
+        yield folder.__enter__()  # it is never finished
+    finally:
+        folder.remove()
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import pytest
 from support.fakes import check
 from support.paths import DOCS, ROOT
 from support.random_cases import EVERY
+from support.releases import history_of, release
 
 import conformance
 from conformance.check.report import VERDICTS
@@ -271,6 +272,15 @@ def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeyp
     assert engines.report_of("numpy", "page", digests, tier="smoke").started == made.started
     with pytest.raises(pytest.fail.Exception, match="run again"):
         engines.report_of("numpy", "page", digests | {"AvgPool-1": "other"}, tier="smoke")
+
+
+def test_the_page_of_releases_has_a_part_for_each_engine():
+    """Below its own head, without the title of a report."""
+    history = history_of(release("1.0", conforms="a"), release("2.0", wrong="a"))
+    page = script("make_history").page([history, history])
+    titles = [line for line in page.splitlines() if line.startswith("# ")]
+    assert titles == ["# Releases of engines"]
+    assert page.count("came in 2.0, after 1.0: 1 vector") == 2
 
 
 def without_numbers(text):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from support.paths import ROOT
 
 from conformance.errors import UsageError
-from conformance.files import new_folder, renewed_folder, writing
+from conformance.files import new_folder, renewed_folder, scratch_folder, writing
 
 _HOLDING = """
 import sys
@@ -124,3 +125,22 @@ def test_a_folder_with_another_marker_is_not_renewed(tmp_path, content):
     wanted = "give a new folder, an empty one or one of ours"
     with pytest.raises(UsageError, match=wanted), renewed(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
+def test_nothing_of_a_scratch_folder_stays(tmp_path, error):
+    """However its block ends."""
+    with suppress(KeyboardInterrupt), scratch_folder(tmp_path / "report") as folder:
+        (folder / "environment").mkdir()
+        (folder / "environment" / "file").touch()
+        assert names(tmp_path) == [folder.name]
+        if error:
+            raise error
+    assert names(tmp_path) == []
+
+
+def test_a_scratch_folder_takes_the_place_of_those_of_killed_processes(holder, tmp_path):
+    holder.kill()
+    holder.wait()
+    with scratch_folder(tmp_path / "report") as folder:
+        assert names(tmp_path) == [folder.name]

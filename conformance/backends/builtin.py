@@ -43,13 +43,17 @@ class Builtin:
         return not self.missing
 
     @property
+    def distributions(self) -> tuple[str, ...]:
+        """What it needs, by the names that pip takes: the engine, then its helpers."""
+        return (self.distribution or self.package, *self.helpers)
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """What has to be installed, by the names that pip takes."""
-        needed = {self.package: self.distribution or self.package}
-        needed |= {helper: helper for helper in self.helpers}
+        packages = (self.package, *self.helpers)
         return tuple(
             distribution
-            for package, distribution in needed.items()
+            for package, distribution in zip(packages, self.distributions, strict=True)
             if importlib.util.find_spec(package) is None
         )
 

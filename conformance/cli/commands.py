@@ -36,7 +36,12 @@ from conformance.cli.options import (
     vectors_argument,
     worker_options,
 )
-from conformance.cli.outputs import comparison_options, report_options, reveal_options
+from conformance.cli.outputs import (
+    comparison_options,
+    history_options,
+    report_options,
+    reveal_options,
+)
 
 _EXIT_CODES = """\b
 Exit codes: 0 done or conforms, 1 does not conform, 2 wrong usage,
@@ -202,6 +207,46 @@ def compare() -> None:
     Each BACKEND is one that `check` takes. VECTORS is a file or a directory, the shipped suite by
     default. Exits 0 if every backend was run, whatever it answered: `check` judges. Exits 2 if
     one could not be run; the others are compared all the same.
+    """
+
+
+@main.command("history")
+@click.argument("backend")
+@click.argument("versions", metavar="[VERSION]...", nargs=-1)
+@click.option(
+    "--releases", "count", type=COUNT, metavar="N", help="Also the N newest ones that pip knows."
+)
+@click.option("--bisect", is_flag=True, help="Run only releases that place a change.")
+@click.option(
+    "--package", default="", metavar="NAME", help="What has versions, for a backend of your own."
+)
+@click.option(
+    "--with",
+    "extra",
+    multiple=True,
+    metavar="REQUIREMENT",
+    help="Also install this in every environment; repeatable.",
+)
+@click.option(
+    "--reports",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".conformance", "history"),
+    show_default=True,
+    metavar="DIR",
+    help="The report of each release, as JSON lines; one that is there is not made again.",
+)
+@click.option("--vectors", type=PATH, help="A file or a directory.  [default: the shipped suite]")
+@operator_option
+@tier_option("The largest tier to run.")
+@diagnose_option
+@history_options
+@body_in("history_command")
+def history() -> None:
+    """Say in which release of an engine each failure came or went.
+
+    BACKEND is a built-in name such as onnxruntime, or a callable as for `check`, with --package.
+    Each VERSION is installed in an environment of its own, checked there and removed again; what
+    does not install is said. Exits 0 if some release was run, whatever it answered: `check` judges.
     """
 
 

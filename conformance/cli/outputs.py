@@ -91,6 +91,10 @@ reveal_options = file_options(
     markdown="Write it as Markdown; - is standard output.",
     html="Write it as a web page that stands alone.",
 )
+history_options = file_options(
+    markdown="Also write it as a markdown page.",
+    html="Also write it as a web page that stands alone.",
+)
 
 
 def check_writable(

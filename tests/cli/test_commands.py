@@ -41,6 +41,7 @@ COMMANDS = [
     "generate",
     "check",
     "compare",
+    "history",
     "report",
     "diff",
     "merge",

@@ -2,9 +2,9 @@
 
 The adapter translates attributes and nothing else: what one call of a torch function cannot
 express is `Unsupported`, and what torch itself refuses stays torch's own exception (a type it does
-not implement is a NotImplementedError, hence unsupported too). Its indices are int64 and count the
-cells of a plane; where a case counts others, values are computed alone. Its lp_pool pads nothing
-and adds powers with their sign: norms are those of even exponents.
+not implement is unsupported too). Its indices are int64 and count the cells of a plane; where a
+case counts others, values are computed alone. Its lp_pool pads nothing and adds powers with their
+sign: norms are those of even exponents.
 
 A gradient is that of torch.autograd, through the same call. Strides and offsets of inputs are
 passed on; an input with negative strides, which torch has not, is copied first.
@@ -54,8 +54,9 @@ _ADAPTIVE = {
 }
 _PLANE = 2
 """The axis from which on torch's indices count cells."""
-_MOST_PADDING = re.compile("at most half of|equal to half of")
-"""What torch says of pads that its documentation excludes: it is no fault, and no other says it."""
+_NOT_TAKEN = re.compile("at most half of|equal to half of|not implemented for")
+"""What torch says of pads that its documentation excludes, and older releases of a type: it is no
+fault, and no other says it."""
 
 # torch warns once per process that it got a read-only array, which inputs here are on purpose:
 # none of these functions writes to its input
@@ -94,7 +95,7 @@ class Torch:
         try:
             return _returned(self._computed(partial(_call, pool, arguments), data, gradient))
         except RuntimeError as refusal:
-            if _MOST_PADDING.search(str(refusal)):
+            if _NOT_TAKEN.search(str(refusal)):
                 raise Unsupported(str(refusal)) from None
             raise
 

@@ -23,6 +23,7 @@ from conformance.errors import Unsupported
 
 pytest.importorskip("torch")
 
+from conformance.backends.engines import torch_backend
 from conformance.backends.engines.torch_backend import backend
 
 pytestmark = pytest.mark.needs_engine("torch")
@@ -133,6 +134,18 @@ def test_what_torch_cannot_say(given, reason):
     """One call of torch cannot express it: unsupported, with the reason."""
     with pytest.raises(Unsupported, match=reason):
         backend("MaxPool-1", [ROW], given)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, NotImplementedError])
+def test_a_type_that_torch_does_not_implement_is_unsupported(monkeypatch, error):
+    """Whichever of the two exceptions a release raises."""
+
+    def refuse(*_, **__):
+        raise error('"avg_pool2d" not implemented for "Half"')
+
+    monkeypatch.setitem(torch_backend._SLIDING, "average", (refuse,) * 3)
+    with pytest.raises(NotImplementedError, match="not implemented for"):
+        backend("AvgPool-1", [ROW], pooling([2], exclude_pad=True))
 
 
 def test_unsupported_operators():

@@ -1,0 +1,13 @@
+"""Released versions of an engine, each checked in an environment of its own.
+
+`history` runs them and keeps their reports; the values it returns say in which release each group
+of failures came or went.
+"""
+
+from __future__ import annotations
+
+from conformance.history.api import Checked, history
+from conformance.history.findings import Change, Finding, History
+from conformance.history.releases import Release, newest
+
+__all__ = ["Change", "Checked", "Finding", "History", "Release", "history", "newest"]

@@ -1,0 +1,178 @@
+"""`conformance history`: its arguments, what it keeps and says, how it ends.
+
+The releases are of a package that a fake installer makes: one file, with the version in it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from support.command_line import run
+
+from conformance import check, load_backend
+from conformance.cli import history_command
+from conformance.history import api, history
+from conformance.history.environment import NotRun
+from conformance.report import jsonl
+from conformance.vectorfile.suite import shipped_suite
+
+VECTORS = shipped_suite() / "ONNX-GlobalMaxPool-22.h5"
+ADAPTER = """
+from conformance.backends import load_backend
+import engine
+right = load_backend("numpy")
+def backend(*case):
+    return right(*case) + (engine.VERSION == "2.0")
+"""
+STARTS = """#!/bin/sh
+PYTHONPATH="$PYTHONPATH:{folder}" exec {python} "$@"
+"""
+
+
+def fake_install(folder, requirements):
+    """Make an environment of this interpreter and a module; 3.0 and 4.0 do not install."""
+    package, _, version = requirements[0].partition("==")
+    if version == "3.0":
+        raise NotRun(f"No matching distribution found for {requirements[0]}")
+    folder.mkdir()
+    if version == "4.0":
+        raise NotRun(f"{folder}/engine.py is broken")
+    (folder / f"{package}.py").write_text(f"VERSION = {version!r}")
+    python = folder / "python"
+    python.write_text(STARTS.format(folder=folder, python=sys.executable))
+    python.chmod(0o755)
+    return python
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with an adapter, and a report of release 1.0."""
+    path = tmp_path_factory.mktemp("releases")
+    (path / "adapter.py").write_text(ADAPTER)
+    (path / "kept").mkdir()
+    settings = {"name": "adapter.py:backend", "tier": "smoke", "diagnose": "none"}
+    report = check(load_backend("numpy"), VECTORS, **settings)
+    jsonl.write(report, path / "kept" / "adapter.py-backend-1.0.jsonl")
+    return path
+
+
+@pytest.fixture
+def ask(folder, monkeypatch):
+    """Return what runs the command there; causes are not searched for, which takes seconds."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(history_command, "history", partial(history, installer=fake_install))
+    chosen = ("--vectors", VECTORS, "--tier", "smoke", "--diagnose", "none")
+    options = ("--package", "engine", "--reports", "kept", *chosen)
+    return lambda *words: run("history", *options, *words)
+
+
+@pytest.fixture(scope="module")
+def reports(folder):
+    """Return the reports of two releases; the first test makes that of the second."""
+    return [folder / "kept" / f"adapter.py-backend-{version}.jsonl" for version in ("1.0", "2.0")]
+
+
+def test_it_says_what_came_with_which_release(ask, reports):
+    """A release that does not install is one line, and the others are run."""
+    done = ask("adapter.py:backend", "3.0", "2.0", "1.0", "--markdown", "page.md")
+    assert done.exit_code == 0, done.output
+    assert "2 releases of engine, 60 vectors of tier smoke" in done.stdout
+    assert "came in 2.0, after 1.0: 45 vectors (45 conforms in 1.0)" in done.stdout
+    assert "went in 2.0" not in done.stdout
+    assert "3.0 not run: No matching distribution found for engine==3.0" in done.stdout
+    assert [jsonl.read(path).counts["mismatch"] for path in reports] == [0, 45]
+
+
+def test_nothing_but_reports_stays(ask, reports):
+    assert sorted(reports[0].parent.iterdir()) == reports
+
+
+def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypatch):
+    monkeypatch.setattr(history_command, "history", partial(history, installer=None))
+    before = [path.stat().st_mtime_ns for path in reports]
+    done = ask("adapter.py:backend", "1.0", "2.0", "--html", "page.html")
+    assert done.exit_code == 0, done.output
+    assert [path.stat().st_mtime_ns for path in reports] == before
+    assert "came in 2.0" in (folder / "page.html").read_text()
+
+
+def test_a_report_of_a_run_that_was_cut_short_is_made_again(ask, reports, folder):
+    """It would show failures that went, since they were not reached."""
+    cut_off = replace(jsonl.read(reports[0]), complete=False, stopped="interrupted")
+    jsonl.write(cut_off, folder / "kept" / "adapter.py-backend-3.0.jsonl")
+    done = ask("adapter.py:backend", "1.0", "3.0")
+    assert "3.0 not run: No matching distribution" in done.stdout
+
+
+def test_a_run_that_is_cut_short_is_no_release_that_was_run(ask, reports, folder, monkeypatch):
+    def interrupted(python, source, words):
+        cut_off = replace(jsonl.read(reports[0]), complete=False, stopped="too many failures")
+        jsonl.write(cut_off, words[-1])
+
+    monkeypatch.setattr(api, "check", interrupted)
+    done = ask("adapter.py:backend", "1.0", "2.5")
+    assert "2.5 not run: the run is incomplete: too many failures" in done.stdout
+    assert not (folder / "kept" / "adapter.py-backend-2.5.jsonl").exists()
+
+
+def test_releases_are_counted_from_the_newest(ask, monkeypatch):
+    asked = []
+    monkeypatch.setattr(history_command, "newest", lambda *of: asked.append(of) or ["1.0", "2.0"])
+    assert "2 releases of engine" in ask("adapter.py:backend", "--releases", "2").stdout
+    assert asked == [("engine", 2)]
+
+
+def test_a_reason_does_not_name_the_place_of_the_environment(ask):
+    """It is gone then, and of this machine."""
+    shown = ask("adapter.py:backend", "1.0", "4.0").stdout
+    assert "4.0 not run: environment/engine.py is broken" in shown
+
+
+def test_no_release_that_installs_is_wrong_usage(ask):
+    done = ask("adapter.py:backend", "3.0")
+    assert (done.exit_code, done.stderr) == (2, "error: no release of engine was run: see above\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["adapter.py:backend"], "no version is given; --releases 6 means the newest six"),
+        (["adapter.py:backend", "latest"], "'latest' is no version: give one such as 1.20.0"),
+        (["nothing", "1.0"], "no backend 'nothing'"),
+        (["exec:./engine", "1.0"], "a history is that of a Python package, not of exec:"),
+        (["adapter.py:backend", "1.0", "--operator", "Softmax-1"], "Softmax-1"),
+        (["adapter.py:backend", "1.0", "--markdown", "-"], "- is not possible"),
+        (["adapter.py:backend", "1.0", "--html", "adapter.py"], "this command reads it"),
+        (["adapter.py:backend", "1.0", "--vectors", "gone"], "gone: no such file or directory"),
+        (
+            ["adapter.py:backend", "1.0", "--tier", "standard"],
+            "of another backend, tier or vectors",
+        ),
+    ],
+)
+def test_wrong_arguments(ask, words, said):
+    done = ask(*words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_backend_of_ones_own_names_its_package(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = run("history", "adapter.py:backend", "1.0")
+    assert (done.exit_code, "--package NAME" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("content", ["", "not a report\n", '{"kind": "header"}\n' * 2])
+def test_a_broken_report_is_one_line_and_stays(ask, folder, content):
+    path = folder / "kept" / "adapter.py-backend-1.5.jsonl"
+    path.write_text(content)
+    done = ask("adapter.py:backend", "1.5")
+    assert done.exit_code == 3
+    assert done.stderr.startswith("error: kept/adapter.py-backend-1.5.jsonl: ")
+    assert path.read_text() == content
+    path.unlink()

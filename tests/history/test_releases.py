@@ -1,0 +1,57 @@
+"""The order of versions, the newest of a package, and what a report says of a release."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from conformance.errors import UsageError
+from conformance.history import newest
+from conformance.history.releases import in_order
+
+LISTED = "engine (2.0)\nAvailable versions: 2.0, 1.10.0, 1.9.1, 1.9.0\n  INSTALLED: 1.9.0\n"
+
+
+def test_versions_are_ordered_by_their_numbers():
+    """Not by their letters; what comes before a release and after it is where it belongs."""
+    ordered = ["1.9", "1.10.dev1", "1.10rc1", "1.10", "1.10+cpu", "1.10.post1", "1.10.1", "2025.0"]
+    assert in_order(ordered[::-1]) == ordered
+
+
+def test_a_version_given_twice_is_one():
+    assert in_order(["1.0", "2.0", "1.0"]) == ["1.0", "2.0"]
+
+
+@pytest.mark.parametrize("text", ["", "newest", "--index-url=x", "1.0/../..", "1.0 2.0", "1" * 99])
+def test_a_text_that_is_no_version(text):
+    """It would become an argument of pip and the name of a file."""
+    with pytest.raises(UsageError, match="is no version"):
+        in_order([text])
+
+
+@pytest.fixture
+def pip(monkeypatch):
+    """Let pip answer with a text."""
+
+    def answer(text):
+        done = subprocess.CompletedProcess([], 0, text)
+        monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+
+    return answer
+
+
+def test_the_newest_are_the_first_that_pip_lists(pip):
+    pip(LISTED)
+    assert newest("engine", 2) == ["1.10.0", "2.0"]
+
+
+def test_all_of_them_where_there_are_fewer(pip):
+    pip(LISTED)
+    assert len(newest("engine", 9)) == 4
+
+
+def test_a_package_that_pip_does_not_know(pip):
+    pip("")
+    with pytest.raises(UsageError, match="knows no releases of 'engine'"):
+        newest("engine", 2)
