@@ -28,15 +28,6 @@ def apart(operator, inputs, attributes):
         raise RuntimeError("in the process of the harness")
     return right(operator, inputs, attributes)
 
-def partial(operator, inputs, attributes):
-    if attributes.get("rounding_type") == "ceil":
-        raise NotImplementedError("no ceil")
-    return right(operator, inputs, attributes)
-
-
-def general(operator, inputs, attributes):
-    return inputs[0] if 0 in attributes["strides"] else right(operator, inputs, attributes)
-
 def leaving_a_mark(operator, inputs, attributes):
     open(os.environ["MARK"], "w").close()
     return right(operator, inputs, attributes)

@@ -22,14 +22,6 @@ PLUGIN = ("-p", "no:conformance", "-p", "conformance.pytest_plugin", "-p", "no:h
 BACKENDS = """
 from conformance.operators import evaluate
 
-def partial(operator, inputs, attributes):
-    if attributes.get("rounding_type") == "ceil":
-        raise NotImplementedError("no ceil")
-    return right(operator, inputs, attributes)
-
-def general(operator, inputs, attributes):
-    return inputs[0] if 0 in attributes["strides"] else right(operator, inputs, attributes)
-
 def unsupported(operator, inputs, attributes):
     raise NotImplementedError("nothing yet")
 

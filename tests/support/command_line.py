@@ -33,11 +33,19 @@ def hanging(operator, inputs, attributes):
     if attributes.get("rounding_type") == "ceil":
         threading.Event().wait()
     return right(operator, inputs, attributes)
+
+def partial(operator, inputs, attributes):
+    if attributes.get("rounding_type") == "ceil":
+        raise NotImplementedError("no ceil")
+    return right(operator, inputs, attributes)
+
+def general(operator, inputs, attributes):
+    return inputs[0] if 0 in attributes["strides"] else right(operator, inputs, attributes)
 """
 
 
 def write_backends(folder, more=""):
-    """Write backends.py: right, upper, crashing, hanging, and more as Python text."""
+    """Write backends.py: those above, the right one, and more as Python text."""
     (folder / "backends.py").write_text(_BACKENDS + more)
 
 

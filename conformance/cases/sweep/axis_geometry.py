@@ -61,6 +61,17 @@ class Axis(NamedTuple):
         return span_of(self.k, self.n)
 
 
+class Levels(NamedTuple):
+    """The levels of an axis, but for its width."""
+
+    mode: str
+    kernel: str
+    stride: str
+    padding: str
+    fit: str
+    dilation: str = "one"
+
+
 def windows_of(axis: Axis, mode: str) -> int:
     """Return the number of windows (rounded down) under explicit, same or valid pads."""
     if mode == "same":
@@ -81,42 +92,19 @@ def _slack(axis: Axis, mode: str) -> int:
 
 
 @cache
-def candidates(
-    mode: str,
-    kernel: str,
-    stride: str,
-    pads: str,
-    fit: str,
-    width: str | None,
-    dilation: str = "one",
-) -> tuple[Axis, ...]:
+def candidates(levels: Levels, width: str | None) -> tuple[Axis, ...]:
     """Return axes that satisfy all levels; `width` None asks for any small number of windows."""
-    return tuple(_candidates(mode, kernel, stride, pads, fit, width, dilation))
+    return tuple(_candidates(levels, width))
 
 
 @cache
-def feasible(
-    mode: str,
-    kernel: str,
-    stride: str,
-    pads: str,
-    fit: str,
-    width: str | None,
-    dilation: str = "one",
-) -> bool:
+def feasible(levels: Levels, width: str | None) -> bool:
     """Whether some axis satisfies all levels: the first one found says so."""
-    return any(True for _ in _candidates(mode, kernel, stride, pads, fit, width, dilation))
+    return any(True for _ in _candidates(levels, width))
 
 
-def _candidates(
-    mode: str,
-    kernel: str,
-    stride: str,
-    pads: str,
-    fit: str,
-    width: str | None,
-    dilation: str = "one",
-) -> Iterator[Axis]:
+def _candidates(levels: Levels, width: str | None) -> Iterator[Axis]:
+    mode, kernel, stride, pads, fit, dilation = levels
     for (k, d), n in product(_kernels(kernel), _DILATION_NUMBERS[dilation]):
         more = (k - 1) * (n - 1)  # cells that a dilated window spans beyond the others
         size = None if d is None else d + more
@@ -131,7 +119,7 @@ def _candidates(
 @cache
 def plain(mode: str, width: str | None, dilation: str = "one", *, padded: bool) -> tuple[Axis, ...]:
     """Return small axes of every kind, to stand beside the axis that a row is about."""
-    levels = product(
+    every = product(
         ("odd", "even", "one"),
         STRIDES,
         ("begin", "end", "end-larger", "none") if padded else ("none",),
@@ -139,8 +127,8 @@ def plain(mode: str, width: str | None, dilation: str = "one", *, padded: bool) 
     )
     return tuple(
         axis
-        for kernel, stride, pads, fit in levels
-        for axis in candidates(mode, kernel, stride, pads, fit, width, dilation)
+        for levels in every
+        for axis in candidates(Levels(mode, *levels, dilation), width)
         if axis.k <= 3 and axis.s <= 3
     )
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import NamedTuple
 
 from conformance.cases.sweep import axis_geometry, suited
-from conformance.cases.sweep.axis_geometry import Axis
+from conformance.cases.sweep.axis_geometry import Axis, Levels
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
@@ -147,18 +146,18 @@ def _geometry_constraints(operator: Operator) -> list[Constraint]:
         *_AXIS_FACTORS,
     )
 
-    def of_an_axis(levels: Sequence[str]) -> _Levels:
+    def of_an_axis(levels: Sequence[str]) -> Levels:
         given = dict(zip(names, levels, strict=True))
         mode = modes[given.get("auto_pad", ABSENT)]
         of_axis = {name: given[name] for name in _AXIS_FACTORS}
-        return _Levels(mode=mode, dilation=given.get("dilation", "one"), **of_axis)
+        return Levels(mode=mode, dilation=given.get("dilation", "one"), **of_axis)
 
     def some_numbers(*levels: str) -> bool:
-        return of_an_axis(levels).feasible(None)
+        return axis_geometry.feasible(of_an_axis(levels), None)
 
     def some_numbers_with_width(axes: int, width: str, *levels: str) -> bool:
         # With several axes, the width is that of the last and the other levels another's.
-        return axes > 1 or of_an_axis(levels).feasible(width)
+        return axes > 1 or axis_geometry.feasible(of_an_axis(levels), width)
 
     def some_equal_numbers(axes: int, alike: str, *levels: str) -> bool:
         if alike == "nothing":
@@ -241,25 +240,6 @@ def _data_constraints() -> list[Constraint]:
 _AXIS_FACTORS = ("kernel", "stride", "padding", "fit")
 
 
-class _Levels(NamedTuple):
-    """The levels of the axis that a row is about, but for its width."""
-
-    mode: str
-    kernel: str
-    stride: str
-    padding: str
-    fit: str
-    dilation: str
-
-    def feasible(self, width: str | None) -> bool:
-        """Say whether some numbers satisfy the levels, with so many windows."""
-        return axis_geometry.feasible(*self[:-1], width, self.dilation)
-
-    def candidates(self, width: str | None) -> tuple[Axis, ...]:
-        """Return the numbers that satisfy the levels, with so many windows."""
-        return axis_geometry.candidates(*self[:-1], width, self.dilation)
-
-
 def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()) -> list[Axis]:
     """Return the numbers of each axis: one satisfies the levels, the others are small and plain.
 
@@ -269,7 +249,7 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
     level = {name: str(value) for name, value in row.items()}
     axes, width, alike = int(level["axes"]), level["width"], level["alike"]
     of_axis = {name: level[name] for name in _AXIS_FACTORS}
-    levels = _Levels(mode=mode, dilation=level.get("dilation", "one"), **of_axis)
+    levels = Levels(mode=mode, dilation=level.get("dilation", "one"), **of_axis)
     # Of the numbers that fit, the smaller do: the suite is shipped.
     share = 8 if axes > 2 or int(level["channels"]) > 5 else 3
     most = None if alike == "nothing" else axes
@@ -292,12 +272,12 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
 
 
 @cache
-def _focused(levels: _Levels, width: str | None, alike: int | None, share: int) -> Sequence[Axis]:
+def _focused(levels: Levels, width: str | None, alike: int | None, share: int) -> Sequence[Axis]:
     """Return what the axis that a row is about may be, if as many axes as `alike` share its kernel.
 
     Of all that satisfy the levels, the smallest part of `share`.
     """
-    options = levels.candidates(width)
+    options = axis_geometry.candidates(levels, width)
     if alike is not None:
         options = tuple(axis for axis in options if axis.k**alike <= _SHARED_VOLUME)
     return _smallest(options, share)

@@ -12,6 +12,7 @@ from conformance.cases.sweep.axis_geometry import (
     PADS,
     STRIDES,
     WIDTHS,
+    Levels,
     candidates,
     fit_of,
     plain,
@@ -22,7 +23,7 @@ MODES = ("explicit", "same", "valid")
 EVERY = [
     (levels, axis)
     for levels in product(MODES, KERNELS, STRIDES, PADS, FITS)
-    for axis in candidates(*levels, None)
+    for axis in candidates(Levels(*levels), None)
 ]
 
 
@@ -83,7 +84,7 @@ def test_the_number_of_windows_is_within_its_level(width):
     counts = [
         windows_of(axis, mode)
         for mode, fit in product(MODES, FITS)
-        for axis in candidates(mode, "odd", "one", "begin", fit, width)
+        for axis in candidates(Levels(mode, "odd", "one", "begin", fit), width)
     ]
     assert counts
     assert int(low) <= min(counts) <= max(counts) <= int(high or low)
