@@ -32,12 +32,15 @@ CALL = {
     "inputs": [{"dtype": "float32", "shape": [1, 1, 2, 2]}],
 }
 CELLS = bytes.fromhex("0000803f 00000040 00004040 00008040")
+OPERATORS = ("AvgPool-1", "MaxPool-1")
 # Vectors of the smoke tier in the element types that each supports.
 SUPPORTED = {
     "c": {"float32"},
     "javascript": {"float32", "float64"},
     "python": {"float32", "float64"},
+    "rust": {"float32"},
 }
+NEEDED = {"javascript": "node", "rust": "rustc"}
 
 
 def compiled(target, *flags):
@@ -55,22 +58,28 @@ def compiled(target, *flags):
 def commands(tmp_path_factory):
     """Return the command of each example; the C one stops at undefined behaviour if it can."""
     folder = tmp_path_factory.mktemp("compiled")
-    plain, strict = folder / "plain", folder / "strict"
+    plain, strict, rust = folder / "plain", folder / "strict", folder / "rust"
     done = compiled(plain)
     assert (done.returncode, done.stderr) == (0, "")
     checks = compiled(strict, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    if shutil.which("rustc"):
+        words = ["rustc", "-O", "-D", "warnings", EXAMPLES / "exec_backend.rs", "-o", rust]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
     return {
         "c": shlex.quote(str(plain if checks.returncode else strict)),
         "javascript": shlex.join(["node", str(EXAMPLES / "javascript" / "exec_backend.mjs")]),
         "python": shlex.join([sys.executable, str(EXAMPLES / "exec_backend.py")]),
+        "rust": shlex.quote(str(rust)),
     }
 
 
 @pytest.fixture(params=[*SUPPORTED])
 def language(request):
     """Return which example to look at."""
-    if request.param == "javascript" and shutil.which("node") is None:
-        pytest.skip("there is no node")
+    needed = NEEDED.get(request.param)
+    if needed and shutil.which(needed) is None:
+        pytest.skip(f"there is no {needed}")
     return request.param
 
 
@@ -88,15 +97,16 @@ def conversation(command, sent):
 
 
 def test_it_conforms_on_all_it_supports(command, language):
-    """Every vector of the smoke tier of its operators and types conforms; others are not run."""
+    """Every vector of the smoke tier of its operators and types conforms."""
     if not list((ROOT / "vectors").glob("*.h5")):
         pytest.skip("the shipped vectors are not there")
     with Isolated(External(command).launch, timeout=60) as runner:
-        report = run(runner, selection=Selection(tier="smoke"), name="example")
+        selection = Selection(OPERATORS, tier="smoke")
+        report = run(runner, selection=selection, name="example")
     assert report.ok, report.problems
     ran = [each for each in report.results if each.verdict != "unsupported"]
     assert {each.verdict for each in ran} == {"conforms"}
-    for operator in ("AvgPool-1", "MaxPool-1"):
+    for operator in OPERATORS:
         of_operator = [each for each in report.results if each.operator == operator]
         expected = {each.id for each in of_operator if each.dtype in SUPPORTED[language]}
         assert expected <= {each.id for each in ran}
@@ -202,8 +212,11 @@ def test_invalid_and_absurd_attributes_are_errors(command, changed):
         HELLO + b'{"call": [1, {"a": "}"',
     ],
 )
-def test_a_line_that_no_harness_writes_is_no_crash_of_memory(commands, line):
-    """The C example says in one line what it stumbled over, and exits with status 2."""
-    done = conversation(commands["c"], line)
+@pytest.mark.parametrize("compiled_language", ["c", "rust"])
+def test_a_line_that_no_harness_writes_is_no_crash_of_memory(commands, compiled_language, line):
+    """The compiled examples say in one line what they stumbled over, and exit with status 2."""
+    if compiled_language == "rust" and shutil.which("rustc") is None:
+        pytest.skip("there is no rustc")
+    done = conversation(commands[compiled_language], line)
     assert done.returncode == 2
     assert re.fullmatch(rb"exec_backend: [^\n]*\n", done.stderr)

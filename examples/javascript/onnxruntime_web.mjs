@@ -19,7 +19,7 @@ const ARRAYS = {
 const KINDS = ["AveragePool", "MaxPool", "LpPool"];
 const OPERATORS = [...KINDS, ...KINDS.map((kind) => `Global${kind}`)];
 const OPSET = 22;
-const NOT_DONE = /Could not find an implementation|Unsupported pooling size/; // in its messages
+const NOT_DONE = /Could not find an implementation|Unsupported (?:pooling size|kernel dimension)/; // in its messages
 
 /* Protobuf: each field is a list of bytes. */
 function varint(value) {
