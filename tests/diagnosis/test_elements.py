@@ -74,12 +74,20 @@ def test_features_of_windows(name, values):
         (Feature("include_pad"), False),
         (Feature("nan_in_data"), True),
         (Feature("no_auto_pad"), True),
+        (Feature("given_pads"), True),
         (Feature("kernel", 2), None),
     ],
 )
 def test_features_of_cases(name, value):
     """Those of an axis that is not there are None."""
     assert LAYOUT.value(name) == value
+
+
+def test_values_that_are_not_finite_are_counted_plane_by_plane():
+    """Among the right values, not in the data: one window of the second plane has an infinity."""
+    data = np.array([[[1, 2, 3, 4], [5, 6, np.inf, 8]]], np.float32)
+    layout = layout_of(vector(data, pool(kernel=[2], strides=[2])), {})
+    assert layout.value(Feature("not_finite_in_plane")).tolist() == [[[0], [1]]]
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -7,6 +7,7 @@ import pytest
 from support.fakes import pool, vector
 from support.samples import sample
 
+from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.instead import Instead, instead_of
 
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [1, 1]}
@@ -92,3 +93,11 @@ def test_of_elements_of_which_nothing_is_told_nothing_is_known():
     first = Instead("seven at first", lambda _layout: np.array([[[7.0, np.nan, np.nan]]]))
     assert first.shows(taken, {}).tolist() == [[[True, True, True]]]
     assert first.shows(taken, {}, told=True).tolist() == [[[True, False, False]]]
+
+
+def test_of_elements_of_another_shape_nothing_is_told():
+    """Where what was wrong was judged under a reading of another geometry."""
+    (one, other) = made(put(0))
+    zero = Instead("zero", lambda layout: np.zeros(layout.shape))
+    told = zero.matches(one, layout_of(other.vector, {}))
+    assert told == (0, int(one.wrong.sum()))

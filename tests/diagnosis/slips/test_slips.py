@@ -27,6 +27,7 @@ def pooled(words, operator, row, kernel, dtype="float32", **attributes):
 
 
 PADDED = {"pads_begin": [1], "pads_end": [1]}
+READ_ALONE = ", for the cells that are read alone"
 
 
 @pytest.mark.parametrize(
@@ -151,6 +152,14 @@ def test_slips_of_an_average(words, row, kernel, expected):
             "the divisor of a window were made from its cells but those before the input",
             [3, 4, 10 / 3],
         ),
+        (
+            "the divisor of a window were made from its cells in the input and its end padding",
+            [3, 4, 10 / 3],
+        ),
+        (
+            "the divisor of a window were made from its cells in the input and its begin padding",
+            [2, 4, 5],
+        ),
         ("the divisor of a window were made from the cells of the input", [2, 4, 10 / 3]),
         ("divisors were that of the first window", [3, 6, 5]),
         ("divisors were the largest of all", [2, 4, 10 / 3]),
@@ -195,6 +204,10 @@ def test_slips_of_padding(words, expected):
         (
             "block i began at i d / o rounded up and ended at (i + 1) d / o rounded up",
             [1.5, 3.5, 5],
+        ),
+        (
+            f"block i ended at its begin plus (d / o rounded down){READ_ALONE}",
+            [1 / 2, 2 / 3, 4 / 2],
         ),
     ],
 )
@@ -342,6 +355,59 @@ def test_slips_of_dilations(words, expected):
     }
     values, _ = answer(words, "MaxPool-14", [data], attributes)
     assert values[0, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("all its cells", [4, 5, 4.5]),
+        ("the cells that it spans", [8 / 3, 10 / 3, 3]),
+    ],
+)
+def test_slips_of_divisors_of_dilated_windows(words, expected):
+    """The cells 3, 4, 5, 6, 4, and windows of two that lie two apart: they span three."""
+    attributes = {"kernel": [2], "strides": [1], "dilations": [2], "exclude_pad": True}
+    attributes |= {"pads_begin": [0], "pads_end": [0]}
+    said = f"the divisor of a window were made from {words}"
+    values = answer(said, "AvgPool-16", [np.array([[[3.0, 4, 5, 6, 4]]])], attributes)
+    np.testing.assert_allclose(values[0, 0], expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("the divisor of a window were made from 1 along every axis but the first", [9]),
+        ("the divisor of a window were made from 1 along every axis but the last", [6]),
+    ],
+)
+def test_slips_of_divisors_along_some_axes(words, expected):
+    """One window of two rows and three columns whose sum is 18."""
+    attributes = {"kernel": [2, 3], "strides": [1, 1], "exclude_pad": True}
+    attributes |= {"pads_begin": [0, 0], "pads_end": [0, 0]}
+    values = answer(words, "AvgPool-1", [np.full((1, 1, 2, 3), 3.0)], attributes)
+    assert values.ravel().tolist() == expected
+
+
+def test_slips_on_the_second_of_three_axes():
+    """Rows are pooled with the kernel of columns; of two axes, nothing changes."""
+    words = "every kernel size were that of the last axis on the second of three axes"
+    data = np.arange(9.0).reshape(1, 1, 1, 3, 3)
+    for axes, expected in ((3, [8]), (2, [2, 5, 8])):
+        attributes = {"kernel": [1, 1, 3][-axes:], "strides": [1] * axes}
+        attributes |= {"pads_begin": [0] * axes, "pads_end": [0] * axes}
+        shape = data.shape[:2] + data.shape[-axes:]
+        found = answer(words, "MaxPool-1", [data.reshape(shape)], attributes)
+        assert found.ravel().tolist() == expected
+
+
+@pytest.mark.parametrize(("which", "outputs"), [("a", 3), ("a dilated", 4)])
+def test_slips_of_lengths_of_kernels(which, outputs):
+    """Five cells and windows of two, not dilated: one slip is of every kernel, one of dilated."""
+    length = "kernel and (kernel - 1) times dilation"
+    words = f"{which} kernel were as long as {length}, for the output size alone"
+    attributes = {"kernel": [2], "strides": [1], "dilations": [1], "exclude_pad": True}
+    attributes |= {"pads_begin": [0], "pads_end": [0]}
+    assert answer(words, "AvgPool-16", [np.ones((1, 1, 5))], attributes).shape == (1, 1, outputs)
 
 
 def test_slips_of_the_cells_of_a_window():
