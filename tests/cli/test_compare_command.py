@@ -36,12 +36,13 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def compare(folder, monkeypatch):
-    """Return what runs the command there; causes are not searched for, which takes seconds."""
+    """Return what runs the command there; neither causes nor arithmetic, which take seconds."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "80")
 
-    def compare(*given, apart=False):
+    def compare(*given, apart=False, arithmetic=False):
         how = [] if apart else ["--in-process"]
+        how += [] if arithmetic else ["--no-arithmetic"]
         return run("compare", *given, *how, "--diagnose", "none")
 
     return compare
@@ -53,6 +54,12 @@ def test_it_describes_and_does_not_judge(compare):
     assert done.exit_code == 0
     assert "b.py:wrong" in done.stdout
     assert "AvgPool-1: 4 mismatch" in done.stdout
+
+
+def test_arithmetic_is_revealed_unless_it_is_left_out(compare):
+    """A section of the page says how each backend computes an average."""
+    assert "first: 8 lanes" in compare("numpy", "AvgPool-1.h5", arithmetic=True).stdout
+    assert "Arithmetic" not in compare("numpy", "AvgPool-1.h5").stdout
 
 
 def test_the_last_argument_may_be_vectors(compare):
@@ -116,6 +123,7 @@ def test_the_markdown_page_names_the_command_that_made_it(compare, folder):
     compare("numpy", "b.py:wrong", ".", "--select", "AvgPool-1/*", "--markdown", "page.md")
     page = (folder / "page.md").read_text()
     command = "conformance compare numpy b.py:wrong . --diagnose none --select 'AvgPool-1/*'"
+    command += " --no-arithmetic"
     assert f"Made by `{command} --markdown page.md" in page
     assert "| AvgPool-1 | float32 | 5/5 | 1/5 |" in page
 

@@ -22,6 +22,7 @@ from math import prod
 from typing import Any
 
 import jax
+import jax.experimental
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
@@ -31,6 +32,7 @@ from conformance.errors import Unsupported
 from conformance.operators import Params, pooling_of
 from conformance.vector import Array
 
+_enable_x64: Any = (jax if hasattr(jax, "enable_x64") else jax.experimental).enable_x64  # from 0.8
 _WORDS = {"same_upper": "SAME", "same_lower": "SAME_LOWER", "valid": "VALID"}
 
 
@@ -45,7 +47,7 @@ def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any
     params = pooling.params
     if pooling.ceil_matters:
         raise Unsupported("rounding_type=ceil: reduce_window rounds down")
-    with jax.enable_x64(True):  # noqa: FBT003 - its signature
+    with _enable_x64(True):  # noqa: FBT003 - its signature
         pool = _pool(params, data.shape, data.dtype, averages=averages)
         if gradient is None:
             return np.asarray(pool(data))
