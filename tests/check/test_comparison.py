@@ -76,7 +76,8 @@ def test_each_backend_keeps_its_own_readings():
 
 def test_causes_are_those_of_the_diagnosis():
     """A backend that fails has likely causes, one that conforms has none."""
-    found = compared(right=right, wrong=altered(lambda output: output * 2))
+    backends = {"right": right, "wrong": altered(lambda output: output * 2)}
+    found = compare(backends, PLAIN, diagnose="seen")
     assert [bool(each.causes) for each in found.backends] == [False, True]
 
 

@@ -141,8 +141,6 @@ class TestFullDisk:
                 0,
             ),
             ("export npy out AvgPool-1.h5", 1),
-            ("fuzz wrong.py:backend --max-examples 20 --operator AvgPool-1 --database out", 1),
-            ("strength AvgPool-1.h5", 0),
         ],
     )
     def test_it_is_wrong_usage_in_the_words_of_the_system(self, folder, tmp_path, command, blocks):

@@ -179,6 +179,7 @@ def test_exceptions_are_told_by_a_rule():
     assert not first.proof.missing
 
 
+@pytest.mark.slow("what is drawn from a seed is tested alone")
 def test_the_same_seed_gives_the_same_proof():
     """Fresh cases are drawn from a seed, which the report names."""
     backend = faulty(fault_named("maximum-from-zero"))

@@ -81,6 +81,7 @@ def test_an_output_with_exchanged_axes_is_named():
     assert cause.summary.endswith("as if the last two axes of the output were exchanged")
 
 
+@pytest.mark.slow("other slips are named in the same way")
 def test_integers_that_come_as_another_type_are_named():
     """Their values are right, so a rule could tell no more than where."""
 
@@ -140,6 +141,7 @@ def test_a_slip_under_a_condition_is_named_with_it():
     assert cause.summary.endswith("as if every stride were 1, where the type is float64")
 
 
+@pytest.mark.slow("a fault that fits by chance stands for it")
 def test_what_no_other_call_explains_is_no_slip():
     """A rule about elements is learned for it instead."""
 
@@ -153,6 +155,7 @@ def test_what_no_other_call_explains_is_no_slip():
     assert not [cause for cause in found if "as if" in cause.summary]
 
 
+@pytest.mark.slow("a slip under a condition stands for it")
 def test_a_slip_in_some_elements_alone_is_named_with_these():
     """What it would make of the others is right there."""
 
@@ -166,6 +169,7 @@ def test_a_slip_in_some_elements_alone_is_named_with_these():
     )
 
 
+@pytest.mark.slow("a slip under a condition stands for it")
 def test_a_slip_of_one_reduction_is_named_with_it():
     """Other reductions with it would be wrong too, and are not."""
 
