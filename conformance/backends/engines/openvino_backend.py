@@ -43,7 +43,11 @@ from conformance.vector import Array, Outputs
 # a fork at any moment, which warns or hangs where other threads run. Without it, it does not.
 with missing("openvino_telemetry"):
     import openvino as ov
-    from openvino import opset1, opset8, opset14, opset16
+
+    try:
+        from openvino import opset1, opset8, opset14, opset16
+    except ImportError:  # releases before 2025
+        from openvino.runtime import opset1, opset8, opset14, opset16
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _TYPES = {
