@@ -20,7 +20,14 @@ from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
-from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Role, complete
+from conformance.operators.attributes import (
+    NUMBERS,
+    SCALARS,
+    WORDS,
+    Attribute,
+    Role,
+    complete,
+)
 from conformance.operators.operator import Operator, output_size_of
 from conformance.operators.params import UNSAID, params_of
 from conformance.operators.windows import ceil_div, span_of
@@ -169,6 +176,41 @@ def named_cells(shape: Sequence[int], dtype: str, rng: np.random.Generator, span
     """Return integers 1 to `span` in random order, all different as far as there are enough."""
     count = prod(shape)
     return (rng.permutation(count) % span + 1).reshape(shape).astype(dtype_of(dtype))
+
+
+def called_on(case: Case, operator: Operator) -> Case | None:
+    """Return the case as a call of another operator, with the numbers and words that it knows.
+
+    None where windows are given in another manner, or the call would not be valid.
+    """
+    draft = _draft_of(case)
+    if draft is None or _manner(draft.operator) != _manner(operator):
+        return None
+    known = {"size", *operator.roles}
+    draft.axes = [
+        {name: number for name, number in (_ANOTHER | axis).items() if name in known}
+        for axis in draft.axes
+    ]
+    draft.words = {
+        attribute.role: _word_of(attribute, draft)
+        for attribute in operator.attributes
+        if attribute.role in {*WORDS, *SCALARS}
+    }
+    draft.left_out = {each.key for each in operator.attributes if not each.required}
+    draft.operator, draft.others = operator, {}
+    return draft.case(lambda draft: draft.of.data)
+
+
+def _manner(operator: Operator) -> tuple[bool, ...]:
+    return operator.is_gradient, operator.is_adaptive, operator.has_windows
+
+
+def _word_of(attribute: Attribute, draft: _Draft) -> Any:
+    """Return the word of a draft that an attribute knows, else one that it may be."""
+    axes = len(draft.axes)
+    values = attribute.meanings or scalar_values(attribute, axes)
+    word = draft.words.get(attribute.role, values[0])
+    return word if word in values or not attribute.meanings else values[0]
 
 
 def _draft_of(case: Case) -> _Draft | None:

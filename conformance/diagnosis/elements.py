@@ -736,8 +736,14 @@ def _flag(of: Of, words: str, surprise: float = 3.0) -> Kind:
     return Kind(of, "flag", words, surprise)
 
 
+def _standard(layout: Layout, _axis: int) -> str:
+    """Return whose document it is: the first word of its name."""
+    return (layout.operator.forward or layout.operator).document.split()[0]
+
+
 _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
+    "standard": _word(_standard, "the standard", 2.0),
     "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
     "gradient": _flag(
         lambda layout, _: layout.operator.is_gradient,

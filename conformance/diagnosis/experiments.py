@@ -20,7 +20,7 @@ from itertools import chain, islice
 import numpy as np
 
 from conformance.cases.minimize import polished
-from conformance.cases.near import named
+from conformance.cases.near import called_on, named
 from conformance.check.report import Proof
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
@@ -32,11 +32,14 @@ from conformance.diagnosis.slips import likely_slips, slips_instead
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
+from conformance.operators import operator_named
 from conformance.vector import Case, Vector
 
 CONFIRMING = 40
 """Fresh cases on which a cause has to show, all as predicted."""
 _AT_ONCE = 8
+_OF_EACH = 3
+"""Cases of each operator of the run that a cause is held against, if it is about the operator."""
 _BASES = 60
 """Samples that fresh cases are drawn near, at most."""
 _KNOWN = 100
@@ -190,6 +193,9 @@ class Experiments:
         self._planting = planting
         self._failing = failing
         self._conforming = conforming
+        self._operators = list(
+            dict.fromkeys(s.vector.case.operator for s in (*failing, *conforming))
+        )
         self._fresh: list[Sample] = []
         self._refuting: list[Sample] = []
         """Fresh samples that refuted a rule."""
@@ -667,11 +673,33 @@ class Experiments:
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
+                self._see_in_each_operator(trial, rivals)
                 break
             patient = until if trial.asked else min(until, began + _FRUITLESS)
             if self._laboratory.is_over or self._laboratory.clock > patient:
                 break
         return trial
+
+    def _see_in_each_operator(self, trial: Trial, rivals: Sequence[Fault]) -> None:
+        """Hold a hypothesis against the same calls of operators that no case of it was of.
+
+        Fresh cases are of the operators of those that they are drawn near: they tell nothing of
+        others of the run that the hypothesis is about as well.
+        """
+        hypothesis, seen = trial.hypothesis, {s.vector.case.operator for s in trial.predicted}
+        cases = [s.vector.case for s in thinned(trial.predicted, _BASES)]
+        for operator in map(operator_named, self._operators):
+            if operator.name in seen:
+                continue
+            drawn = (self._laboratory.vector(called_on(case, operator)) for case in cases)
+            shown = (v for v in drawn if v is not None and hypothesis.fails(v))
+            told = (v for v in shown if _is_telling(hypothesis, v))
+            samples = self._laboratory.ask(
+                [*islice((v for v in told if not self._is_explained_otherwise(v)), _OF_EACH)]
+            )
+            self._fresh += samples
+            for sample in samples:
+                trial.see(sample, rivals)
 
     def _settle(self, trial: Trial) -> None:
         """Ask again what is unclear, with data that name their cell: equal values hide less."""

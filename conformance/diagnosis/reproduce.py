@@ -338,7 +338,7 @@ def _share_of_output(answer: Array, got: Array) -> float:
     if name_of(got.dtype) not in FLOATS or got.dtype != answer.dtype:
         return 0.01 + float((got == answer).mean()) if got.size else 0.01
     predicted, returned = widen(answer), widen(got)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
     same = near | equal_numbers(predicted, returned)
     # A right shape is worth something by itself.

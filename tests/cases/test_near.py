@@ -7,8 +7,8 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.batch import MAX_RANK
-from conformance.cases.near import Feature, at, named, near
-from conformance.operators import vector_of
+from conformance.cases.near import Feature, at, called_on, named, near
+from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.vector import Case, Values
 
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [0, 1]}
@@ -139,3 +139,31 @@ def test_data_name_their_cell():
     """No two cells of all planes hold the same value, so that any other cell read shows."""
     data = at(AVERAGE, Feature("channels"), 40).inputs[0]
     assert len(np.unique(data)) == data.size
+
+
+@CASES
+def test_a_case_is_called_on_operators_that_are_given_windows_alike(case):
+    """Their calls are valid, with the same data, and the numbers that they know."""
+    calls = {name: called_on(case, operator) for name, operator in OPERATORS.items()}
+    made = {name: call for name, call in calls.items() if call is not None}
+    own = operator_named(case.operator)
+    alike = {
+        name
+        for name, operator in OPERATORS.items()
+        if (operator.is_adaptive, operator.has_windows) == (own.is_adaptive, own.has_windows)
+        and not operator.is_gradient
+    }
+    assert made.keys() == alike
+    for name, call in made.items():
+        operator = operator_named(name)
+        params = operator.validate(call.inputs, call.attributes)
+        expected = own.validate(case.inputs, case.attributes)
+        assert call.inputs[0] is case.inputs[0]
+        assert (params.kernel, params.output) == (expected.kernel, expected.output)
+
+
+def test_a_word_that_another_operator_does_not_know_is_its_default():
+    """No document but one has it."""
+    torch = pool("MaxPool-14", kernel=[2], strides=[1], rounding_type="ceil_torch")
+    case = vector(ramp(1, 1, 4), torch, operator="MaxPool-14").case
+    assert "rounding_type" not in called_on(case, operator_named("MaxPool-8")).attributes

