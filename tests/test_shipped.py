@@ -62,7 +62,7 @@ def test_the_built_in_backend_conforms_to_all_of_it(suite):
     assert report.counts["conforms"] == sum(len(file) for file in suite)
 
 
-@pytest.mark.parametrize(("name", "backend"), one_in(3, SOUND), ids=[name for name, _ in SOUND])
+@pytest.mark.parametrize(("name", "backend"), one_in(5, SOUND), ids=[name for name, _ in SOUND])
 def test_no_sound_backend_ever_fails(suite, name, backend):
     """Odd but right: every order, precision, reading and way with undefined elements."""
     assert_never_fails(suite, backend, operators=EVERY, tier="smoke")

@@ -132,7 +132,6 @@ class TestFullDisk:
     @pytest.mark.parametrize(
         ("command", "blocks"),
         [
-            ("generate out --operator MaxPool-1 --tier smoke", 20),
             ("generate out --operator MaxPool-1 --tier smoke --executor process", 20),
             (f"{CHECK} --json out", 1),
             (f"{CHECK} --html out", 1),

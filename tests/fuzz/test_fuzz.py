@@ -88,6 +88,7 @@ def test_two_faults_are_two_causes(monkeypatch):
     assert causes(report) == [("last-channel-unwritten",), ("same-lower-as-upper",)]
 
 
+@pytest.mark.slow("what needs several axes alike is told in the same way")
 def test_failures_of_unknown_cause_are_told_apart_by_what_they_need(monkeypatch):
     """Where no fault of the catalogue fits, a failure that lacks something is another cause."""
     monkeypatch.setattr("conformance.fuzz.causes._SECONDS", 1)
@@ -113,7 +114,7 @@ def test_what_needs_several_axes_alike_is_one_cause():
         wrong = inputs[0].ndim == 4 and max(attributes["kernel"]) > 4
         return np.full_like(got, 17) if wrong else got
 
-    report = fuzz(backend, operators=["MaxPool-1"], max_examples=120, seed=1)
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=60, seed=1)
     assert [max(f.vector.case.attributes["kernel"]) for f in report.findings] == [5]
 
 

@@ -14,7 +14,6 @@ from conformance.operators.params import attributes_of
 from conformance.vector import Case, Vector
 from conformance.vectorfile import shipped_suite
 
-
 _MOST = 1400
 
 

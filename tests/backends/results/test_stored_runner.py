@@ -40,7 +40,7 @@ def mixed(operator, inputs, attributes):
 @pytest.fixture(scope="module")
 def smoke():
     """Return the vectors of the smoke tier, what a backend does for them, and its report."""
-    vectors = smoke_tier()
+    vectors = smoke_tier()[::2]
     return vectors, answered(mixed, vectors), check(mixed, vectors)
 
 
