@@ -6,7 +6,7 @@ that is known in a few numbers or words, or in one number that is to be a given 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal, NamedTuple, get_args
@@ -176,6 +176,30 @@ def named_cells(shape: Sequence[int], dtype: str, rng: np.random.Generator, span
     """Return integers 1 to `span` in random order, all different as far as there are enough."""
     count = prod(shape)
     return (rng.permutation(count) % span + 1).reshape(shape).astype(dtype_of(dtype))
+
+
+def words_of(case: Case) -> dict[str, Any]:
+    """Return what of a case is one of a few: operator, dtype, and the meaning of each word."""
+    draft = _draft_of(case)
+    words = {} if draft is None else draft.words
+    found: dict[str, Any] = {str(role): meaning for role, meaning in words.items()}
+    return found | {"operator": case.operator, "dtype": name_of(case.data.dtype)}
+
+
+def other_words(operator: Operator, axes: int) -> Iterator[tuple[str, Any]]:
+    """Yield each value that each word of an operator may have, and each type of its data."""
+    yield from (("dtype", name) for name in types(operator))
+    for attribute in operator.attributes:
+        if attribute.role in {*WORDS, *SCALARS}:
+            values = attribute.meanings or scalar_values(attribute, axes)
+            yield from ((attribute.role, value) for value in dict.fromkeys(values))
+
+
+def with_word(case: Case, name: str, value: Any) -> Case | None:
+    """Return the case with another word, type or operator; None where that is not valid."""
+    if name == "operator":
+        return called_on(case, operator_named(value))
+    return at(case, Feature(name), value) if name in words_of(case) else None
 
 
 def called_on(case: Case, operator: Operator) -> Case | None:

@@ -20,7 +20,7 @@ from itertools import chain, islice
 import numpy as np
 
 from conformance.cases.minimize import polished
-from conformance.cases.near import called_on, named
+from conformance.cases.near import named, other_words, with_word, words_of
 from conformance.check.report import Proof
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
@@ -38,8 +38,10 @@ from conformance.vector import Case, Vector
 CONFIRMING = 40
 """Fresh cases on which a cause has to show, all as predicted."""
 _AT_ONCE = 8
-_OF_EACH = 3
-"""Cases of each operator of the run that a cause is held against, if it is about the operator."""
+_VARIED = 6
+"""Fresh cases that are varied in each word, type and operator."""
+_OF_EACH = 2
+"""Cases of each that a cause is held against."""
 _BASES = 60
 """Samples that fresh cases are drawn near, at most."""
 _KNOWN = 100
@@ -673,33 +675,43 @@ class Experiments:
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
-                self._see_in_each_operator(trial, rivals)
+                self._see_varied(trial, rivals)
                 break
             patient = until if trial.asked else min(until, began + _FRUITLESS)
             if self._laboratory.is_over or self._laboratory.clock > patient:
                 break
         return trial
 
-    def _see_in_each_operator(self, trial: Trial, rivals: Sequence[Fault]) -> None:
-        """Hold a hypothesis against the same calls of operators that no case of it was of.
+    def _see_varied(self, trial: Trial, rivals: Sequence[Fault]) -> None:
+        """Hold a hypothesis against calls that bear it out with another word, type or operator.
 
-        Fresh cases are of the operators of those that they are drawn near: they tell nothing of
-        others of the run that the hypothesis is about as well.
+        One at a time, each that no such call had: cases that are drawn at random have few of some,
+        and none of another operator.
         """
-        hypothesis, seen = trial.hypothesis, {s.vector.case.operator for s in trial.predicted}
-        cases = [s.vector.case for s in thinned(trial.predicted, _BASES)]
-        for operator in map(operator_named, self._operators):
-            if operator.name in seen:
-                continue
-            drawn = (self._laboratory.vector(called_on(case, operator)) for case in cases)
-            shown = (v for v in drawn if v is not None and hypothesis.fails(v))
-            told = (v for v in shown if _is_telling(hypothesis, v))
-            samples = self._laboratory.ask(
-                [*islice((v for v in told if not self._is_explained_otherwise(v)), _OF_EACH)]
-            )
-            self._fresh += samples
-            for sample in samples:
-                trial.see(sample, rivals)
+        seen = Counter(chain(*(words_of(s.vector.case).items() for s in trial.predicted)))
+        cases = [s.vector.case for s in thinned(trial.predicted, _VARIED)]
+        wanted = dict.fromkeys(("operator", name) for name in self._operators)
+        for case in cases:
+            wanted |= dict.fromkeys(other_words(operator_named(case.operator), case.data.ndim - 2))
+        vectors = [
+            [self._laboratory.vector(with_word(case, name, value)) for case in cases]
+            for name, value in wanted
+            if not seen[name, value]
+        ]
+        self._prepare(trial.hypothesis, [v for v in chain(*vectors) if v is not None])
+        told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
+        samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
+        self._fresh += samples
+        for sample in samples:
+            trial.see(sample, rivals)
+
+    def _tells(self, trial: Trial, vector: Vector) -> bool:
+        """Say whether a hypothesis shows on a vector, and no other cause does."""
+        return (
+            _is_telling(trial.hypothesis, vector)
+            and trial.hypothesis.fails(vector)
+            and not self._is_explained_otherwise(vector)
+        )
 
     def _settle(self, trial: Trial) -> None:
         """Ask again what is unclear, with data that name their cell: equal values hide less."""

@@ -7,7 +7,16 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.batch import MAX_RANK
-from conformance.cases.near import Feature, at, called_on, named, near
+from conformance.cases.near import (
+    Feature,
+    at,
+    called_on,
+    named,
+    near,
+    other_words,
+    with_word,
+    words_of,
+)
 from conformance.operators import OPERATORS, operator_named, vector_of
 from conformance.vector import Case, Values
 
@@ -167,3 +176,20 @@ def test_a_word_that_another_operator_does_not_know_is_its_default():
     torch = pool("MaxPool-14", kernel=[2], strides=[1], rounding_type="ceil_torch")
     case = vector(ramp(1, 1, 4), torch, operator="MaxPool-14").case
     assert "rounding_type" not in called_on(case, operator_named("MaxPool-8")).attributes
+
+
+@CASES
+def test_a_case_is_given_each_other_word_and_type(case):
+    """One at a time, as far as that is valid."""
+    before = words_of(case)
+    for name, value in other_words(operator_named(case.operator), case.data.ndim - 2):
+        made = with_word(case, name, value)
+        if made is not None:
+            assert words_of(made) == before | {name: value}
+
+
+def test_words_that_a_case_has_not_are_not_given():
+    """Of another operator it is a call of that one."""
+    assert words_of(AVERAGE)["operator"] == "AvgPool-1"
+    assert with_word(AVERAGE, "storage_order", "column-major") is None
+    assert words_of(with_word(AVERAGE, "operator", "AvgPool-14"))["operator"] == "AvgPool-14"
