@@ -51,6 +51,8 @@ _OTHER_SEED = 1
 _MOST_WRONG = 5
 _LOOKED_AT = 24
 _ELSEWHERE = 8
+_OTHERS = 1000
+"""Vectors that conform and that causes are held against when they are confirmed, at most."""
 _FEWEST = 3
 """Failures of the smoke tier that are enough to start from."""
 
@@ -79,7 +81,9 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
         None,
     )
     causes, _ = search.run()
-    done = Experiments(Laboratory(runner, lambda _: {}), planting, failing, conforming[::step])
+    others = [sample for number, sample in enumerate(conforming) if number % step]
+    laboratory = Laboratory(runner, lambda _: {})
+    done = Experiments(laboratory, planting, failing, conforming[::step], others[:_OTHERS])
     done.on_faults([(cause.faults, *((f,) for f in cause.alternatives)) for cause in causes])
     done.on_rules()
     return done

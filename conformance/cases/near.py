@@ -199,22 +199,22 @@ def with_word(case: Case, name: str, value: Any) -> Case | None:
     """Return the case with another word, type or operator; None where that is not valid."""
     if name == "operator":
         return called_on(case, operator_named(value))
-    return at(case, Feature(name), value) if name in words_of(case) else None
+    known = other_words(operator_named(case.operator), case.data.ndim - 2)
+    return at(case, Feature(name), value) if (name, value) in known else None
 
 
 def called_on(case: Case, operator: Operator) -> Case | None:
     """Return the case as a call of another operator, with the numbers and words that it knows.
 
-    None where windows are given in another manner, or the call would not be valid.
+    A window without a kernel is the whole plane. None where one of the two is adaptive or a
+    gradient and the other is not, or where the call would not be valid.
     """
     draft = _draft_of(case)
     if draft is None or _manner(draft.operator) != _manner(operator):
         return None
     known = {"size", *operator.roles}
-    draft.axes = [
-        {name: number for name, number in (_ANOTHER | axis).items() if name in known}
-        for axis in draft.axes
-    ]
+    others = [_ANOTHER | {"kernel": axis["size"]} | axis for axis in draft.axes]
+    draft.axes = [{name: axis[name] for name in axis if name in known} for axis in others]
     draft.words = {
         attribute.role: _word_of(attribute, draft)
         for attribute in operator.attributes
@@ -226,7 +226,7 @@ def called_on(case: Case, operator: Operator) -> Case | None:
 
 
 def _manner(operator: Operator) -> tuple[bool, ...]:
-    return operator.is_gradient, operator.is_adaptive, operator.has_windows
+    return operator.is_gradient, operator.is_adaptive
 
 
 def _word_of(attribute: Attribute, draft: _Draft) -> Any:

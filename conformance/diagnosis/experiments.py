@@ -182,7 +182,11 @@ class Trial:
 
 
 class Experiments:
-    """The experiments on one backend; `failing` and `conforming` are samples of its run."""
+    """The experiments on one backend.
+
+    `failing` and `conforming` are samples of its run, which causes are made of; what is confirmed
+    is held against `others` as well, which conform.
+    """
 
     def __init__(
         self,
@@ -190,13 +194,15 @@ class Experiments:
         planting: Planting,
         failing: Sequence[Sample],
         conforming: Sequence[Sample],
+        others: Sequence[Sample] = (),
     ) -> None:
         self._laboratory = laboratory
         self._planting = planting
         self._failing = failing
         self._conforming = conforming
+        self._others = others
         self._operators = list(
-            dict.fromkeys(s.vector.case.operator for s in (*failing, *conforming))
+            dict.fromkeys(s.vector.case.operator for s in (*failing, *conforming, *others))
         )
         self._fresh: list[Sample] = []
         self._refuting: list[Sample] = []
@@ -686,7 +692,7 @@ class Experiments:
         """Hold a hypothesis against calls that bear it out with another word, type or operator.
 
         One at a time, each that no such call had: cases that are drawn at random have few of some,
-        and none of another operator.
+        and none of another operator. Then against all of the run that conforms.
         """
         seen = Counter(chain(*(words_of(s.vector.case).items() for s in trial.predicted)))
         cases = [s.vector.case for s in thinned(trial.predicted, _VARIED)]
@@ -698,9 +704,11 @@ class Experiments:
             for name, value in wanted
             if not seen[name, value]
         ]
-        self._prepare(trial.hypothesis, [v for v in chain(*vectors) if v is not None])
+        known = [sample.vector for sample in self._others]
+        self._prepare(trial.hypothesis, [v for v in chain(*vectors, known) if v is not None])
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
         samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
+        samples += [s for s in self._others if self._tells(trial, s.vector)]
         self._fresh += samples
         for sample in samples:
             trial.see(sample, rivals)

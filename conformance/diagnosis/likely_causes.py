@@ -108,11 +108,14 @@ def _proven(
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
     chosen = {id(vector) for vector in spread(vectors, _FAILING)}
+    light = [v for v in conforming if _is_small(v.case)]
+    some = {id(vector): vector for vector in spread(light, CONFORMING)}
     experiments = Experiments(
         laboratory,
         planting,
         judged([pair for pair in failures.pairs if id(pair[0]) in chosen]),
-        [as_expected(v) for v in spread(conforming, CONFORMING) if _is_small(v.case)],
+        [as_expected(v) for v in some.values()],
+        [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
     )
     faults = experiments.on_faults(
         [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
