@@ -9,11 +9,12 @@ from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
 from support.samples import sample
 
+from conformance.backends.runner import InProcess
 from conformance.check import api
 from conformance.diagnosis import experiments, likely_causes, of_report
-from conformance.diagnosis.experiments import CONFIRMING, Trial
+from conformance.diagnosis.experiments import CONFIRMING, Experiments, Trial
 from conformance.diagnosis.hypothesis import Sample
-from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.laboratory import Laboratory, as_expected
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.slips import slips
 from conformance.faults import fault_named, faulty
@@ -134,6 +135,30 @@ def test_a_fault_is_held_against_operators_in_which_no_vector_shows_it():
     assert first.faults == ("strides-ignored",)
     assert first.condition == "the standard is OpenVINO"
     assert not first.proof.missing
+
+
+def test_a_fault_is_held_against_all_that_conforms():
+    """Also against vectors that it was not made of, and that no fresh case is like."""
+    fault = fault_named("strides-ignored")
+    wrong = faulty(fault)
+
+    def backend(operator, inputs, attributes):
+        chosen = evaluate if inputs[0].flat[0] == 7.25 else wrong
+        return chosen(operator, inputs, attributes)
+
+    planting, laboratory = Planting(lambda _: {}), Laboratory(InProcess(backend), lambda _: {})
+    failing = [s for s in laboratory.ask(light_probes("nGraph-AvgPool")[::9]) if s.failed]
+    odd = vector(
+        ramp(1, 1, 6) + 6.25,
+        {"window_shape": [2], "window_movement_strides": [2]},
+        operator="nGraph-AvgPool",
+    )
+    trials = [
+        Experiments(laboratory, planting, failing, (), others).on_faults([[(fault,)]])[0]
+        for others in ((), [as_expected(odd)])
+    ]
+    assert trials[0].is_confirmed
+    assert trials[1] is None
 
 
 def test_two_faults_at_once_are_both_confirmed():
