@@ -43,11 +43,7 @@ from conformance.vector import Array, Outputs
 # a fork at any moment, which warns or hangs where other threads run. Without it, it does not.
 with missing("openvino_telemetry"):
     import openvino as ov
-
-    try:
-        from openvino import opset1, opset8, opset14, opset16
-    except ImportError:  # releases before 2025
-        from openvino.runtime import opset1, opset8, opset14, opset16
+    from openvino import opset1, opset8, opset14, opset16
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _TYPES = {

@@ -11,6 +11,7 @@ some hundredths of a second.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ _SLIDING = {
     "maximum": for_axes(relax.op.nn, "max_pool"),
 }
 _ADAPTIVE = {"average": for_axes(relax.op.nn, "adaptive_avg_pool")}
+_building = Lock()
+"""Functions are built one at a time: builders share a stack, whatever thread they are of."""
 
 
 def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
@@ -72,9 +75,10 @@ def _computed(pool: Any, data: Array, **options: Any) -> Array:
     """Compile a function of one operator, and call it."""
     builder = relax.BlockBuilder()
     x = relax.Var("x", relax.TensorType(data.shape, data.dtype.name))
-    with builder.function("main", [x]):
-        builder.emit_func_output(builder.emit(pool(x, **options)))
-    compiled = tvm.compile(builder.get(), target="llvm")
+    with _building:
+        with builder.function("main", [x]):
+            builder.emit_func_output(builder.emit(pool(x, **options)))
+        compiled = tvm.compile(builder.get(), target="llvm")
     machine = relax.VirtualMachine(compiled, tvm.cpu())
     result: Array = machine["main"](tvm.runtime.tensor(np.ascontiguousarray(data))).numpy()
     return result
