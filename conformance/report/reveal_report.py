@@ -260,14 +260,15 @@ def _maxima(maxima: Sequence[RevealedMaximum]) -> doc.Section:
     """Return what is the same for several element types of an operator in one row."""
 
     def key(found: RevealedMaximum) -> tuple[str, ...]:
-        return found.operator, found.zeros, found.index, found.nan
+        return found.operator, found.zeros, found.index, found.gradient, found.nan
 
     rows = []
-    for (operator, zeros, index, nan), group in groupby(sorted(maxima, key=key), key=key):
+    for (operator, *properties), group in groupby(sorted(maxima, key=key), key=key):
         types = ", ".join(found.dtype for found in group)
-        rows.append((operator, types, zeros or "-", index or "-", nan or "-"))
-    columns = ("operator", "types", "of +0 and -0", "index of equal cells", "NaN wins")
-    return doc.Section("Maxima", (doc.table(columns, rows),), name="maxima")
+        rows.append((operator, types, *(text or "-" for text in properties)))
+    columns = ("operator", "types", "+0 and -0", "index", "gradient", "NaN wins")
+    title = "Maxima: which of equal cells wins"
+    return doc.Section(title, (doc.table(columns, rows),), name="maxima")
 
 
 def _refused(refused: Sequence[Refused]) -> doc.Section:

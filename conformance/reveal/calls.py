@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from conformance.batch import batch_of
 from conformance.dtypes import dtype_of
 from conformance.operators import OPERATORS
 from conformance.reveal.values import Window
-from conformance.vector import Anything, Array, Case, Outputs, Vector, outputs_of
+from conformance.vector import BACKWARD, Anything, Array, Case, Outputs, Vector, outputs_of
 
 
 class NoAnswer(Exception):  # noqa: N818 - the backend's statement, kept as text
@@ -45,22 +46,42 @@ class WindowCalls:
         They fill planes, then channels, then the batch; `count` is a multiple of `places`. Raises
         NoAnswer.
         """
-        first, *others = self.window.kernel
-        sizes = (first * self.window.per_plane, *others)
-        data = windows.astype(dtype_of(self.dtype)).reshape(-1, self.window.channels, *sizes)
-        extent = (self.window.per_plane, *(1,) * len(others))
-        outputs = self._called(data, extent)
-        wanted = (*data.shape[:2], *extent)
-        if outputs[0].shape != wanted or outputs[0].dtype != data.dtype:
-            raise NoAnswer(f"{outputs[0].dtype} {outputs[0].shape} in place of {wanted}")
+        data = self._data(windows)
+        outputs = self._called(self.operator, data)
+        _expect(outputs[0], (*data.shape[:2], *self._extent), data.dtype)
         return tuple(output.reshape(-1) for output in outputs)
 
-    def _called(self, data: Array, extent: tuple[int, ...]) -> Outputs:
-        operator = OPERATORS[self.operator]
+    def gradients(self, windows: Array) -> Array:
+        """Return the gradient of such windows, (count, n), where that of each output is one.
+
+        Raises NoAnswer.
+        """
+        data = self._data(windows)
+        ones = np.ones((*data.shape[:2], *self._extent), data.dtype)
+        (gradient, *_) = self._called(self.operator + BACKWARD, ones, data)
+        _expect(gradient, data.shape, data.dtype)
+        return gradient.reshape(windows.shape)
+
+    @property
+    def _extent(self) -> tuple[int, ...]:
+        return (self.window.per_plane, *(1,) * (len(self.window.kernel) - 1))
+
+    def _data(self, windows: Array) -> Array:
+        first, *others = self.window.kernel
+        sizes = (first * self.window.per_plane, *others)
+        return windows.astype(dtype_of(self.dtype)).reshape(-1, self.window.channels, *sizes)
+
+    def _called(self, name: str, *inputs: Array) -> Outputs:
+        operator = OPERATORS[name]
         attributes = operator.tiled(self.window.kernel) if operator.has_windows else {}
-        size = (np.array(extent),) if operator.is_adaptive else ()
-        case = Case("", operator.name, attributes, (data, *size))
-        return answers_to(self.runner, [case])[0]
+        size = (np.array(self._extent),) if operator.is_adaptive else ()
+        return answers_to(self.runner, [Case("", name, attributes, (*inputs, *size))])[0]
+
+
+def _expect(output: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise NoAnswer for an output of another shape or type."""
+    if output.shape != shape or output.dtype != dtype:
+        raise NoAnswer(f"{output.dtype} {output.shape} in place of {dtype} {shape}")
 
 
 def answers_to(runner: Runner, cases: Sequence[Case]) -> list[Outputs]:

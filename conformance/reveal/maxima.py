@@ -9,9 +9,9 @@ import numpy as np
 from conformance.dtypes import FLOATS
 from conformance.operators import OPERATORS
 from conformance.reference.rounding import widen
-from conformance.reveal.calls import WindowCalls
+from conformance.reveal.calls import NoAnswer, WindowCalls
 from conformance.reveal.values import Evidence, RevealedMaximum
-from conformance.vector import Array
+from conformance.vector import BACKWARD, Array
 
 _NEGATIVE, _POSITIVE = -0.0, 0.0
 
@@ -25,6 +25,7 @@ def maximum_of(calls: WindowCalls) -> RevealedMaximum:
         calls.window.kernel,
         zeros=zeros,
         index=_index(calls),
+        gradient=_gradient(calls) if calls.dtype in FLOATS else "",
         nan=_nan(calls) if calls.dtype in FLOATS else "",
         evidence=evidence,
     )
@@ -59,9 +60,7 @@ def _index(calls: WindowCalls) -> str:
     """Say which of two equal cells the index is of."""
     if not OPERATORS[calls.operator].has_indices:
         return ""
-    pairs = np.array([*combinations(range(calls.cells), 2)])
-    windows = np.zeros((len(pairs), calls.cells))
-    windows[np.arange(len(pairs))[:, np.newaxis], pairs] = 1
+    pairs, windows = _of_equal_cells(calls.cells)
     outputs = calls.outputs(windows)
     if len(outputs) < 2:
         return ""
@@ -71,6 +70,33 @@ def _index(calls: WindowCalls) -> str:
         if (chosen == pairs[:, column]).all():
             return name
     return "mixed"
+
+
+def _gradient(calls: WindowCalls) -> str:
+    """Say which of two equal cells the gradient goes to; "" where it is not computed."""
+    if calls.operator + BACKWARD not in OPERATORS:
+        return ""
+    pairs, windows = _of_equal_cells(calls.cells)
+    try:
+        given = widen(calls.gradients(windows))
+    except NoAnswer:
+        return ""
+    of_pairs = np.take_along_axis(given, pairs, axis=1)
+    if np.count_nonzero(given) == np.count_nonzero(of_pairs):
+        for name, expected in (("first", (1, 0)), ("last", (0, 1)), ("all", (1, 1))):
+            if (of_pairs == expected).all():
+                return name
+        if (of_pairs == 0.5).all():
+            return "shared"
+    return "mixed"
+
+
+def _of_equal_cells(cells: int) -> tuple[Array, Array]:
+    """Return all pairs of cells of a window, and windows in which these are the maxima."""
+    pairs = np.array([*combinations(range(cells), 2)])
+    windows = np.zeros((len(pairs), cells))
+    windows[np.arange(len(pairs))[:, np.newaxis], pairs] = 1
+    return pairs, windows
 
 
 def _nan(calls: WindowCalls) -> str:

@@ -121,7 +121,8 @@ class RevealedMaximum:
     """Which of equal maxima wins, in a window, and what a NaN does, by the place of the NaN.
 
     `zeros` is which of the zeros +0 and -0 is returned: "first", "last", "+0", "-0" or "mixed".
-    `index` is which of equal cells the index is of, "" where the backend returns none. `nan` says
+    `index` is which of equal cells the index is of, "" where the backend returns none, `gradient`
+    which of them the gradient goes to: also "all", or "shared" among them. `nan` says
     where in the window a NaN is the maximum: "everywhere", "nowhere" or the cells.
     """
 
@@ -130,6 +131,7 @@ class RevealedMaximum:
     kernel: tuple[int, ...]
     zeros: str = ""
     index: str = ""
+    gradient: str = ""
     nan: str = ""
     evidence: tuple[Evidence, ...] = ()
 

@@ -120,9 +120,9 @@ def test_exact_sums_have_no_order():
 
 
 def test_maxima_that_differ_in_type_alone_share_a_row():
-    one = RevealedMaximum("MaxPool-8", "float32", (5,), "first", "last", "in cell 0")
+    one = RevealedMaximum("MaxPool-8", "float32", (5,), "first", "last", "all", "in cell 0")
     text = text_of(maxima=(one, replace(one, dtype="float64")))
-    assert "MaxPool-8 float32, float64 first last in cell 0" in text
+    assert "MaxPool-8 float32, float64 first last all in cell 0" in text
 
 
 def test_refusals_of_one_text_share_a_line():

@@ -9,6 +9,7 @@ import pytest
 from support import sound
 from support.sound import Sound
 
+from conformance.errors import Unsupported
 from conformance.operators import evaluate
 from conformance.reveal import reveal
 
@@ -70,3 +71,39 @@ def test_index_of_equal_cells(backend, index):
 def test_integers_have_neither_zeros_nor_nan():
     found = revealed(evaluate, "MaxPool-8", "int32")
     assert (found.zeros, found.nan, found.index) == ("", "", "first")
+
+
+def gradient_to(share):
+    """Return a backend that gives the gradient of a window to equal maxima by `share`."""
+
+    def backend(operator, inputs, attributes):
+        if not operator.endswith("-backward"):
+            return evaluate(operator, inputs, attributes)
+        gradient, data = inputs
+        return gradient * share(data == data.max(axis=-1, keepdims=True)).astype(data.dtype)
+
+    return backend
+
+
+@pytest.mark.parametrize(
+    ("share", "gradient"),
+    [
+        (lambda equal: equal & (np.cumsum(equal, axis=-1) == 1), "first"),
+        (lambda equal: equal & (np.cumsum(equal, axis=-1) == 2), "last"),
+        (lambda equal: equal, "all"),
+        (lambda equal: equal / equal.sum(axis=-1, keepdims=True), "shared"),
+        (lambda equal: equal * 0.25, "mixed"),
+        (np.ones_like, "mixed"),
+    ],
+)
+def test_gradient_of_equal_cells(share, gradient):
+    assert revealed(gradient_to(share)).gradient == gradient
+
+
+def test_a_gradient_that_is_not_computed_is_not_told():
+    def backend(operator, inputs, attributes):
+        if operator.endswith("-backward"):
+            raise Unsupported(operator)
+        return evaluate(operator, inputs, attributes)
+
+    assert revealed(backend).gradient == ""
