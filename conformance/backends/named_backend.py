@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from conformance.backends.answer import Backend
 from conformance.backends.builtin import available
 from conformance.backends.options import with_options
-from conformance.backends.python_callable import is_path, load_callable, suggestion
+from conformance.backends.python_callable import existing, is_path, load_callable, suggestion
 from conformance.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ class NamedBackend:
                 f"{self.text}: stored results are looked up, and no process computes them"
             )
         return program_launch(self.name) if self.kind == "exec" else python_worker(self.text)
+
+    def check(self) -> None:
+        """Raise UsageError if it names a file of Python that is not there."""
+        if self.kind == "callable" and is_path(self.name):
+            existing(self.text, self.name)
 
     @property
     def paths(self) -> tuple[str, ...]:

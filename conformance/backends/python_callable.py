@@ -42,6 +42,14 @@ def is_path(module: str) -> bool:
     return module.endswith(".py") or "/" in module
 
 
+def existing(text: str, name: str) -> Path:
+    """Return the path of the file that backend `text` names; UsageError if there is none."""
+    path = Path(name).resolve()
+    if not path.is_file():
+        raise UsageError(f"backend {text!r}: no file {path}")
+    return path
+
+
 def guarded_import(text: str, name: str, load: Callable[[], _T]) -> _T:
     """Run foreign import code for backend `text`; whatever it raises becomes one line.
 
@@ -80,9 +88,7 @@ def version_given_by(backend: object) -> str:
 
 
 def _module_from_file(text: str, name: str) -> ModuleType:
-    path = Path(name).resolve()
-    if not path.is_file():
-        raise UsageError(f"backend {text!r}: no file {path}")
+    path = existing(text, name)
     _make_importable(path.parent)
     spec = importlib.util.spec_from_file_location(f"_backend_{path.stem}", path)
     if spec is None or spec.loader is None:

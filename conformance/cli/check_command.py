@@ -20,7 +20,7 @@ from conformance.cli.report_commands import repro_of, write_reports
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
-from conformance.executors import executor_named
+from conformance.executors import Machines, executor_named
 from conformance.progress import counts_of
 from conformance.report import check_report
 
@@ -42,15 +42,14 @@ def run(
     **options: Any,
 ) -> int:
     """Run a backend over vectors and report."""
-    machines = None
-    if executor is not None:
-        if not workers.pop("isolate"):
-            raise UsageError("--executor is for workers: not with --in-process")
-        machines = executor_named(executor, workers.pop("jobs"))
+    machines = None if executor is None else _machines(executor, workers)
     if tier == LARGE and vectors is not None:
         raise UsageError("tier large is made as it is run: leave out VECTORS")
+    named = parse_backend(backend)
+    if machines is None:
+        named.check()  # before seconds are spent on vectors
     with nullcontext(None) if tier == LARGE else opened(vectors, operators) as files:
-        read = [*(str(file.path) for file in files or ()), *parse_backend(backend).paths]
+        read = [*(str(file.path) for file in files or ()), *named.paths]
         read += [str(baseline)] if baseline else []
         outputs.check([*read, *([expected] if expected else [])])
         if expected_out is not None:
@@ -91,3 +90,10 @@ def run(
     if stopped:
         raise click.Abort
     return 0 if report.ok else 1
+
+
+def _machines(executor: str, workers: dict[str, Any]) -> Machines:
+    """Return what `--executor` names; options that go into it are taken from `workers`."""
+    if not workers.pop("isolate"):
+        raise UsageError("--executor is for workers: not with --in-process")
+    return executor_named(executor, workers.pop("jobs"))

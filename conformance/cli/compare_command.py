@@ -36,10 +36,11 @@ def run(
     backends, path = _split(names)
     if outputs.to_stdout:
         raise UsageError("- is not possible: the comparison is printed anyway; give a file")
+    named = [parse_backend(name) for name in backends]
+    for each in named:
+        each.check()  # before seconds are spent on vectors
     with opened(path, operators) as vectors, progress_bar() as progress:
-        read = chain(
-            (str(file.path) for file in vectors), *(parse_backend(name).paths for name in backends)
-        )
+        read = chain((str(file.path) for file in vectors), *(each.paths for each in named))
         outputs.check(read)
         stopped = False
         try:
