@@ -6,9 +6,10 @@ Faults of the catalogue are planted in a right backend, which is asked about the
 smoke tier, those of the standard tier where too few of them fail, and fresh cases. A result
 is right if the confirmed causes predict at least 95 of 100 other fresh cases on which one of them
 shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, and partly
-right if only the second does not. For unseen faults, the catalogue is without what reproduces half
-of the failures or more: the fault itself and its like. With --some, the backend has the fault in a
-few of the operators alone, and is right in all others.
+right if only the second does not, or if in more than 5 of the former all is wrong that was
+predicted, and more. For unseen faults, the catalogue is without what reproduces half of the
+failures or more: the fault itself and its like. With --some, the backend has the fault in a few of
+the operators alone, and is right in all others.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from conformance.diagnosis.experiments import (
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.planting import Planting
+from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Search
 from conformance.diagnosis.wrong_elements import Elements
@@ -138,10 +139,15 @@ def judged(
         # Where it is open what is right, a cause says nothing.
         if vector is not None and laboratory.open_clauses(vector) <= about:
             counts[_outcome(proven, *laboratory.ask([vector]))] += 1
-    shown, others = counts["as predicted"] + counts["otherwise"], counts["right"] + counts["fails"]
+    shown = sum(counts[each] for each in ("as predicted", "otherwise", "more is wrong"))
+    others = counts["right"] + counts["fails"]
     if counts["otherwise"] * 100 > _MOST_WRONG * shown:
         return "wrong", counts
-    return ("partly" if counts["fails"] * 100 > _MOST_WRONG * others else "right"), counts
+    is_part = (
+        counts["fails"] * 100 > _MOST_WRONG * others
+        or counts["more is wrong"] * 100 > _MOST_WRONG * shown
+    )
+    return ("partly" if is_part else "right"), counts
 
 
 def proven_by(done: Experiments) -> list[Trial]:
@@ -157,8 +163,11 @@ def _outcome(proven: Sequence[Trial], sample: Sample) -> str:
     hidden = sample.outputs is None or any(_may_hide(each, sample) for each in showing)
     if not sample.failed and hidden:
         return "says nothing"
-    predicted = len(showing) > 1 or showing[0].predicts(sample)
-    return "as predicted" if predicted else "otherwise"
+    if len(showing) > 1 or showing[0].predicts(sample):
+        return "as predicted"
+    (cause,) = showing
+    in_part = isinstance(cause, FaultHypothesis) and cause.predicts_in_part(sample)
+    return "more is wrong" if in_part else "otherwise"
 
 
 def _may_hide(hypothesis: Hypothesis, sample: Sample) -> bool:
