@@ -75,6 +75,8 @@ _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
 _CONDITIONS = 6
 """Times that fresh cases are drawn for the condition of a fault, at most."""
+_LIKE = 16
+"""Times that cases are drawn near those that refuted a rule."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -156,7 +158,7 @@ class Trial:
             else:
                 self.quiet += 1
         elif not sample.failed:
-            hidden = isinstance(hypothesis, Elements) and hypothesis.may_hide_in(sample.vector)
+            hidden = _may_hide(hypothesis, sample.vector)
             (self.unclear if hidden else self.absent).append(sample)
         elif isinstance(hypothesis, FaultHypothesis):
             together = hypothesis.predicts_with(rivals, sample)
@@ -514,9 +516,19 @@ class Experiments:
                         best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
                         return best
+                known += _of_manner(self._like(trial.absent), manner)
             if not rules:
                 break
         return best
+
+    def _like(self, samples: Sequence[Sample]) -> list[Sample]:
+        """Return fresh samples near some that refuted a rule, which is learned again with them."""
+        bases = [s.vector for s in samples]
+        drawn = islice(self._laboratory.near(bases, bases), _LIKE if bases else 0)
+        vectors = [v for v in drawn if v is not None and not self._is_explained_otherwise(v)]
+        fresh = self._laboratory.ask(vectors)
+        self._fresh += fresh
+        return fresh
 
     def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
@@ -708,10 +720,12 @@ class Experiments:
         self._prepare(trial.hypothesis, [v for v in chain(*vectors, known) if v is not None])
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
         samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
-        samples += [s for s in self._others if self._tells(trial, s.vector)]
+        others = [s for s in self._others if self._tells(trial, s.vector)]
+        samples += [s for s in others if not _may_hide(trial.hypothesis, s.vector)]
         self._fresh += samples
         for sample in samples:
             trial.see(sample, rivals)
+        self._settle(trial)
 
     def _tells(self, trial: Trial, vector: Vector) -> bool:
         """Say whether a hypothesis shows on a vector, and no other cause does."""
@@ -749,6 +763,11 @@ class Experiments:
     def _is_explained_otherwise(self, vector: Vector) -> bool:
         """Say whether a cause that is confirmed shows on a case, which then tells less."""
         return any(trial.hypothesis.fails(vector) for trial in self._causes)
+
+
+def _may_hide(hypothesis: Hypothesis, vector: Vector) -> bool:
+    """Say whether equal values may hide what a hypothesis says is wrong."""
+    return isinstance(hypothesis, Elements) and hypothesis.may_hide_in(vector)
 
 
 def _faults_of(trial: Trial) -> Together:

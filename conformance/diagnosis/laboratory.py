@@ -31,7 +31,7 @@ from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Progress
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
-SECONDS = 16.0
+SECONDS = 24.0
 _PATIENCE = 5.0
 """Seconds that one answer may take."""
 _MOST_CRASHES = 3

@@ -399,7 +399,7 @@ _OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[tuple[str, Reading], ...]],
             *_OF_AXES,
             *_on_second_of_three(_OF_AXES),
             *_OF_NUMBERS,
-            *_on_one_axis(_OF_NUMBERS),
+            *_on_one_axis((*_OF_NUMBERS, *_OF_AXES)),
             *_of_others(("kernel", "strides", "sizes")),
         ),
     ),
@@ -407,7 +407,7 @@ _OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[tuple[str, Reading], ...]],
     (
         _ATTRIBUTES,
         "every number of an attribute",
-        (*_OF_AXES, *_on_second_of_three(_OF_AXES)),
+        (*_OF_AXES, *_on_second_of_three(_OF_AXES), *_on_one_axis(_OF_AXES)),
     ),
 )
 
