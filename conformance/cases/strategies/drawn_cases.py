@@ -52,8 +52,8 @@ def cases(
 
     `dtypes` are element types of the data, by default those with defined results; `axes` is a
     number of spatial axes or the fewest and the most; `mixes` names what data hold (`MIXES`).
-    Input planes and padding together have at most `max_elements` cells, unless a single kernel of
-    5 axes needs more. A drawn case has an id of its own, derived from all it holds. Raises
+    Data have at most `max_elements` cells, and with the padding hardly more, unless a single kernel
+    of 5 axes needs more. A drawn case has an id of its own, derived from all it holds. Raises
     UsageError for arguments that the operator does not know.
 
         @given(cases("MaxPool-1", dtypes=["float32", "int8"], mixes=["integers"]))
