@@ -70,6 +70,7 @@ def test_attributes_that_are_read_as_others_are_named(change, words):
     assert not cause.proof.missing
 
 
+@pytest.mark.slow("other slips are named in the same way")
 def test_an_output_with_exchanged_axes_is_named():
     """Its shape is wrong where the axes differ in size, else its values."""
 
@@ -187,6 +188,7 @@ def test_a_slip_of_one_reduction_is_named_with_it():
     )
 
 
+@pytest.mark.slow("that such exceptions alone prove nothing is tested without a search")
 def test_exceptions_of_gradients_are_those_of_a_slip():
     """Windows of other strides are more or fewer than the gradients that are given."""
 
