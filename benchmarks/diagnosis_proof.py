@@ -29,7 +29,6 @@ from conformance.backends.runner import InProcess
 from conformance.cases.near import called_on
 from conformance.diagnosis.experiments import (
     Experiments,
-    Trial,
     clauses_about,
     tells_elements_apart,
 )
@@ -39,6 +38,7 @@ from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Search
+from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.operators import OPERATORS

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
@@ -30,13 +30,12 @@ from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
 from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
 from conformance.diagnosis.slips import likely_slips, slips_instead
 from conformance.diagnosis.smallest import as_python
+from conformance.diagnosis.trial import Trial, may_hide
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.vector import Case, Vector
 
-CONFIRMING = 40
-"""Fresh cases on which a cause has to show, all as predicted."""
 _AT_ONCE = 8
 _VARIED = 6
 """Fresh cases that are varied in each word, type and operator."""
@@ -58,10 +57,6 @@ _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
 _POLISHING = 2.0
 """Seconds for a small case that shows a cause, at most."""
-_FOR_UNCLEAR = 20
-"""Fresh cases as predicted for each that is unclear, at least."""
-_FOR_IN_PART = 10
-"""The same for each in which more is wrong than predicted."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
 _CONTESTED = 64
@@ -75,112 +70,10 @@ _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
 _CONDITIONS = 6
 """Times that fresh cases are drawn for the condition of a fault, at most."""
-_LIKE = 16
-"""Times that cases are drawn near those that refuted a rule."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
-
-
-@dataclass(slots=True, eq=False)
-class Trial:
-    """A hypothesis and the fresh cases that it was held against.
-
-    Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
-    which the backend is right, and `other` those on which it fails in another way; where it is
-    right and elements were to be wrong, equal values may hide that: it is `unclear`; where more is
-    wrong than predicted, a few may have another fault as well: `in_part`. Of the cases
-    on which it does not show, the backend is right in `quiet` and fails in `strays`.
-    """
-
-    hypothesis: Hypothesis
-    predicted: list[Sample] = field(default_factory=list)
-    absent: list[Sample] = field(default_factory=list)
-    other: list[Sample] = field(default_factory=list)
-    unclear: list[Sample] = field(default_factory=list)
-    in_part: list[Sample] = field(default_factory=list)
-    quiet: int = 0
-    strays: list[Sample] = field(default_factory=list)
-
-    @property
-    def asked(self) -> int:
-        """How many fresh cases there were on which it shows."""
-        kinds = (self.predicted, self.absent, self.other, self.unclear, self.in_part)
-        return sum(map(len, kinds))
-
-    @property
-    def is_refuted(self) -> bool:
-        """Whether it predicted something else than what the backend did."""
-        known = len(self.predicted)
-        too_many = (
-            _FOR_UNCLEAR * (len(self.unclear) - 1) > known
-            or _FOR_IN_PART * (len(self.in_part) - 1) > known
-        )
-        return bool(self.absent or self.other) or too_many
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether enough fresh cases went as predicted, and none otherwise."""
-        enough = max(self._confirming, _FOR_UNCLEAR * len(self.unclear))
-        return not self.is_refuted and len(self.predicted) >= enough and self._tells
-
-    @property
-    def _confirming(self) -> int:
-        """How many cases confirm it: more where it says of cases no more than that they fail."""
-        of_cases = isinstance(self.hypothesis, Rule)
-        return CONFIRMING * (1 + of_cases)
-
-    @property
-    def _tells(self) -> bool:
-        """Whether it predicted enough besides the exceptions of gradients, which are all alike.
-
-        Whatever windows are more or fewer than the gradients that are given, they come.
-        """
-        if not isinstance(self.hypothesis, FaultHypothesis) or not self.hypothesis.is_of_gradients:
-            return True
-        return sum(sample.outputs is not None for sample in self.predicted) >= _FEW
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it says of every element if it is wrong."""
-        return not isinstance(self.hypothesis, Elements) or self.hypothesis.is_whole
-
-    def see(self, sample: Sample, rivals: Sequence[Fault]) -> None:
-        """Hold it against a fresh case; `rivals` are faults that may be there besides."""
-        hypothesis = self.hypothesis
-        if sample.outputs is None and sample.vector.values and not sample.failed:
-            return  # some element is undefined, so an exception is no failure: it tells nothing
-        if not hypothesis.fails(sample.vector):
-            self._see_elsewhere(sample)
-        elif hypothesis.predicts(sample):
-            # Right where it shows, and as predicted: what comes instead is equal there.
-            if sample.failed:
-                self.predicted.append(sample)
-            else:
-                self.quiet += 1
-        elif not sample.failed:
-            hidden = _may_hide(hypothesis, sample.vector)
-            (self.unclear if hidden else self.absent).append(sample)
-        elif isinstance(hypothesis, FaultHypothesis):
-            together = hypothesis.predicts_with(rivals, sample)
-            if together:
-                self.predicted.append(sample)
-            elif together is not None:
-                in_part = hypothesis.predicts_in_part(sample)
-                (self.in_part if in_part else self.other).append(sample)
-        else:
-            self.other.append(sample)
-
-    def _see_elsewhere(self, sample: Sample) -> None:
-        if not sample.failed:
-            self.quiet += 1
-        elif isinstance(self.hypothesis, Elements) and self.hypothesis.explains(sample):
-            self.predicted.append(sample)  # it differs from what is right hardly more than may be
-        else:
-            self.strays.append(sample)
-
-    def explains(self, sample: Sample) -> bool:
-        """Say whether a sample fails, and as it predicts or in a part of the place it names."""
-        return sample.failed and self.hypothesis.explains(sample)
+_LIKE = 16
+"""Times that cases are drawn near those that refuted a rule."""
 
 
 class Experiments:
@@ -721,7 +614,7 @@ class Experiments:
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
         samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
         others = [s for s in self._others if self._tells(trial, s.vector)]
-        samples += [s for s in others if not _may_hide(trial.hypothesis, s.vector)]
+        samples += [s for s in others if not may_hide(trial.hypothesis, s.vector)]
         self._fresh += samples
         for sample in samples:
             trial.see(sample, rivals)
@@ -763,11 +656,6 @@ class Experiments:
     def _is_explained_otherwise(self, vector: Vector) -> bool:
         """Say whether a cause that is confirmed shows on a case, which then tells less."""
         return any(trial.hypothesis.fails(vector) for trial in self._causes)
-
-
-def _may_hide(hypothesis: Hypothesis, vector: Vector) -> bool:
-    """Say whether equal values may hide what a hypothesis says is wrong."""
-    return isinstance(hypothesis, Elements) and hypothesis.may_hide_in(vector)
 
 
 def _faults_of(trial: Trial) -> Together:

@@ -8,13 +8,14 @@ from itertools import accumulate
 from math import inf
 
 from conformance.check.report import Diagnosis, Proof
-from conformance.diagnosis.experiments import Experiments, Trial
+from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, spread, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Cause, Search
 from conformance.diagnosis.statements import Failures, Mismatch
+from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
 from conformance.progress import Progress

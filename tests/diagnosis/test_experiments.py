@@ -7,16 +7,15 @@ import pytest
 from support.effort import one_in
 from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
-from support.samples import sample
 
 from conformance.backends.runner import InProcess
 from conformance.check import api
 from conformance.diagnosis import experiments, likely_causes, of_report
-from conformance.diagnosis.experiments import CONFIRMING, Experiments, Trial
-from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.laboratory import Laboratory, as_expected
-from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.planting import Planting
 from conformance.diagnosis.slips import slips
+from conformance.diagnosis.trial import CONFIRMING
 from conformance.faults import fault_named, faulty
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
@@ -168,29 +167,6 @@ def test_two_faults_at_once_are_both_confirmed():
     assert {name for cause in found if not cause.proof.missing for name in cause.faults} == names
 
 
-def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
-    """Another fault may be there as well; but one in many, not every second."""
-    relu = FaultHypothesis((fault_named("maximum-from-zero"),), Planting(lambda _: {}))
-    kernel = pool("MaxPool-1", kernel=[1], strides=[1], pads_begin=[0], pads_end=[0])
-    data = np.array([[[-4, -3, 5, 6]]], np.float32)
-    probe = vector(data, kernel, operator="MaxPool-1")
-
-    def returned(*outputs):
-        return sample(probe, lambda _v, _output: np.array([[outputs]], np.float32))
-
-    trial = Trial(relu)
-    for _ in range(2):
-        trial.see(returned(0, 0, 5, 7), ())
-    assert (len(trial.in_part), len(trial.other)) == (2, 0)
-    assert trial.is_refuted
-    for _ in range(CONFIRMING):
-        trial.see(returned(0, 0, 5, 6), ())
-    assert trial.is_confirmed
-    trial.see(returned(-4, 0, 5, 7), ())
-    assert len(trial.other) == 1
-    assert trial.is_refuted
-
-
 @pytest.mark.slow("the parts are confirmed alone")
 def test_one_slip_is_named_in_place_of_faults_that_are_parts_of_it(monkeypatch):
     """Both faults are there, each where the other is not."""
@@ -236,14 +212,3 @@ def test_a_slip_of_what_is_refused_when_it_is_computed_shows_nowhere():
     case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))
     (slip,) = [s for s in slips() if s.summary == "answers as if results were negated"]
     assert Planting(lambda _: {}).shows((slip,), [vector_of(case)]) == [False]
-
-
-def test_exceptions_of_gradients_alone_prove_no_fault():
-    """Whatever makes windows more or fewer raises them; a few wrong values have to be predicted."""
-    made = vector(ramp(1, 1, 6), pool())
-    fault = fault_named("backward-strides-reversed")
-    trial = Trial(FaultHypothesis((fault,), Planting(lambda _: {})))
-    trial.predicted = [Sample(made, None, failed=True)] * CONFIRMING
-    assert not trial.is_confirmed
-    trial.predicted += [Sample(made, (ramp(1, 1, 3),), failed=True)] * 6
-    assert trial.is_confirmed

@@ -1,0 +1,46 @@
+"""A supposed cause and its fresh cases: what confirms it and what refutes it."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.fakes import pool, ramp, vector
+from support.samples import sample
+
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.trial import CONFIRMING, Trial
+from conformance.faults import fault_named
+
+
+def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
+    """Another fault may be there as well; but one in many, not every second."""
+    relu = FaultHypothesis((fault_named("maximum-from-zero"),), Planting(lambda _: {}))
+    kernel = pool("MaxPool-1", kernel=[1], strides=[1], pads_begin=[0], pads_end=[0])
+    data = np.array([[[-4, -3, 5, 6]]], np.float32)
+    probe = vector(data, kernel, operator="MaxPool-1")
+
+    def returned(*outputs):
+        return sample(probe, lambda _v, _output: np.array([[outputs]], np.float32))
+
+    trial = Trial(relu)
+    for _ in range(2):
+        trial.see(returned(0, 0, 5, 7), ())
+    assert (len(trial.in_part), len(trial.other)) == (2, 0)
+    assert trial.is_refuted
+    for _ in range(CONFIRMING):
+        trial.see(returned(0, 0, 5, 6), ())
+    assert trial.is_confirmed
+    trial.see(returned(-4, 0, 5, 7), ())
+    assert len(trial.other) == 1
+    assert trial.is_refuted
+
+
+def test_exceptions_of_gradients_alone_prove_no_fault():
+    """Whatever makes windows more or fewer raises them; a few wrong values have to be predicted."""
+    made = vector(ramp(1, 1, 6), pool())
+    fault = fault_named("backward-strides-reversed")
+    trial = Trial(FaultHypothesis((fault,), Planting(lambda _: {})))
+    trial.predicted = [Sample(made, None, failed=True)] * CONFIRMING
+    assert not trial.is_confirmed
+    trial.predicted += [Sample(made, (ramp(1, 1, 3),), failed=True)] * 6
+    assert trial.is_confirmed
