@@ -420,3 +420,18 @@ def test_no_two_slips_read_alike():
     """Each is said in words of its own."""
     words = [slip.summary for slip in slips()]
     assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "shape"),
+    [
+        ("every pad were that of the last axis on the first axis", (5, 3)),
+        ("every pad were that of the first axis on the last axis", (3, 1)),
+        ("every number of an attribute were that of the last axis on the first axis", (4, 3)),
+    ],
+)
+def test_slips_of_one_axis_take_several_lists(words, shape):
+    """Both pads, or all lists: an axis of 3 cells is read as that of 2 cells, or the reverse."""
+    attributes = {"pads_begin": [0, 1], "pads_end": [0, 1], "kernel": [1, 2], "strides": [1, 1]}
+    data = np.zeros((1, 1, 3, 2), np.float32)
+    assert answer(words, "MaxPool-1", [data], attributes).shape[2:] == shape
