@@ -650,8 +650,12 @@ def _all_outputs(layout: Layout, _axis: int) -> Any:
 
 
 def _largest(of: Of) -> Of:
-    """Return the feature: the largest number of a feature of windows."""
-    return lambda layout, axis: float(of(layout, axis).max()) if layout.extent else None
+    """Return the feature: the largest number of a feature of windows, if there is a window."""
+
+    def largest(layout: Layout, axis: int) -> Any:
+        return float(of(layout, axis).max()) if layout.extent and prod(layout.extent) else None
+
+    return largest
 
 
 def _window_cells(layout: Layout, _axis: int) -> Any:

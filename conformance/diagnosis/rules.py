@@ -511,6 +511,7 @@ def _rules_of_elements(
         (sample, layout)
         for sample, layout in zip(samples, layouts, strict=True)
         if sample.wrong is not None
+        and sample.wrong.size > 0
         and sample.wrong.shape == layout.shape
         and (sample.wrong.any() or (not sample.failed and layout.tells))
     ]

@@ -138,3 +138,13 @@ def test_axes_are_named_from_the_last():
         "the last axis but two",
     ]
     assert "{axis}" not in "".join(k.words.replace("{axis}", axis_words(4)) for k in KINDS.values())
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_a_case_without_a_window_has_no_features_of_windows(alike):
+    """Nor does any other feature of it fail: such a case may conform beside those that fail."""
+    layout = layout_of(vector(ramp(1, 1, 2), pool(kernel=[4])), {})
+    for feature in features_of(1, alike=alike, of_elements=False):
+        layout.value(feature)
+    assert layout.value(Feature("most_overhang", 1)) is None
+    assert layout.value(Feature("outputs", 0)) == 0
