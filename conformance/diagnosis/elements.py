@@ -653,7 +653,7 @@ def _largest(of: Of) -> Of:
     """Return the feature: the largest number of a feature of windows, if there is a window."""
 
     def largest(layout: Layout, axis: int) -> Any:
-        return float(of(layout, axis).max()) if layout.extent and prod(layout.extent) else None
+        return float(of(layout, axis).max()) if layout.extent and 0 not in layout.extent else None
 
     return largest
 
