@@ -102,7 +102,7 @@ def having(faults: Sequence[Fault], operators: Container[str] | None) -> Backend
 
 
 def some_operators(fault: Fault, rng: random.Random) -> list[str]:
-    """Return those of one document, of one reduction or of one standard, at random."""
+    """Return those of one document, of one reduction or of one family, at random."""
     concerned = [operator for operator in OPERATORS.values() if fault.concerns(operator)]
     one = rng.choice(concerned)
     of = rng.choice([lambda o: o.name, lambda o: o.reduction.name, lambda o: o.family])

@@ -191,8 +191,8 @@ def other_words(operator: Operator, axes: int) -> Iterator[tuple[str, Any]]:
     yield from (("dtype", name) for name in types(operator))
     for attribute in operator.attributes:
         if attribute.role in {*WORDS, *SCALARS}:
-            values = attribute.meanings or scalar_values(attribute, axes)
-            yield from ((attribute.role, value) for value in dict.fromkeys(values))
+            values = dict.fromkeys(_values(attribute, axes))
+            yield from ((attribute.role, value) for value in values)
 
 
 def with_word(case: Case, name: str, value: Any) -> Case | None:
@@ -231,10 +231,14 @@ def _manner(operator: Operator) -> tuple[bool, ...]:
 
 def _word_of(attribute: Attribute, draft: _Draft) -> Any:
     """Return the word of a draft that an attribute knows, else one that it may be."""
-    axes = len(draft.axes)
-    values = attribute.meanings or scalar_values(attribute, axes)
-    word = draft.words.get(attribute.role, values[0])
-    return word if word in values or not attribute.meanings else values[0]
+    default, *_ = _values(attribute, len(draft.axes))
+    word = draft.words.get(attribute.role, default)
+    return default if attribute.meanings and word not in attribute.meanings else word
+
+
+def _values(attribute: Attribute, axes: int) -> tuple[Any, ...]:
+    """Return what a word may mean, or some integers that a scalar may be."""
+    return attribute.meanings or scalar_values(attribute, axes)
 
 
 def _draft_of(case: Case) -> _Draft | None:
@@ -337,7 +341,7 @@ def _change_word(draft: _Draft, rng: np.random.Generator) -> None:
         role = [*draft.words][int(rng.integers(len(draft.words)))]
         attribute = draft.operator.attribute(role)
         if attribute is not None:
-            meanings = attribute.meanings or scalar_values(attribute, len(draft.axes))
+            meanings = _values(attribute, len(draft.axes))
             word = meanings[int(rng.integers(len(meanings)))]
             if word == draft.words[role] and not attribute.required:
                 draft.left_out ^= {attribute.key}  # spelled out, or left to its default

@@ -599,7 +599,7 @@ class Experiments:
         One at a time, each that no such call had: cases that are drawn at random have few of some,
         and none of another operator. Then against all of the run that conforms.
         """
-        seen = Counter(chain(*(words_of(s.vector.case).items() for s in trial.predicted)))
+        seen = {*chain(*(words_of(s.vector.case).items() for s in trial.predicted))}
         cases = [s.vector.case for s in thinned(trial.predicted, _VARIED)]
         wanted = dict.fromkeys(("operator", name) for name in self._operators)
         for case in cases:
@@ -607,7 +607,7 @@ class Experiments:
         vectors = [
             [self._laboratory.vector(with_word(case, name, value)) for case in cases]
             for name, value in wanted
-            if not seen[name, value]
+            if (name, value) not in seen
         ]
         known = [sample.vector for sample in self._others]
         self._prepare(trial.hypothesis, [v for v in chain(*vectors, known) if v is not None])
