@@ -13,6 +13,7 @@ import importlib
 import importlib.metadata
 import os
 import platform
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -49,7 +50,7 @@ def rows(groups: Sequence[str], effort: Effort) -> Iterator[Row]:
 
 
 def machine() -> str:
-    """Describe what the figures were measured on."""
+    """Describe what the figures were measured of, and on what."""
     packages = []
     for name in ("numpy", "h5py", "torch", "onnx", "onnxruntime", "distributed"):
         try:
@@ -58,7 +59,17 @@ def machine() -> str:
             continue
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     python = f"Python {platform.python_version()}"
-    return f"{cores} cores ({processor()}), {platform.system()}, {', '.join([python, *packages])}"
+    machine = f"{cores} cores ({processor()}), {platform.system()}"
+    return f"commit {commit()}; {machine}, {', '.join([python, *packages])}"
+
+
+def commit() -> str:
+    """Return the commit that is measured, with a + if files differ from it."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    try:
+        return subprocess.check_output(command, cwd=Path(__file__).parent, text=True).strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def processor() -> str:

@@ -46,8 +46,18 @@ def usable_cpus() -> int:
 
 def check_jobs(jobs: int) -> None:
     """Raise UsageError for a number of processes that cannot be."""
-    if not 1 <= jobs <= MOST_JOBS:
-        raise UsageError(f"jobs is {jobs}: from 1 to {MOST_JOBS}")
+    if not isinstance(jobs, int) or not 1 <= jobs <= MOST_JOBS:
+        raise UsageError(f"jobs is {jobs!r}: from 1 to {MOST_JOBS}")
+
+
+def check_limits(timeout: float | None, memory: int | None) -> None:
+    """Raise UsageError for seconds of a call or bytes of a process that cannot be a limit."""
+    if timeout is not None and not (
+        isinstance(timeout, int | float) and 0 < timeout <= threading.TIMEOUT_MAX
+    ):
+        raise UsageError(f"timeout is {timeout!r} s: above 0, or None for no limit")
+    if memory is not None and not (isinstance(memory, int) and memory >= 1):
+        raise UsageError(f"memory is {memory!r} bytes: at least 1, or None for no limit")
 
 
 def executor_named(name: str, jobs: int = 1) -> Machines:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import secrets
 import shutil
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, Self
 
+from conformance import interrupts
 from conformance.errors import UsageError
 
 try:
@@ -25,6 +27,8 @@ _NAME = 32
 """Characters of a name that its part keeps: any system has room for them beside the rest."""
 _OURS = ".conformance-"
 """In the name of every part: no other program's files are taken for one."""
+_LONGEST_LIST = 1 << 26
+"""Bytes of a list of files that is read."""
 
 
 class Closable(ABC):
@@ -66,8 +70,8 @@ class _Unfinished:
     """A file or folder in the making: at `part`, beside the `path` that it gets when it is whole.
 
     As a context manager it makes an empty one and yields its path; where the block ends without an
-    exception it is finished, and removed otherwise. Those that killed processes left in the same
-    folder are removed first.
+    exception it is finished, and removed otherwise; an interrupt waits until that is done. Those
+    that killed processes left in the same folder are removed first.
     """
 
     def __init__(self, path: Path, make: Callable[[Path], object]) -> None:
@@ -89,11 +93,12 @@ class _Unfinished:
         return self.part
 
     def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
-        try:
-            if kind is None:
-                self._finish()
-        finally:
-            self.remove()
+        with interrupts.held():
+            try:
+                if kind is None:
+                    self._finish()
+            finally:
+                self.remove()
 
     def _finish(self) -> None:
         """Give it its name, in place of a file or an empty folder. A file is then on the disk."""
@@ -118,13 +123,82 @@ class _Unfinished:
             self._lock = None
 
 
-class _Replacements(_Unfinished):
-    """A folder in the making whose entries replace those of the same names at `path`."""
+class _Renewal(_Unfinished):
+    """Files in the making, in the `folder` where they replace the files that a list there names.
+
+    The list is a file, `name`, with `about` beside the names. Files that it does not name stay. A
+    process that is killed in the midst of replacing leaves whole files, each of which finds those
+    that it refers to: files of a new name come first, and what is out of date goes last.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, about: Mapping[str, object], listed: frozenset[str]
+    ) -> None:
+        super().__init__(folder / name, Path.mkdir)
+        self.folder, self.about, self.listed = folder, about, listed
 
     def _finish(self) -> None:
-        for entry in self.part.iterdir():
-            _remove(self.path / entry.name)
-            entry.rename(self.path / entry.name)
+        new = _files_in(self.part)
+        self._check(new)
+        # Until all is done both are listed: whatever stops this, the next one knows them as its.
+        _write_list(self.path, self.about, self.listed | new)
+        for name in sorted(new, key=lambda name: (name in self.listed, -name.count("/"), name)):
+            target = self.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (self.part / name).replace(target)
+        for name in self.listed - new:
+            target = self.folder / name
+            target.unlink(missing_ok=True)
+            with suppress(OSError):  # it holds something
+                target.parent.rmdir()
+        _write_list(self.path, self.about, new)
+
+    def _check(self, new: frozenset[str]) -> None:
+        """Raise UsageError, before anything changes, for what is in the way of files."""
+        names = self.listed | new
+        folders = {parent for name in names for parent in PurePath(name).parents} - {PurePath()}
+        for at in (self.folder / folder for folder in sorted(folders)):
+            if at.is_symlink() or (at.exists() and not at.is_dir()):
+                raise UsageError(f"{at}: not a folder, as it has to be: move it elsewhere")
+            if at.exists() and not os.access(at, os.W_OK):
+                raise UsageError(f"cannot write to {at}: {os.strerror(errno.EACCES)}")
+        for name in sorted(names):
+            at = self.folder / name
+            own = name not in self.listed and os.path.lexists(at)
+            if own or (at.is_dir() and not at.is_symlink()):
+                raise UsageError(f"{at}: in the way of a new file of this name: move it elsewhere")
+
+
+def _files_in(folder: Path) -> frozenset[str]:
+    """Return the files in a folder and those in it, as paths from there with `/`."""
+    paths = folder.rglob("*")
+    return frozenset(path.relative_to(folder).as_posix() for path in paths if not path.is_dir())
+
+
+def _write_list(path: Path, about: Mapping[str, object], files: Iterable[str]) -> None:
+    write_text(json.dumps({**about, "files": sorted(files)}) + "\n", path)
+
+
+def _listed(path: Path, about: Mapping[str, object]) -> frozenset[str] | None:
+    """Return the files that `_write_list` listed, all inside the folder; None if it did not."""
+    if not 0 < size_of(path) <= _LONGEST_LIST:
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    files = content.pop("files", None) if isinstance(content, dict) else None
+    if not isinstance(files, list) or content != about or not all(map(_is_inside, files)):
+        return None
+    return frozenset(files)
+
+
+def _is_inside(name: object) -> bool:
+    """Say whether a name is that of a file in the folder that it is seen from."""
+    if not isinstance(name, str) or "\0" in name:
+        return False
+    path = PurePath(name)
+    return path.name != "" and not path.is_absolute() and not path.drive and ".." not in path.parts
 
 
 def _remove_abandoned(folder: Path) -> None:
@@ -205,27 +279,30 @@ def new_folder(path: Path, wanted: str = "a new or an empty folder") -> Iterator
 
 
 @contextmanager
-def renewed_folder(path: Path, marker: str, content: bytes, kind: str) -> Iterator[Path]:
-    """Yield a new folder whose files and folders replace those of the same names in `path`.
+def renewed_folder(path: Path, name: str, about: Mapping[str, object], kind: str) -> Iterator[Path]:
+    """Yield a new folder whose files replace those that were made so before in `path`.
 
-    They do when the block ends without an exception, and nothing else in `path` changes. It is
-    new, empty, or of a `kind` whose folders have a file called `marker` with this `content`.
-    Raises UsageError if it is something else, or nothing can be written there.
+    They do when the block ends without an exception; until then `path` is as it was, and no other
+    file in it ever changes. It is new, empty, or of a `kind` whose folders have a file called
+    `name`, which says what they are `about` and lists their files. Raises UsageError if it is
+    something else, a file that was not made so has the name of a new one, or nothing can be
+    written there.
     """
     try:
-        if not _holds(path / marker, content):
+        if path.is_dir():
+            _remove_abandoned(path)
+        listed = _listed(path / name, about)
+        if listed is None and path.is_dir() and not any(path.iterdir()):
+            listed = frozenset()
+        if listed is None:
             with new_folder(path, f"a new folder, an empty one or {kind}") as folder:
                 yield folder
-            return
-        with _Replacements(path.absolute(), Path.mkdir) as folder:
-            yield folder
+                _write_list(folder / name, about, _files_in(folder))
+        else:
+            with _Renewal(path.absolute(), name, about, listed) as folder:
+                yield folder
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror or error}") from error
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    """Say whether a file has this content; one that is larger is not read."""
-    return size_of(path) == len(content) and path.read_bytes() == content
 
 
 @contextmanager

@@ -61,6 +61,24 @@ class raised:  # noqa: N801 - used like a function, without what contextlib load
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
+class held:  # noqa: N801 - likewise
+    """Within the block an interrupt waits; it comes when the block ends."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, object] = {}
+        self._came: list[int] = []
+
+    def __enter__(self) -> None:
+        ours = {signal.SIG_DFL, signal.default_int_handler, _leave, _raise}
+        self._before = _handle(lambda number, _: self._came.append(number), ours)
+
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        for number in self._came[:1]:
+            signal.raise_signal(number)
+
+
 def _handle(handler: object, replaced: set[object]) -> dict[int, object]:
     """Set a handler for each signal that has a replaced one; return those.
 

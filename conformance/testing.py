@@ -81,7 +81,9 @@ def vectors(
 
 @cache
 def _opened(path: str | os.PathLike[str] | None) -> VectorSet:
-    return open_vectors(path, [])  # those of an operator are checked before their first use
+    return open_vectors(
+        path, unchecked=True
+    )  # those of an operator are checked before their first use
 
 
 class Causes:

@@ -152,6 +152,11 @@ class Vector:
         return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Values))
 
 
+def forward_name(operator: str) -> str:
+    """Return the name of the operator that a gradient is of, of any other its own."""
+    return operator.removesuffix(BACKWARD)
+
+
 def own_inputs(operator: str, inputs: Sequence[_T]) -> tuple[_T, ...]:
     """Return the inputs, but for the gradient of an output that a gradient takes before them."""
     return tuple(inputs[1:] if operator.endswith(BACKWARD) else inputs)

@@ -21,7 +21,10 @@ from conformance.text import listed
 
 PAGE = Path(__file__).parent / "arithmetic.md"
 BEGIN, END = "<!-- engines: begin -->\n", "<!-- engines: end -->\n"
-COLUMNS = ("engine", "operators", "type", "order", "sums", "division", "subnormals", "predicted")
+COLUMNS = (
+    *("engine", "operators", "type", "order", "sums", "division", "subnormals"),
+    *("predicted", "vectors compared"),
+)
 
 
 def rows(revealed: dict[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -33,7 +36,7 @@ def rows(revealed: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         averages = [found for _, found in group]
         dtype, *others = arithmetic
         names = listed([found["operator"] for found in averages])
-        yield engine, names, dtype, *others, _predicted(averages)
+        yield engine, names, dtype, *others, *_predicted(averages)
 
 
 def _average(found: dict[str, Any]) -> RevealedAverage:
@@ -55,11 +58,21 @@ def _properties(given: dict[str, Any]) -> dict[str, Property]:
     return {name: Property(tuple(each["values"])) for name, each in given.items()}
 
 
-def _predicted(averages: Sequence[dict[str, Any]]) -> str:
+def _predicted(averages: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """Return how many averages are predicted, and in how many of all vectors."""
     predictions = [found["prediction"] for found in averages if found["prediction"]]
-    every = sum(prediction["averages"] for prediction in predictions)
-    others = sum(prediction["other_averages"] for prediction in predictions)
-    return f"{every - others:,} of {every:,}"
+
+    def total(key: str) -> int:
+        return sum(prediction[key] for prediction in predictions)
+
+    reasons = {"unknown windows": total("left_out"), "no result": total("without_result")}
+    left_out = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items() if number)
+    compared, every = total("vectors"), total("averages")
+    return (
+        f"{every - total('other_averages'):,} of {every:,}",
+        f"{compared:,} of {compared + sum(reasons.values()):,}"
+        + (f" ({left_out})" if left_out else ""),
+    )
 
 
 def page(text: str, reports: Sequence[dict[str, Any]]) -> str:

@@ -24,6 +24,11 @@ page in short, `conformance clauses NAME` one clause in full.
   same-never-crops open. The formula that ONNX prints can be negative, and no text says that this
   crops, or that it does not. ONNX Runtime does one with SAME_UPPER and the other with SAME_LOWER,
   and refuses in some kernels of MaxPool.
+  An operator and its gradient have one reading of a clause about windows or divisors, and of equal
+  maxima the cell that the index names is the one that gets the gradient: a gradient is that of what
+  was computed. Where the two [contradict each
+  other](reports.md#gradients-that-contradict-their-operator), the clause is inconsistent, and the
+  backend does not conform.
 - [Undefined](#undefined): any value, an exception or no array at all conforms. The report says what
   the backend did. This holds for the elements concerned; all others are judged as usual.
 - [Rulings](#rulings): one answer is defensible. The expected values follow it.
@@ -59,7 +64,15 @@ def _clause(clause: Clause, label: str) -> Iterator[str]:
     yield f"- **The document** ({clause.document}, {clause.section}): {escaped(clause.says)}."
     yield f"- **{label}**: {escaped(clause.answer)}."
     yield f"- **Evidence**: {escaped(clause.evidence)}."
-    yield f"- **Concerns** {_operators(concerned(clause))}.\n"
+    yield f"- **Concerns** {_operators(concerned(clause))}."
+    if clause.chosen_by:
+        yield (
+            f"- **Gradients** may not contradict [{clause.chosen_by}](#{clause.chosen_by}): "
+            "readings of one name agree, and the others say nothing of which cell is chosen."
+        )
+    elif clause.of_forward:
+        yield "- **Gradients** follow the reading of their operator."
+    yield ""
     if clause.readings:
         yield "| reading | meaning | followed by |\n|---|---|---|"
         for number, reading in enumerate(clause.readings):

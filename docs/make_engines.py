@@ -32,9 +32,11 @@ PAGES: dict[str, tuple[Tier, tuple[str, ...]]] = {
             *("paddle", "ncnn", "tensorflow", "mnn"),
         ),
     ),
-    "engines-smoke": ("smoke", ("jax", "tinygrad", "tvm")),
+    "engines-smoke": ("smoke", ("jax", "tinygrad", "tvm", "torch:compile=true")),
 }
 """Names of pages, the tier of each, and its engines."""
+SLOW = {"torch:compile=true": ("--diagnose", "seen", "--variations", "none", "--timeout", "120")}
+"""Options for those that take seconds to compile each case: some 15 minutes on two cores."""
 REPORTS = ROOT / "build" / "engines"
 
 
@@ -42,7 +44,7 @@ def report_of(
     engine: str, page: str, vectors: Mapping[str, str], *, tier: str = "standard"
 ) -> Report:
     """Return the report of an engine on vectors, given by operator and digest; run it if needed."""
-    path = REPORTS / page / f"{engine}.jsonl"
+    path = REPORTS / page / f"{engine.replace(':', '-')}.jsonl"
     try:
         report = read_report(path)
     except (ReportFileError, UsageError):  # cut off, or not there
@@ -51,7 +53,8 @@ def report_of(
         path.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "conformance", "check", engine, "--tier", tier]
         command += [word for name in vectors for word in ("--operator", name)]
-        command += ["--timeout", "10"]  # some hang, where several threads call them
+        # some hang, where several threads call them
+        command += SLOW.get(engine, ("--timeout", "10"))
         done = subprocess.run(  # noqa: S603 - the command above
             [*command, "--max-shown", "0", "--json", str(path)], cwd=ROOT, check=False
         )
@@ -89,9 +92,9 @@ if __name__ == "__main__":
         digests = files.digests
     for name, (tier, engines) in PAGES.items():
         for engine in sys.argv[1:] or engines:
-            if engine in engines and available()[engine].installed:
+            if engine in engines and available()[engine.partition(":")[0]].installed:
                 report_of(engine, name, digests, tier=tier)
-        paths = [REPORTS / name / f"{engine}.jsonl" for engine in engines]
+        paths = [REPORTS / name / f"{engine.replace(':', '-')}.jsonl" for engine in engines]
         reports = [read_report(path) for path in paths if path.exists()]
         if current := [report for report in reports if _is_of(report, digests, tier)]:
             made = page(current)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
+from conformance.operators import Operator
+from conformance.operators.gradients import backward
 from conformance.operators.registry import OWN
 from conformance.text import markdown_escaped as escaped
 
 PAGE = Path(__file__).with_name("faults.md")
+GRADIENTS = tuple(map(backward, OWN))
 
 HEAD = """\
 # Faults
@@ -49,10 +52,10 @@ def page() -> str:
 
 def _lines() -> Iterator[str]:
     yield HEAD
-    count = sum(any(map(fault.concerns, OWN)) for fault in CATALOGUE)
-    yield f"There are {len(CATALOGUE)} faults. {count} concern operators of this suite; the others"
-    yield "concern operators that installed packages add. The last column links public reports of"
-    yield "the same behaviour in other projects."
+    count = sum(any(map(fault.concerns, (*OWN, *GRADIENTS))) for fault in CATALOGUE)
+    yield f"There are {len(CATALOGUE)} faults. {count} concern operators of this suite or their"
+    yield "gradients; what is left concerns operators that installed packages add. The last column"
+    yield "links public reports of the same behaviour in other projects."
     for step in STEPS:
         of_step = [fault for fault in CATALOGUE if fault.step == step]
         yield f"\n## {SECTIONS[step]}\n"
@@ -66,11 +69,18 @@ def _lines() -> Iterator[str]:
 
 
 def _row(fault: Fault) -> str:
-    names = [operator.name for operator in OWN if fault.concerns(operator)]
-    operators = (
-        "every operator" if len(names) == len(OWN) else ", ".join(names) or "added operators"
+    concerned = (
+        _of(fault, OWN, "every operator")
+        or _of(fault, GRADIENTS, "every gradient")
+        or "added operators"
     )
-    return f"| `{fault.name}` | {escaped(fault.summary)} | {operators} | {_links(fault.threads)} |"
+    return f"| `{fault.name}` | {escaped(fault.summary)} | {concerned} | {_links(fault.threads)} |"
+
+
+def _of(fault: Fault, operators: Sequence[Operator], every: str) -> str:
+    """Return the names of those operators that a fault concerns."""
+    names = [operator.name for operator in operators if fault.concerns(operator)]
+    return every if len(names) == len(operators) else ", ".join(names)
 
 
 def _links(threads: tuple[str, ...]) -> str:

@@ -26,8 +26,8 @@ explains many of them. `conformance history` runs the suite over releases, each 
 its own ([how](comparing.md#releases-of-one-engine)); [make_history.py](make_history.py) makes this
 page.
 
-The tables have the number of failing vectors of each group in each release. "Came in 1.24.4, after
-1.20.1" means: in 1.24.4, and not in 1.20.1, the release run before it; it may be any between. An
+What "came" in 1.24.4 after 1.20.1 fails in 1.24.4, and not in 1.20.1, the release run before it; it
+may have come in any between. "Otherwise" are the verdicts in the other of the two releases. An
 AttributeError is not the engine's: its release has not what the adapter here calls.
 """
 

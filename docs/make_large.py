@@ -25,12 +25,18 @@ conformance check torch --tier large --memory 8G --select "*bytes-past*"
 It runs only if it is asked for by name, and alone: `--tier exhaustive` does not hold it.
 
 - Its vectors are in no file. Each is a recipe of a few kilobytes; the tensor is made when its
-  turn comes, in the process that calls the backend, and freed before the next one.
+  turn comes, in the process that calls the backend. That is a new one for each vector, of which
+  nothing is left afterwards. What a crash, an exit, a hang, printed text or changed inputs come to
+  is as in the other tiers.
+- The backend's process leaves its outputs in memory that the checker shares and reads block by
+  block; it has no part in the judgement.
 - `--memory` is what a vector may need, by default what the machine has free. What needs more is
   left out, counted as not run, and named in the report with what it needs. `--memory 1` lists all
   of them. A vector needs twice its inputs and outputs, since engines copy, 8 bytes for each
-  maximum, since engines make indices of them, and 1 GiB. An engine may take more: a process that
-  the system ends for want of memory is left out likewise.
+  maximum, since engines make indices of them, and 1 GiB.
+- An engine may take more. Where memory runs out before the backend is called, or the system says
+  that it has ended a process for want of memory, the vector has no verdict and the run is
+  incomplete: give less with `--memory`. A process that ends by a signal otherwise has crashed.
 - `--timeout` is the time beyond 1 second for each 50 MiB of a vector.
 - There is one job. Backends are those in Python: no pipe of `exec:` and no file of `results:`
   takes such tensors.
@@ -46,7 +52,7 @@ A recipe is a small case, and for each axis of its data, batch and channels too,
 and how often the large data has it: `a b c d e` with `c` a million times. The large output is
 then the small one, in which a run of outputs comes as often. What an element must be is never
 stored, and the output of a backend is compared block by block with the small one. The judge takes
-some 250 MB at most, whatever the size.
+some 250 MB at most besides the output, whatever the size.
 
 This is right because of how the cases are chosen:
 
@@ -86,8 +92,9 @@ Not in it: norms and gradients, indices in column-major order.
 ## What engines made of it
 
 On two cores and 23 GiB, of what fits: PyTorch 2.13.0 conforms, and so does ONNX Runtime 1.32.0
-where it has the operator. OpenVINO 2026.4.1 counts indices in 32 bits, computes windows in float32
-and refuses an axis past 2^31 ([findings](findings.md#openvino) 1, 54 to 56). A run took six minutes
+where it has the operator. OpenVINO 2026.4.1 counts indices in 32 bits and computes windows in
+float32 ([findings](findings.md#openvino) 1, 54 and 55), and refuses an axis past 2^31
+([no defect](findings.md#56-openvino-an-axis-past-231-is-refused)). A run took six minutes
 with PyTorch, eight with ONNX Runtime, and three quarters of an hour or more with OpenVINO.
 
 ## Its vectors

@@ -1,7 +1,4 @@
-"""Puts what commands print into the pages that show it: `python docs/make_samples.py`.
-
-To be run at the top of the repository after the vectors or the report have changed.
-"""
+"""Puts what commands print into the pages that show it: `python docs/make_samples.py`."""
 
 from __future__ import annotations
 

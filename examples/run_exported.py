@@ -43,6 +43,7 @@ def accepted(folder, answer, output):
 
 root = Path(sys.argv[1])
 right = total = 0
+without = {}  # why cases have no output
 np.seterr(all="ignore")  # the vectors hold NaN and overflow on purpose
 with (root / "status.tsv").open("w", encoding="utf-8") as status:
     for line in (root / "index.tsv").read_text("utf-8").splitlines():
@@ -53,10 +54,14 @@ with (root / "status.tsv").open("w", encoding="utf-8") as status:
             output = compute(operator, arrays, [each["dtype"] for each in case["inputs"]])
         except NotImplementedError as error:
             status.write(f"unsupported\t{name}\t{error}\n")
+            without.setdefault("unsupported", []).append(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is stored
             status.write(f"raised\t{name}\t{error}\n")
+            without.setdefault("raised an exception", []).append(f"{name}: {error}")
         else:
             np.save(root / path / "output.npy", output)
             total += 1
             right += any(accepted(root / path, each, output) for each in case["accepted"])
+for what, reasons in without.items():
+    print(f"{len(reasons)} {what}, the first: {reasons[0]}")
 print(f"{right} of {total} outputs are right")

@@ -7,7 +7,7 @@ import signal
 from importlib.util import find_spec
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 from support.effort import QUICK, THOROUGH
 from support.outside import installed
 
@@ -63,7 +63,7 @@ def _is_chosen(item, config):
         return config.option.all or not slow
     # A property is tested again: with more examples.
     needs_engine = item.get_closest_marker("needs_engine") is not None
-    return slow or needs_engine or is_hypothesis_test(getattr(item, "obj", None))
+    return slow or needs_engine or getattr(item.obj, "is_hypothesis_test", False)
 
 
 def pytest_runtest_setup(item):

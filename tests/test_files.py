@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
+from conformance import interrupts
 from conformance.errors import UsageError
 from conformance.files import new_folder, renewed_folder, scratch_folder, writing
 
@@ -87,44 +90,160 @@ def test_nothing_stays_where_the_block_fails(tmp_path, error):
 
 
 def renewed(path):
-    return renewed_folder(path, "marker", b"ours", "one of ours")
+    return renewed_folder(path, "list", {"of": "ours"}, "one of ours")
 
 
-def test_a_renewed_folder_keeps_what_was_not_made_again(tmp_path):
-    """Folders of the same name are replaced as a whole, others stay as they are."""
-    with renewed(tmp_path / "a") as folder:
-        (folder / "marker").write_bytes(b"ours")
+def make(path, **files):
+    """Make or renew a folder: a file in `pages` for each name."""
+    with renewed(path) as folder:
         (folder / "pages").mkdir()
-        (folder / "pages" / "old").touch()
+        for name, text in files.items():
+            (folder / "pages" / name).write_text(text)
+
+
+def content(folder):
+    """Return the texts of all files in a folder, by their paths."""
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_renewed_folder_keeps_what_it_did_not_make(tmp_path):
+    """Files of others stay wherever they are; those that are not made again go."""
+    make(tmp_path / "a", old="1", same="1")
     (tmp_path / "a" / "theirs").touch()
-    with renewed(tmp_path / "a") as folder:
-        (folder / "pages").mkdir()
-        (folder / "pages" / "new").touch()
-    assert names(tmp_path / "a") == ["marker", "pages", "theirs"]
-    assert names(tmp_path / "a" / "pages") == ["new"]
+    (tmp_path / "a" / "pages" / "theirs").touch()
+    make(tmp_path / "a", new="2", same="2")
+    assert names(tmp_path / "a") == ["list", "pages", "theirs"]
+    assert names(tmp_path / "a" / "pages") == ["new", "same", "theirs"]
+    assert (tmp_path / "a" / "pages" / "same").read_text() == "2"
     assert names(tmp_path) == ["a"]
 
 
-def test_what_a_link_leads_to_stays_where_the_link_is_replaced(tmp_path):
-    """A link in a folder is a name in it, and what it names lies elsewhere."""
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "file").touch()
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "marker").write_bytes(b"ours")
-    (tmp_path / "a" / "pages").symlink_to(tmp_path / "elsewhere")
+@pytest.mark.parametrize("place", ["pages/new", "pages"])
+def test_a_file_of_others_with_the_name_of_a_new_one_is_named_and_nothing_changes(tmp_path, place):
+    """Whether it is where a file or where a folder has to be."""
     with renewed(tmp_path / "a") as folder:
-        (folder / "pages").mkdir()
-    assert names(tmp_path / "elsewhere") == ["file"]
-    assert not (tmp_path / "a" / "pages").is_symlink()
+        (folder / "old").touch()
+    (tmp_path / "a" / place).parent.mkdir(exist_ok=True)
+    (tmp_path / "a" / place).write_text("theirs")
+    before = content(tmp_path / "a")
+    with pytest.raises(UsageError, match=f"{place}: .*: move it elsewhere"):
+        make(tmp_path / "a", new="2")
+    assert content(tmp_path / "a") == before
 
 
-@pytest.mark.parametrize("content", [b"", b"Ours", b"ours, more"])
-def test_a_folder_with_another_marker_is_not_renewed(tmp_path, content):
+def test_a_link_where_a_folder_has_to_be_is_named_and_what_it_leads_to_stays(tmp_path):
+    """A folder elsewhere is not part of the one that is renewed."""
+    make(tmp_path / "a", old="1")
+    (tmp_path / "a" / "pages").rename(tmp_path / "elsewhere")
+    (tmp_path / "a" / "pages").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="not a folder"):
+        make(tmp_path / "a", new="2")
+    assert names(tmp_path / "elsewhere") == ["old"]
+
+
+def test_a_folder_is_renewed_where_its_name_cannot_change(tmp_path, monkeypatch):
+    """The current one, or one that a link leads to: only what is in it changes."""
+    make(tmp_path / "a", old="1")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    inode = (tmp_path / "a").stat().st_ino
+    make(tmp_path / "link", new="2")
+    monkeypatch.chdir(tmp_path / "a")
+    make(Path(), new="3")
+    assert content(tmp_path / "a")["pages/new"] == "3"
+    assert (tmp_path / "a").stat().st_ino == inode
+    assert names(tmp_path) == ["a", "link"]
+
+
+@pytest.mark.parametrize("listed", ["../outside", "/outside", "", "pages/..", 7])
+def test_a_list_with_files_of_elsewhere_is_none(tmp_path, listed):
+    """It may be crafted: a file outside the folder is never removed."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "outside").touch()
+    (tmp_path / "a" / "list").write_text(json.dumps({"of": "ours", "files": [listed]}))
+    with pytest.raises(UsageError, match="there is something already"):
+        make(tmp_path / "a", new="1")
+    assert (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 9999, '{"of": "ours"}', '{"files": []}'])
+def test_a_folder_with_another_list_is_not_renewed(tmp_path, text):
     """It is somebody else's."""
-    (tmp_path / "marker").write_bytes(content)
+    (tmp_path / "list").write_text(text)
     wanted = "give a new folder, an empty one or one of ours"
     with pytest.raises(UsageError, match=wanted), renewed(tmp_path):
         pass
+
+
+_RENEWING = """
+import os, signal, sys
+from pathlib import Path
+from conformance.files import renewed_folder
+
+def counted(call, left=[int(sys.argv[2])]):
+    def counting(*arguments, **named):
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **named)
+    return counting
+
+for name in ("replace", "rename", "unlink", "rmdir", "mkdir"):
+    setattr(Path, name, counted(getattr(Path, name)))
+with renewed_folder(Path(sys.argv[1]), "list", {"of": "ours"}, "one of ours") as folder:
+    (folder / "pages").mkdir()
+    (folder / "index").write_text("new b")
+    (folder / "pages" / "b").write_text("new c")
+    (folder / "pages" / "c").write_text("new")
+"""
+
+
+@pytest.mark.parametrize("steps", [*range(0, 14, 2), 99])
+def test_a_process_killed_while_it_renews_leaves_whole_files_that_find_each_other(tmp_path, steps):
+    """After any step; the next one tidies up. Each file says which other one it refers to."""
+    folder = tmp_path / "a"
+    with renewed(folder) as old:
+        (old / "pages").mkdir()
+        (old / "index").write_text("old a")
+        (old / "pages" / "a").write_text("old b")
+        (old / "pages" / "b").write_text("old")
+    (folder / "pages" / "theirs").write_text("mine")
+    done = subprocess.run(
+        [sys.executable, "-c", _RENEWING, folder, str(steps)], cwd=ROOT, check=False
+    )
+    assert done.returncode == (0 if steps == 99 else -9)
+    text = (folder / "index").read_text()
+    ages = [text.split()[0]]
+    while len(words := text.split()) > 1:
+        text = (folder / "pages" / words[1]).read_text()
+        ages.append(text.split()[0])
+    assert steps < 99 or set(ages) == {"new"}
+    make(folder, d="newer")
+    made = content(folder)
+    assert (made["pages/d"], made["pages/theirs"]) == ("newer", "mine")
+    assert names(folder / "pages") == ["d", "theirs"]
+    assert names(folder) == ["list", "pages"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_files_are_replaced_comes_when_all_are(tmp_path, monkeypatch, number):
+    """The folder is the old one before, and the new one after."""
+    make(tmp_path / "a", x="1", y="1", z="1")
+    replaced = Path.replace
+
+    def interrupted(path, target):
+        signal.raise_signal(number)
+        return replaced(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), interrupts.raised():
+        make(tmp_path / "a", x="2", y="2", z="2")
+    made = content(tmp_path / "a")
+    assert {made[f"pages/{name}"] for name in "xyz"} == {"2"}
+    assert names(tmp_path / "a") == ["list", "pages"]
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt])

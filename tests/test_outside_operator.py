@@ -15,6 +15,7 @@ from support.command_line import program, run
 from support.outside import ENVIRONMENT, OUTSIDE, installed
 
 NAME = "MinimumPool-1"
+FIXED = "WebNN-l2Pool2d"
 BACKENDS = f"{OUTSIDE / 'minimum_backends.py'}"
 
 
@@ -172,6 +173,18 @@ def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout
+
+
+def test_an_exponent_that_the_document_fixes_is_that_of_every_vector(tmp_path):
+    """The reference agrees with what the document prints, and the built-in backend with both."""
+    conformance("generate", tmp_path, "--operator", f"{FIXED}*", "--tier", "smoke")
+    conformance("verify", tmp_path)
+    assert "CONFORMS" in conformance("check", "numpy", tmp_path)
+    shown = conformance("show", tmp_path, "printed")
+    assert "20.639767" in shown
+    assert "expected values printed in the document" in shown
+    assert FIXED in conformance("clauses", "lp-range")
+    assert FIXED not in conformance("clauses", "sum-overflow")
 
 
 def test_without_its_package_its_vectors_are_refused(vectors):

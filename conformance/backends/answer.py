@@ -49,13 +49,14 @@ _NATIVE = {dtype_of(name): name for name in SUITE_TYPES}
 class Returned(NamedTuple):
     """One output: the name of its element type, its shape, and its elements.
 
-    `data` are the elements in C order and native byte order; None where `dtype` is not a known
-    element type, there are more elements than are looked at, or no array can have this shape.
+    `data` are the elements in C order and native byte order: bytes, or a view of the memory of
+    outputs that are too large to be copied. None where `dtype` is not a known element type, there
+    are more elements than are looked at, or no array can have this shape.
     """
 
     dtype: str
     shape: tuple[int, ...]
-    data: bytes | None = None
+    data: bytes | memoryview | None = None
 
 
 class Answer(NamedTuple):
@@ -75,14 +76,33 @@ def own_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return own
 
 
-def answer_returned(output: object, limit: int) -> Answer:
-    """Return the answer that a returned object is; up to `limit` elements are copied.
+def native_bytes(array: Array) -> bytes:
+    """Return the elements of an array, in C order and native byte order."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array.tobytes()
 
-    Only numpy.ndarray itself is an array, and only tuple itself holds several: a subclass may run
-    code of the backend when it is looked at.
+
+def native_view(array: Array) -> memoryview:
+    """Return a view of the elements of an array, in C order and native byte order.
+
+    Only an array in another order is copied.
+    """
+    ordered = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return ordered.reshape(-1).view(np.uint8).data
+
+
+def answer_returned(
+    output: object, limit: int, elements: Callable[[Array], bytes | memoryview] = native_bytes
+) -> Answer:
+    """Return the answer that a returned object is; up to `limit` elements are stored.
+
+    They are what `elements` returns of an array: a copy, unless there is only one call. Only
+    numpy.ndarray itself is an array, and only tuple itself holds several: a subclass may run code
+    of the backend when it is looked at.
     """
     if type(output) is np.ndarray:
-        return Answer(ARRAY, (_returned(output, limit),))
+        return Answer(ARRAY, (_returned(output, limit, elements),))
     if type(output) is not tuple:
         return Answer(NO_ARRAY, (), _type_name(type(output)))
     if not output:
@@ -91,24 +111,19 @@ def answer_returned(output: object, limit: int) -> Answer:
     for place, array in enumerate(output[:MAX_OUTPUTS]):
         if type(array) is not np.ndarray:
             return Answer(NO_ARRAY, (), f"a tuple with {_type_name(type(array))} at {place}")
-        outputs.append(_returned(array, limit))
+        outputs.append(_returned(array, limit, elements))
         limit -= array.size
     if len(output) > MAX_OUTPUTS:
         return Answer(NO_ARRAY, (), f"a tuple of {len(output)}")
     return Answer(ARRAY, tuple(outputs))
 
 
-def _returned(output: Array, limit: int) -> Returned:
+def _returned(
+    output: Array, limit: int, elements: Callable[[Array], bytes | memoryview]
+) -> Returned:
     name = _NATIVE.get(output.dtype) or _dtype_name(output.dtype)
-    data = native_bytes(output) if output.size <= limit and name in SUITE_TYPES else None
+    data = elements(output) if output.size <= limit and name in SUITE_TYPES else None
     return Returned(name, output.shape, data)
-
-
-def native_bytes(array: Array) -> bytes:
-    """Return the elements of an array, in C order and native byte order."""
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    return array.tobytes()
 
 
 def arrays_of(outputs: Sequence[Returned]) -> Array | Outputs | None:

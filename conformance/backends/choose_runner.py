@@ -9,10 +9,11 @@ from conformance.backends.answer import Backend
 from conformance.backends.named_backend import engine_version, parse_backend
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
-from conformance.backends.program.launch import Launch, python_worker
+from conformance.backends.program.launch import python_worker
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess, Runner
 from conformance.errors import UsageError
+from conformance.process import Launch
 
 
 @contextmanager

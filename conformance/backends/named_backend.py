@@ -22,7 +22,7 @@ from conformance.backends.python_callable import existing, is_path, load_callabl
 from conformance.errors import UsageError
 
 if TYPE_CHECKING:
-    from conformance.backends.program.launch import Launch
+    from conformance.process import Launch
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,12 @@ from conformance.backends.answer import (
     Answer,
     Backend,
     Returned,
-    answer_raised,
-    answer_returned,
-    own_attributes,
 )
+from conformance.backends.call import called
 from conformance.backends.python_callable import version_given_by
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.files import Closable
-from conformance.vector import Array
 
 _BETWEEN_TICKS = 0.1  # seconds
 
@@ -181,9 +178,11 @@ class _CallsHere(Calls):
         limits = largest_looked_at(self._batch)
         started, due = perf_counter(), 0.0
         try:
-            with _changes_undone():
+            with changes_undone():
                 for done, index in enumerate(self._order, 1):
                     answer = self._runner.answer(self._batch, index, limits[index], self._variation)
+                    if answer.kind == NOT_RUN:
+                        raise Stopped(answer.text)
                     self._answers.put(index, answer)
                     now = perf_counter()
                     if now > due:
@@ -215,18 +214,15 @@ class InProcess(OneByOne):
 
     def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
         """Call the backend for a vector."""
-        operator, attributes = batch.operator, batch.attributes[index]
-
-        def call(inputs: list[Array]) -> Answer:
-            try:
-                output = self._backend(operator, inputs, own_attributes(attributes))
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
-                return answer_raised(error)
-            return answer_returned(output, limit)
-
-        return variation.perform(call, batch.inputs[index])
+        return called(
+            self._backend,
+            batch.operator,
+            batch.inputs[index],
+            batch.attributes[index],
+            variation,
+            limit,
+            passed_on=(KeyboardInterrupt,),
+        )
 
 
 def largest_looked_at(batch: Batch) -> list[int]:
@@ -239,7 +235,7 @@ def largest_looked_at(batch: Batch) -> list[int]:
 
 
 @contextmanager
-def _changes_undone() -> Iterator[None]:
+def changes_undone() -> Iterator[None]:
     """Restore what a backend may change in this process and the checker needs afterwards."""
     streams = sys.stdin, sys.stdout, sys.stderr
     depth = sys.getrecursionlimit()

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conformance.errors import UsageError
+from conformance.repeated import Repeated
 from conformance.text import listed
 from conformance.vector import Array
 
@@ -53,20 +54,25 @@ class Variation:
 
     name: str
     words: str
-    perform: Callable[[CallOnce, Sequence[Array]], Answer]
+    perform: Callable[[CallOnce, Sequence[Any]], Answer]
     applies: Callable[[Array], bool] = lambda data: data.size > 0
     layout: bool = False
     sampled: int = 3
 
+    @property
+    def how(self) -> str:
+        """How the backend is called, to be put after "called"."""
+        return self.words.removeprefix("when called ")
 
-def _copies(inputs: Iterable[Array]) -> list[Array]:
+
+def _copies(inputs: Iterable[Array | Repeated]) -> list[Array]:
     return [array.copy() for array in inputs]
 
 
 # Calls before and beside ----------------------------------------------------------------------
 
 
-def _again(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+def _again(call: CallOnce, inputs: Sequence[Array | Repeated]) -> Answer:
     return call(_copies(inputs))
 
 
@@ -125,8 +131,8 @@ def _from_threads(call: CallOnce, inputs: Sequence[Array], *, count: int) -> Ans
     start = threading.Barrier(count + 1)
 
     def work(number: int) -> None:
-        start.wait()
         try:
+            start.wait()
             for _ in range(_ROUNDS):
                 answer = call(_copies(other if number % 2 else inputs))
                 # not the text of an exception, which may hold an address
@@ -140,8 +146,12 @@ def _from_threads(call: CallOnce, inputs: Sequence[Array], *, count: int) -> Ans
         threading.Thread(target=copy_context().run, args=(work, number), daemon=True)
         for number in range(count)
     ]
-    for thread in threads:
-        thread.start()
+    try:
+        for thread in threads:
+            thread.start()
+    except BaseException:
+        start.abort()  # those that have started wait for all
+        raise
     with _switching_often():
         start.wait()
         for thread in threads:

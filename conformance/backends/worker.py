@@ -12,18 +12,14 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import os
+import resource
 import sys
-from collections.abc import Callable
+import threading
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from conformance.backends.answer import (
-    Answer,
-    answer_raised,
-    answer_returned,
-    error_line,
-    own_attributes,
-)
+from conformance.backends.answer import Answer, error_line, native_bytes, native_view
+from conformance.backends.call import called
 from conformance.backends.named_backend import engine_version, load_backend
 from conformance.backends.program import protocol
 from conformance.backends.program.pickling import unpickled
@@ -31,10 +27,12 @@ from conformance.backends.program.protocol import MAX_LINE, Call, ProtocolError
 from conformance.backends.python_callable import version_given_by
 from conformance.backends.variations import VARIATIONS
 from conformance.errors import UsageError
-from conformance.vector import Array
 
 _FAILED = 70  # EX_SOFTWARE
 _LINE_BUFFERED = 1
+_STACK = 2 << 20
+_ARENA_MAX = -8
+"""M_ARENA_MAX of malloc.h in glibc."""
 
 
 def main() -> NoReturn:
@@ -54,6 +52,8 @@ def _serve(channel: _Channel, arguments: list[str]) -> NoReturn:
     name = arguments[0] if arguments else ""
     pickled = b"" if name else channel.take(int(channel.line()))
     protocol.read_hello(channel.line())
+    with suppress(Exception):  # another C library
+        _spare_address_space()  # which is limited before the harness says hello
     try:
         backend = load_backend(name) if name else unpickled(pickled)
     except UsageError as error:
@@ -74,26 +74,29 @@ def _serve(channel: _Channel, arguments: list[str]) -> NoReturn:
     process, depth = os.getpid(), sys.getrecursionlimit()
     while True:
         call = protocol.read_call(channel.line())
-        answer = _called(backend, call, channel.take(call.size))
+        inputs, variation = call.arrays(channel.take(call.size)), VARIATIONS[call.variation]
+        elements = native_bytes if call.into is None else native_view
+        answer = called(
+            backend, call.operator, inputs, call.attributes, variation, call.limit, elements
+        )
+        del inputs
         if os.getpid() != process:  # the backend forked, and this is the child
             _end("")
         sys.setrecursionlimit(depth)
         _flush()
-        channel.mark(call.number)
-        channel.write(protocol.write_answer(call.number, answer))
+        channel.answer(call, answer)
 
 
-def _called(backend: Callable[..., Any], call: Call, data: bytes) -> Answer:
-    """Return the answer to a call; its arrays are freed when this returns."""
+def _spare_address_space() -> None:
+    """Have the threads of this package take little of an address space that is limited.
 
-    def once(inputs: list[Array]) -> Answer:
-        try:
-            output = backend(call.operator, inputs, own_attributes(call.attributes))
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
-            return answer_raised(error)
-        return answer_returned(output, call.limit)
-
-    return VARIATIONS[call.variation].perform(once, call.arrays(data))
+    The C library reserves 64 MiB or more for each thread that allocates, and as a rule 8 MiB for
+    its stack.
+    """
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return
+    threading.stack_size(_STACK)
+    ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
 def _flush() -> None:
@@ -130,12 +133,19 @@ class _Channel:
         """Write all of a message."""
         _write(self._sink, message)
 
-    def mark(self, number: int) -> None:
-        """Mark on standard error the end of what was printed for a call."""
-        _write(self._printed, protocol.mark(number))
+    def answer(self, call: Call, answer: Answer) -> None:
+        """Write an answer, after the mark that ends what was printed for the call."""
+        if call.into is None:
+            message = protocol.write_answer(call.number, answer)
+        else:
+            for data in protocol.answer_data(answer):
+                _write(call.into, data)
+            message = protocol.answer_line(call.number, answer)
+        _write(self._printed, protocol.mark(call.number))
+        self.write(message)
 
 
-def _write(descriptor: int, message: bytes) -> None:
+def _write(descriptor: int, message: bytes | memoryview) -> None:
     rest = memoryview(message)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -15,7 +15,7 @@ from conformance.cases.sweep.sweep_model import Covered
 from conformance.errors import UsageError, VectorFileError
 from conformance.executors import Machines, completed
 from conformance.files import Target, folder_for, writing
-from conformance.operators import OPERATORS, operators_named, vector_of
+from conformance.operators import OPERATORS, contradicts_document, operators_named, vector_of
 from conformance.progress import Progress
 from conformance.vector import TIERS, Case, Tier, Vector
 from conformance.vectorfile import VectorFile, VectorWriter
@@ -189,6 +189,9 @@ def _write(target: Target, portion: Portion, progress: Progress | None) -> None:
 
 def _vectors(operator: str, cases: Iterator[Case], progress: Progress | None) -> Iterator[Vector]:
     for done, case in enumerate(cases, start=1):
-        yield vector_of(case)
+        vector = vector_of(case)
+        if what := contradicts_document(vector):
+            raise UsageError(f"operator {operator}: {what}")
+        yield vector
         if progress is not None and done % 16 == 0:
             progress(f"{operator}: vectors", done, 0)

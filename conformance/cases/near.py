@@ -29,7 +29,7 @@ from conformance.operators.attributes import (
     complete,
 )
 from conformance.operators.operator import Operator, output_size_of
-from conformance.operators.params import UNSAID, params_of
+from conformance.operators.params import UNSAID
 from conformance.operators.windows import ceil_div, span_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
@@ -249,7 +249,7 @@ def _draft_of(case: Case) -> _Draft | None:
     try:
         given = complete(operator.attributes, case.attributes, axes)
         output = output_size_of(case.own_inputs[1], axes) if operator.is_adaptive else ()
-        params = params_of(operator.attributes, given, data.shape[2:], output)
+        params = operator.stated(given, data.shape[2:], output)
     except (InvalidCase, IndexError):
         return None
     numbers = {"size": params.sizes, **{name: getattr(params, name) for name in _LISTS}}

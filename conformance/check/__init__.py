@@ -6,6 +6,7 @@ from conformance.check.api import Interrupted
 from conformance.check.profiles import PROFILES
 from conformance.check.report import (
     Accuracy,
+    Bias,
     ClauseReport,
     Expectations,
     Floor,
@@ -23,6 +24,7 @@ from conformance.check.run_settings import Floors, Selection, Workers
 __all__ = [
     "PROFILES",
     "Accuracy",
+    "Bias",
     "ClauseReport",
     "Expectations",
     "Floor",

@@ -20,12 +20,21 @@ def accuracy_of(batch: Batch, compared: Comparison, outcomes: Ints) -> list[Accu
     columns = [column for column in compared.columns if column.bound]
     if not columns:
         return []
+    arithmetic = rows_with_arithmetic(batch, compared, outcomes)
+    measured = [_accuracy_of_column(column, arithmetic[column.rows]) for column in columns]
+    return [accuracy for accuracy in measured if accuracy.elements]
+
+
+def rows_with_arithmetic(batch: Batch, compared: Comparison, outcomes: Ints) -> Ints:
+    """Return the arithmetic of each row of the expected table that some outcomes are of, else -1.
+
+    Outputs that were not returned have none.
+    """
     arithmetic = np.full(len(batch.expected_dtype), -1, np.int64)
     for output in range(batch.outputs):
         rows = batch.outcome_expected[outcomes] + output
         arithmetic[rows] = np.where(compared.returned[rows], arithmetic_of(batch)[outcomes], -1)
-    measured = [_accuracy_of_column(column, arithmetic[column.rows]) for column in columns]
-    return [accuracy for accuracy in measured if accuracy.elements]
+    return arithmetic
 
 
 def _accuracy_of_column(column: Column, arithmetic: Ints) -> Accuracy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from time import perf_counter
@@ -35,6 +35,48 @@ from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, op
 
 Diagnosing = Literal["none", "seen", "proven"]
 DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of `check` that say nothing of the backend, each looked at."""
+
+    selection: Selection
+    workers: Workers
+    floored: Floored | None
+    pins: Mapping[str, str]
+    diagnosing: Diagnosing
+    max_failures: int | None
+    expected: ExpectedFailures | None
+    variations: Sequence[str] | None
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        selection: Selection | None = None,
+        workers: Workers | None = None,
+        floors: Floors | None = None,
+        require: Mapping[str, str] | None = None,
+        profile: str | None = None,
+        diagnose: bool | Diagnosing = True,
+        max_failures: int | None = None,
+        expected_failures: str | os.PathLike[str] | None = None,
+        variations: Wanted = SAMPLE,
+        **keywords: Unpack[Keywords],
+    ) -> Given:
+        """Return what is given to `check`; UsageError for what is wrong whatever the backend."""
+        selection, workers, floors = grouped(selection, workers, floors, keywords)
+        return cls(
+            selection,
+            workers,
+            Floored.parse(floors, shard=selection.shard),
+            pins_of(profile, require),
+            _diagnosing(diagnose),
+            _positive(max_failures),
+            None if expected_failures is None else ExpectedFailures.read(expected_failures),
+            wanted_variations(variations),
+        )
 
 
 class Interrupted(KeyboardInterrupt):
@@ -79,7 +121,8 @@ def check(
 
     Tier "large" is in no file: its vectors are made one by one as they are run. There, `memory` is
     what a vector may need, by default what the machine has free; what needs more is left out and
-    counted. No causes are searched for, and nothing is called twice.
+    counted. Where memory runs out all the same, the run is incomplete. No causes are searched for,
+    and nothing is called twice.
 
     `max_failures` stops the run early, which is then incomplete. `expected_failures` is a file of
     the failures that are known. `diagnose` says what is done about the causes of failures, which
@@ -94,24 +137,34 @@ def check(
     vectors that are not sound, ResultFileError for stored results that are not, and Interrupted
     on Ctrl-C.
     """
-    selection, workers, floors = grouped(selection, workers, floors, keywords)
-    floored = Floored.parse(floors, shard=selection.shard)
-    diagnosing = _diagnosing(diagnose)
-    expected = None if expected_failures is None else ExpectedFailures.read(expected_failures)
+    given = Given.parse(
+        selection=selection,
+        workers=workers,
+        floors=floors,
+        require=require,
+        profile=profile,
+        diagnose=diagnose,
+        max_failures=max_failures,
+        expected_failures=expected_failures,
+        variations=variations,
+        **keywords,
+    )
+    selection, workers, floored = given.selection, given.workers, given.floored
+    diagnosing, expected = given.diagnosing, given.expected
     named = name or (backend if isinstance(backend, str) else name_of(backend))
     if selection.tier == LARGE:
         if vectors is not None:
             raise UsageError("tier large is made as it is run: leave out the vectors")
-        if wanted_variations(variations):
+        if given.variations:
             raise UsageError("vectors of tier large are called once, in no variation")
         return _large(
             backend,
             selection,
             workers,
             name=named,
-            pins=pins_of(profile, require),
+            pins=given.pins,
             allow_extensions=allow_extensions,
-            max_failures=_positive(max_failures),
+            max_failures=max_failures,
             expected=expected,
             floored=floored,
             progress=progress,
@@ -196,7 +249,7 @@ def run(
             selected = _exported(runner, selected)
         if floored is not None:
             whole = chosen(sources, selection.operators, selection.select, selection.tier)
-            floored.check(_ids_by_operator(whole))
+            floored.check(ids_by_operator(whole))
         total = sum(len(part.numbers) for part in selected)
         tick = (lambda done: progress(done, total)) if progress else (lambda _: None)
         if isinstance(runner, Distributed):
@@ -204,7 +257,10 @@ def run(
         else:
             reasons = expected.reasons(_ids(sources))[0] if expected else {}
             counted = failing(allow_extensions=allow_extensions)
-            tally = Run(runner, pins, tick, max_failures, reasons, counted, names).all(selected)
+            smoke = "--tier smoke, " * (selection.tier != "smoke")
+            quicker = f"Quicker: {smoke}--operator NAME, or --jobs 2."
+            asked = Run(runner, pins, tick, max_failures, reasons, counted, names, quicker)
+            tally = asked.all(selected)
         report = tally.report(
             backend=name,
             vectors=vectors_used(selected),
@@ -241,7 +297,7 @@ def _large(
     tier = list(recipes())
     ids = [recipe.id for recipe in tier]
     if floored is not None:
-        floored.check(_ids_by_operator(selected_of(tier, replace(selection, shard=None))))
+        floored.check(ids_by_operator(selected_of(tier, replace(selection, shard=None))))
     report = run_large(
         backend,
         tier,
@@ -258,8 +314,8 @@ def _large(
 
 
 def _positive(max_failures: int | None) -> int | None:
-    if max_failures is not None and max_failures < 1:
-        raise UsageError(f"max_failures is {max_failures}; it must be at least 1")
+    if max_failures is not None and not (isinstance(max_failures, int) and max_failures >= 1):
+        raise UsageError(f"max_failures is {max_failures!r}; it must be at least 1")
     return max_failures
 
 
@@ -299,7 +355,7 @@ def _ids(sources: Iterable[Source]) -> Iterator[str]:
     return chain.from_iterable(source.ids for source in sources)
 
 
-def _ids_by_operator(selected: Sequence[Selected]) -> dict[str, list[str]]:
+def ids_by_operator(selected: Sequence[Selected]) -> dict[str, list[str]]:
     """Return the ids of the vectors that are selected."""
     ids: dict[str, list[str]] = {}
     for part in selected:

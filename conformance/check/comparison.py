@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance import __version__
 from conformance.backends import Backend, engine_version
-from conformance.check.api import check
+from conformance.check.api import Given, check, ids_by_operator
 from conformance.check.report import (
     FAILURES,
     Accuracy,
@@ -23,7 +23,7 @@ from conformance.check.report import (
     Verdict,
     failing,
 )
-from conformance.check.run_settings import Selection
+from conformance.check.run_settings import Selection, Workers
 from conformance.check.tally import vectors_used
 from conformance.errors import UsageError
 from conformance.operators import operator_named
@@ -185,10 +185,13 @@ def compare(
     if not named:
         raise UsageError("no backends to compare")
     selection = Selection(operators, select, tier)
+    given = Given.parse(selection=selection, **how)
     compared: list[Compared] = []
     stopped = False
     with opened(vectors, operators) as sources:
         selected = chosen(sources, operators, select, tier)
+        if given.floored is not None:
+            given.floored.check(ids_by_operator(selected))
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             for name, backend in named.items():
@@ -205,10 +208,10 @@ def compare(
                         **how,
                     )
                 except UsageError as error:
-                    # The selection was checked above, so the backend is wrong.
+                    # The other arguments were checked above, so the backend is wrong.
                     compared.append(Compared(name, version, problem=str(error)))
                 else:
-                    revealed = _arithmetic(backend, report, how) if arithmetic else None
+                    revealed = _arithmetic(backend, report, given.workers) if arithmetic else None
                     compared.append(
                         Compared.of(report, version or report.versions.get("engine", ""), revealed)
                     )
@@ -231,9 +234,7 @@ def compare(
     return comparison
 
 
-def _arithmetic(
-    backend: Backend | str, report: Report, how: Mapping[str, Any]
-) -> RevealedAverage | None:
+def _arithmetic(backend: Backend | str, report: Report, workers: Workers) -> RevealedAverage | None:
     """Return how a backend computes the first average that it was right on in float32."""
     names = (
         result.operator
@@ -245,9 +246,16 @@ def _arithmetic(
     name = next(names, None)
     if name is None:
         return None
-    workers = {key: how[key] for key in ("timeout", "memory", "isolate") if key in how}
     try:
-        revealed = reveal(backend, [], operators=[name], dtypes=["float32"], **workers)
+        revealed = reveal(
+            backend,
+            [],
+            operators=[name],
+            dtypes=["float32"],
+            timeout=workers.timeout,
+            memory=workers.memory,
+            isolate=workers.apart or workers.executor is not None,
+        )
     except UsageError:  # such as one that was stopped, or stored results: these answer no new calls
         return None
     return next(iter(revealed.averages), None)

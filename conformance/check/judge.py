@@ -23,6 +23,7 @@ from conformance.backends.answer import (
 from conformance.backends.runner import Answers, largest_looked_at
 from conformance.batch import ANYTHING, RAISES, VALUES, Batch, batch_of, distinct
 from conformance.check.accuracy import accuracy_of
+from conformance.check.bias import bias_of
 from conformance.check.closeness import Comparison, Ints, arithmetic_of, compare
 from conformance.check.explanations import (
     Explanation,
@@ -31,7 +32,14 @@ from conformance.check.explanations import (
     explain_pins,
 )
 from conformance.check.reading_sets import Packed, reading_space
-from conformance.check.report import VERDICTS, Accuracy, OutputReport, UndefinedReport
+from conformance.check.report import (
+    VERDICTS,
+    Accuracy,
+    Bias,
+    OutputReport,
+    UndefinedReport,
+    Verdict,
+)
 from conformance.check.undefined import behaviours_in
 from conformance.check.votes import Separators, Vote, Votes, separators
 from conformance.dtypes import DType, name_of
@@ -43,9 +51,7 @@ Codes = npt.NDArray[np.uint8]
 
 CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
 ACCEPTED_INVALID = VERDICTS.index("accepted-invalid")
-_UNACCEPTED = np.zeros(8, np.uint8)
-"""The verdict on an answer that no outcome accepts, by the kind of answer."""
-for _kind, _verdict in {
+VERDICT_OF_KIND: Mapping[int, Verdict] = {
     ARRAY: "mismatch",
     NO_ARRAY: "mismatch",
     RAISED: "error",
@@ -53,7 +59,10 @@ for _kind, _verdict in {
     CRASHED: "crashed",
     TIMED_OUT: "timed-out",
     MISSING: "mismatch",
-}.items():
+}
+"""The verdict on an answer that no outcome accepts, by the kind of answer."""
+_UNACCEPTED = np.zeros(8, np.uint8)
+for _kind, _verdict in VERDICT_OF_KIND.items():
     _UNACCEPTED[_kind] = VERDICTS.index(_verdict)
 
 
@@ -75,6 +84,7 @@ class Verdicts:
     undefined: list[UndefinedReport]
     outputs: list[OutputReport]
     accuracy: list[Accuracy]
+    bias: list[Bias]
 
     def first(self, count: int) -> Verdicts:
         """Return the verdicts on the first `count` vectors, the others not having been run."""
@@ -182,6 +192,7 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
         explanations[vector] = before._replace(detail=detail)
 
     followed = _followed_rows(batch, compared, fits & allowed)
+    conforming = followed[conforms & (followed >= 0)]
     vote, votes = _votes(batch, accepted, excused, kinds == RAISED, verdict)
     return Verdicts(
         verdict=verdict,
@@ -191,7 +202,8 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
         undefined_only=conforms & (kinds == ARRAY) & ~_defined(batch, compared, followed),
         undefined=behaviours_in(batch, answers, compared, followed),
         outputs=_outputs(batch, compared),
-        accuracy=accuracy_of(batch, compared, followed[conforms & (followed >= 0)]),
+        accuracy=accuracy_of(batch, compared, conforming),
+        bias=bias_of(batch, compared, conforming),
     )
 
 

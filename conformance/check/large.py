@@ -1,6 +1,8 @@
-"""The tier `large`: its recipes are made, given to a backend and judged, one after the other.
+"""The tier `large`: a backend is called for its recipes, one after the other.
 
-A case that needs more memory than there is, is left out and counted.
+The tensors are made where the backend is called, by the code that calls it for all other vectors,
+and outputs are judged here, in the memory in which they were left. A case that needs more memory
+than there is, is left out and counted.
 """
 
 from __future__ import annotations
@@ -11,21 +13,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from conformance.backends import Backend
-from conformance.backends.named_backend import engine_version, load_backend, parse_backend
+from conformance.backends.answer import CRASHED, NOT_RUN, Answer, Backend, native_view
+from conformance.backends.call import called
+from conformance.backends.choose_runner import launch_of
+from conformance.backends.named_backend import engine_version, parse_backend
+from conformance.backends.program.external import External
+from conformance.backends.program.program import Program
 from conformance.backends.results.stored_results import StoredResults
+from conformance.backends.runner import changes_undone
+from conformance.backends.variations import AGAIN
 from conformance.cases.large import Recipe
-from conformance.check.large_judge import Judged, judged, result_of
+from conformance.check.large_judge import elements_looked_at, judged
 from conformance.check.report import (
     FAILURES,
     OutputReport,
     Repeatability,
     Report,
-    Verdict,
+    Result,
     added_up,
     verdicts_by_operator,
 )
@@ -33,20 +41,14 @@ from conformance.check.run_settings import Selection, Workers
 from conformance.check.tally import INTERRUPTED, package_versions, report_of, vectors_used
 from conformance.errors import UsageError
 from conformance.operators import operator_named
+from conformance.process import Launch, SharedMemory, oom_kills
 from conformance.progress import Counts
-from conformance.separate_process import ProcessFailed, call_separately
 from conformance.text import listed
 from conformance.vector import LARGE, Vector
 from conformance.vectorfile.sources import InMemory, Selected, chosen
 
 _BYTES_PER_SECOND = 50 << 20
-"""How fast a case is made, computed and judged at least, in bytes of its arrays."""
-_NO_LIMIT = 1 << 50
-"""Bytes of address space: engines reserve far more than they use."""
-_FOREVER = 1e6
-"""Seconds where there is no limit: as many as systems can wait for at once."""
-_KILLED = "crashed (SIGKILL)"
-"""What no process does to itself: the system ends the one that takes the most memory."""
+"""How fast a case is made and handed over at least, in bytes of its arrays."""
 _GIB = 1 << 30
 _SHOWN = 50
 
@@ -66,75 +68,89 @@ def run_large(
 
     `workers.memory` is what a case may need, by default what the machine has free. A backend that
     is called `apart` is called in a process of its own for each case, `workers.timeout` seconds
-    long, and longer by the time that the case is made and judged in. At most `max_failures`
-    failures are allowed but for those with one of the `reasons`, by vector id and verdict. Raises
-    UsageError for what this tier cannot do: programs, stored results, several jobs, executors.
+    long, and longer by the time in which the case is made and the outputs are handed over. At most
+    `max_failures` failures are allowed but for those with one of the `reasons`, by vector id and
+    verdict. Raises UsageError for what this tier cannot do: programs, stored results, several jobs,
+    executors.
     """
-    judge = _judging(backend, workers)
+    call = _calling(backend, workers)
     started, clock = datetime.now(UTC), perf_counter()
     by_id = {recipe.id: recipe for recipe in tier}
     selected = selected_of(tier, selection)
     wanted = [by_id[name] for part in selected for name in _ids(part)]
     memory = workers.memory or memory_free()
+    too_large = [recipe for recipe in wanted if recipe.memory > memory]
 
-    def enough(done: Sequence[Judged]) -> bool:
-        return max_failures is not None and _failures(done, reasons) >= max_failures
+    def enough(results: Sequence[Result]) -> bool:
+        return max_failures is not None and _failures(results, reasons) >= max_failures
 
-    run = _run([recipe for recipe in wanted if recipe.memory <= memory], judge, enough, progress)
-    run.left_out[:0] = [recipe for recipe in wanted if recipe.memory > memory]
+    run = _run([recipe for recipe in wanted if recipe.memory <= memory], call, enough, progress)
+    left_out = [*too_large, *run.out_of_memory]
     engine = engine_version(backend) if isinstance(backend, str) else ""
-    results = [one.result for one in run.done]
     report = report_of(
         (),
-        vectors=vectors_used([_without(part, run.left_out) for part in selected]),
-        counts_by_operator=verdicts_by_operator(results),
+        vectors=vectors_used([_without(part, left_out) for part in selected]),
+        counts_by_operator=verdicts_by_operator(run.results),
         repeated=Repeatability(0),
         variations=(),
         stopped=run.stopped,
-        results=results,
+        results=run.results,
         tier=LARGE,
         shard=selection.shard or "",
-        not_run=len(by_id) - len(results),
+        not_run=len(by_id) - len(run.results),
         started=started.isoformat(timespec="seconds"),
         seconds=perf_counter() - clock,
-        backend_seconds=sum(one.seconds for one in run.done),
+        backend_seconds=run.seconds,
         versions=package_versions() | ({"engine": engine} if engine else {}),
-        notes=_notes(wanted, run.left_out, memory),
+        notes=_notes(wanted, too_large, memory),
         **about,
     )
-    return replace(report, outputs=_outputs(run.done))
+    return replace(report, outputs=added_up(run.outputs, "operator", "output"))
 
 
 @dataclass(slots=True)
 class _Run:
-    """What was judged, what was left out for want of memory, and why not all was reached."""
+    """The results of recipes, those that memory has run out for, and why not all were reached."""
 
-    done: list[Judged] = field(default_factory=list)
-    left_out: list[Recipe] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    outputs: list[OutputReport] = field(default_factory=list)
+    out_of_memory: list[Recipe] = field(default_factory=list)
+    seconds: float = 0.0
     stopped: str = ""
+
+    def add(self, other: _Run) -> None:
+        """Add the run of another recipe."""
+        self.results += other.results
+        self.outputs += other.outputs
+        self.out_of_memory += other.out_of_memory
+        self.seconds += other.seconds
 
 
 def _run(
     recipes: Sequence[Recipe],
-    judge: Callable[[Recipe], Judged | None],
-    enough: Callable[[Sequence[Judged]], bool],
+    call: Callable[[Recipe], _Run],
+    enough: Callable[[Sequence[Result]], bool],
     progress: Counts | None,
 ) -> _Run:
-    """Judge a backend on recipes, one after the other, until that is enough."""
+    """Call a backend for recipes, one after the other, until that is enough."""
     run = _Run()
     try:
         for number, recipe in enumerate(recipes):
-            if enough(run.done):
+            if enough(run.results):
                 run.stopped = "as many failures as were allowed"
                 break
             if progress is not None:
                 progress(number, len(recipes))
-            if (one := judge(recipe)) is None:
-                run.left_out.append(recipe)
-            else:
-                run.done.append(one)
+            run.add(call(recipe))
     except KeyboardInterrupt:
         run.stopped = INTERRUPTED
+    except UsageError as error:  # a worker that does not start
+        if not run.results:
+            raise
+        run.stopped = str(error)
+    if run.out_of_memory and not run.stopped:
+        ids = listed([recipe.id for recipe in run.out_of_memory[:_SHOWN]])
+        run.stopped = f"memory ran out, a lower --memory leaves out: {ids}"
     return run
 
 
@@ -178,48 +194,77 @@ def _without(part: Selected, left_out: Sequence[Recipe]) -> Selected:
     return Selected.of(part.source, part.numbers[np.array(kept, np.bool_)])
 
 
-def _failures(done: Sequence[Judged], reasons: Mapping[str, Mapping[str, str]]) -> int:
-    results = (one.result for one in done)
+def _failures(results: Sequence[Result], reasons: Mapping[str, Mapping[str, str]]) -> int:
     return sum(
         result.verdict in FAILURES and result.verdict not in reasons.get(result.id, ())
         for result in results
     )
 
 
-def _judging(backend: Backend | str, workers: Workers) -> Callable[[Recipe], Judged | None]:
-    """Return what judges a backend on a recipe, here or in a process of its own.
+def _calling(backend: Backend | str, workers: Workers) -> Callable[[Recipe], _Run]:
+    """Return what calls a backend for a recipe, here or in a process of its own, and judges it.
 
     Raises UsageError for a backend or workers that this tier has no use for.
     """
     if workers.executor is not None or workers.jobs != 1:
         raise UsageError("tier large runs one vector at a time, here: no executor, and one job")
-    if not isinstance(backend, str):
-        if isinstance(backend, StoredResults) or workers.isolate or workers.timeout is not None:
-            raise UsageError("tier large calls apart what is named by a text, and no other backend")
-        return lambda recipe: judged(recipe, backend)
-    if parse_backend(backend).kind in {"exec", "results"}:
+    named = parse_backend(backend) if isinstance(backend, str) else None
+    in_python = named is None or named.kind in {"builtin", "callable"}
+    if not in_python or isinstance(backend, StoredResults | External):
         raise UsageError("tier large is for backends in Python: no pipe or file takes such tensors")
-    if not workers.apart:
-        loaded = load_backend(backend)
-        return lambda recipe: judged(recipe, loaded)
-    return lambda recipe: _judged_apart(recipe, backend, workers.timeout or _FOREVER)
+    if workers.isolate or workers.timeout is not None:  # --memory is no limit of a worker here
+        launch = launch_of(backend)
+        return lambda recipe: _call_apart(recipe, launch, workers.timeout)
+    loaded = backend if named is None else named.load()
+    return lambda recipe: _call_here(recipe, cast("Backend", loaded))
 
 
-def _judged_apart(recipe: Recipe, backend: str, timeout: float) -> Judged | None:
-    """Return what a backend makes of a recipe in a process of its own; None for want of memory."""
-    seconds = timeout + recipe.bytes / _BYTES_PER_SECOND
-    try:
-        return call_separately(judged_by_name, recipe, backend, seconds=seconds, memory=_NO_LIMIT)
-    except ProcessFailed as failure:
-        if str(failure) == _KILLED:
-            return None
-        verdict: Verdict = "crashed" if str(failure).startswith("crashed") else "timed-out"
-        return Judged(result_of(recipe, verdict, str(failure)))
+def _call_here(recipe: Recipe, backend: Backend) -> _Run:
+    """Call a backend for a recipe in this process."""
+    case, started = recipe.case, perf_counter()
+    with changes_undone():
+        answer = called(
+            backend,
+            case.operator,
+            recipe.described_inputs,
+            case.attributes,
+            AGAIN,
+            elements_looked_at(recipe),
+            native_view,
+            passed_on=(KeyboardInterrupt,),
+        )
+    return _run_of(recipe, answer, perf_counter() - started)
 
 
-def judged_by_name(recipe: Recipe, backend: str) -> Judged | None:
-    """Return what the backend that a text names makes of a recipe; see `judged`."""
-    return judged(recipe, load_backend(backend))
+def _call_apart(recipe: Recipe, launch: Launch, timeout: float | None) -> _Run:
+    """Call a backend for a recipe in a process of its own, of which nothing is left."""
+    case, killed = recipe.case, oom_kills()
+    with SharedMemory() as outputs:
+        program = Program(launch, outputs=outputs)
+        try:
+            program.greet(timeout)
+            started = perf_counter()
+            answer = program.call(
+                case.operator,
+                recipe.described_inputs,
+                case.attributes,
+                limit=elements_looked_at(recipe),
+                timeout=timeout and timeout + recipe.bytes / _BYTES_PER_SECOND,
+            )
+            seconds = perf_counter() - started
+        finally:
+            program.kill()
+        if answer.kind == CRASHED and oom_kills() > killed:
+            answer = Answer(NOT_RUN)
+        return _run_of(recipe, answer, seconds, program.printed)
+
+
+def _run_of(recipe: Recipe, answer: Answer, seconds: float, printed: str = "") -> _Run:
+    """Return the run of one recipe; one that memory has run out for has no result."""
+    if answer.kind == NOT_RUN:
+        return _Run(out_of_memory=[recipe], seconds=seconds)
+    result = judged(recipe, answer, printed)
+    return _Run([result], _outputs(result.operator, answer), seconds=seconds)
 
 
 def _notes(wanted: Sequence[Recipe], left_out: Sequence[Recipe], memory: int) -> tuple[str, ...]:
@@ -233,15 +278,12 @@ def _notes(wanted: Sequence[Recipe], left_out: Sequence[Recipe], memory: int) ->
     return (f"{which}, and were not run: {listed(needs + more)}",)
 
 
-def _outputs(done: Sequence[Judged]) -> tuple[OutputReport, ...]:
-    """Report how often each of several outputs was returned."""
-    return added_up(
-        (
-            OutputReport(one.result.operator, output.name, int(one.outputs > number), 1)
-            for one in done
-            if one.outputs and len(outputs := operator_named(one.result.operator).outputs) > 1
-            for number, output in enumerate(outputs)
-        ),
-        "operator",
-        "output",
-    )
+def _outputs(operator: str, answer: Answer) -> list[OutputReport]:
+    """Report which of several outputs were returned."""
+    outputs = operator_named(operator).outputs
+    if not answer.outputs or len(outputs) == 1:
+        return []
+    return [
+        OutputReport(operator, output.name, int(len(answer.outputs) > number), 1)
+        for number, output in enumerate(outputs)
+    ]

@@ -1,24 +1,15 @@
-"""The verdict on what a backend makes of one recipe: in bounded memory, block by block."""
+"""The verdict on the answer to one recipe: in bounded memory, block by block."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
-from conformance.backends.answer import (
-    NO_ARRAY,
-    UNSUPPORTED,
-    Answer,
-    Backend,
-    answer_raised,
-    answer_returned,
-)
+from conformance.backends.answer import ARRAY, NO_ARRAY, Answer, Returned
 from conformance.batch import ExpectedColumns
-from conformance.cases.large import Recipe, groups
+from conformance.cases.large import Recipe
 from conformance.check.closeness import arithmetic_code
 from conformance.check.explanations import (
     Elements,
@@ -28,58 +19,48 @@ from conformance.check.explanations import (
     of_output,
     worst_of,
 )
+from conformance.check.judge import VERDICT_OF_KIND
 from conformance.check.report import Result, Verdict, Worst
-from conformance.dtypes import name_of
+from conformance.dtypes import dtype_of, name_of
 from conformance.operators import operator_named
-from conformance.vector import LARGE, Array, Outputs, outputs_of
+from conformance.repeated import groups
+from conformance.vector import LARGE, Array
 
 _GIB = 1 << 30
-_NOTHING_COPIED = -1
-"""Elements of an output that are copied for the judge: it looks at the array itself."""
 
 
-class Judged(NamedTuple):
-    """The result of one recipe, how many outputs were returned, and seconds in the backend."""
-
-    result: Result
-    outputs: int = 0
-    seconds: float = 0.0
-
-
-def judged(recipe: Recipe, backend: Backend) -> Judged | None:
-    """Return what a backend makes of a recipe; None where memory is short before it is called."""
-    case = recipe.case
-    try:
-        inputs = recipe.inputs()
-    except MemoryError:
-        return None
-    started = perf_counter()
-    try:
-        output = backend(case.operator, inputs, dict(case.attributes))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the backend raised it
-        answer = answer_raised(error)
-        verdict: Verdict = "unsupported" if answer.kind == UNSUPPORTED else "error"
-        return Judged(result_of(recipe, verdict, answer.text), seconds=perf_counter() - started)
-    seconds = perf_counter() - started
-    del inputs
-    answer = answer_returned(output, _NOTHING_COPIED)
+def judged(recipe: Recipe, answer: Answer, printed: str = "") -> Result:
+    """Return the result of a recipe whose answer is known, with what was printed for it."""
+    verdict = VERDICT_OF_KIND.get(answer.kind, "mismatch")
+    if answer.kind not in {ARRAY, NO_ARRAY}:
+        return _result(recipe, verdict, answer.text, printed)
     detail = _misfit(recipe, answer)
-    wrong = [] if detail else _wrong(recipe, outputs_of(output))
-    detail = detail or elements_differ(case.operator, wrong)
+    wrong = [] if detail else _wrong(recipe, answer)
+    detail = detail or elements_differ(recipe.case.operator, wrong)
     verdict = "mismatch" if detail else "conforms"
-    result = result_of(recipe, verdict, detail, wrong[0] if wrong else None)
-    return Judged(result, len(answer.outputs), seconds)
+    return _result(recipe, verdict, detail, printed, wrong[0] if wrong else None)
 
 
-def _wrong(recipe: Recipe, outputs: Outputs) -> list[Worst]:
+def elements_looked_at(recipe: Recipe) -> int:
+    """Return how many elements the outputs of a recipe have in all."""
+    return prod(recipe.output_shape) * len(recipe.expected.outputs)
+
+
+def _wrong(recipe: Recipe, answer: Answer) -> list[Worst]:
     """Return the worst element of each output that has wrong ones."""
-    every = (_worst(recipe, number, array) for number, array in enumerate(outputs))
+    every = (_worst(recipe, number, _array(of)) for number, of in enumerate(answer.outputs))
     return [worst for worst in every if worst is not None]
 
 
-def result_of(recipe: Recipe, verdict: Verdict, detail: str, worst: Worst | None = None) -> Result:
+def _array(output: Returned) -> Array:
+    """Return an output of the right type and shape, in the memory where it is."""
+    assert output.data is not None
+    return np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
+
+
+def _result(
+    recipe: Recipe, verdict: Verdict, detail: str, printed: str, worst: Worst | None = None
+) -> Result:
     """Return the result of a recipe, with the shapes of the large case."""
     case = recipe.case
     return Result(
@@ -91,6 +72,7 @@ def result_of(recipe: Recipe, verdict: Verdict, detail: str, worst: Worst | None
         shapes=(recipe.shape, *(size.shape for size in case.inputs[1:])),
         detail=detail,
         worst=worst,
+        printed=printed,
         tier=LARGE,
         pattern=recipe.what,
         source=case.source,
@@ -121,7 +103,7 @@ def _worst(recipe: Recipe, number: int, got: Array) -> Worst | None:
     worst: Worst | None = None
     for group in groups(small.shape, recipe.output_runs):
         for place, block in expected.blocks(group):
-            part = np.ascontiguousarray(got[group.at(place)], got.dtype.newbyteorder("="))
+            part = np.ascontiguousarray(got[group.at(place)])
             unequal = part.view(bits) != np.ascontiguousarray(block).view(bits)
             if not unequal.any():
                 continue

@@ -43,7 +43,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
     incomplete the report is incomplete, and says so. Likely causes are those of the shards.
 
     Raises UsageError, naming the reports, unless they are shards of one run: of the same backend,
-    versions, vectors, tier and required readings, each vector in one of them.
+    versions, vectors, tier and required readings, and each vector in one of them.
     """
     if not shards:
         raise UsageError("no reports to merge")

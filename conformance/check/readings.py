@@ -9,25 +9,30 @@ clauses that must vary are found; each is then either split by one attribute or 
 Each operator has a space of its own for its sets. What explains all vectors of an operator is the
 intersection of their sets; what explains a whole run is the natural join of these intersections,
 since operators have clauses in common.
+
+A gradient has the windows and divisors of its forward operator, and goes to the cell that this one
+chooses. So no split comes between the two, and a clause in which they contradict each other is
+inconsistent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, groupby
 
 import numpy as np
-import numpy.typing as npt
 
+from conformance.check.contradictions import contradiction
+from conformance.check.operator_votes import OperatorVotes, agreed
 from conformance.check.reading_sets import Bools, Packed, ReadingSpace, reading_space
 from conformance.check.relations import Relation, joined
 from conformance.check.report import ClauseReport, Status
 from conformance.check.votes import ATTRIBUTES, Vote, without_say
 from conformance.operators import CLAUSES
+from conformance.vector import forward_name
 
-Ints = npt.NDArray[np.intp]
 SpaceOf = Callable[[str], ReadingSpace]
 Split = tuple[str, dict[str, str]]
 
@@ -102,77 +107,6 @@ def readings_followed(evidence: Evidence) -> tuple[ClauseReport, ...]:
 def place_of(clause: str) -> int:
     """Return the place of a clause among all there are, the last for one of no known operator."""
     return list(CLAUSES).index(clause) if clause in CLAUSES else len(CLAUSES)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OperatorVotes:
-    """Votes of one operator, one row each, over its disputed clauses.
-
-    `sets`, of shape (votes, readings of each clause), are the combinations that explain a vector,
-    of which there are some. `applies`, of shape (votes, clauses), says which clauses apply to the
-    vectors of a vote, `counts` how many vectors these are, and `separators`, of shape (votes,
-    attributes), what may separate them.
-    """
-
-    clauses: tuple[str, ...]
-    sets: Bools
-    applies: Bools
-    counts: Ints
-    separators: npt.NDArray[np.str_]
-
-    @classmethod
-    def of(cls, votes: Mapping[Vote, int], space: ReadingSpace) -> OperatorVotes:
-        """Return the votes of an operator with a space."""
-        words = np.frombuffer(b"".join(vote.accepted for vote in votes), np.uint64)
-        return cls(
-            clauses=tuple(space.readings),
-            sets=space.unpack(words.reshape(len(votes), space.words)),
-            applies=np.array([[name in vote.clauses for name in space.readings] for vote in votes]),
-            counts=np.array(list(votes.values())),
-            separators=np.array([vote.separators for vote in votes], str),
-        )
-
-    def among(self, these: Bools) -> OperatorVotes:
-        """Return some of the votes."""
-        return OperatorVotes(
-            self.clauses,
-            self.sets[these],
-            self.applies[these],
-            self.counts[these],
-            self.separators[these],
-        )
-
-    def on(self, clause: str) -> Bools:
-        """Mask (votes,): the votes of vectors that a clause applies to."""
-        if clause not in self.clauses:
-            return np.zeros(len(self.counts), np.bool_)
-        return self.applies[:, self.clauses.index(clause)]
-
-    def common(self, varying: Collection[str]) -> Relation:
-        """Return what explains every vector if some clauses may vary, over the others."""
-        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name in varying)
-        others = tuple(name for name in self.clauses if name not in varying)
-        return Relation(others, np.asarray(self.sets.any(axis=axes).all(axis=0)))
-
-    def given(self, chosen: Mapping[str, int], *, but: str = "") -> OperatorVotes:
-        """Return the votes with the readings of some clauses fixed: axes of length 1."""
-        index = [
-            slice(chosen[name], chosen[name] + 1) if name in chosen and name != but else slice(None)
-            for name in self.clauses
-        ]
-        return replace(self, sets=self.sets[(slice(None), *index)])
-
-    def possible(self, clause: str) -> Bools:
-        """Mask (votes on the clause, readings): its readings that explain the vectors."""
-        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name != clause)
-        return np.asarray(self.sets.any(axis=axes))[self.on(clause)]
-
-    def limited(self, clause: str, readings: Bools) -> OperatorVotes:
-        """Return the votes with only some readings of a clause left where it applies."""
-        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name != clause)
-        sets = self.sets.copy()
-        sets[self.on(clause)] &= np.expand_dims(readings, axes)
-        return replace(self, sets=sets)
 
 
 class Evidence:
@@ -283,9 +217,15 @@ class Evidence:
             if name not in varying:
                 chosen[name] = self._choose_first(relations, name)
         splits = self._splits(varying, chosen) | self._strictest(chosen)
-        return [
-            self._report(name, left.get(name), splits.get(name), chosen) for name in self._clauses
-        ]
+        reports = []
+        for name in self._clauses:
+            contradicting = self._contradicting(name, chosen)
+            if contradicting:
+                report = self._report(name, None, None, chosen)
+                reports.append(replace(report, contradicting=contradicting))
+            else:
+                reports.append(self._report(name, left.get(name), splits.get(name), chosen))
+        return reports
 
     def _choose_first(self, relations: list[Relation], name: str) -> int:
         """Add a relation that leaves the first possible reading of a clause, and return that."""
@@ -350,16 +290,36 @@ class Evidence:
         for clause in varying:
             voters = {name: explained[name] for name in self._voting_on(clause)}
             for attribute in ATTRIBUTES:
-                values, group, agreed = _agreed(voters.values(), clause, attribute)
-                if agreed.any(axis=1).all():
-                    followed = [self._reading(clause, readings) for readings in agreed]
+                # No split comes between a gradient and its forward operator.
+                bound = forward_name if self._clauses[clause].of_forward else str
+                values, group, common = agreed(voters.values(), clause, attribute, bound)
+                if common.any(axis=1).all():
+                    followed = [self._reading(clause, readings) for readings in common]
                     splits[clause] = attribute, dict(zip(values, followed, strict=True))
                     for name, votes in voters.items():
                         count = int(votes.on(clause).sum())
-                        explained[name] = votes.limited(clause, agreed[group[:count]])
+                        explained[name] = votes.limited(clause, common[group[:count]])
                         group = group[count:]
                     break
         return splits
+
+    def _contradicting(self, clause: str, chosen: Mapping[str, int]) -> dict[str, str]:
+        """Return the readings of gradients that contradict their operators, and those of these."""
+        of_forward = self._clauses[clause].of_forward
+        if of_forward not in self._clauses:
+            return {}
+        if not self._clauses[clause].is_geometric:
+            chosen = {}  # what the readings of other clauses leave open is no contradiction
+        found: dict[str, str] = {}
+        for gradient in self._voting_on(clause):
+            forward = forward_name(gradient)
+            if forward != gradient and forward in self._voting_on(of_forward):
+                readings = contradiction(
+                    (self._clauses[of_forward], self._votes[forward].given(chosen, but=of_forward)),
+                    (self._clauses[clause], self._votes[gradient].given(chosen, but=clause)),
+                )
+                found |= dict(zip((forward, gradient), readings, strict=False))
+        return found
 
     def _strictest(self, chosen: Mapping[str, int]) -> dict[str, Split]:
         """Return the strictest arithmetic of each element type, where types differ in it."""
@@ -369,26 +329,9 @@ class Evidence:
             if chosen.get(clause) and not self._clauses[clause].of_all_dtypes:
                 voters = [self._votes[name] for name in self._voting_on(clause)]
                 given = [votes.given(chosen, but=clause) for votes in voters]
-                dtypes, _, agreed = _agreed(given, clause, "dtype")
+                dtypes, _, common = agreed(given, clause, "dtype")
                 readings = self._clauses[clause].readings
-                strictest = [readings[first].name for first in agreed.argmax(axis=1)]
+                strictest = [readings[first].name for first in common.argmax(axis=1)]
                 if len(set(strictest)) > 1:
                     splits[clause] = "dtype", dict(zip(dtypes, strictest, strict=True))
         return splits
-
-
-def _agreed(
-    voters: Collection[OperatorVotes], clause: str, attribute: str
-) -> tuple[list[str], Ints, Bools]:
-    """Return the values of an attribute, which each vote on a clause has, and the readings agreed.
-
-    The votes are those of one operator after the other. Votes with one value of the attribute
-    agree on the readings that explain all of them, (values, readings) bool.
-    """
-    place = ATTRIBUTES.index(attribute)
-    possible = np.concatenate([votes.possible(clause) for votes in voters])
-    values = np.concatenate([votes.separators[votes.on(clause), place] for votes in voters])
-    names, group = np.unique(values, return_inverse=True)
-    agreed = np.ones((len(names), possible.shape[1]), np.bool_)
-    np.logical_and.at(agreed, group, possible)
-    return names.tolist(), group, agreed

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil
+from math import ceil, log
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -185,6 +185,11 @@ class ClauseReport:
     reading explains. `touched` counts the conforming vectors that the clause applies to. Excused
     exceptions (`Result.excused`) are in neither.
 
+    An operator and its gradient have one reading of a clause about windows, divisors or the choice
+    of equal maxima, or the clause is inconsistent: no split comes between them. `contradicting`
+    then has the reading of each by its name, that of an operator in the clause that its gradient
+    contradicts (`Clause.of_forward`).
+
     Readings of a nested clause, as those of arithmetic are, accept all that those before
     them do. There, `followed` is the strictest that explains every vector, split says that element
     types differ in it, and `counts` gives for each reading the vectors for which it is the
@@ -199,6 +204,7 @@ class ClauseReport:
     counts: Mapping[str, Count] = field(default_factory=dict)
     touched: Count = 0
     possible: tuple[str, ...] = ()
+    contradicting: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sides(self) -> str:
@@ -270,6 +276,75 @@ class Accuracy:
             worst_ulp=max(self.worst_ulp, other.worst_ulp),
             worst_of_bound=max(self.worst_of_bound, other.worst_of_bound),
         )
+
+
+BIAS_STEPS = 1 << 20
+"""Errors are added up in these parts of a ulp: sums of whole numbers are exact in any order."""
+BIAS_LEVEL = 1e-9
+"""How likely chance may show a bias in one test, of which a run makes some hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """To which side results of an operator and type lie that conform and are not right exactly.
+
+    `off` counts elements that are not the correctly rounded ones. `mean_ulp` is the mean of got -
+    expected over these, in the ulps of `Accuracy`, `mean_outward_ulp` that of |got| - |expected|.
+    `above` and `below` are the vectors in which most such elements are too large or too small,
+    `outward` and `inward` those in which they are so in magnitude, all of elements in which a sound
+    backend is right (check/bias.py).
+    """
+
+    operator: str
+    dtype: str
+    off: Count = 0
+    mean_ulp: float = 0.0
+    mean_outward_ulp: float = 0.0
+    above: Count = 0
+    below: Count = 0
+    outward: Count = 0
+    inward: Count = 0
+
+    def __add__(self, other: Bias) -> Bias:
+        off = self.off + other.off
+        parts = (self, other)
+        upward = sum(round(part.mean_ulp * part.off * BIAS_STEPS) for part in parts)
+        outward = sum(round(part.mean_outward_ulp * part.off * BIAS_STEPS) for part in parts)
+        return Bias(
+            operator=self.operator,
+            dtype=self.dtype,
+            off=off,
+            mean_ulp=upward / BIAS_STEPS / max(off, 1),
+            mean_outward_ulp=outward / BIAS_STEPS / max(off, 1),
+            above=self.above + other.above,
+            below=self.below + other.below,
+            outward=self.outward + other.outward,
+            inward=self.inward + other.inward,
+        )
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Where results are biased to, by a sign test of vectors with the level `BIAS_LEVEL`."""
+        sides = {
+            "upwards": (self.above, self.below),
+            "downwards": (self.below, self.above),
+            "away from zero": (self.outward, self.inward),
+            "towards zero": (self.inward, self.outward),
+        }
+        return tuple(name for name, (most, least) in sides.items() if _is_one_sided(most, least))
+
+
+def _is_one_sided(most: int, least: int) -> bool:
+    """Say whether `BIAS_LEVEL` excludes that a fair coin shows one side so much more often.
+
+    By Chernoff's bound of both tails, which is never below their probability and takes no time for
+    numbers of any size: 31 throws of one side suffice.
+    """
+    if most <= least:
+        return False
+    shares = (most / (most + least), least / (most + least))
+    divergence = log(2) + sum(share * log(share) for share in shares if share)
+    return log(2) - (most + least) * divergence <= log(BIAS_LEVEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,6 +583,7 @@ class Report:
     support: Support | None = None
     allow_extensions: bool = False
     variations: tuple[VariationReport, ...] = ()
+    bias: tuple[Bias, ...] = ()
 
     @property
     def failing(self) -> tuple[Verdict, ...]:

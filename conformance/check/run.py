@@ -13,6 +13,7 @@ import numpy as np
 from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
+from conformance.check.cheap_first import Forecast, cheap_first
 from conformance.check.judge import Verdicts, judge
 from conformance.check.report import FAILURES, STORED_OUTPUT, VERDICTS, Verdict
 from conformance.check.tally import INTERRUPTED, JudgedBatch, Tally
@@ -40,6 +41,8 @@ class Run:
     `tick(vectors done)` is called now and then. At most `max_failures` failures are allowed but
     for those with one of the `reasons`, by vector id and verdict; `failing` are the verdicts that
     are failures. Vectors are called in `variations`: in those named, or a sample in all of them.
+    A run that will be long logs so, with `quicker`, which says what takes less time, unless it is
+    empty.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Run:
         reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
         failing: Container[Verdict] = FAILURES,
         variations: Sequence[str] | None = None,
+        quicker: str = "",
     ) -> None:
         self._tally = Tally()
         self._runner = runner
@@ -62,16 +66,21 @@ class Run:
         self._output_bytes_left = STORED_OUTPUT
         self._left = 0
         self._varied = VariedCalls(runner, pins, self._tally, failing, variations)
+        self._quicker = quicker
+        self._forecast: Forecast | None = None
         self._begun: deque[_Begun] = deque()
         self._most_begun = 1 if self._failures_left == inf else 0
         """How many batches are in the backend while another is read or judged."""
 
     def all(self, selected: Sequence[Selected]) -> Tally:
-        """Run what is selected, some of it more than once, and return the tally."""
+        """Run what is selected, cheap vectors first, some more than once, and return the tally."""
         tally = self._tally
         self._left = sum(len(part.numbers) for part in selected)
+        parts, steps = cheap_first(selected)
+        if self._quicker:
+            self._forecast = Forecast(steps, self._quicker)
         try:
-            self._run(selected)
+            self._run(parts)
             self._varied.call()
         except KeyboardInterrupt:
             tally.stopped = INTERRUPTED
@@ -79,6 +88,8 @@ class Run:
             tally.stopped = str(stop)
         for begun in self._begun:
             self._judge(begun)  # what was answered before it stopped
+        place = {part.source: number for number, part in enumerate(selected)}
+        tally.batches.sort(key=lambda judged: place[judged.source])
         tally.engines = frozenset(filter(None, [self._runner.engine]))
         return tally
 
@@ -103,13 +114,18 @@ class Run:
             self._begun[0].calls.wait(self._tick_from(len(self._tally)))
             begun = self._begun.popleft()
             judged = self._judge(begun)
-            self._tick(len(self._tally))
+            self._done(len(self._tally))
             self._count_failures(judged.verdicts, begun.batch)
             self._varied.note(begun.part, judged, begun.batch, begun.answers)
 
     def _tick_from(self, before: int) -> Callable[[int], None]:
         """Return what tells of vectors done after those `before`."""
-        return lambda done: self._tick(before + done)
+        return lambda done: self._done(before + done)
+
+    def _done(self, vectors: int) -> None:
+        self._tick(vectors)
+        if self._forecast is not None:
+            self._forecast.tick(vectors)
 
     def _between_counts(self, numbers: Ints) -> Sequence[Ints]:
         """Return the vectors that are run before failures are counted again."""

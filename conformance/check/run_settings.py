@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from conformance.errors import UsageError
+from conformance.executors import Machines, check_jobs, check_limits
 from conformance.vectorfile.sources import Operators, Select
-
-if TYPE_CHECKING:
-    from conformance.executors import Machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Workers:
     vector, `memory`, bytes per worker, and `jobs`, the number of workers, need workers and ask
     for them by themselves. External programs always run apart. `executor` opens the machines that
     workers are started on, see `conformance.executors`; the backend is a text then, and the
-    vectors are in files.
+    vectors are in files. Raises UsageError for a number that is no limit.
     """
 
     isolate: bool = False
@@ -45,6 +43,10 @@ class Workers:
     memory: int | None = None
     jobs: int = 1
     executor: Machines | None = None
+
+    def __post_init__(self) -> None:
+        check_jobs(self.jobs)
+        check_limits(self.timeout, self.memory)
 
     @property
     def apart(self) -> bool:

@@ -95,6 +95,45 @@ class JudgedBatch:
                 yield result_at(batch, row, self.verdicts, index)
 
 
+class InFileOrder(Sequence[Result]):
+    """The results of several batches of one source, each ascending, in the order of the source."""
+
+    def __init__(self, parts: Sequence[JudgedBatch]) -> None:
+        self.parts = tuple(parts)
+        numbers = np.concatenate([part.numbers for part in parts])
+        order = np.argsort(numbers, kind="stable")
+        starts = np.cumsum([0, *map(len, parts)])
+        self._part = np.searchsorted(starts, order, side="right") - 1
+        self._index = order - starts[self._part]
+
+    def __len__(self) -> int:
+        return len(self._part)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Result]: ...
+
+    def __getitem__(self, index: int | slice) -> Result | list[Result]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        part, place = int(self._part[index]), int(self._index[index])
+        return self.parts[part][place]
+
+    def __iter__(self) -> Iterator[Result]:
+        results = [iter(part) for part in self.parts]
+        return (next(results[part]) for part in self._part.tolist())
+
+
+def in_file_order(batches: Iterable[JudgedBatch]) -> list[JudgedBatch | InFileOrder]:
+    """Return the results of each source: in the order in which it holds them, not of the run."""
+    of_source: dict[Source, list[JudgedBatch]] = {}
+    for batch in batches:
+        of_source.setdefault(batch.source, []).append(batch)
+    return [parts[0] if len(parts) == 1 else InFileOrder(parts) for parts in of_source.values()]
+
+
 def result_at(batch: Batch, row: int, verdicts: Verdicts, index: int) -> Result:
     """Return the result of vector `row` of a batch, number `index` among the verdicts."""
     explanation = verdicts.explanations.get(index, _NOT_EXPLAINED)
@@ -179,7 +218,7 @@ def explanations(results: Iterable[Result]) -> Iterator[Explained]:
     """
     if isinstance(results, JudgedBatch):
         yield from results.explanations()
-    elif isinstance(results, Results):
+    elif isinstance(results, Results | InFileOrder):
         yield from chain.from_iterable(map(explanations, results.parts))
     else:
         yield from ((result.dtype, result.readings) for result in results if result.readings)
@@ -222,7 +261,7 @@ class Tally:
         return report_of(
             [batch.verdicts for batch in self.batches],
             readings=self._settle_readings(),
-            results=Results(self.batches),
+            results=Results(in_file_order(self.batches)),
             counts_by_operator=self._counts(),
             repeated=self.repeated,
             variations=self.varied,
@@ -268,6 +307,7 @@ def report_of(
     """
     undefined = added_up(chain.from_iterable(part.undefined for part in parts), "clause")
     accuracy = added_up(chain.from_iterable(part.accuracy for part in parts), "dtype")
+    bias = added_up(chain.from_iterable(part.bias for part in parts), "operator", "dtype")
     outputs = chain.from_iterable(part.outputs for part in parts)
     return Report(
         counts=sum(counts_by_operator.values(), Counter()),
@@ -276,6 +316,7 @@ def report_of(
             replace(clause, counts=dict(Counter(clause.counts).most_common()))
             for clause in sorted(undefined, key=lambda clause: place_of(clause.clause))
         ),
+        bias=tuple(sorted(bias, key=lambda each: (each.operator, each.dtype))),
         accuracy=tuple(of_type for of_type in accuracy if of_type.elements),
         outputs=added_up(outputs, "operator", "output"),
         repeated=repeated if repeated.sampled else None,

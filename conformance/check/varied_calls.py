@@ -24,7 +24,7 @@ from conformance.check.judge import CONFORMS, Verdicts, judge
 from conformance.check.report import VERDICTS, Repeatability, VariationReport, Verdict
 from conformance.check.tally import JudgedBatch, Tally
 from conformance.vector import own_inputs
-from conformance.vectorfile.sources import Selected
+from conformance.vectorfile.sources import Selected, Source
 
 _SEED = 20
 _KEPT = 256
@@ -53,27 +53,24 @@ class VariedCalls:
         names = VARIATIONS if variations is None else variations
         self._wanted = [VARIATIONS[name] for name in names if name != AGAIN.name]
         self._noted: list[_Noted] = []
-        self._part: Selected | None = None
-        self._again: set[int] = set()
-        self._varied: set[int] = set()
-        self._failing_left = 0
-        self._quota = _Quota(0)
+        self._samples: dict[Source, _Sample] = {}
 
-    def _begin(self, part: Selected) -> None:
-        """Begin with the vectors of another source."""
-        self._part = part
-        again, varied, self._failing_left = part.again, part.varied, part.failing_again
-        if self._all is not None:
-            again = part.numbers if AGAIN.name in self._all else part.numbers[:0]
-            varied = part.numbers
-            self._failing_left *= bool(self._all)
-        self._again, self._varied = set(again.tolist()), set(varied.tolist())
-        self._quota = _Quota(len(varied))
+    def _sample(self, part: Selected) -> _Sample:
+        """Return what is called again of the source of a part, of which there may be several."""
+        if part.source not in self._samples:
+            again: Container[int] = set(part.again.tolist())
+            varied: Container[int] = set(part.varied.tolist())
+            failing = part.failing_again
+            if self._all is not None:
+                every = range(len(part.source))
+                again, varied = (every if AGAIN.name in self._all else ()), every
+                failing *= bool(self._all)
+            self._samples[part.source] = _Sample(again, varied, failing, _Quota(len(part.varied)))
+        return self._samples[part.source]
 
     def note(self, part: Selected, judged: JudgedBatch, batch: Batch, answers: Answers) -> None:
         """Note which vectors of a batch of a part are called again, and what they answered."""
-        if part is not self._part:
-            self._begin(part)
+        sample = self._sample(part)
         calls: dict[str, list[int]] = {}
         able = self._runner.variations
         candidates = []
@@ -82,14 +79,14 @@ class VariedCalls:
             if answers.kind[row] not in {ARRAY, NO_ARRAY, RAISED} or AGAIN.name not in able:
                 continue
             verdict = judged.verdicts.verdict[row]
-            failed = self._failing_left > 0 and VERDICTS[verdict] in self._failing
-            self._failing_left -= failed
-            if failed or number in self._again:
+            failed = sample.failing_left > 0 and VERDICTS[verdict] in self._failing
+            sample.failing_left -= failed
+            if failed or number in sample.again:
                 calls.setdefault(AGAIN.name, []).append(row)
-            if number in self._varied and verdict == CONFORMS and answers.kind[row] == ARRAY:
+            if number in sample.varied and verdict == CONFORMS and answers.kind[row] == ARRAY:
                 candidates.append(row)
         variations = [each for each in self._wanted if each.name in able]
-        calls |= self._chosen(batch, candidates, variations)
+        calls |= self._chosen(batch, candidates, variations, sample.quota)
         rows = sorted({row for chosen in calls.values() for row in chosen})
         if not rows:
             return
@@ -98,24 +95,24 @@ class VariedCalls:
         self._noted.append(_Noted(judged, calls, first, rows, kept))
 
     def _chosen(
-        self, batch: Batch, rows: list[int], variations: Sequence[Variation]
+        self, batch: Batch, rows: list[int], variations: Sequence[Variation], quota: _Quota
     ) -> dict[str, list[int]]:
         """Return which of some vectors are called in each variation: different ones in each."""
         data = {row: own_inputs(batch.operator, batch.inputs[row])[0] for row in rows}
         if self._all is not None:
             return {v.name: [row for row in rows if v.applies(data[row])] for v in variations}
         Random(_SEED).shuffle(rows)  # noqa: S311 - no secret: the same choice each time
-        self._quota.seen += len(rows)
+        quota.seen += len(rows)
         calls: dict[str, list[int]] = {}
         turn = 0
         for variation in variations:
             for place in range(len(rows)):
-                if not self._quota.left(variation):
+                if not quota.left(variation):
                     break
                 row = rows[(turn + place) % len(rows)]
                 if variation.applies(data[row]):
                     calls.setdefault(variation.name, []).append(row)
-                    self._quota.taken[variation.name] += 1
+                    quota.taken[variation.name] += 1
             turn += variation.sampled
         return calls
 
@@ -206,6 +203,19 @@ class _Quota:
         """Return how many more vectors may be called in a variation by now."""
         share = -(-variation.sampled * self.seen // max(1, self.total))
         return share - self.taken[variation.name]
+
+
+@dataclass(slots=True)
+class _Sample:
+    """The numbers of the vectors of a source that are called again, and in variations.
+
+    Of those that fail, `failing_left` more are called again.
+    """
+
+    again: Container[int]
+    varied: Container[int]
+    failing_left: int
+    quota: _Quota
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from conformance.operators import Attribute, operator_named
 from conformance.operators.attributes import Role
+from conformance.vector import forward_name
 
 
 class Separators(NamedTuple):
@@ -77,9 +78,10 @@ def without_say(votes: Iterable[Vote]) -> frozenset[Vote]:
 def separators(operator: str, dtype: str, axes: int, given: Mapping[str, Any]) -> Separators:
     """Return what may separate the readings of a vector, given its attributes, from others.
 
-    Attributes go by their roles, and their values by what these mean in every document.
+    Attributes go by their roles, and their values by what these mean in every document. A gradient
+    has the values of its forward operator, but for the name.
     """
-    auto_pad, rounding, include_pad, divides = _attributes(operator)
+    auto_pad, rounding, include_pad, divides = _attributes(forward_name(operator))
     excludes = {False: "true", True: "false"}
     return Separators(
         operator=operator,

@@ -117,11 +117,13 @@ def body_in(
     type=COUNT,
     help="Processes that make files, each one at a time.  [default: one for each CPU]",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Say what each file holds, as list does.")
 @body_in("generate_command")
 def generate() -> None:
     """Write vector files, one per operator.
 
-    They are made in DIR. The same arguments give the same content: compare the digests.
+    They are made in DIR. The same arguments give the same content: compare the digests that
+    --verbose or list prints.
     """
 
 

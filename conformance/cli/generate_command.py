@@ -17,8 +17,6 @@ from conformance.executors import executor_named, usable_cpus
 from conformance.operators import operators_named
 from conformance.report import model_report, vectors_report
 
-_SHOWN = 4  # files: the smaller tiers of every operator
-
 
 def run(
     directory: Path,
@@ -32,8 +30,9 @@ def run(
     resume: bool,
     executor: str | None,
     jobs: int | None,
+    verbose: bool,
 ) -> None:
-    """Write vector files, one per operator."""
+    """Write vector files, one per operator, and print a line for each."""
     options: dict[str, Any] = {"operators": operators or None, "tier": tier, "seed": seed}
     if models:
         context = click.get_current_context()
@@ -61,9 +60,9 @@ def run(
                 progress=progress,
                 **options,
             )
-    for path in paths[:_SHOWN]:
-        with opened(path) as files:
-            show(vectors_report.describe(files[0]))
-            click.echo()
-    if len(paths) > _SHOWN:
-        click.echo(f"and {len(paths) - _SHOWN:,} files with a part of the exhaustive tier each")
+    if verbose:
+        for path in paths:
+            with opened(path) as files:
+                show(vectors_report.describe(files[0]))
+                click.echo()
+    show(vectors_report.describe_files(directory, paths))

@@ -21,5 +21,5 @@ def opened(
     """
     if path is not None and not path.exists():
         raise UsageError(f"{path}: no such file or directory; give a vector file or a directory")
-    with open_vectors(path, [] if unchecked else operators or None) as files:
+    with open_vectors(path, operators or None, unchecked=unchecked) as files:
         yield files

@@ -15,6 +15,7 @@ from conformance.diagnosis.search import Cause
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
 from conformance.diagnosis.varied import VariedFinding
+from conformance.text import listed
 from conformance.vector import Outputs, Vector
 
 Mismatch = tuple[Vector, Outputs | None]
@@ -105,7 +106,7 @@ class Failures:
         if not words and self.others:
             summary += "; no attribute sets them apart"
         odd = sorted(frozenset.intersection(*(traits(*self.pairs[i]) for i in left)))
-        summary += f"; in all {' and '.join(odd)}" if odd else ""
+        summary += f"; in each of them, {listed(odd)}" if odd else ""
         summary += f"; {_BESIDE}" if beside else ""
         where = places([self.pairs[i] for i in left])
         summary += f"; {where}" if where else ""

@@ -16,7 +16,7 @@ from conformance.vector import UNDEFINED, Array, Expected, Outputs, Vector
 def traits(vector: Vector, got: Outputs | None) -> frozenset[str]:
     """Return properties of the outputs that the expected ones do not have, each as a clause.
 
-    None stands for an exception.
+    One that not all outputs have names the output. None stands for an exception.
     """
     if got is None:
         return frozenset({"an exception was raised"})
@@ -25,11 +25,17 @@ def traits(vector: Vector, got: Outputs | None) -> frozenset[str]:
     outputs = operator_named(vector.case.operator).outputs
     if not 0 < len(got) <= len(outputs):
         return frozenset({f"{len(got)} outputs were returned"})
-    return frozenset(
-        words if k == 0 else f"{words} (output {outputs[k].name})"
+    of_each = [
+        _traits([outcome.outputs[k] for outcome in vector.values], array)
         for k, array in enumerate(got)
-        for words in _traits([outcome.outputs[k] for outcome in vector.values], array)
+    ]
+    of_all = frozenset.intersection(*of_each)
+    of_one = (
+        f"{words} (output {outputs[k].name})"
+        for k, found in enumerate(of_each)
+        for words in found - of_all
     )
+    return of_all | frozenset(of_one)
 
 
 def _traits(expected: list[Expected], got: Array) -> frozenset[str]:
@@ -52,11 +58,12 @@ def _of_shape(got: Array, right: Array) -> Iterator[str]:
     if sorted(got.shape) == sorted(right.shape):
         yield "the axes of the result are in another order"
         return
-    yield "the result has another shape"
     if all(a <= b for a, b in zip(got.shape, right.shape, strict=True)):
         yield "the result is too small"
     elif all(a >= b for a, b in zip(got.shape, right.shape, strict=True)):
         yield "the result is too large"
+    else:
+        yield "the result has another shape"
 
 
 def _of_values(values: Array) -> Iterator[str]:

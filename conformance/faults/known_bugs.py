@@ -153,6 +153,11 @@ _THREADS = {
         "pytorch/pytorch/issues/45357",
         "pytorch/xla/pull/2583",
     ),
+    "gradient_divisor_contradicts_forward": (
+        "pytorch/pytorch/issues/198119",
+        "tracel-ai/burn/issues/5604",
+        "tracel-ai/cubek/pull/648",
+    ),
     "norm_of_signed_cells": (
         "FluxML/NNlib.jl/pull/639",
         "microsoft/onnxruntime/pull/6303",
@@ -171,6 +176,7 @@ NOT_FAULTS: dict[str, str] = {
     "ceil_no_clip": "a reading: ceil-window-past-input=kept",
     "channel_tail_oob": "the values are right; memory beyond the input is read",
     "empty_window_value": "undefined: all-padding-average and all-padding-maximum",
+    "gradient_divisor_contradicts_forward": "two readings, of which overhang-divisor allows one",
     "negative_output_size": "undefined: kernel-past-padding; a crash is a verdict of its own",
     "same_pad_total_not_clamped": "readings: same-never-crops=cropped-floor, cropped-truncated",
     "shape_in_float32": "shows only above 16,777,216 cells along one axis",

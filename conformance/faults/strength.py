@@ -171,14 +171,14 @@ def _catching(
         ]
         for vector, baseline in tried:
             left = [planted for planted in left if may_add(planted, vector)]
-            for name in _not_conforming(left, vector, baseline):
+            for name in not_conforming(left, vector, baseline):
                 if not catching[name]:
                     tick()
                 catching[name].append(vector)
     return catching
 
 
-def _not_conforming(
+def not_conforming(
     planted: Sequence[PlantedFaults], vector: Vector, baseline: Baseline
 ) -> list[str]:
     """Return the names of the faults with which the answer to a vector does not conform."""

@@ -21,6 +21,7 @@ from conformance.backends import Backend
 from conformance.backends.runner import Stopped
 from conformance.cases.minimize import polished
 from conformance.cases.strategies import cases, invalid_cases
+from conformance.check.run_settings import Workers
 from conformance.errors import ConformanceError, UsageError
 from conformance.fuzz.caller import Called
 from conformance.fuzz.causes import Cause, Causes
@@ -87,13 +88,15 @@ def fuzz(
         "max_examples": max_examples,
         "max_causes": max_causes,
     }.items():
-        if value is not None and not value > 0:  # NaN is neither
+        if value is not None and not (
+            isinstance(value, int | float) and value > 0
+        ):  # NaN is neither
             raise UsageError(f"{option}={value}: must be above 0")
     if seconds is None and max_examples is None:
         seconds = SECONDS
     corpus = Corpus(None if database is None else Path(database))
-    apart = isolate or timeout is not None or memory is not None
-    with Called(backend, timeout, memory, apart=apart) as called:
+    workers = Workers(isolate=isolate, timeout=timeout, memory=memory)
+    with Called(backend, timeout, memory, apart=workers.apart) as called:
         examiner = Examiner(called, allow_extensions=allow_extensions)
         search = _Search(examiner, seconds, max_examples, seed, max_causes, corpus, progress)
         return search.report(names, name or called.name)

@@ -6,13 +6,13 @@ import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 from conformance.backends import available, parse_backend
 from conformance.check.report import Report
-from conformance.errors import UsageError
+from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, scratch_folder
 from conformance.history.bisection import bisected, observed
 from conformance.history.environment import (
@@ -24,10 +24,13 @@ from conformance.history.environment import (
     own_requirements,
 )
 from conformance.history.findings import History
-from conformance.history.releases import Release, in_order
+from conformance.history.releases import Release, in_order, is_package
 from conformance.progress import Progress
 from conformance.report import jsonl
+from conformance.text import quoted
 
+_RELEASE = "release"
+"""Among the versions of a report that a history has made: the package and the version installed."""
 _NOT_IN_NAMES = re.compile(r"[^\w.+-]+")
 
 
@@ -55,8 +58,8 @@ class Checked:
         """Return the name of the file for the report of a release."""
         return f"{_NOT_IN_NAMES.sub('-', self.backend)}-{version}.jsonl"
 
-    def kept(self, path: Path) -> Report | None:
-        """Return the report at a path, None if there is none that is complete.
+    def kept(self, path: Path, release: str) -> Report | None:
+        """Return the report of a release at a path, None if there is none that is complete.
 
         Raises UsageError if it is of something else, which a new one must not replace, and
         ReportFileError if it is broken.
@@ -65,9 +68,12 @@ class Checked:
             return None
         report = jsonl.read(path)
         digests = {used.operator: used.digest for used in report.vectors}
-        found = (report.backend, report.tier, digests)
-        if found != (self.backend, self.tier, dict(self.digests)):
-            raise UsageError(f"{path}: of another backend, tier or vectors; name another directory")
+        found = (report.versions.get(_RELEASE), report.backend, report.tier, digests)
+        if found != (release, self.backend, self.tier, dict(self.digests)):
+            raise UsageError(
+                f"{path}: of another backend, tier, vectors or release, or not of a history; "
+                "name another directory"
+            )
         return report if report.complete else None
 
 
@@ -81,6 +87,8 @@ def package_of(backend: str, package: str = "") -> str:
     if named.kind in {"exec", "results"}:
         raise UsageError(f"{backend}: a history is that of a Python package, not of {named.kind}:")
     if package:
+        if not is_package(package):
+            raise UsageError(f"--package {quoted(package)}: the name of a package, as pip takes it")
         return package
     if named.kind != "builtin":
         raise UsageError(f"{backend}: name the package that has releases, --package NAME")
@@ -107,6 +115,9 @@ def history(
     else, ReportFileError for one that is broken.
     """
     name, ordered = package_of(checked.backend, package), in_order(versions)
+    for requirement in extra:
+        if requirement.startswith("-"):
+            raise UsageError(f"{quoted(requirement)} is no requirement, but an option of pip")
     others = [*own_requirements(), *_helpers(checked.backend), *extra]
     numbers = count()
 
@@ -115,10 +126,11 @@ def history(
             total = 0 if bisect else len(ordered)
             progress(f"{checked.backend} {version}", next(numbers), total)
         path = reports / checked.name_of_report(version)
-        if (kept := checked.kept(path)) is not None:
+        release = f"{name}=={version}"
+        if (kept := checked.kept(path, release)) is not None:
             return Release.of(version, kept)
         try:
-            report = _run(checked, path, [f"{name}=={version}", *others], installer)
+            report = _run(checked, path, release, others, installer)
         except NotRun as problem:
             return Release(version, str(problem))
         return Release.of(version, report)
@@ -135,20 +147,27 @@ def _helpers(backend: str) -> tuple[str, ...]:
     return available()[named.name].distributions[1:] if named.kind == "builtin" else ()
 
 
-def _run(checked: Checked, path: Path, requirements: Sequence[str], installer: Installer) -> Report:
+def _run(
+    checked: Checked, path: Path, release: str, others: Sequence[str], installer: Installer
+) -> Report:
     """Return the report of a check in a new environment, which is then at a path, too.
 
-    Raises NotRun, and leaves nothing, if there is none that is complete.
+    It names the release. Raises NotRun, and leaves nothing, if there is none that is complete.
     """
     with scratch_folder(path) as folder:
         try:
-            python = installer(folder / "environment", requirements)
+            python = installer(folder / "environment", [release, *others])
             copy_source(folder / "source")
-            check(python, folder / "source", checked.words(folder / path.name))
-        except NotRun as problem:  # what it says must not depend on where it was tried
+            made = folder / path.name
+            check(python, folder / "source", checked.words(made), made)
+            report = jsonl.read(made)
+        except (
+            NotRun,
+            ReportFileError,
+        ) as problem:  # what it says must not depend on where it was tried
             raise NotRun(str(problem).replace(f"{folder}{os.sep}", "")) from None
-        report = jsonl.read(folder / path.name)
         if not report.complete:
             raise NotRun(f"the run is incomplete: {report.stopped}")
-        (folder / path.name).replace(path)
+        report = replace(report, versions={**report.versions, _RELEASE: release})
+        jsonl.write(report, path)
     return report

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import venv
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import conformance
 from conformance.errors import UsageError
+from conformance.process import Launch, run_command
 from conformance.text import one_line
 
 Installer = Callable[[Path, Sequence[str]], Path]
@@ -39,7 +39,10 @@ def install(folder: Path, requirements: Sequence[str]) -> Path:
     uv = shutil.which("uv")
     pip = [uv, "pip"] if uv else [sys.executable, "-m", "pip"]
     place = ["install", "--python", str(python)] if uv else ["--python", str(python), "install"]
-    _run([*pip, *place, "--quiet", "--only-binary", ":all:", *requirements])
+    temporary = folder / "temporary"
+    temporary.mkdir()  # which goes with the environment, however the installer ends
+    command = [*pip, *place, "--quiet", "--only-binary", ":all:", *requirements]
+    _run(command, environment={"TMPDIR": str(temporary)})
     return python
 
 
@@ -63,33 +66,33 @@ def copy_source(folder: Path) -> None:
     shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("_vectors"))
 
 
-def check(python: Path, source: Path, words: Sequence[str]) -> None:
+def check(python: Path, source: Path, words: Sequence[str], report: Path) -> None:
     """Run `conformance check` with a Python, and the package that is in the folder `source`.
 
-    Raises NotRun if it does not judge the backend.
+    Raises NotRun if it does not judge the backend, and so does not write the `report`: a Python
+    that fails has the exit code of a backend that does.
     """
     command = [str(python), "-m", "conformance", "check", *words]
     # Nothing else is on the path, where the engine could be in another version.
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    _run(command, fine=range(_NO_VERDICT), environment=environment)
+    said = _run(command, fine=range(_NO_VERDICT), environment={"PYTHONPATH": str(source)})
+    if not report.exists():
+        raise NotRun(said)
 
 
 def _run(
     command: Sequence[str],
     *,
     fine: Sequence[int] = (0,),
-    environment: Mapping[str, str] | None = None,
-) -> None:
-    """Run a command; NotRun with its last line on standard error if its exit code is not fine."""
-    done = subprocess.run(  # noqa: S603 - the commands above
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-        check=False,
-    )
-    if done.returncode not in fine:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        said = _PREFIX.sub("", lines[-1].strip()) if lines else f"exit code {done.returncode}"
+    environment: Mapping[str, str],
+) -> str:
+    """Run a command, with variables besides those of this process; return its last words.
+
+    They are its last line on standard error, or its exit code. Raises NotRun with them if its exit
+    code is not fine.
+    """
+    ending = run_command(Launch(tuple(command), environment=environment))
+    lines = ending.errors.decode("utf-8", "replace").strip().splitlines()
+    said = _PREFIX.sub("", lines[-1].strip()) if lines else f"exit code {ending.status}"
+    if ending.status not in fine:
         raise NotRun(one_line(said, _LONGEST))
+    return one_line(said, _LONGEST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from conformance.history.findings import Change, Finding, History
+from conformance.history.findings import Finding, History
 from conformance.report import document as doc
 from conformance.report import shared_blocks
 from conformance.report import values as words
@@ -33,15 +33,11 @@ def _sections(number: int, history: History) -> Iterator[doc.Section]:
         short=name,
     )
     yield doc.Section(
-        f"Failures of {name} by release",
-        (_by_release(history),),
-        name=f"failures-{number}",
-        intro="Failing vectors, grouped as in the report of the newest release that fails them.",
-    )
-    yield doc.Section(
         f"What came and went in {name}",
-        (doc.listing(_changed(found) for found in history.findings if found.changes),),
+        (changes_table(history.findings, [release.version for release in history.ran]),),
         name=f"changes-{number}",
+        intro="Failing vectors, grouped as in the report of the newest release that fails them. "
+        "The report of a release names them.",
     )
 
 
@@ -80,33 +76,22 @@ def _left_out(history: History) -> Iterator[doc.Paragraph]:
         )
 
 
-def _by_release(history: History) -> doc.Table:
-    """Return how many vectors of each finding fail in each release."""
+def changes_table(findings: Iterable[Finding], versions: Sequence[str]) -> doc.Block:
+    """Return what came and went, by release, of which the `versions` are in order."""
+    changes = [(change, finding.group) for finding in findings for change in finding.changes]
+    if not changes:
+        return doc.Paragraph("Nothing: the same vectors fail in all of them.")
+    changes.sort(key=lambda each: (versions.index(each[0].version), not each[0].came))
+    columns: doc.Columns = ("in", "after", "", "failures", doc.Column("vectors"), "otherwise")
     rows: Iterable[doc.Row] = (
         (
-            finding.group.title,
-            *(doc.Span(f"{n:,}", "bad") if n else doc.Span("-", "quiet") for n in finding.failing),
+            doc.Span(change.version, "strong"),
+            change.before,
+            doc.Span("came", "bad") if change.came else doc.Span("went", "good"),
+            group.title,
+            f"{len(change.ids):,}",
+            words.tally(change.others),
         )
-        for finding in history.findings
+        for change, group in changes
     )
-    columns: doc.Columns = ("failures", *(doc.Column(release.version) for release in history.ran))
     return doc.table(columns, rows)
-
-
-def _changed(finding: Finding) -> doc.Item:
-    group = finding.group
-    shared: list[str | doc.Span] = []
-    if group.shared:
-        shared = [", all with ", *shared_blocks.codes(group.shared, last=" and ")]
-    text = (f"{group.title}, {words.count(len(group.ids), 'vector')}", *shared)
-    return doc.Item(text, tuple(map(_change, finding.changes)))
-
-
-def _change(change: Change) -> doc.Item:
-    """Return what came or went, with an example."""
-    verb = "came" if change.came else "went"
-    vectors = words.count(len(change.ids), "vector")
-    other = f"{words.tally(change.others)} in {change.before if change.came else change.version}"
-    text = f"{verb} in {change.version}, after {change.before}: {vectors} ({other})"
-    example = doc.Item(("example ", doc.code(change.ids[0])), copied=True)
-    return doc.Item(doc.Span(text, "bad" if change.came else "good"), (example,))

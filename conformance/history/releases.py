@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+
 from conformance.check.report import FAILURES, Report, Verdict
 from conformance.errors import UsageError
+from conformance.process import Launch, run_command
 from conformance.report.groups import failure_groups
 from conformance.text import quoted
 
-_VERSION = re.compile(r"\d[0-9A-Za-z.!+_-]{0,63}")
-_PIECE = re.compile(r"\d+|[a-z]+")
-_AFTER_ITS_RELEASE = {"post"}
+_LONGEST = 64
+"""Characters of a version, which is part of the name of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +93,27 @@ def _title(report: Report, title: str, causes: Sequence[int]) -> str:
 def in_order(versions: Sequence[str]) -> list[str]:
     """Return versions, each once, the oldest first; UsageError for a text that is none."""
     for version in versions:
-        if not _VERSION.fullmatch(version):
+        if not is_version(version):
             raise UsageError(f"{quoted(version)} is no version: give one such as 1.20.0")
-    return sorted(dict.fromkeys(versions), key=_order)
+    return sorted(dict.fromkeys(versions), key=Version)
 
 
-def _order(version: str) -> list[tuple[int, int, str]]:
-    """Return what sorts versions: 1.9 < 1.10.dev1 < 1.10rc1 < 1.10 < 1.10.post1 < 1.10.1."""
-    key: list[tuple[int, int, str]] = []
-    for piece in _PIECE.findall(version.lower().partition("+")[0]):
-        if piece.isdecimal():
-            key.append((2, int(piece), ""))
-        else:
-            key.append((1 if piece in _AFTER_ITS_RELEASE else -1, 0, piece))
-    return [*key, (0, 0, version.partition("+")[2])]
+def is_version(text: str) -> bool:
+    """Say whether a text is a version as packages have it, without spaces."""
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return text == text.strip() and len(text) <= _LONGEST
+
+
+def is_package(text: str) -> bool:
+    """Say whether a text is the name of a package, and so no option of pip."""
+    try:
+        canonicalize_name(text, validate=True)
+    except InvalidName:
+        return False
+    return True
 
 
 def newest(package: str, count: int) -> list[str]:
@@ -112,9 +121,8 @@ def newest(package: str, count: int) -> list[str]:
 
     Raises UsageError if pip knows none, or is not there.
     """
-    command = [sys.executable, "-m", "pip", "index", "versions", package]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - pip
-    listed = re.search(r"^Available versions: (.+)$", done.stdout, re.MULTILINE)
+    output = run_command(Launch((sys.executable, "-m", "pip", "index", "versions", package))).output
+    listed = re.search(r"^Available versions: (.+)$", output.decode(errors="replace"), re.MULTILINE)
     if listed is None:
         raise UsageError(f"pip knows no releases of {quoted(package)}: name the versions")
-    return in_order([v for v in listed[1].split(", ") if _VERSION.fullmatch(v)][:count])
+    return in_order([v for v in listed[1].split(", ") if is_version(v)][:count])

@@ -14,10 +14,10 @@ from conformance.errors import InvalidCase, UsageError
 from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.clauses import clauses_of, disputed_of, under
+from conformance.operators.examples import Example, Printed
 from conformance.operators.needs import Needs
 from conformance.operators.operator import (
     ALL_TYPES,
-    Example,
     Operator,
     Output,
     adaptive,
@@ -57,11 +57,13 @@ __all__ = [
     "Params",
     "Pipeline",
     "Pooling",
+    "Printed",
     "Reading",
     "Reduction",
     "adaptive",
     "clauses_of",
     "concerned",
+    "contradicts_document",
     "disputed_clauses",
     "disputed_of",
     "evaluate",
@@ -78,6 +80,21 @@ __all__ = [
 def vector_of(case: Case) -> Vector:
     """Return the case with every expected outcome: one or more, which differ by readings."""
     return answer(operator_named(case.operator), case)
+
+
+def contradicts_document(vector: Vector) -> str:
+    """Say in what a vector of a worked example differs from what the document prints, or "".
+
+    That of a vector that is none is "".
+    """
+    case = vector.case
+    if case.provenance != "printed":
+        return ""
+    example = operator_named(case.operator).example(case.source)
+    if example is None:
+        return f"{case.source!r} is no example of it"
+    what = example.contradiction(vector)
+    return f"example {case.source!r}: {what}" if what else ""
 
 
 def evaluate(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause
-from conformance.operators.operator import Example, Operator, adaptive
+from conformance.operators.examples import Example, Printed
+from conformance.operators.operator import Operator, adaptive
 from conformance.operators.reduction import AVERAGE
 
 CLAUSES = (
@@ -36,6 +37,7 @@ ADAPTIVE_AVG_POOL = Operator(
             ("printed: data and output shape", "derived: output size, values"),
             (1, 3, 32, 32),
             output_size=(16, 16),
+            outputs=(Printed(shape=(1, 3, 16, 16)),),
         ),
     ),
     smoke_rows=(50,),

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from conformance.operators.clause import Clause
+from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import INDICES, ChosenIndex
 from conformance.operators.openvino_pooling import INDEX_TYPE
-from conformance.operators.operator import Example, Operator, Output, adaptive
-from conformance.operators.params import Params
+from conformance.operators.operator import Operator, Output, adaptive
 from conformance.operators.reduction import MAXIMUM
-
-
-def _spatial_indices(params: Params) -> Params:
-    """Count the cells of a plane: "as if input spatial dimensions were flatten"."""
-    return replace(params, index_axis=2)
-
 
 CLAUSES = (
     Clause(
@@ -34,7 +26,9 @@ ADAPTIVE_MAX_POOL = Operator(
     document="OpenVINO AdaptiveMaxPool-8",
     reduction=MAXIMUM,
     attributes=(INDEX_TYPE,),
-    pipeline=adaptive(MAXIMUM, resolve=_spatial_indices, further=ChosenIndex()),
+    pipeline=adaptive(MAXIMUM, further=ChosenIndex()),
+    # "The values of indices are computed as if input spatial dimensions were flatten".
+    constants={"index_axis": 2},
     input_names=("data", "output_size"),
     outputs=(Output("output"), INDICES),
     clauses=CLAUSES,
@@ -46,6 +40,7 @@ ADAPTIVE_MAX_POOL = Operator(
             ("printed: data and output shapes, index type", "derived: output size, values"),
             (1, 3, 32, 32),
             output_size=(16, 16),
+            outputs=(Printed(shape=(1, 3, 16, 16)),) * 2,
         ),
     ),
 )

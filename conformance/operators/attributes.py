@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from conformance.errors import InvalidCase
+from conformance.reference import is_judged
 
 REQUIRED = object()
 """Stands for the default of an attribute that has no default."""
@@ -217,6 +218,24 @@ def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int)
         else:
             attributes[attribute.key] = attribute.default_for(axes)
     return attributes
+
+
+def wrong_constant(role: Role, value: Any) -> str:
+    """Say why a document cannot fix a value of `Params`, "" if it can.
+
+    The numbers of axes are no constants: `UNSAID` says what they are without an attribute.
+    """
+    fixed = f"constant {role}={_shown(value)}"
+    if role in MEANINGS:
+        allowed = MEANINGS[role]
+        is_allowed = any(_is_same(value, choice) for choice in allowed)
+        return "" if is_allowed else f"{fixed}: must be one of {allowed}"
+    if role in SCALARS:
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        is_allowed = is_integer and (role != "exponent" or is_judged(value))
+        least = ", and one that makes a norm" if role == "exponent" else ""
+        return "" if is_allowed else f"{fixed}: must be an integer{least}"
+    return f"{fixed}: a constant has one of the roles {', '.join((*SCALARS, *MEANINGS))}"
 
 
 def _is_same(value: Any, choice: Any) -> bool:

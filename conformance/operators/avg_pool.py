@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.examples import Example, Printed
 from conformance.operators.openvino_pooling import CLAUSES, window_attributes
-from conformance.operators.operator import Example, Operator, sliding
+from conformance.operators.operator import Operator, sliding
 from conformance.operators.reduction import AVERAGE
 
-# kernel, strides, pads_begin, pads_end, auto_pad, exclude_pad of examples 1 to 5.
+# kernel, strides, pads_begin, pads_end, auto_pad, exclude_pad, output extent of examples 1 to 5.
 _EXAMPLES = (
-    ((2, 2), (2, 2), (0, 0), (1, 1), "same_upper", True),
-    ((5, 5), (2, 2), (0, 0), (1, 1), "same_upper", False),
-    ((5, 5), (3, 3), (1, 1), (1, 1), "explicit", True),
-    ((5, 5), (2, 2), (1, 1), (1, 1), "explicit", False),
-    ((5, 5), (2, 2), (1, 1), (1, 1), "valid", True),
+    ((2, 2), (2, 2), (0, 0), (1, 1), "same_upper", True, 32),
+    ((5, 5), (2, 2), (0, 0), (1, 1), "same_upper", False, 32),
+    ((5, 5), (3, 3), (1, 1), (1, 1), "explicit", True, 10),
+    ((5, 5), (2, 2), (1, 1), (1, 1), "explicit", False, 15),
+    ((5, 5), (2, 2), (1, 1), (1, 1), "valid", True, 14),
 )
 
 AVG_POOL = Operator(
@@ -43,8 +44,11 @@ AVG_POOL = Operator(
             },
             ("printed: attributes, input shape, output shape", "derived: values"),
             (1, 3, 32, 32),
+            outputs=(Printed(shape=(1, 3, extent, extent)),),
         )
-        for number, (kernel, strides, begin, end, auto_pad, exclude) in enumerate(_EXAMPLES, 1)
+        for number, (kernel, strides, begin, end, auto_pad, exclude, extent) in enumerate(
+            _EXAMPLES, 1
+        )
     ),
     smoke_rows=(38, 16),
 )

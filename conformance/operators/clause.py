@@ -22,8 +22,8 @@ class Reading:
     replacement. The readings of the clauses of arithmetic, and of clauses by which a backend may
     refuse a case, replace no step: they change which outcomes are accepted (operators/outcomes.py).
     If `nan_is_undefined`, any value conforms where the replaced steps compute NaN. With `any_tie`,
-    an index on which the other readings of its clause differ may be that of any cell that holds the
-    value. `followed_by` names engines.
+    an index may be that of any cell that holds the value, where such cells have several.
+    `followed_by` names engines.
     """
 
     name: str
@@ -44,7 +44,9 @@ class Clause:
     it can make a difference with the values of a case. If `nested`, each reading accepts
     everything that the readings before it accept; element types may follow different ones, unless
     it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
-    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it.
+    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it. A
+    clause about the cell that a gradient goes to names in `chosen_by` the clause of the forward
+    operator about the cell that is chosen: readings of the same name choose the same cell.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Clause:
     nested: bool = False
     of_all_dtypes: bool = False
     settles: str = ""
+    chosen_by: str = ""
 
     @property
     def default(self) -> str:
@@ -70,6 +73,14 @@ class Clause:
     def is_geometric(self) -> bool:
         """Whether some reading replaces a step of the geometry."""
         return any(reading.replaces.keys() & GEOMETRY for reading in self.readings)
+
+    @property
+    def of_forward(self) -> str:
+        """Name of the clause that the forward operator of a gradient may not contradict it in.
+
+        Windows and divisors of a gradient are those of its forward operator. "" if there is none.
+        """
+        return self.name if self.is_geometric else self.chosen_by
 
     @property
     def is_of_values(self) -> bool:

@@ -439,7 +439,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(sums=True, without=("exponent",)),
+        needs=Needs(sums=True, powers=False),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about a sum that overflows where the mean does not",
@@ -460,7 +460,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(roles=("exponent",)),
+        needs=Needs(powers=True),
         document="ONNX LpPool-22",
         section="Summary",
         says="a norm, nothing about powers that overflow or vanish where the norm does neither",
@@ -501,7 +501,7 @@ DISPUTED: tuple[Clause, ...] = (
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
         says="pads start from 0, without an upper limit",
-        answer="whether pads as large as the kernel are valid",
+        answer="whether pads as large as the kernel, as given or as same_* makes them, are valid",
         evidence="OpenVINO accepts them; PyTorch and ONNX Runtime refuse",
         readings=(
             Reading("accepted", "windows of padding alone are made", ("OpenVINO",)),
@@ -519,7 +519,8 @@ DISPUTED: tuple[Clause, ...] = (
         document="MaxPool-8",
         section="Attributes, pads_begin, pads_end and dilations",
         says="pads start from 0, without an upper limit",
-        answer="whether pads as large as the kernel are valid where the dilated kernel is larger",
+        answer="whether pads as large as the kernel, as given or as same_* makes them, are valid "
+        "where the dilated kernel is larger",
         evidence="OpenVINO compares pads with the dilated kernel; ONNX Runtime and PyTorch refuse",
         readings=(
             Reading("accepted", "the dilated kernel is the kernel", ("OpenVINO",)),

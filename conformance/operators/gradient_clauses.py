@@ -22,6 +22,7 @@ DISPUTED: tuple[Clause, ...] = (
         name="gradient-of-ties",
         kind="disputed",
         needs=_OF_MAXIMUM,
+        chosen_by="index-of-ties",
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",

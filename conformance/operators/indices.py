@@ -36,15 +36,7 @@ class ChosenIndex:
     def __call__(self, gathered: Gathered, _divisor: Divisor, first: Array) -> tuple[Array, ...]:
         """Return the indices, of the shape of the first output."""
         params, windows = gathered.params, gathered.windows
-        cells = position_of_maximum(
-            gathered.data,
-            first,
-            gathered.lo,
-            gathered.hi,
-            numbers_of(gathered.positions, params.sizes),
-            last=self.ties == "last",
-            last_nan=self.nan == "last",
-        )
+        cells = self._chosen(gathered, first, numbers_of(gathered.positions, params.sizes))
         reaches_out = outer(windows.lengths) > outer(windows.inside(params.sizes))
         nothing = (cells == NOWHERE) | (reaches_out & (first == lowest(first.dtype)))
         batch, channel = np.ogrid[: first.shape[0], : first.shape[1]]
@@ -54,6 +46,28 @@ class ChosenIndex:
             places.append(cells // prod(params.sizes[axis:]) % d)
         indices = self.index_of(places, first.shape, params)
         return (np.where(nothing, NOWHERE, indices).astype(dtype_of(params.index_type)),)
+
+    def extreme(self, gathered: Gathered, first: Array) -> npt.NDArray[np.int64]:
+        """Return the least or largest index, `first` or `last` of equal cells, within each plane.
+
+        Where they are the same, all cells that may be chosen have one index.
+        """
+        of_plane = self.index_of([0, 0, *np.ix_(*gathered.positions)], (1, 1), gathered.params)
+        return self._chosen(gathered, first, of_plane)
+
+    def _chosen(
+        self, gathered: Gathered, first: Array, numbers: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the number of the cell that each window chooses, the first or last by numbers."""
+        return position_of_maximum(
+            gathered.data,
+            first,
+            gathered.lo,
+            gathered.hi,
+            numbers,
+            last=self.ties == "last",
+            last_nan=self.nan == "last",
+        )
 
     def holds(self, gathered: Gathered, value: Any, place: Sequence[int], index: int) -> bool:
         """Say whether an index is that of a cell with a value, in the window of an output place."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from conformance.operators.examples import Example
 from conformance.operators.openvino_pooling import CLAUSES, window_attributes
-from conformance.operators.operator import ALL_TYPES, Example, Operator, sliding
+from conformance.operators.operator import ALL_TYPES, Operator, sliding
 from conformance.operators.reduction import MAXIMUM
 
 MAX_POOL = Operator(

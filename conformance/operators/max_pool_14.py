@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.operators.examples import Printed
 from conformance.operators.max_pool_8 import MAX_POOL_8, counted, formulation, layers
 from conformance.operators.openvino_pooling import CEIL_TORCH
 
@@ -19,6 +20,7 @@ MAX_POOL_14 = MAX_POOL_8.extended(
             pads_begin=1,
             pads_end=1,
             rounding_type="ceil_torch",
+            outputs=(Printed(((1, 3), (7, 9))), Printed(((0, 2), (6, 8)))),
         ),
         *layers("MaxPool-14"),
     ),

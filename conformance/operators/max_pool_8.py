@@ -9,10 +9,11 @@ import numpy as np
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause
+from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import INDICES, ChosenIndex
 from conformance.operators.max_pool import MAX_POOL
 from conformance.operators.openvino_pooling import DILATIONS, INDEX_TYPE, NEWER_CLAUSES
-from conformance.operators.operator import Example, sliding
+from conformance.operators.operator import sliding
 from conformance.operators.reduction import MAXIMUM
 
 PRINTED_MAXIMUM = Clause(
@@ -31,6 +32,22 @@ _TWO_PLANES = (_SQUARE, ((2, -1, 5), (6, -7, 1), (8, 2, -3)))
 _COUNTED = ((1, 2, 3), (4, 5, 6), (7, 8, 9))
 _TWO_COUNTED = (_COUNTED, ((10, 11, 12), (13, 14, 15), (16, 17, 18)))
 
+# Values and indices that examples 1 to 7 print, but for what the erratum corrects.
+_OUTPUTS = (
+    (
+        ((-1, 2, 3, 3), (4, 5, 5, ...), (4, 8, 9, 9), (-7, 8, 9, 9)),
+        ((0, 1, 2, 2), (3, 4, 4, ...), (3, 7, 8, 8), (6, 7, 8, 8)),
+    ),
+    ((3, 5, 5, 9, 9), (2, 3, 3, 5, 5)),
+    (((-1, 2, 3), (4, 5, 5), (4, 8, 9)), ((0, 1, 2), (3, 4, 4), (3, 7, 8))),
+    (
+        (((5, 5, 3), (8, 9, 9), (8, 9, 9)), ((6, 5, 5), (8, 2, 1), (8, 2, -3))),
+        (((4, 4, 2), (7, 8, 8), (7, 8, 8)), ((12, 11, 11), (15, 16, 14), (15, 16, 17))),
+    ),
+    (((5, 3), (8, 9)), ((4, 2), (7, 8))),
+    (((5, 6, 5), (8, 9, 8), (5, 6, 5)), ((4, 5, 4), (7, 8, 7), (4, 5, 4))),
+    ((((5, 6), (8, 9)), ((14, 15), (17, 18))), (((4, 5), (7, 8)), ((4, 5), (7, 8)))),
+)
 _PRINTED = ("printed: attributes, data, both outputs",)
 _ERRATUM = (
     "printed: attributes, data, both outputs but for one element",
@@ -39,7 +56,11 @@ _ERRATUM = (
 
 
 def numbers(
-    source: str, data: Sequence[Any], tags: tuple[str, ...] = _PRINTED, **attributes: Any
+    source: str,
+    data: Sequence[Any],
+    outputs: tuple[Printed, ...],
+    tags: tuple[str, ...] = _PRINTED,
+    **attributes: Any,
 ) -> Example:
     """Return an example that prints its numbers; lists of attributes are alike on every axis."""
     shape = np.shape(data)
@@ -49,7 +70,7 @@ def numbers(
         key: [value] * (len(shape) - 2) if key in {*lists, "dilations"} else value
         for key, value in {**lists, **attributes}.items()
     }
-    return Example(source, given, tags, shape, pattern="printed", data=data)
+    return Example(source, given, tags, shape, pattern="printed", data=data, outputs=outputs)
 
 
 def counted(source: str, **attributes: Any) -> Example:
@@ -71,8 +92,11 @@ def layers(source: str) -> tuple[Example, ...]:
             },
             ("printed: attributes, input shape, output shapes", "derived: values, indices"),
             (1, 3, 32, 32),
+            outputs=(Printed(shape=(1, 3, extent, extent)),) * 2,
         )
-        for number, auto_pad in enumerate(("same_upper", "explicit", "valid"), 1)
+        for number, (auto_pad, extent) in enumerate(
+            (("same_upper", 32), ("explicit", 17), ("valid", 16)), 1
+        )
     )
 
 
@@ -91,8 +115,12 @@ def formulation(source: str, *, numbered: Sequence[int]) -> tuple[Example, ...]:
         {"data": _TWO_COUNTED, "dilations": 1, "auto_pad": "explicit", "axis": 2},
     )
     return tuple(
-        numbers(f"{source}, example {number}", **{"rounding_type": "floor", **example})
-        for number, example in zip(numbered, examples, strict=True)
+        numbers(
+            f"{source}, example {number}",
+            outputs=tuple(map(Printed, outputs)),
+            **{"rounding_type": "floor", **example},
+        )
+        for number, example, outputs in zip(numbered, examples, _OUTPUTS, strict=True)
     )
 
 

@@ -19,10 +19,11 @@ class Needs:
     Attributes of the roles in `optional` have a default, those in `required` have none. `says` and
     `other_default` hold pairs (role, value of `Params`): the attribute of the role can have the
     value, and, for `other_default`, has another value by default. `reduction` is the name of the
-    reduction. If not None, `sums`, `integers`, `limited_axes` and `indices` say whether the
-    reduction sums, the data may be integers, the document limits the number of spatial axes, and an
-    output says where a value was found. The data may have every type in `dtypes`. The operator has
-    at least `outputs` outputs. If not None, `gradient` says whether it is a gradient.
+    reduction. If not None, `sums`, `powers`, `integers`, `limited_axes` and `indices` say whether
+    the reduction sums, it is a norm or the gradient of one, the data may be integers, the document
+    limits the number of spatial axes, and an output says where a value was found. The data may have
+    every type in `dtypes`. The operator has at least `outputs` outputs. If not None, `gradient`
+    says whether it is a gradient.
     """
 
     roles: tuple[Role, ...] = ()
@@ -34,6 +35,7 @@ class Needs:
     other_default: tuple[tuple[Role, Any], ...] = ()
     reduction: str = ""
     sums: bool | None = None
+    powers: bool | None = None
     integers: bool | None = None
     limited_axes: bool | None = None
     indices: bool | None = None
@@ -69,6 +71,7 @@ class Needs:
             )
             and self.reduction in {"", operator.reduction.name}
             and self.sums in {None, operator.reduction.sums}
+            and self.powers in {None, operator.reduction.powers}
             and self.integers in {None, operator.takes_integers}
             and self.limited_axes in {None, operator.limits_axes}
             and self.indices in {None, operator.has_indices}

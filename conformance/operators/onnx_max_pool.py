@@ -29,6 +29,8 @@ MAX_POOL_22 = Operator(
         rounding=CEIL_WITHOUT_PADDING,
     ),
     pipeline=sliding(MAXIMUM, further=ChosenIndex()),
+    # "The values in indices are in [0, N x C x D1 x ... x Dn)".
+    constants={"index_axis": 0},
     axes=AXES,
     levels="few",
     outputs=(

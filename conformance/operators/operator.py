@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,8 +13,16 @@ import numpy as np
 from conformance.dtypes import FLOATS, INTEGERS, is_known, name_of
 from conformance.errors import InvalidCase, Unsupported
 from conformance.operators import pipeline as steps
-from conformance.operators.attributes import Attribute, Role, complete, roles_of
+from conformance.operators.attributes import (
+    PADS,
+    Attribute,
+    Role,
+    complete,
+    roles_of,
+    wrong_constant,
+)
 from conformance.operators.clause import Clause
+from conformance.operators.examples import Example
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import Reduction
@@ -54,37 +62,19 @@ class Output:
         return (self.dtype,) if self.dtype else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A worked example of a document; `source` cites it.
-
-    `data` are the numbers, nested by axis, if the document prints them: those of one channel, or of
-    `shape` (N, C, d1..dr) if it is given. Otherwise data of that shape are made by a `pattern` of
-    `sweep.patterns`. `tags` say what the document prints and what is derived.
-    """
-
-    source: str
-    attributes: Mapping[str, Any]
-    tags: tuple[str, ...]
-    shape: tuple[int, ...] = ()
-    output_size: tuple[int, ...] = ()
-    pattern: str = "integers"
-    dtype: str = "float32"
-    data: Sequence[Any] | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Operator:
     """An operator as its document defines it.
 
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, for an adaptive operator, the output size. `dtypes`
-    are the element types of the data. `clauses` are those that this document adds to the shared
-    ones. `levels` says whether its sweep has all levels of types, data and numbers, or few of them,
-    where older operators of its kind have all. `smoke_rows` says how many rows of each covering
-    array are in the smoke tier; None takes as many as make it about 60 vectors. A gradient has the
-    operator that it is of in `forward`, see operators/gradients.py; its first input is the gradient
-    of that operator's first output.
+    are the element types of the data. `constants` are the values of `Params`, by role, that the
+    document fixes and has no attribute for: `{"exponent": 2}`. `clauses` are those that this
+    document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
+    and numbers, or few of them, where older operators of its kind have all. `smoke_rows` says how
+    many rows of each covering array are in the smoke tier; None takes as many as make it about 60
+    vectors. A gradient has the operator that it is of in `forward`, see operators/gradients.py; its
+    first input is the gradient of that operator's first output.
     """
 
     name: str
@@ -96,6 +86,7 @@ class Operator:
     input_names: tuple[str, ...] = ("data",)
     outputs: tuple[Output, ...] = (Output("output"),)
     dtypes: tuple[str, ...] = FLOATS
+    constants: Mapping[Role, Any] = field(default_factory=dict)
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
     levels: Literal["all", "few"] = "all"
@@ -107,12 +98,23 @@ class Operator:
         keys = [attribute.key for attribute in self.attributes]
         roles = [attribute.role for attribute in self.attributes if attribute.role != "ignored"]
         types = {*self.dtypes, *(dtype for output in self.outputs for dtype in output.dtypes)}
+        sources = {example.source for example in self.examples}
+        printed = max((len(example.outputs) for example in self.examples), default=0)
+        wrong_constants = ", ".join(
+            filter(None, (wrong_constant(role, value) for role, value in self.constants.items()))
+        )
+        unstated = ", ".join(self._unstated())
         for wrong, rule in (
             (not re.fullmatch(r"\w[\w.-]*", self.name), "its name is letters, digits, ., - and _"),
             (len(set(keys)) < len(keys), "two attributes have the same key"),
             (len(set(roles)) < len(roles), "two attributes have the same role"),
             ({"pads", "pads_begin"} <= set(roles), "pads are in one list or in two"),
+            (wrong_constants, wrong_constants),
+            (set(roles) & set(self.constants), "a constant has the role of an attribute"),
+            (unstated, f"no attribute and no constant of it has the role {unstated}"),
+            (len(sources) < len(self.examples), "two examples have the same source"),
             (not self.outputs, "it has at least one output"),
+            (printed > len(self.outputs), "an example prints more outputs than it has"),
             (not types <= set(ALL_TYPES), f"element types are {', '.join(ALL_TYPES)}"),
             (len(self._own_names) not in {1, 2}, "its inputs are data or data and output size"),
             (self.axes[0] < 1, "it has at least one spatial axis"),
@@ -131,16 +133,32 @@ class Operator:
         )
         object.__setattr__(self, "outputs", tuple(outputs))
 
+    def _unstated(self) -> Iterator[Role]:
+        """Yield the roles that its values depend on and no attribute or constant has."""
+        stated = {*self.roles, *self.constants}
+        padded = not stated.isdisjoint({*PADS, "auto_pad"})
+        slides = self.pipeline.windows is steps.slide and self.pipeline.resolve is steps.as_given
+        needed: dict[Role, bool] = {
+            "kernel": slides,
+            "include_pad": self.reduction.divides and padded,
+            "exponent": self.reduction.powers,
+            "index_axis": self.has_indices,
+            "index_type": any(isinstance(output.dtype, tuple) for output in self.outputs),
+        }
+        return (role for role, is_needed in needed.items() if is_needed and role not in stated)
+
     def extended(
         self, *attributes: Attribute, name: str, document: str, **changes: Any
     ) -> Operator:
         """Return an operator like this one with more attributes, for a document that adds to this.
 
-        An attribute replaces one with the same key. `changes` are values of other fields. Examples
-        are left out, since they are of this document.
+        An attribute replaces one with the same key, or a constant of the same role. `changes` are
+        values of other fields. Examples are left out, since they are of this document.
         """
         by_key = {attribute.key: attribute for attribute in (*self.attributes, *attributes)}
-        changes = {"examples": (), "smoke_rows": None, **changes}
+        varied = roles_of(attributes)
+        constants = {role: fixed for role, fixed in self.constants.items() if role not in varied}
+        changes = {"examples": (), "smoke_rows": None, "constants": constants, **changes}
         return replace(
             self, name=name, document=document, attributes=tuple(by_key.values()), **changes
         )
@@ -194,6 +212,10 @@ class Operator:
         fewest, most = self.axes
         return fewest <= axes and (most is None or axes <= most)
 
+    def example(self, source: str) -> Example | None:
+        """Return the worked example that a source cites, None if there is none."""
+        return next((example for example in self.examples if example.source == source), None)
+
     def attribute(self, role: Role) -> Attribute | None:
         """Return the attribute of a role; None if there is none."""
         return next((attribute for attribute in self.attributes if attribute.role == role), None)
@@ -224,7 +246,16 @@ class Operator:
             _check_gradient(inputs[0], data)
         given = complete(self.attributes, attributes, axes)
         output = output_size_of(sizes[0], axes) if self.is_adaptive else ()
-        return self.pipeline.resolve(params_of(self.attributes, given, data.shape[2:], output))
+        return self.pipeline.resolve(self.stated(given, data.shape[2:], output))
+
+    def stated(
+        self, given: Mapping[str, Any], sizes: tuple[int, ...], output: tuple[int, ...] = ()
+    ) -> Params:
+        """Return what attributes, their defaults and its constants state: see `params_of`.
+
+        That is what the step `resolve` gets.
+        """
+        return params_of(self.attributes, given, sizes, output, self.constants)
 
     def output_shape(
         self, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -244,7 +275,7 @@ class Operator:
         checked. Unsupported if a required attribute is missing.
         """
         try:
-            return self.pipeline.resolve(params_of(self.attributes, attributes, sizes))
+            return self.pipeline.resolve(self.stated(attributes, sizes))
         except KeyError as missing:
             raise Unsupported(f"{missing.args[0]}: required, nothing to hand on") from None
 

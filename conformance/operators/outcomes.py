@@ -117,26 +117,24 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     return name not in FLOATS or (
         is_meaningful(most, axes, name)
         and not any(_overflows_by_little(output, axes) for output in outputs)
-        and not (operator.is_gradient and any(map(_overflows, outputs)))
+        and not (operator.is_gradient and any(_overflows(output).any() for output in outputs))
     )
 
 
 def _overflows_by_little(output: Expected, axes: int) -> bool:
     """Say whether a sound backend may return a number where a norm overflows."""
-    norms = (output.divisor < 0) & (output.magnitude > 0) & np.isinf(widen(output.values.ravel()))
-    if not norms.any():
-        return False
+    norms = (output.divisor < 0) & _overflows(output)
     fmt = float_format(name_of(output.values.dtype))
     off = gamma(output.addends[norms].astype(np.float64) + 2.0 * axes, fmt.unit)
     with np.errstate(over="ignore"):  # no number of float64 is as large: any may be a number
         return bool((output.magnitude[norms] < fmt.largest * (1 + 2 * fmt.unit + 2 * off)).any())
 
 
-def _overflows(output: Expected) -> bool:
-    """Say whether an exact sum may be beyond the largest number, without an infinite addend."""
+def _overflows(output: Expected) -> npt.NDArray[np.bool_]:
+    """Say per element whether it is infinite and no cell is: such a cell adds to no magnitude."""
     largest = float_format(name_of(output.values.dtype)).largest
-    beyond = np.isinf(widen(output.values.ravel())) & (output.magnitude >= largest / 2)
-    return bool(beyond.any())
+    overflows: npt.NDArray[np.bool_] = np.isinf(widen(output.values.ravel()))
+    return overflows & (output.magnitude >= largest / 2)
 
 
 def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str | None:
@@ -239,22 +237,35 @@ def _values(
     read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
     if any(reading.nan_is_undefined for reading in read):
         of_nothing = of_nothing | np.isnan(widen(values[0]))
-    ties = [
-        under(operator, {**chosen, clause.name: other.name}).outputs(gathered, plan.divisor)
-        for clause, reading in zip(clauses, read, strict=True)
-        if reading.any_tie
-        for other in clause.readings
-        if not other.any_tie
-    ]
+    tied = np.zeros(values[0].shape, np.bool_)
+    for clause, reading in zip(clauses, read, strict=True):
+        if reading.any_tie:
+            least, *others = _extreme_indices(operator, clause, chosen, gathered, values[0])
+            for other in others:
+                tied |= other != least
     measures = partial(operator.reduction.measures, gathered, plan.divisor, values[0])
     if isinstance(pipeline.reduce, Gradient):
         measures = partial(pipeline.reduce.measures, gathered, plan.divisor)
     return Values(
         tuple(
-            _expected(output, array, measures, of_nothing, others)
-            for output, array, *others in zip(operator.outputs, values, *ties, strict=True)
+            _expected(output, array, measures, of_nothing, tied)
+            for output, array in zip(operator.outputs, values, strict=True)
         )
     )
+
+
+def _extreme_indices(
+    operator: Operator,
+    clause: Clause,
+    chosen: Mapping[str, str],
+    gathered: steps.Gathered,
+    first: Array,
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the least or largest index that each reading of a clause may choose, plane by plane."""
+    for reading in clause.readings:
+        step: Any = under(operator, {**chosen, clause.name: reading.name}).further
+        if not reading.any_tie:
+            yield step.extreme(gathered, first)  # a ChosenIndex
 
 
 def _expected(
@@ -262,7 +273,7 @@ def _expected(
     values: Array,
     measures: Callable[[], Measures],
     of_nothing: npt.NDArray[np.bool_],
-    ties: Iterable[Array],
+    tied: npt.NDArray[np.bool_],
 ) -> Expected:
     if output.comparison == "bound":
         addends, divisor, magnitude = measures()
@@ -270,8 +281,7 @@ def _expected(
         return Expected(values, addends, divisor, magnitude)
     addends = np.zeros(values.size, np.int32)
     if output.is_index:
-        for other in ties:
-            addends[(other != values).ravel()] = TIED
+        addends[tied.ravel()] = TIED
         addends[values.ravel() < 0] = UNDEFINED
     if not output.always_defined:
         addends[np.broadcast_to(of_nothing, values.shape).ravel()] = UNDEFINED
@@ -404,20 +414,22 @@ def _may_refuse(
 ) -> Iterator[tuple[Clause, tuple[str, ...]]]:
     """Yield the clauses by which a backend may refuse a case, and the readings that do."""
     concerning = clauses_of(operator)
-    reach, reach_dilated = (
-        any(
-            max(begin, end) >= k
-            for begin, end, k in zip(params.pads_begin, params.pads_end, kernel, strict=False)
-        )
-        for kernel in (params.kernel, params.spans)
-    )
-    name = "pads-not-below-kernel" if reach_dilated else "pads-not-below-undilated-kernel"
-    if name in concerning and params.auto_pad == "explicit" and reach:
-        yield concerning[name], ("rejected",)
+    if params.kernel and _reach(operator.pipeline.pads(params), params.kernel):
+        is_dilated_longer = not _reach(operator.pipeline.pads(params), params.spans)
+        name = f"pads-not-below-{'undilated-' if is_dilated_longer else ''}kernel"
+        if name in concerning:
+            yield concerning[name], ("rejected",)
     pads = operator.attribute("pads")
     beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
     if "pads-with-auto-pad" in concerning and beside:
-        yield concerning["pads-with-auto-pad"], ("refused", "checked") if reach else ("refused",)
+        given = tuple(zip(params.pads_begin, params.pads_end, strict=True))
+        refusing = ("refused", "checked") if _reach(given, params.kernel) else ("refused",)
+        yield concerning["pads-with-auto-pad"], refusing
+
+
+def _reach(pads: steps.Pads, kernel: Sequence[int]) -> bool:
+    """Say whether pads are as long as a kernel on some axis."""
+    return any(max(pad) >= k for pad, k in zip(pads, kernel, strict=True))
 
 
 def _undefined_outputs(

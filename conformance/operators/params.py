@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from conformance.operators.attributes import Attribute
+from conformance.operators.attributes import Attribute, Role
 from conformance.operators.windows import span_of
 
 
@@ -66,14 +67,15 @@ def params_of(
     given: Mapping[str, Any],
     sizes: tuple[int, ...],
     output: tuple[int, ...] = (),
+    constants: Mapping[Role, Any] = MappingProxyType({}),
 ) -> Params:
-    """Return the parameters that attributes of a document stand for, with its defaults.
+    """Return the parameters that attributes of a document stand for, with defaults and constants.
 
     Lists, and values that the document does not have, are taken as they are given. KeyError if a
     required attribute is missing.
     """
     axes = len(sizes)
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = dict(constants.items())
     for attribute in declared:
         key = attribute.key
         if attribute.role == "ignored":

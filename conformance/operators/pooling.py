@@ -73,11 +73,10 @@ class Pooling:
         """Whether rounding up is asked for and gives more windows than rounding down."""
         return self.params.ceil and self._differ(self.params.rounding, "floor")
 
-    @cached_property
-    def leaves_out_last(self) -> bool:
-        """Whether a last window is left out that rounding up would give: ceil_torch."""
-        torch = self.params.rounding == "ceil_torch" and not self.params.same
-        return torch and self._differ("ceil_torch", "ceil")
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """Windows per spatial axis; raises as `divisor` does."""
+        return self.operator.pipeline.extent(self.params, self.operator.pipeline.pads(self.params))
 
     @property
     def exponent(self) -> int:
@@ -103,6 +102,12 @@ class Pooling:
         ArithmeticError for attributes that have no windows.
         """
         return self._divisor(include_pad=self.params.include_pad)
+
+    @property
+    def leaves_out_windows(self) -> bool:
+        """Whether ceil_torch gives fewer windows than ceil on some axis: see `extent`."""
+        torch = self.params.rounding == "ceil_torch" and not self.params.same
+        return torch and self._differ("ceil_torch", "ceil")
 
     @property
     def _pads(self) -> Pads:
@@ -174,7 +179,7 @@ def pooling_of(
         raise Unsupported(f"dilations {list(params.dilations)}")
     pooling = Pooling(definition, params)
     if "ceil_torch" not in takes and params.rounding == "ceil_torch":
-        if pooling.leaves_out_last:
+        if pooling.leaves_out_windows:
             raise Unsupported("rounding up without a last window that starts in padding")
         pooling = Pooling(definition, replace(params, rounding="ceil"))
     return pooling

@@ -31,9 +31,9 @@ def position_of_maximum(
     """Return the number of the cell that is each box's maximum, NOWHERE for a box without cells.
 
     `data` has shape (N, C, d1..dr), `maxima` and the result (N, C, o1..or). `numbers` (d1..dr) are
-    those of the cells of a plane, from 0 and all different. Of equal cells, the one of the least
-    number is chosen or, with `last`, of the largest; so it is of NaNs, by `last_nan`. A NaN is the
-    maximum where `maxima` say so, and else no candidate.
+    those of the cells of a plane, from 0 and below the number of cells. Of equal cells, the one of
+    the least number is chosen or, with `last`, of the largest; so it is of NaNs, by `last_nan`. A
+    NaN is the maximum where `maxima` say so, and else no candidate.
     """
     planes = _comparable(data).reshape(data.shape[0] * data.shape[1], *data.shape[2:])
     count = prod(data.shape[2:])

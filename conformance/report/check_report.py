@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
+from typing import Literal
 
 from conformance.check.report import (
     Accuracy,
+    Bias,
     Diagnosis,
     Repeatability,
     Report,
@@ -21,11 +23,14 @@ from conformance.report import values as words
 from conformance.report.concentration import Concentration, concentrations
 from conformance.report.groups import FailureGroup, Link, failure_groups, groups_of_cause
 from conformance.report.next_steps import commands
+from conformance.report.operator_rows import OperatorRow, operator_rows
+from conformance.text import listed
 
 Repro = Callable[[Result], str]
 """Makes a script that shows a failure again, "" where it cannot."""
 
 _VECTORS = doc.Section("All vectors", (doc.Figure("vectors"),), "vectors", "Vectors", on="html")
+_UNREMARKABLE = ("conforms", "unsupported")
 _CONCENTRATIONS = 6
 _IDS = 50
 _LOST = 3
@@ -50,37 +55,71 @@ def describe(
     doubts = [alert] if cut_short else []
     if unstable:
         doubts.append(f"{unstable}. Verdicts, groups and causes may be others in the next run.")
-    repeats = _repeats(report, urgent=bool(unstable))
+    repeats = _repeats(report)
     return doc.Document(
         title="Pooling conformance",
         subject=("backend", report.backend),
         alerts=tuple(doubts),
         conclusion=phrases.verdict(report),
         tone="good" if report.ok else "bad",
+        # What went wrong and why, then what was run, then what a reader may want to know.
         sections=(
-            doc.Section("", (_counts(report),), name="counts"),
-            doc.Section("", tuple(_run(report)), name="run"),
-            doc.Section("", tuple(_left_out(report)), name="left-out"),
             repeats if unstable else None,
             _causes(report, groups),
+            doc.Section("", _counts(report, every=with_tables), name="counts"),
+            doc.Section("", tuple(_left_out(report)), name="left-out"),
             _failures(groups, causes, repro),
-            _next(report, groups),
             _extensions(report),
             _concentrations(report) if with_tables else None,
             _readings(report),
             _undefined(report),
             _accuracy(report.accuracy),
+            _bias(report.bias),
             None if unstable else repeats,
             _expectations(report),
             _floors(report),
+            doc.Section("", tuple(_run(report)), name="run"),
+            _next(report, groups),
             _VECTORS,
         ),
         footer=f"Made by pooling-conformance {report.versions.get('conformance', '')}".strip(),
     )
 
 
-def _counts(report: Report) -> doc.Table:
-    """Return a row of verdicts per operator, and one of all where there are several."""
+def _counts(report: Report, *, every: bool) -> tuple[doc.Block, ...]:
+    """Return rows of verdicts per operator, and one of all where there are several.
+
+    With `every` operator and gradient in a row of its own, too, for those who look for one.
+    """
+    totals: Counter[str] = Counter()  # an operator may be in several files
+    for used in report.vectors:
+        totals[used.operator] += used.total
+    names = dict.fromkeys([*totals, *report.counts_by_operator])
+    counts = {name: Counter(report.counts_by_operator.get(name, {})) for name in names}
+    missing = {name: max(0, totals[name] - counts[name].total()) for name in names}
+    rows = operator_rows({name: _outcome(counts[name]) for name in names})
+    apart = [OperatorRow(name, (name,)) for name in names]
+    table = _table_of_counts(report, rows, counts, missing)
+    if not every or len(rows) == len(apart):
+        return (table,)
+    whole = _table_of_counts(report, apart, counts, missing)
+    return table, doc.Detail((whole,), title="Each operator and gradient")
+
+
+def _outcome(counts: Counter[Verdict]) -> Verdict | Literal["not run"] | None:
+    """Return what happened to all vectors of an operator, None if that is worth a look."""
+    given = [verdict for verdict, number in counts.items() if number]
+    if not given:
+        return "not run"
+    return given[0] if len(given) == 1 and given[0] in _UNREMARKABLE else None
+
+
+def _table_of_counts(
+    report: Report,
+    operators: Sequence[OperatorRow],
+    counts: Mapping[str, Counter[Verdict]],
+    missing: Mapping[str, int],
+) -> doc.Table:
     shown = shared_blocks.verdicts([verdict for verdict, n in report.counts.items() if n])
     columns: doc.Columns = (
         "operator",
@@ -89,24 +128,20 @@ def _counts(report: Report) -> doc.Table:
         doc.Column("not run", short="not\nrun", tone="quiet"),
         doc.Column("shares", drawn="bar"),
     )
-    totals: Counter[str] = Counter()  # an operator may be in several files
-    for used in report.vectors:
-        totals[used.operator] += used.total
-    operators = list(dict.fromkeys([*totals, *report.counts_by_operator]))
 
     def row(name: str, counts: Counter[Verdict], missing: int) -> doc.Row:
-        tones = (shared_blocks.verdict_tone(verdict, report.failing) for verdict in shown)
-        numbers = [(counts[verdict], tone) for verdict, tone in zip(shown, tones, strict=True)]
-        numbers.append((missing, "quiet"))
-        total = sum(number for number, _ in numbers) or 1
-        parts = tuple((tone, 100 * number / total) for number, tone in numbers if number)
-        texts = (f"{number:,}" for number, _ in numbers)
+        parts = shared_blocks.shares(counts, shown, report.failing)
+        texts = (f"{number:,}" for number in (*(counts[verdict] for verdict in shown), missing))
         return name, f"{counts.total():,}", *texts, doc.Cell(parts=parts)
 
-    rows = []
-    for operator in operators:
-        counts = Counter(report.counts_by_operator.get(operator, {}))
-        rows.append(row(operator, counts, max(0, totals[operator] - counts.total())))
+    rows = [
+        row(
+            of.title,
+            sum((counts[name] for name in of.operators), Counter[Verdict]()),
+            sum(missing[name] for name in of.operators),
+        )
+        for of in operators
+    ]
     several = len(operators) != 1
     if several:
         rows.append(row("all", report.counts, report.not_run))
@@ -150,6 +185,8 @@ def _left_out(report: Report) -> Iterator[doc.Block]:
         strict = report.support is not None and report.support.strict
         counted = ", though none may be" if strict else ": neither a pass nor a failure"
         yield doc.Paragraph(f"{number} not supported by the backend{counted}.")
+        if names := phrases.without_support(report):
+            yield doc.Paragraph(f"{names}.")
     for note in phrases.notes(report):
         yield doc.Paragraph(doc.Span(f"{note}.", "warn"))
 
@@ -175,9 +212,7 @@ def _causes(report: Report, groups: Sequence[FailureGroup]) -> doc.Section | Non
         )
         for number, diagnosis in enumerate(report.diagnoses, 1)
     ]
-    return doc.Section(
-        "Likely causes", (doc.listing(items),), "causes", "Causes", lead, urgent=True
-    )
+    return doc.Section("Likely causes", (doc.listing(items),), "causes", "Causes", lead)
 
 
 def _example(number: int, diagnosis: Diagnosis, groups: Sequence[FailureGroup]) -> str:
@@ -217,7 +252,6 @@ def _failures(
         f"{words.count(len(counts), 'group')}: failures of the same cause, with the same message, "
         "or that look alike, the largest first. "
         "The example of a group is the one with the least data.",
-        urgent=True,
     )
 
 
@@ -245,7 +279,7 @@ def _next(report: Report, groups: Sequence[FailureGroup]) -> doc.Section | None:
     if not lines:
         return None
     code = doc.Code("\n".join(lines), "sh")
-    return doc.Section("What to try next", (code,), "next", urgent=True)
+    return doc.Section("What to try next", (code,), "next", "Next")
 
 
 def _likely(group: FailureGroup, causes: Sequence[str]) -> Iterator[str | doc.Span]:
@@ -258,7 +292,7 @@ def _likely(group: FailureGroup, causes: Sequence[str]) -> Iterator[str | doc.Sp
 
 
 def _extensions(report: Report) -> doc.Section | None:
-    """Return the rules of the documents that the backend extends, each with its vectors."""
+    """Return what the documents exclude and the backend answers, each with its vectors."""
     if not report.counts["accepted-invalid"]:
         return None
     extended = Counter(
@@ -272,7 +306,7 @@ def _extensions(report: Report) -> doc.Section | None:
         else "Each is a failure; --allow-extensions counts them apart."
     )
     return doc.Section(
-        "Rules extended",
+        "Extensions",
         (shared_blocks.extensions(extended),),
         name="extensions",
         short="Extensions",
@@ -402,7 +436,46 @@ def _accuracy(accuracy: Sequence[Accuracy]) -> doc.Section:
     )
 
 
-def _repeats(report: Report, *, urgent: bool) -> doc.Section | None:
+def _bias(rows: Sequence[Bias]) -> doc.Section | None:
+    """Return to which side results lie; in full where there is room, else where that is a bias."""
+    if not rows:
+        return None
+    said = [phrases.bias(row) for row in rows if row.directions]
+    columns = (
+        "operator",
+        "dtype",
+        doc.Column("not correctly rounded"),
+        doc.Column("mean error"),
+        doc.Column("away from zero"),
+        "biased",
+    )
+    table = doc.table(
+        columns,
+        (
+            (
+                row.operator,
+                row.dtype,
+                f"{row.off:,}",
+                f"{row.mean_ulp:+.3g} ulp",
+                f"{row.mean_outward_ulp:+.3g} ulp",
+                doc.Span(listed(row.directions), "warn"),
+            )
+            for row in rows
+        ),
+        name="bias",
+    )
+    return doc.Section(
+        "Bias of results that conform",
+        (*(doc.Paragraph(doc.Span(f"{each}.", "warn")) for each in said), doc.Detail((table,))),
+        name="bias",
+        short="Bias",
+        intro="Mean signed errors of results that are not correctly rounded; they change no "
+        "verdict. Biased: rounding to nearest, in whatever order, does not do this.",
+        on="all" if said else "html",
+    )
+
+
+def _repeats(report: Report) -> doc.Section | None:
     repeated = report.repeated or Repeatability(0)
     if not (repeated.sampled or report.variations):
         return None
@@ -416,7 +489,7 @@ def _repeats(report: Report, *, urgent: bool) -> doc.Section | None:
     blocks += [doc.Paragraph(doc.Span(aside, "quiet")) for aside in asides]
     if differing:
         blocks.append(_ids(repeated.differing))
-    return doc.Section("Repeated calls", tuple(blocks), name="repeated", urgent=urgent)
+    return doc.Section("Repeated calls", tuple(blocks), name="repeated")
 
 
 def _expectations(report: Report) -> doc.Section | None:

@@ -152,7 +152,8 @@ def share(counts: Mapping[Verdict, int], failing: Iterable[Verdict] = FAILURES) 
     supported = conform + sum(counts.get(verdict, 0) for verdict in failing)
     if not supported:
         return doc.Span("-", "quiet")
-    return doc.Span(f"{conform:,}/{supported:,}", "good" if conform == supported else "bad")
+    tone = shared_blocks.failing_tone(supported - conform, supported)
+    return doc.Span(f"{conform:,}/{supported:,}", tone)
 
 
 def _readings(comparison: Comparison) -> doc.Section:
@@ -172,7 +173,8 @@ def reading(clause: ClauseReport) -> doc.Text:
     """Return which reading a backend follows, where there are several with what splits them."""
     match clause.status:
         case "inconsistent":
-            return doc.Span("inconsistent", "bad")
+            said = phrases.contradictions(clause)
+            return doc.Span(f"inconsistent: {said}" if said else "inconsistent", "bad")
         case "split":
             where: dict[str, list[str]] = {}
             for value, name in clause.values.items():

@@ -100,7 +100,8 @@ def _levels(result: Result) -> Iterator[tuple[str, str]]:
     yield "dtype", result.dtype
     yield "pattern of the data", result.pattern
     yield "tier", result.tier
-    yield "provenance", result.provenance
+    origin = words.provenance(result.operator, result.provenance, result.source)
+    yield "provenance", origin
     if result.shapes:
         yield "spatial axes", str(len(result.shapes[0]) - 2)
     operator = OPERATORS.get(result.operator)

@@ -1,4 +1,4 @@
-"""A document for a terminal: what matters most stands last, next to the prompt."""
+"""A document for a terminal; the conclusion stands last, next to the prompt."""
 
 from __future__ import annotations
 
@@ -45,10 +45,9 @@ class _Renderer:
         if name:
             chunks.append([Line.assemble(f"{noun} ", (name, "bold"))])
         chunks += [[Line(alert, _STYLES["bad"])] for alert in document.alerts]
-        for urgent in (False, True):
-            for section in document.filled():
-                if section.urgent == urgent and section.on == "all":
-                    chunks += self._section(section)
+        for section in document.filled():
+            if section.on == "all":
+                chunks += self._section(section)
         if document.conclusion:
             style = f"bold {_STYLES[document.tone]}"
             chunks.append([_whole_line(document.conclusion, style)])

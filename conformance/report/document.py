@@ -275,10 +275,9 @@ Block = Paragraph | Code | Drawing | Facts | Items | Entries | Table | Figure | 
 class Section:
     """Blocks under a title ("" for none), which an `intro` explains where there is room.
 
-    `name` is its place in a page, `short` its title in a menu ("" if it is not there). `urgent`
-    sections are what a reader has to act on: they come first on a page, and last in a terminal,
-    where the last lines are seen first. `tone` is that of the title. `on` says what has room for
-    it: everything, pages (Markdown and HTML), or HTML alone.
+    `name` is its place in a page, `short` its title in a menu ("" if it is not there). `tone` is
+    that of the title. `on` says what has room for it: everything, pages (Markdown and HTML), or
+    HTML alone.
     """
 
     title: str
@@ -286,7 +285,6 @@ class Section:
     name: str = ""
     short: str = ""
     intro: Text = ""
-    urgent: bool = False
     tone: Tone = ""
     on: Literal["all", "pages", "html"] = "all"
 

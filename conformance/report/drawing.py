@@ -18,7 +18,7 @@ from conformance.operators.outcomes import has_undefined
 from conformance.operators.pipeline import Plan
 from conformance.report import document as doc
 from conformance.report import values as words
-from conformance.report.gradient_drawing import draw_gradient
+from conformance.report.gradient_drawing import cells_of, draw_gradient, equal_cells, one_of
 from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
 from conformance.vector import UNDEFINED, Array, Combination, Values, Vector
 
@@ -61,20 +61,22 @@ def draw(
     operator: Operator,
     outcome: Values,
     plan: Plan,
+    readings: Combination,
     plane: Sequence[int],
     output: Sequence[int],
     width: int,
 ) -> Iterator[doc.Block]:
     """Yield a drawing of a plane of the data and of an outcome, and what it says of one element.
 
-    `plane` and `output` are as in `vector_report.describe`.
+    `outcome` and `plan` are those of `readings`; `plane` and `output` are as in
+    `vector_report.describe`.
     """
     data = vector.case.data
     if operator.is_gradient:
         place = _within([*(output or (0,) * len(plan.extent))], data.shape[2:], "output")
         lead = _within([*plane, *(0, 0)[len(plane) :]][:2], data.shape[:2], "plane")
-        pipeline = under(operator, documented(outcome.readings[0]))
-        yield from draw_gradient(vector, pipeline, outcome, plan, (*lead, *place), width)
+        cell = (*lead, *place)
+        yield from draw_gradient(vector, operator, readings, outcome, plan, cell, width)
         return
     chosen = _within(output, plan.extent, "output") if output else _first_beyond_input(plan)
     inner = max(0, data.ndim - 4)
@@ -82,7 +84,7 @@ def draw(
     depths = [min(max(start, 0), plan.params.sizes[i] - 1) for i, start in enumerate(starts)]
     position = [*plane, *[0, 0, *depths][len(plane) :]]
     leading = _within(position, data.shape[: 2 + inner], "plane")
-    scene = _Scene(data, plan, outcome, leading, chosen, operator)
+    scene = _Scene(data, plan, outcome, leading, chosen, operator, readings)
     yield doc.Drawing(_picture(scene, width).lines())
     yield doc.Paragraph("")
     yield from map(doc.Paragraph, _element(scene))
@@ -99,6 +101,7 @@ class _Scene:
     leading: tuple[int, ...]  # batch, channel and positions on the axes that are not drawn
     chosen: tuple[int, ...]  # spatial position of an output element
     operator: Operator
+    readings: Combination
 
     @cached_property
     def windows(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -122,8 +125,7 @@ class _Scene:
         ]
         if not indices or not isinstance(step, ChosenIndex):
             return ""
-        axes = enumerate(zip(self.chosen, self.data.shape[2:], strict=True))
-        cells = [[q for q in self.reads(j, index) if 0 <= q < d] for j, (index, d) in axes]
+        cells = cells_of(self.plan, self.chosen)
         every = step.index_of(
             [*self.leading[:2], *np.ix_(*cells)], self.data.shape, self.plan.params
         )
@@ -131,7 +133,10 @@ class _Scene:
         if not len(places):
             return ""
         cell = [along[i] for along, i in zip(cells, places[0].tolist(), strict=True)]
-        return f"data[{', '.join(map(str, [*self.leading[:2], *cell]))}]"
+        found = f"data[{', '.join(map(str, [*self.leading[:2], *cell]))}]"
+        plane = self.data[self.leading[:2]]
+        alike = equal_cells(plane, cells, plane[tuple(cell)])
+        return found if alike == 1 else f"{found}, {one_of(alike, 'index', self.readings)}"
 
     def axis(self, number: int) -> Axis:
         """Return a spatial axis of the input with all that its windows reach."""
@@ -290,11 +295,18 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
         positions = scene.reads(number, index)
         cells *= len(positions)
         inside *= sum(0 <= cell < scene.plan.params.sizes[number] for cell in positions)
-    share = f"{inside} of the window's {words.count(cells, 'cell')}"
+    share = f"{inside:,} of the window's {words.count(cells, 'cell')}"
+    if inside == cells:
+        every = "both" if cells == 2 else f"all {cells:,}"
+        share = f"{every} cells of the window" if cells > 1 else "the window's only cell"
     reduction = scene.operator.reduction
-    if reduction.sums:
+    if not inside:
+        reduced = ": no cell of the window is in the input"
+    elif reduction.powers:
+        reduced = f": the {scene.plan.params.exponent}-norm of {share}"
+    elif reduction.sums:
         divisor = int(scene.plan.divisor[scene.chosen])
-        reduced = f": the sum of {share}, divided by {divisor}"
+        reduced = f": the sum of {share}, divided by {divisor:,}"
     else:
         reduced = f": the {reduction.name} of {share}"
     for output in range(len(scene.outcome.outputs)):

@@ -90,7 +90,7 @@ def _extensions(report: FuzzReport) -> doc.Section | None:
     if not report.extensions:
         return None
     table = shared_blocks.extensions(report.extensions)
-    return doc.Section("Rules extended", (table,), name="extensions")
+    return doc.Section("Extensions", (table,), name="extensions")
 
 
 def _inconsistent(clause: ClauseReport, report: FuzzReport) -> doc.Section:

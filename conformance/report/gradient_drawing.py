@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import name_of
-from conformance.operators.pipeline import Pipeline, Plan
+from conformance.operators import Operator
+from conformance.operators.clauses import under
+from conformance.operators.pipeline import Plan
 from conformance.reference.rounding import widen
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
-from conformance.vector import UNDEFINED, Array, Values, Vector
+from conformance.vector import UNDEFINED, Array, Combination, Values, Vector
 
 _FLAT = Axis(0, 1, (0, 1), named=False)
 _ROWS, _GIVERS = 12, 12
@@ -22,7 +25,8 @@ _ROWS, _GIVERS = 12, 12
 
 def draw_gradient(
     vector: Vector,
-    pipeline: Pipeline,
+    operator: Operator,
+    readings: Combination,
     outcome: Values,
     plan: Plan,
     cell: tuple[int, ...],
@@ -30,9 +34,10 @@ def draw_gradient(
 ) -> Iterator[doc.Block]:
     """Yield grids of the data, of the gradient given and of the one that is right, and its terms.
 
-    `cell` is the position of an element of the data. What a window gives to it is found by the
-    steps of the operator: the gradient of that window alone, and 1.
+    `outcome` is the answer under `readings`; `cell` the position of an element of the data. What a
+    window gives to it is found by the steps of the operator: the gradient of that window alone, 1.
     """
+    pipeline = under(operator, readings)
     data, gradient = vector.case.data, vector.case.gradient
     if gradient is None:
         return
@@ -55,8 +60,8 @@ def draw_gradient(
         one[place] = 1
         share = widen(pipeline.values(data, plan, one)[0])[cell]
         given = words.exact(gradient[place], name_of(gradient.dtype))
-        part = "nothing" if share == 0 else "all of it" if share == 1 else f"{share:.6g} of it"
-        yield doc.Paragraph(f"gradient{list(place)} = {given}: the cell gets {part}")
+        gets = _share(operator, readings, data, plan, window, cell, float(share))
+        yield doc.Paragraph(f"gradient{list(place)} = {given}: {gets}")
     if len(windows) > _GIVERS:
         yield doc.Paragraph(f"and {words.count(len(windows) - _GIVERS, 'more window')}")
 
@@ -68,8 +73,63 @@ def _sum(
     if not known:
         return (doc.Span(f"{place} is undefined: any value conforms", "undefined"),)
     value = words.exact(values[cell], name_of(values.dtype))
-    held = f": the sum of the shares of {words.count(windows, 'window')}"
+    shares = "the share" if windows == 1 else "the sum of the shares"
+    held = f": {shares} of {words.count(windows, 'window')}" if windows else ": no window holds it"
     return (doc.Span(f"{place} = {value}", "chosen"), held)
+
+
+def _share(
+    operator: Operator,
+    readings: Combination,
+    data: Array,
+    plan: Plan,
+    window: Sequence[int],
+    cell: tuple[int, ...],
+    share: float,
+) -> str:
+    """Say what a cell gets of the gradient of a window, and why."""
+    if np.isnan(share):
+        return "what the cell gets of it is undefined"
+    amount = "nothing" if share == 0 else "all of it" if share == 1 else f"{share:.6g} of it"
+    gets = f"the cell gets {amount}"
+    reduction = (operator.forward or operator).reduction
+    if reduction.divides:
+        divisor = int(plan.divisor[tuple(window)])
+        return gets if divisor == 1 else f"the cell gets it divided by {divisor:,}"
+    if reduction.powers:
+        p = plan.params.exponent
+        return f"the cell gets it times {share:.6g}, the derivative of the {p}-norm"
+    cells, plane = cells_of(plan, window), data[cell[:2]]
+    maximum = widen(plane[np.ix_(*cells)]).max()
+    alike = equal_cells(plane, cells, maximum)
+    if not equal_cells(data, [[at] for at in cell], maximum):
+        return f"{gets}, since it does not hold the maximum"
+    if alike == 1:
+        return f"{gets}, since it holds the maximum"
+    why = "though it is" if share == 0 else "as"
+    return f"{gets}, {why} {one_of(alike, 'gradient', readings)}"
+
+
+def cells_of(plan: Plan, window: Sequence[int]) -> list[list[int]]:
+    """Return the positions of a window's cells in the input, per spatial axis."""
+    axes = zip(window, plan.windows.axes, plan.params.sizes, strict=True)
+    return [
+        [at for at in range(int(start[i]), int(stop[i]), dilation) if 0 <= at < d]
+        for i, (start, stop, dilation), d in axes
+    ]
+
+
+def equal_cells(plane: Array, cells: Sequence[Sequence[int]], value: Any) -> int:
+    """Return how many cells of a window hold a value, given their positions per axis."""
+    values, wanted = widen(plane[np.ix_(*cells)]), widen(np.asarray(value))
+    return int(np.count_nonzero((values == wanted) | (np.isnan(values) & np.isnan(wanted))))
+
+
+def one_of(cells: int, what: str, readings: Combination) -> str:
+    """Say that a cell is one of several that hold the maximum, and which reading chose."""
+    clause = f"{what}-of-ties"
+    by = f" ({clause}={readings[clause]})" if clause in readings else ""
+    return f"one of {cells} cells that hold the maximum{by}"
 
 
 def _holding(plan: Plan, cell: Sequence[int]) -> list[tuple[int, ...]]:

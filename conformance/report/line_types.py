@@ -16,9 +16,11 @@ import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType, convert
 from msgspec.structs import asdict
 
+from conformance.check.consistency import contradictions
 from conformance.check.report import (
     VERDICTS,
     Accuracy,
+    Bias,
     ClauseReport,
     Count,
     Diagnosis,
@@ -33,7 +35,6 @@ from conformance.check.report import (
     VectorsUsed,
     Verdict,
     Worst,
-    verdicts_by_operator,
 )
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.text import cut
@@ -205,6 +206,13 @@ class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
         ]
         | UnsetType
     ) = UNSET
+    bias: (
+        Annotated[
+            tuple[Bias, ...],
+            Meta(description="Only where results conform that are not correctly rounded."),
+        ]
+        | UnsetType
+    ) = UNSET
     support: (
         Annotated[Support, Meta(description="Only where floors were asked for.")] | UnsetType
     ) = UNSET
@@ -239,7 +247,10 @@ def result_line(result: Result) -> ResultLine:
 
 def footer_line(report: Report) -> Footer:
     """Return the footer of a report."""
-    rare = {name: getattr(report, name) or UNSET for name in ("outputs", "support", "variations")}
+    rare = {
+        name: getattr(report, name) or UNSET
+        for name in ("outputs", "bias", "support", "variations")
+    }
     return _line_from(Footer, report, **rare)
 
 
@@ -250,7 +261,7 @@ def _line_from(line: type[T], value: object, **changed: Any) -> T:
 
 
 def report_of(header: Header, results: Iterable[Result], footer: Footer) -> Report:
-    """Return the report that lines are of; ValueError where the footer contradicts the others."""
+    """Return the report that lines are of; ValueError where they contradict each other."""
     given = _fields(header) | _fields(footer)
     for name in ("schema", "version", "ok", "problems"):
         del given[name]
@@ -270,12 +281,9 @@ def report_of(header: Header, results: Iterable[Result], footer: Footer) -> Repo
             "backend_seconds": float(footer.backend_seconds),
         }
     )
-    counted = verdicts_by_operator(report.results)
-    if {name: counts for name, counts in report.counts_by_operator.items() if +counts} != counted:
-        raise ValueError("counts_by_operator are not those of the results")
-    if report.counts != sum(counted.values(), Counter()):
-        raise ValueError("counts are not those of the results")
-    if report.ok is not footer.ok:
+    for contradiction in contradictions(report):
+        raise ValueError(contradiction)
+    if not report.ok is footer.ok is not bool(footer.problems):
         raise ValueError("ok contradicts the rest of the report")
     return report
 

@@ -8,6 +8,7 @@ from math import isfinite
 
 from conformance.backends.variations import VARIATIONS
 from conformance.check.report import (
+    Bias,
     ClauseReport,
     Expectations,
     Repeatability,
@@ -19,9 +20,10 @@ from conformance.check.report import (
 )
 from conformance.check.tally import explanations
 from conformance.dtypes import FLOATS
+from conformance.operators import CLAUSES
 from conformance.report import values as words
 from conformance.text import cut, listed, without_unprintable
-from conformance.vector import LARGE, own_inputs
+from conformance.vector import BACKWARD, LARGE, forward_name, own_inputs
 
 _HALVES = FLOATS[:2]
 IDS = 3
@@ -65,6 +67,30 @@ def left_out(report: Report) -> str:
     by = ["operator", "memory" if report.tier == LARGE else "tier", "selection"]
     by += ["shard"] if report.shard else []
     return f"{words.count(deselected, 'vector')} left out by {', '.join(by[:-1])} or {by[-1]}"
+
+
+def without_support(report: Report) -> str:
+    """Name the operators of which nothing that was run is supported; empty if there are none.
+
+    A gradient is named where its operator is supported.
+    """
+    none = [
+        name
+        for name, counts in report.counts_by_operator.items()
+        if 0 < counts.get("unsupported", 0) == sum(counts.values())
+    ]
+    operators = [name for name in none if not name.endswith(BACKWARD)]
+    gradients = [name.removesuffix(BACKWARD) for name in none if name.endswith(BACKWARD)]
+    said = []
+    if operators:
+        said.append(f"{words.count(len(operators), 'operator')} unsupported: {listed(operators)}")
+    alone = [name for name in gradients if name not in operators]
+    if alone:
+        every = sum(name.endswith(BACKWARD) for name in report.counts_by_operator) == len(gradients)
+        which = "no gradient is supported" if every else ""
+        number = words.count(len(alone), "more gradient" if operators else "gradient")
+        said.append(which or f"{number} unsupported: of {listed(alone)}")
+    return "; ".join(said)
 
 
 def notes(report: Report) -> list[str]:
@@ -136,9 +162,37 @@ def reading(clause: ClauseReport) -> tuple[str, str, str]:
             shown = ", ".join(f"{number:,} ({name})" for name, number in clause.counts.items())
             evidence = f"shown by {shown} of {vectors}" if shown else ""
             return f"split by {clause.by}", split, evidence
+        case "inconsistent" if clause.contradicting:
+            return "INCONSISTENT", contradictions(clause), ""
         case "inconsistent":
             counts = ", ".join(f"{name} {number:,}" for name, number in clause.counts.items())
             return "INCONSISTENT", f"{counts}, of {vectors}", ""
+
+
+def bias(of: Bias) -> str:
+    """Say where the results of an operator and type are biased to; empty if they are not."""
+    if not of.directions:
+        return ""
+    shown = max(of.above, of.below, of.inward, of.outward)
+    vectors = words.count(max(of.above + of.below, of.inward + of.outward), "vector")
+    return (
+        f"{of.operator}, {of.dtype}: biased {listed(of.directions)}, mean error "
+        f"{of.mean_ulp:+.3g} ulp, shown by {shown:,} of {vectors}"
+    )
+
+
+def contradictions(clause: ClauseReport) -> str:
+    """Say which gradients follow another reading than their operators.
+
+    `AvgPool-1 follows padded-extent, AvgPool-1-backward follows whole-kernel`.
+    """
+    known = CLAUSES.get(clause.clause)
+    said = []
+    for operator, reading in clause.contradicting.items():
+        is_forward = forward_name(operator) == operator
+        of = f"{known.chosen_by}=" if known and known.chosen_by and is_forward else ""
+        said.append(f"{operator} follows {of}{reading}")
+    return ", ".join(said)
 
 
 def element_types(report: Report) -> tuple[str, str]:
@@ -311,7 +365,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     data = [f"{result.dtype} {words.shape(own[0])}"] if own else []
     yield "data", ", ".join(filter(None, [*data, result.pattern]))
     if result.source:
-        yield "source", f"{result.source} ({result.provenance})"
+        origin = words.provenance(result.operator, result.provenance, result.source)
+        yield "source", f"{result.source} ({origin})"
     if result.clauses:
         yield "clauses", ", ".join(result.clauses)
     yield "what", result.detail

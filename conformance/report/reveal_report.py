@@ -176,15 +176,20 @@ def _predictions(group: Sequence[RevealedAverage]) -> Iterator[tuple[str, doc.Te
         averages = sum(prediction.averages for prediction in perfect)
         vectors = words.count(sum(prediction.vectors for prediction in perfect), "vector")
         text = f"all {averages:,} averages of {vectors} are bit for bit what this model computes"
-        rest = _left_out(sum(prediction.left_out for prediction in perfect))
+        rest = _not_compared(perfect)
         yield "prediction", doc.Span(text + rest, "good") if averages else text + rest
     for operator, prediction in given:
         if prediction.other_averages:
             yield f"prediction, {operator}", _exceptions(prediction)
 
 
-def _left_out(number: int) -> str:
-    return f"; {words.count(number, 'vector')} left out, of unknown windows" if number else ""
+def _not_compared(predictions: Sequence[Prediction]) -> str:
+    """Say how many vectors were not compared with a model, and why."""
+    unknown = sum(prediction.left_out for prediction in predictions)
+    without = sum(prediction.without_result for prediction in predictions)
+    reasons = [(unknown, "of unknown windows"), (without, "without a result that can be compared")]
+    texts = [f"{words.count(number, 'vector')} {reason}" for number, reason in reasons if number]
+    return f"; left out: {listed(texts)}" if texts else ""
 
 
 def _exceptions(prediction: Prediction) -> doc.Text:
@@ -198,7 +203,7 @@ def _exceptions(prediction: Prediction) -> doc.Text:
     rest = (
         f" averages are bit for bit what this model computes; exceptions in "
         f"{len(prediction.exceptions):,} of {words.count(prediction.vectors, 'vector')}"
-        f"{shared}{features}; for example {ids}{_left_out(prediction.left_out)}"
+        f"{shared}{features}; for example {ids}{_not_compared([prediction])}"
     )
     return doc.Span(f"{count:,} of {prediction.averages:,}", "warn"), rest
 

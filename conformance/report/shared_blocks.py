@@ -11,6 +11,8 @@ from conformance.report import document as doc
 from conformance.report import phrases
 
 _THREADS = 2
+_FEW = 0.01
+"""Share of failures below which a corner is wrong, and not the operator."""
 _USUAL: tuple[Verdict, ...] = ("conforms", "mismatch", "unsupported")
 _VERDICT_TONES: dict[Verdict, doc.Tone] = {"conforms": "good", "unsupported": "warn"}
 _SHORT = {
@@ -36,6 +38,27 @@ def verdict_column(verdict: Verdict, failing: Container[Verdict] = FAILURES) -> 
     """Return a column of numbers of vectors that got a verdict."""
     short = _SHORT.get(verdict, verdict.replace("-", "\n"))
     return doc.Column(verdict, short=short, tone=verdict_tone(verdict, failing))
+
+
+def failing_tone(failed: int, run: int) -> doc.Tone:
+    """Return how failures of some vectors that were run are meant: few are no alarm."""
+    if not failed:
+        return "good"
+    return "warn" if failed < _FEW * run else "bad"
+
+
+def shares(
+    counts: Mapping[Verdict, int],
+    shown: Iterable[Verdict],
+    failing: Container[Verdict] = FAILURES,
+) -> tuple[tuple[doc.Tone, float], ...]:
+    """Return the parts of a bar: verdicts in percent of the vectors that were run."""
+    total = sum(counts.values()) or 1
+    return tuple(
+        (verdict_tone(verdict, failing), 100 * counts.get(verdict, 0) / total)
+        for verdict in shown
+        if counts.get(verdict, 0)
+    )
 
 
 def extensions(extended: Mapping[tuple[str, str], int]) -> doc.Table:

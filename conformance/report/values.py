@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from conformance.dtypes import dtype_of
+from conformance.operators import OPERATORS
 from conformance.vector import Combination
 
 
@@ -45,6 +46,17 @@ def count(number: int, noun: str) -> str:
 def tally(counts: Mapping[Any, int]) -> str:
     """Return numbers of things that are not none, as `3 mismatch, 1,204 error`."""
     return ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+
+
+def provenance(operator: str, stored: str, source: str) -> str:
+    """Return where expected values of a vector come from, given what is stored of it and cited.
+
+    They are printed only where the document prints values: some examples print attributes alone.
+    """
+    if stored != "printed" or operator not in OPERATORS:
+        return stored
+    example = OPERATORS[operator].example(source)
+    return "printed" if example is not None and example.numbers else "computed"
 
 
 def size(nbytes: int) -> str:

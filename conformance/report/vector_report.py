@@ -8,18 +8,12 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.errors import InvalidCase, UsageError
-from conformance.operators import CLAUSES, Operator, operator_named
+from conformance.operators import CLAUSES, Operator, contradicts_document, operator_named
 from conformance.operators.attributes import complete
 from conformance.report import document as doc
 from conformance.report import values as words
-from conformance.report.drawing import draw, plan_of
+from conformance.report.drawing import documented, draw, plan_of
 from conformance.vector import Anything, Array, Outcome, Raises, Values, Vector
-
-_ORIGINS = {
-    "printed": "expected values printed in the document",
-    "derived": "expected values derived from the document by hand",
-    "computed": "expected values computed by the reference",
-}
 
 
 def describe(
@@ -42,8 +36,10 @@ def describe(
     chosen = _outcome_under(vector, readings or {})
     picture: Iterable[doc.Block]
     if isinstance(chosen, Values):
-        plan = plan_of(vector, operator, chosen, {**chosen.readings[0], **(readings or {})})
-        picture = draw(vector, operator, chosen, plan, plane, output, width)
+        asked = (readings or {}).items()
+        under = documented(next(c for c in chosen.readings if asked <= c.items()))
+        plan = plan_of(vector, operator, chosen, under)
+        picture = draw(vector, operator, chosen, plan, under, plane, output, width)
     else:
         lead, why = no_windows(vector, operator)
         picture = [doc.Paragraph((doc.Span(f"{lead} ", "strong"), why))]
@@ -73,10 +69,27 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
     yield doc.Paragraph(f"{case.operator}: " + " · ".join(filter(None, facts)))
     if operator.attributes:
         yield doc.Paragraph(tuple(_attributes(vector, operator)))
-    origin = " · ".join(filter(None, [_ORIGINS[case.provenance], case.source]))
+    origin = " · ".join(filter(None, [_origin(vector, operator), case.source]))
     yield doc.Paragraph(doc.Span(origin, "quiet"))
     if case.tags:
         yield doc.Paragraph(doc.Span(f"tags {', '.join(case.tags)}", "quiet"))
+
+
+def _origin(vector: Vector, operator: Operator) -> str:
+    """Say where expected values come from: what is called printed was held against the document."""
+    example = operator.example(vector.case.source)
+    if vector.case.provenance == "derived":
+        return "expected values derived from the document by hand"
+    if vector.case.provenance == "computed" or example is None or contradicts_document(vector):
+        return "expected values computed by the reference"
+    if not example.numbers:
+        what = "attributes and output shape" if example.outputs else "attributes"
+        return f"{what} printed in the document, expected values computed by the reference"
+    every = sum(expected.values.size for expected in vector.values[0].outputs)
+    if example.numbers == every:
+        return "expected values printed in the document"
+    share = f"{example.numbers} of {words.count(every, 'expected value')}"
+    return f"{share} printed in the document, the others computed by the reference"
 
 
 def _attributes(vector: Vector, operator: Operator) -> Iterator[doc.Span]:

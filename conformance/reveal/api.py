@@ -10,7 +10,8 @@ from conformance.backends.choose_runner import runner_of
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner, Stopped
 from conformance.check.api import name_of
-from conformance.dtypes import FLOATS
+from conformance.check.run_settings import Workers
+from conformance.dtypes import FLOATS, INTEGERS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, Operator, operators_named
 from conformance.progress import Progress
@@ -44,13 +45,17 @@ def reveal(
     UsageError for what is no backend or cannot go on, and for operators of norms and gradients
     alone.
     """
+    workers = Workers(isolate=isolate, timeout=timeout, memory=memory)
+    if unknown := [name for name in dtypes if name not in (*FLOATS, *INTEGERS)]:
+        known = ", ".join((*FLOATS, *INTEGERS))
+        raise UsageError(f"no dtype {unknown[0]!r}; there are {known}")
     chosen_operators = _revealable(operators)
     cases = [(op, dtype) for op in chosen_operators for dtype in dtypes if dtype in op.dtypes]
     findings = _Findings([], [], [])
     names = [operator.name for operator in chosen_operators]
     with (
         opened(vectors, names) as sources,
-        runner_of(backend, timeout, memory, 1, apart=isolate) as runner,
+        runner_of(backend, timeout, memory, 1, apart=workers.apart) as runner,
     ):
         if isinstance(runner, StoredResults):
             raise UsageError("stored results answer no new calls: reveal needs the backend itself")

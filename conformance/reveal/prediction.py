@@ -42,10 +42,12 @@ class _Counts:
     with_exceptions: list[frozenset[str]] = field(default_factory=list)
     without: list[frozenset[str]] = field(default_factory=list)
     left_out: int = 0
+    without_result: int = 0
 
-    def add(self, vector: Vector, returned: Array, model: Model) -> None:
-        """Compare a vector under the reading that is nearest to what was returned."""
-        if not any(_fits(returned, outcome) for outcome in vector.values):
+    def add(self, vector: Vector, returned: Array | None, model: Model) -> None:
+        """Compare a vector under the reading that is nearest to what was returned, if anything."""
+        if returned is None or not any(_fits(returned, outcome) for outcome in vector.values):
+            self.without_result += 1
             return
         compared = [*_comparisons(vector, returned, model)]
         if not compared:
@@ -69,13 +71,14 @@ class _Counts:
             shared,
             _telling(self.with_exceptions, self.without),
             self.left_out,
+            self.without_result,
         )
 
 
 def predict(runner: Runner, dtype: str, model: Model, vectors: Sequence[Selected]) -> Prediction:
     """Run a backend on the vectors of an element type, all of one operator, and compare.
 
-    Vectors for which the backend returns no array of an outcome's shape count as none.
+    What is not compared is counted.
     """
     counts = _Counts()
     for part in vectors:
@@ -86,9 +89,9 @@ def predict(runner: Runner, dtype: str, model: Model, vectors: Sequence[Selected
             answers = Answers.none_yet(len(batch))
             runner.run(batch, answers, lambda _done: None, of_type)
             for n in of_type:
-                returned = arrays_of(answers.outputs[n]) if answers.outputs[n] else None
-                if returned is not None:
-                    counts.add(vector_at(batch, n), outputs_of(returned)[0], model)
+                arrays = arrays_of(answers.outputs[n]) if answers.outputs[n] else None
+                returned = None if arrays is None else outputs_of(arrays)[0]
+                counts.add(vector_at(batch, n), returned, model)
     return counts.prediction()
 
 

@@ -76,8 +76,9 @@ class Prediction:
 
     `vectors` and `averages` count what was compared; `exceptions` are ids of vectors with another
     bit, `shared` the features that all of them and few others have. `features` has, for the
-    features that exceptions have more often than others, [exceptions, vectors] with it. `left_out`
-    are vectors that the model has no tree for, or that are too large.
+    features that exceptions have more often than others, [exceptions, vectors] with it. Vectors
+    that are not compared: `left_out` are of windows that the model has no tree for, or of too many
+    cells, and for those `without_result` the backend returned no array of a right shape.
     """
 
     vectors: int
@@ -87,6 +88,7 @@ class Prediction:
     shared: str = ""
     features: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     left_out: int = 0
+    without_result: int = 0
 
 
 @dataclass(frozen=True, slots=True)

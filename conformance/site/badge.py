@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from html import escape
 
+from conformance.report import shared_blocks
 from conformance.site.releases import Release
 
 _LABEL = "pooling"
@@ -23,7 +24,10 @@ def message(release: Release) -> tuple[str, str]:
     total = release.compared.total
     failing = sum(total[verdict] for verdict in release.failing)
     supported = failing + total["conforms"]
-    return (f"{failing:,} of {supported:,} fail" if failing else "does not conform"), "red"
+    if not failing:  # readings that are inconsistent, say
+        return "does not conform", "red"
+    few = shared_blocks.failing_tone(failing, total.total()) == "warn"
+    return f"{failing:,} of {supported:,} fail", "orange" if few else "red"
 
 
 def endpoint(release: Release) -> str:

@@ -31,9 +31,8 @@ from conformance.vectorfile import VectorSet, open_vectors
 
 MOST_VECTORS = 500
 """Vectors that have a page."""
-_MARKER, _MARK = "site.json", b'{"schema": "pooling-conformance-site", "version": 1}\n'
-"""A file that says that a folder is a site, and what it holds."""
-_FOLDERS = ("engines", "clauses", "vectors", "badges", "reports")
+_LIST, _ABOUT = "site.json", {"schema": "pooling-conformance-site", "version": 1}
+"""A file that says that a folder is a site, and lists its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,12 @@ class Written:
 def write(reports: Sequence[Path], folder: Path, *, most_vectors: int = MOST_VECTORS) -> Written:
     """Write a site of saved reports to a folder that is new, empty or a site.
 
-    Of a site that is there, what a site consists of is replaced; other files stay. At most
-    `most_vectors` vectors have a page. Raises UsageError for two reports of one release or a
-    folder that holds something else, and ReportFileError, naming the file, for a broken report.
+    Of a site that is there, the files that were made for it are replaced when the new ones are
+    complete; others stay, wherever they are. At most `most_vectors` vectors have a page. Raises
+    UsageError for two reports of one release, a folder that holds something else or a file of
+    others with the name of a page, and ReportFileError, naming the file, for a broken report.
     """
-    with renewed_folder(folder, _MARKER, _MARK, "a site") as new:
+    with renewed_folder(folder, _LIST, _ABOUT, "a site") as new:
         engines = engines_of(reports)
         ids, failing = failing_ids(engines, most_vectors)
         site = _Site(new, engines, ids)
@@ -92,11 +92,8 @@ class _Site:
 
     def write(self, failing: int) -> None:
         """Write all files; `failing` vectors fail somewhere, with a page or not."""
-        for name in _FOLDERS:
-            (self.folder / name).mkdir()
-        (self.folder / _MARKER).write_bytes(_MARK)
         for release in self.releases:
-            shutil.copyfile(release.path, self.folder / self.files.reports[release.name])
+            shutil.copyfile(release.path, self._place(self.files.reports[release.name]))
         for engine in self.engines:
             self._engine(engine)
         for name, path in self.clauses.items():
@@ -141,14 +138,20 @@ class _Site:
         self._text(path, html.render(document, pages=self.addresses.seen_from(path)))
 
     def _text(self, path: str, text: str) -> None:
-        (self.folder / path).write_bytes(text.encode("utf-8", "replace"))
+        self._place(path).write_bytes(text.encode("utf-8", "replace"))
+
+    def _place(self, path: str) -> Path:
+        """Return where a file is written, in a folder that is there."""
+        place = self.folder / path
+        place.parent.mkdir(exist_ok=True)
+        return place
 
 
 @contextmanager
 def _shipped() -> Iterator[VectorSet | None]:
     """Open the shipped suite, None where there is none."""
     try:
-        files = open_vectors(operators=[])
+        files = open_vectors(unchecked=True)
     except VectorFileError:
         yield None
         return

@@ -112,10 +112,18 @@ def _verdicts(
 
 
 def conclusion(release: Release) -> doc.Span:
-    """Return the verdict on a release in a word or two."""
+    """Return the verdict on a release: where it fails, what share of what was run, and how."""
     if release.ok:
         return doc.Span("conforms", "good")
-    return doc.Span("does not conform" if release.complete else "incomplete", "bad")
+    if not release.complete:
+        return doc.Span("incomplete", "bad")
+    counts = release.compared.total
+    failures = {verdict: counts[verdict] for verdict in release.failing}
+    failed, run = sum(failures.values()), counts.total()
+    if not failed:  # readings that are inconsistent, say
+        return doc.Span("does not conform", "bad")
+    said = f"fails {100 * failed / run:.2g} % of what was run: {words.tally(failures)}"
+    return doc.Span(said, shared_blocks.failing_tone(failed, run))
 
 
 def _changed(difference: Difference | None) -> str:

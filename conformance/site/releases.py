@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice, zip_longest
 from pathlib import Path
+
+from packaging.version import Version
 
 from conformance.check.comparison import Compared
 from conformance.check.diff import settings_of
@@ -15,7 +16,7 @@ from conformance.errors import UsageError
 from conformance.report import jsonl
 from conformance.report.groups import failure_groups, round_robin
 
-_PART = re.compile(r"[0-9]+|[a-z]+")
+_NO_VERSION = Version("0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +125,12 @@ def failing_ids(engines: Sequence[Engine], most: int) -> tuple[list[str], int]:
     return [*islice(ids, most)], len(ids)
 
 
-def _age(release: Release) -> tuple[list[tuple[int, int, str]], str]:
-    """Return what orders releases: 2.9 before 2.10rc1 before 2.10 before 2.10.1."""
-    parts = [
-        # A number is compared as text: int refuses one of thousands of digits.
-        (1, len(part.lstrip("0")), part.lstrip("0")) if part.isdigit() else (-1, 0, part)
-        for part in _PART.findall(release.version.lower())
-    ]
-    return [*parts, (0, 0, "")], release.started
+def _age(release: Release) -> tuple[bool, Version, str]:
+    """Return what orders releases: by version, and by the time of the run where that is none."""
+    try:
+        return True, Version(release.version), release.started
+    except ValueError:  # no version, or a number of thousands of digits
+        return False, _NO_VERSION, release.started
 
 
 def _failures(report: Report) -> Iterator[str]:

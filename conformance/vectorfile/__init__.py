@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.vectorfile.suite import VectorSet, open_vectors, shipped_suite
+from conformance.vectorfile.suite import VectorSet, open_suite, open_vectors, shipped_suite
 from conformance.vectorfile.vector_file import VectorFile
 from conformance.vectorfile.writer import VectorWriter
 
-__all__ = ["VectorFile", "VectorSet", "VectorWriter", "open_vectors", "shipped_suite"]
+__all__ = ["VectorFile", "VectorSet", "VectorWriter", "open_suite", "open_vectors", "shipped_suite"]

@@ -100,8 +100,44 @@ IN_ELEMENT_TYPE: Final = np.isin(np.arange(SUMS.size), SUMS[1])
 MAY_OVERFLOW: Final = np.isin(np.arange(SUMS.size), SUMS[:, 1])
 """Of each code: whether the bound admits sums that overflow."""
 
-header_of: Final = _json(dict[str, Any])
-"""Return the header, any JSON object, from its text."""
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class Covered(msgspec.Struct, frozen=True):
+    """How many combinations of so many attribute levels there are, and are in some vector."""
+
+    strength: _Count
+    feasible: _Count
+    covered: _Count
+    infeasible: _Count = 0
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The fields of a header that readers look at, of the files that have them."""
+
+    package: str = ""
+    made_by: str = ""
+    tier: str = ""
+    seed: int = 0
+    strength: _Count = 0
+    max_shapes: _Count = 0
+    part: _Count = 0
+    parts: _Count = 0
+    like: tuple[str, ...] = ()
+    coverage: dict[str, Covered] = {}
+
+
+_header: Final = _json(dict[str, Any])
+
+
+def header_of(text: str) -> dict[str, Any]:
+    """Return the header from its text; ValueError unless each field is as `Header` says.
+
+    A header may have other fields: they say what made the file, to people.
+    """
+    header: dict[str, Any] = _header(text)
+    msgspec.convert(header, Header)
+    return header
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from conformance.batch import Batch, batch_of, vector_at
 from conformance.errors import UsageError
 from conformance.operators import operators_named
 from conformance.vector import LARGE, TIERS, Vector
-from conformance.vectorfile import VectorFile, VectorSet, open_vectors
+from conformance.vectorfile import VectorFile, VectorSet, open_suite
 
 Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
@@ -79,15 +79,17 @@ class Selected:
         return cls(source, numbers, again, varied)
 
     def split(self, size: int) -> list[Selected]:
-        """Return the vectors in parts of at most `size`."""
+        """Return the vectors in parts of at most `size`, which share what is called again."""
+        parts = np.split(self.numbers, range(size, len(self.numbers), size))
         return [
             replace(
                 self,
                 numbers=part,
                 again=np.intersect1d(part, self.again),
                 varied=np.intersect1d(part, self.varied),
+                failing_again=(self.failing_again + number) // len(parts),
             )
-            for part in np.split(self.numbers, range(size, len(self.numbers), size))
+            for number, part in enumerate(parts)
         ]
 
 
@@ -103,7 +105,7 @@ def opened(
     if isinstance(vectors, VectorFile):
         return nullcontext((vectors,))
     if vectors is None or isinstance(vectors, str | os.PathLike):
-        return open_vectors(vectors, operators)
+        return open_suite(vectors, operators)
     by_operator: dict[str, list[Vector]] = {}
     for vector in vectors:
         if not isinstance(vector, Vector):  # sources that somebody opened

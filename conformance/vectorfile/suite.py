@@ -16,7 +16,7 @@ import numpy as np
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import Closable
 from conformance.operators import operators_named
-from conformance.separate_process import ProcessFailed, call_separately, seconds_to_read
+from conformance.process import ProcessFailed, call_separately, seconds_to_read
 from conformance.vector import Vector
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
@@ -98,14 +98,40 @@ class VectorSet(Closable, Sequence[VectorFile]):
 
 
 def open_vectors(
-    path: str | os.PathLike[str] | None = None, operators: str | Sequence[str] | None = None
+    path: str | os.PathLike[str] | None = None,
+    operators: str | Sequence[str] | None = None,
+    *,
+    unchecked: bool = False,
 ) -> VectorSet:
     """Open a vector file, the *.h5 files of a directory, or (None) the shipped suite.
 
+    Only the files of `operators` (None: all) are in the set: names, globs or families.
+
     Raises VectorFileError, naming the file, if there is none or one of them is not sound. Files
-    that were not shipped are first read by another process: crafted ones can crash HDF5. Of files
-    of other operators than `operators` (None: all), the content is checked before its first use.
+    that were not shipped are first read by another process: crafted ones can crash HDF5. Content
+    that is left `unchecked` is checked before its first use.
     """
+    selected, others = _opened(path, operators, unchecked=unchecked)
+    for file in others:
+        file.close()
+    return VectorSet(selected)
+
+
+def open_suite(
+    path: str | os.PathLike[str] | None = None, operators: str | Sequence[str] | None = None
+) -> VectorSet:
+    """Open what `open_vectors` opens, and the files of other operators, which a run leaves out.
+
+    The content of these is checked before its first use.
+    """
+    selected, others = _opened(path, operators, unchecked=False)
+    return VectorSet([*selected, *others])
+
+
+def _opened(
+    path: str | os.PathLike[str] | None, operators: str | Sequence[str] | None, *, unchecked: bool
+) -> tuple[list[VectorFile], list[VectorFile]]:
+    """Return the files of some operators, and the others."""
     where = shipped_suite() if path is None else Path(path)
     if where.is_dir():
         paths = sorted(where.glob(f"*{layout.SUFFIX}"))
@@ -117,12 +143,12 @@ def open_vectors(
     _survive([path for path in paths if path.resolve().parent != shipped])
     files = [VectorFile(file_path, resident=None) for file_path in paths]
     names = operators_named(operators, list(dict.fromkeys(file.operator for file in files)))
+    selected = [file for file in files if file.operator in names]
     bytes_left = _RESIDENT
-    for file in files:
-        if file.operator in names:
-            file.check(resident=bytes_left)
-            bytes_left -= file.resident
-    return VectorSet(files)
+    for file in () if unchecked else selected:
+        file.check(resident=bytes_left)
+        bytes_left -= file.resident
+    return selected, [file for file in files if file.operator not in names]
 
 
 def joint_digest(digests: Sequence[str]) -> str:

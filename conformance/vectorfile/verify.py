@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.errors import InvalidCase
-from conformance.operators import Output, operator_named, vector_of
+from conformance.operators import Output, contradicts_document, operator_named, vector_of
 from conformance.operators.outcomes import geometries, undefined_as_a_whole
 from conformance.progress import Progress
 from conformance.vector import ARITHMETIC, Array, Case, Outcome, Values, Vector
@@ -70,6 +70,8 @@ def differences(vector: Vector) -> list[str]:
             words.append(f"{what}{f' under {_named(readings)}' if readings else ''}")
     if not words and len(vector.outcomes) != len(computed.outcomes):
         words.append(f"{len(vector.outcomes)} outcomes, computed {len(computed.outcomes)}")
+    if not words and (what := contradicts_document(vector)):
+        words.append(what)
     return words
 
 

@@ -6,10 +6,10 @@ error. A file is made in memory, compressed, and written like any other.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
+from io import BytesIO
 from itertools import pairwise
 from math import prod
 from typing import Any, Self
@@ -109,6 +109,7 @@ class VectorWriter:
             raise ValueError(f"the header has more than {layout.MAX_HEADER} bytes")
         self._writing = writing(target)
         self._stream: Any = None
+        self._image = BytesIO()
         self._ending = ExitStack()
         self._file: Any = None
         self._columns: dict[str, _Column] = {}
@@ -119,7 +120,7 @@ class VectorWriter:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self._stream = stack.enter_context(self._writing)
-            self._file = stack.enter_context(_file_in_memory())
+            self._file = stack.enter_context(h5py.File(self._image, "w", libver=("v110", "v110")))
             for path in layout.REQUIRED:
                 self._columns[path] = _Column(self._file, path)
             for path in (*layout.FIRST_COLUMNS, "text/offset"):
@@ -313,19 +314,8 @@ class VectorWriter:
             self._file.attrs[name] = value
         self._file.flush()  # before the last one too: else other bytes than ever, for equal content
         self._file.attrs["complete"] = np.int64(1)
-        self._file.flush()
-        self._stream.write(self._file.id.get_file_image())
-
-
-def _file_in_memory() -> Any:
-    """Return a new HDF5 file that has no place on a disk."""
-    return h5py.File(
-        secrets.token_hex(),  # HDF5 takes two of one name for one file
-        "w",
-        libver=("v110", "v110"),
-        driver="core",
-        backing_store=False,
-    )
+        self._file.close()  # until then it is marked as open
+        self._stream.write(self._image.getbuffer())
 
 
 def _check_limits(vector: Vector) -> None:

@@ -12,6 +12,7 @@ from conformance.cases.gradients import with_gradient
 from conformance.cases.minimize import polished
 from conformance.cases.near import near
 from conformance.cases.sweep import collect
+from conformance.cases.sweep.every_kind import FURTHER_GRADIENTS
 from conformance.cases.sweep.suited import GRADIENTS
 from conformance.check.judge import accepted
 from conformance.errors import InvalidCase
@@ -41,10 +42,10 @@ def test_the_sweep_makes_a_gradient_for_each_case(name):
     valid = [case for case in cases if "invalid" not in case.tags]
     for case in valid:
         assert_fits(case)
-    assert 70 <= len(cases) <= 250
+    assert 70 <= len(cases) <= 350
     given = Counter(case.pattern.split(" by ")[0] for case in valid)
-    assert set(given) == set(GRADIENTS)
-    assert len(swept(name, "smoke")) <= 30
+    assert set(given) == {*GRADIENTS, *FURTHER_GRADIENTS}
+    assert len(swept(name, "smoke")) <= 42
 
 
 def test_invalid_cases_have_a_wrong_gradient_among_them():

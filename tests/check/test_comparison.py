@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from support.fakes import altered, following, pool, ramp, right, vector
@@ -142,3 +144,49 @@ def test_a_wrong_selection_is_no_fault_of_a_backend():
     """It ends the comparison instead of filling it with the same line."""
     with pytest.raises(UsageError, match="matches no vector"):
         compare(["numpy"], PLAIN, select="nowhere")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"jobs": 0}, "jobs is 0"),
+        ({"jobs": "2"}, "jobs is '2'"),
+        ({"timeout": 0}, "timeout is 0 s"),
+        ({"timeout": "soon"}, "timeout is 'soon' s"),
+        ({"memory": -1}, "memory is -1 bytes"),
+        ({"profile": "zzz"}, "no profile 'zzz'"),
+        ({"require": {"zzz": "a"}}, "no disputed clause 'zzz'"),
+        ({"diagnose": "zzz"}, "diagnose='zzz'"),
+        ({"max_failures": 0}, "max_failures is 0"),
+        ({"variations": "zzz"}, "no variation 'zzz'"),
+        ({"min_supported": "zzz"}, "no floor"),
+        ({"min_supported": 99}, "the floor 99 is out of reach"),
+        ({"expected_failures": "/nowhere/at/all"}, "/nowhere/at/all"),
+        ({"tier": "zzz"}, "no tier 'zzz'"),
+    ],
+)
+def test_a_wrong_argument_is_no_problem_of_a_backend(wrong, message):
+    """It is refused before any backend is run."""
+    with pytest.raises(UsageError, match=message):
+        compare({"right": nothing}, PLAIN, **wrong)
+
+
+@pytest.mark.parametrize("how", [{"isolate": True}, {"jobs": 2}, {"timeout": 60.0}])
+def test_arithmetic_is_revealed_where_the_backend_is_called(how, tmp_path):
+    """In its worker: a crash there ends no harness."""
+    path = tmp_path / "own.py"
+    path.write_text(_NOTES_ITS_PROCESS.format(log=str(tmp_path / "log")))
+    (each,) = compare({"own": f"{path}:backend"}, PLAIN, arithmetic=True, **how).backends
+    assert each.arithmetic is not None
+    assert str(os.getpid()) not in (tmp_path / "log").read_text().split()
+
+
+_NOTES_ITS_PROCESS = """
+import os
+from conformance import load_backend
+right = load_backend("numpy")
+def backend(*case):
+    with open({log!r}, "a") as log:
+        print(os.getpid(), file=log)
+    return right(*case)
+"""

@@ -111,7 +111,7 @@ class TestReports:
     def test_the_rules_that_are_extended_are_named(self, which, request):
         """With the operators, allowed or not."""
         lines = lines_of(request.getfixturevalue(which))
-        start = lines.index("Rules extended")
+        start = lines.index("Extensions")
         assert any(RULE in line and "AvgPool-1" in line for line in lines[start:])
 
     def test_the_conclusion_counts_extensions(self, allowed):
@@ -189,7 +189,7 @@ class TestElsewhere:
         quiet = fuzz(general, **options, allow_extensions=True)
         assert quiet.ok
         assert quiet.counts["accepted-invalid"] == quiet.extensions.total() > 0
-        assert "Rules extended" in in_terminal(fuzz_report.describe(quiet))
+        assert "Extensions" in in_terminal(fuzz_report.describe(quiet))
 
 
 class TestNothingDefined:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from unittest.mock import patch
 
 import pytest
 from support.fakes import vector
+from support.processes import wait_for_end
 from support.wrapping import right
 
 import conformance
+from conformance.backends.program.external import External
 from conformance.cases.large import Limits, recipes
 from conformance.check import Interrupted, api, large
 from conformance.check.merge import merge
 from conformance.errors import UsageError
 from conformance.executors import executor_named
 from conformance.report import jsonl
-from conformance.separate_process import ProcessFailed
 
 TIER = [*recipes(Limits(index=1 << 13, count=1 << 4, exact=1 << 8))]
 """The tier for numbers of a few bits, and so with small tensors."""
 IDS = [recipe.id for recipe in TIER]
+HEAD = """import copy, os, time
+import numpy as np
+from conformance.backends.engines.numpy_backend import backend as right
+"""
+SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 @pytest.fixture(autouse=True)
@@ -81,11 +91,14 @@ def test_memory_is_by_default_what_the_machine_has_free():
     assert report.not_run == len(TIER)
 
 
-def test_what_the_machine_has_no_memory_for_after_all_is_left_out():
-    with patch("conformance.cases.large.Recipe.inputs", side_effect=MemoryError):
-        report = check()
+def test_what_the_machine_has_no_memory_for_after_all_makes_the_run_incomplete():
+    """It was to be run: that it fits was said."""
+    with patch("conformance.repeated.Repeated.copy", side_effect=MemoryError):
+        report = check(select=IDS[0])
 
-    assert (len(report.results), report.not_run, report.complete) == (0, len(TIER), True)
+    assert (len(report.results), report.not_run, report.complete) == (0, len(TIER), False)
+    assert report.stopped == f"memory ran out, a lower --memory leaves out: {IDS[0]}"
+    assert report.notes == ()
 
 
 def test_shards_are_joined_as_one_run(tmp_path):
@@ -143,34 +156,137 @@ def test_an_interrupt_reports_what_was_done():
     assert len(raised.value.report.results) == 2
 
 
-def test_a_backend_in_a_process_of_its_own_may_crash(tmp_path):
-    (tmp_path / "backend.py").write_text("import os\ndef backend(*case):\n    os.abort()\n")
-    (result,) = check(f"{tmp_path}/backend.py:backend", select=IDS[0]).results
+@pytest.fixture
+def apart(tmp_path):
+    """Return what checks a backend in a process of its own, given by its body, on one vector."""
 
-    assert (result.verdict, result.detail) == ("crashed", "crashed (SIGABRT)")
+    def checked(body, **options):
+        lines = "".join(f"    {line}\n" for line in body.splitlines())
+        text = f"{HEAD}def backend(operator, inputs, attributes):\n{lines}"
+        (tmp_path / "backend.py").write_text(text)
+        return check(f"{tmp_path}/backend.py:backend", select=IDS[0], isolate=True, **options)
 
-
-def test_a_process_that_the_system_ended_for_want_of_memory_is_left_out():
-    with patch.object(large, "call_separately", side_effect=ProcessFailed("crashed (SIGKILL)")):
-        report = check("numpy", select=IDS[0])
-
-    assert (len(report.results), report.not_run) == (0, len(TIER))
-    assert f"{IDS[0]} needs" in report.notes[0]
+    return checked
 
 
-def test_a_process_has_the_time_to_make_and_judge_a_tensor_besides_its_timeout():
-    failure = ProcessFailed("took more than 3 seconds")
-    with patch.object(large, "call_separately", side_effect=failure) as called:
-        (result,) = check("numpy", timeout=3, select=IDS[0]).results
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ("os.abort()", "signal SIGABRT (6)"),
+        ("os.kill(os.getpid(), 9)", "signal SIGKILL (9)"),
+        ("os._exit(1)", "exit status 1"),
+        ("os._exit(0)", "exit status 0"),
+    ],
+)
+def test_a_backend_in_a_process_of_its_own_may_crash(apart, body, detail):
+    report = apart(f"print('here')\n{body}")
+    (result,) = report.results
 
-    assert (result.verdict, result.detail) == ("timed-out", "took more than 3 seconds")
-    assert called.call_args.kwargs["seconds"] == 3 + TIER[0].bytes / (50 << 20)
+    assert (result.verdict, result.detail, result.printed[:5]) == ("crashed", detail, "here\n")
+    assert not report.ok
 
 
-def test_a_backend_in_a_process_of_its_own_is_judged_there():
-    (result,) = check("numpy", isolate=True, select=IDS[0]).results
+def test_a_process_that_the_system_ended_for_want_of_memory_makes_the_run_incomplete(apart):
+    with patch.object(large, "oom_kills", side_effect=[3, 4]):
+        report = apart("os.kill(os.getpid(), 9)")
+
+    assert (len(report.results), report.complete, report.ok) == (0, False, False)
+    assert report.stopped.endswith(IDS[0])
+
+
+def test_a_process_has_the_time_to_make_a_tensor_and_hand_it_over_besides_its_timeout(apart):
+    (result,) = apart("time.sleep(600)", timeout=0.5).results
+
+    allowed = f"{0.5 + TIER[0].bytes / (50 << 20):g}"
+    assert (result.verdict, result.detail) == ("timed-out", f"no answer within {allowed} s")
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("inputs[0][...] = 0\nattributes.clear()\nreturn right(*keep)", "conforms"),
+        ("for of in attributes.values():\n    type(of) is list and of.clear()", "mismatch"),
+        ("raise MemoryError('too large')", "error"),
+        ("raise SystemExit('done')", "error"),
+        ("raise NotImplementedError('no int8')", "unsupported"),
+    ],
+)
+def test_a_backend_in_a_process_of_its_own_may_do_anything(apart, body, verdict):
+    before = "keep = operator, [of.copy() for of in inputs], copy.deepcopy(attributes)\n"
+    (result,) = apart(before + body).results
+
+    assert result.verdict == verdict
+    assert TIER[0].case.attributes["kernel"] == [3]
+
+
+def test_a_backend_that_spoils_the_lists_of_its_attributes_spoils_no_later_call():
+    def emptying(operator, inputs, attributes):
+        output = right(operator, inputs, attributes)
+        for value in attributes.values():
+            if isinstance(value, list):
+                value.clear()
+        return output
+
+    assert check(emptying).ok
+
+
+def test_a_child_that_lives_on_is_ended_and_not_waited_for(apart, tmp_path):
+    body = f"""child = os.fork()
+if not child:
+    time.sleep(600)
+open({str(tmp_path / "child")!r}, "w").write(str(child))
+return right(operator, inputs, attributes)"""
+    (result,) = apart(body).results
 
     assert result.verdict == "conforms"
+    wait_for_end(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_it_ends_with_this_process_however_that_ends(tmp_path, end):
+    text = f"{HEAD}def backend(*case):\n    open('pid', 'w').write(str(os.getpid()))\n"
+    (tmp_path / "backend.py").write_text(f"{text}    time.sleep(600)\n")
+    words = ["check", "backend.py:backend", "--tier", "large", "--select", "*batch-past*"]
+    command = [sys.executable, "-m", "conformance", *words]
+    with subprocess.Popen(command, cwd=tmp_path, **SILENT) as harness:
+        while not ((place := tmp_path / "pid").exists() and place.read_text()):
+            assert harness.poll() is None
+            time.sleep(0.05)
+        harness.send_signal(end)
+    wait_for_end(int(place.read_text()))
+
+
+@pytest.mark.parametrize("backend", ["numpy", right])
+def test_a_backend_in_a_process_of_its_own_is_judged_here(backend):
+    """By name or by value; outputs of several arrays, too."""
+    report = check(backend, isolate=True, select="*channels-past-2^16-and-2^31*")
+
+    assert {result.verdict for result in report.results} == {"conforms"}
+    assert {of.computed for of in report.outputs} == {1}
+
+
+def test_a_wrong_element_is_found_in_what_another_process_left(apart):
+    (result,) = apart(
+        "values, indices = right(operator, inputs, attributes)\n"
+        "values[0, 1, -1] += 1\n"
+        "return values.astype('>f4'), indices"
+    ).results
+
+    assert (result.worst.wrong, result.worst.index) == (1, (0, 1, TIER[0].output_shape[2] - 1))
+
+
+@pytest.mark.parametrize(
+    ("output", "detail"),
+    [
+        ("np.zeros((1, 2, 10**6), 'f4')", "output: shape (1, 2, 1000000) instead of"),
+        ("np.zeros(3, object)", "output: shape (3,) instead of"),
+        ("[1]", "returned list instead of numpy.ndarray"),
+    ],
+)
+def test_what_cannot_be_compared_is_handed_over_as_what_it_is(apart, output, detail):
+    (result,) = apart(f"return {output}").results
+
+    assert (result.verdict, result.detail.startswith(detail)) == ("mismatch", True)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +294,7 @@ def test_a_backend_in_a_process_of_its_own_is_judged_there():
     [
         (right, {"vectors": "vectors"}, "leave out the vectors"),
         (right, {"variations": "all"}, "in no variation"),
-        (right, {"isolate": True}, "named by a text"),
+        (External("cat"), {}, "no pipe or file"),
         (right, {"jobs": 2}, "one job"),
         (right, {"max_failures": 0}, "at least 1"),
         (right, {"select": "nothing"}, "matches no vector of tier large"),

@@ -225,9 +225,10 @@ class TestWhole:
                 alternatives=("g", f"h{n}"),
                 vectors=(f"v{n}",),
             )
-            rest = Diagnosis("1 of 4 failures is of unknown cause", (), 1, 0, 4, vectors=("u",))
+            unknown = "1 of 4 failures is of unknown cause"
+            rest = Diagnosis(unknown, (), 1, 0, 4, vectors=(f"u{n}",))
             shards[f"{n}"] = made(
-                result(f"v{n}"), not_run=1, shard=f"{n}/2", diagnoses=(rest, known)
+                result(f"v{n}"), result(f"u{n}"), not_run=2, shard=f"{n}/2", diagnoses=(rest, known)
             )
         first, last = merge(shards).diagnoses
         assert first == Diagnosis(

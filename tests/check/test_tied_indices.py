@@ -54,6 +54,23 @@ def test_a_cell_between_those_of_a_dilated_window_is_not_accepted():
     assert {i for i in range(5) if conforms(dilated, i)} == {0, 2, 4}
 
 
+def test_a_cell_between_the_first_and_the_last_that_axis_counts_alike_is_accepted():
+    """Indices within a row: the first and the last of three maxima have 0, that between them 1."""
+    data = np.array([[[[5, 0], [0, 5], [5, 0]]]], np.float32)
+    given = {"kernel": [3, 2], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    rows = Case("a/case", "MaxPool-8", given | {"axis": -1}, (data,))
+    assert {i for i in range(-1, 7) if conforms(rows, i)} == {0, 1}
+    assert "index-of-ties" in vector_of(rows).clauses
+
+
+def test_equal_cells_that_axis_counts_alike_are_no_tie():
+    """One column of equal cells: whichever is chosen, the index within its row is 0."""
+    data = np.full((1, 1, 3, 1), 7, np.float32)
+    given = {"kernel": [3, 1], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    column = vector_of(Case("a/case", "MaxPool-8", given | {"axis": -1}, (data,)))
+    assert "index-of-ties" not in column.clauses
+
+
 def test_a_window_that_padding_may_win_has_any_index():
     """It holds minus infinity alone, as the padding does; the next window holds more."""
     padded = case([-np.inf, -np.inf, 3], kernel=[2], pads_begin=[1])

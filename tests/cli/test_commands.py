@@ -320,6 +320,7 @@ class TestGenerateAndVerify:
             "smoke",
             "--strength",
             1,
+            "--verbose",
         )
         assert (made.exit_code, made.stderr) == (0, "")
         assert [path.name for path in tmp_path.iterdir()] == ["AdaptiveAvgPool-8.h5"]
@@ -328,6 +329,15 @@ class TestGenerateAndVerify:
         assert verified.exit_code == 0
         assert digest in verified.stdout
         assert re.search(r"^VERIFIED: (\d+) of \1 vectors", verified.stdout, re.MULTILINE)
+
+    def test_a_line_is_printed_for_each_file(self, tmp_path):
+        """What they hold is for list, or --verbose."""
+        options = ("--operator", "ONNX-Global*", "--tier", "smoke", "--strength", 1, "--jobs", 1)
+        lines = run("generate", tmp_path / "made", *options).stdout.splitlines()
+        names = sorted(path.name for path in (tmp_path / "made").iterdir())
+        assert sorted(line.split()[0] for line in lines[1 : len(names) + 1]) == names
+        assert re.match(rf"\d+ vectors in {len(names)} files\. What they hold:", lines[-2])
+        assert lines[-1].strip() == f"conformance list {tmp_path / 'made'}"
 
     @pytest.mark.parametrize(
         ("options", "jobs"),
@@ -457,7 +467,7 @@ class TestList:
         assert lines[1].startswith("5 vectors, ")
         assert "tier smoke 1, standard 4" in lines
         assert "dtype float32 5" in lines
-        assert "provenance printed 1, computed 4" in lines
+        assert "provenance derived 1, computed 4" in lines
         assert re.search(r"^  digest \w{64}$", got.stdout, re.MULTILINE)
 
     def test_several_files_of_an_operator_are_each_listed(self, tmp_path, folder):

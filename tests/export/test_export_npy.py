@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -159,9 +160,27 @@ def test_results_of_the_example_come_back(tmp_path):
             report = looked_up(stored, files, tier="smoke")
             assert stored.unused(name for file in files for name in file.ids) == ()
     assert report.counts.keys() == {"conforms", "unsupported"}
-    right, _, total = done.stdout.split()[:3]
+    *without, outputs = done.stdout.splitlines()
+    assert any(
+        re.fullmatch(r"\d+ unsupported, the first: AdaptiveAvgPool-8 of bfloat16", line)
+        for line in without
+    )
+    right, _, total = outputs.split()[:3]
     assert right == total
     assert int(total) == len(list(folder.rglob("output.npy")))
+
+
+def test_the_example_says_why_it_compared_nothing(tmp_path):
+    """Here: no vector is of the operator that it computes."""
+    export("npy", tmp_path / "e", VECTORS)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, tmp_path / "e"], capture_output=True, text=True, check=True
+    )
+    operator, count = VECTORS[0].case.operator, len(VECTORS)
+    assert done.stdout.splitlines() == [
+        f"{count} unsupported, the first: {operator} of float32",
+        "0 of 0 outputs are right",
+    ]
 
 
 class TestFolder:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import sys
+import time
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from support.processes import wait_for_end
 
 from conformance.errors import UsageError
 from conformance.history import environment
@@ -54,10 +59,44 @@ def test_what_does_not_install_is_the_last_line_of_the_installer(tmp_path, progr
         install(tmp_path / "environment", ["tiny==9"])
 
 
+def test_what_an_installer_has_started_and_written_goes_with_it(tmp_path, programs):
+    """Its temporary files are in the environment, which is removed."""
+    line = f'sleep 600 & echo $! > {tmp_path}/child; echo "$TMPDIR" > {tmp_path}/where; exit 1'
+    programs("uv", line)
+    with pytest.raises(NotRun):
+        install(tmp_path / "environment", ["tiny==9"])
+    wait_for_end(int((tmp_path / "child").read_text()))
+    where = Path((tmp_path / "where").read_text().strip())
+    assert where.is_relative_to(tmp_path / "environment")
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_an_installer_ends_with_this_process_however_that_ends(tmp_path, programs, end):
+    """And so does what the installer has started."""
+    programs("uv", f"sleep 600 & echo $! > {tmp_path}/child; wait")
+    script = f"""if True:
+        import sys
+        sys.path[:] = {sys.path!r}
+        from pathlib import Path
+        from conformance.interrupts import raised
+        from conformance.history.environment import install
+        with raised():
+            install(Path({str(tmp_path / "environment")!r}), ["tiny==9"])
+    """
+    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL) as harness:
+        while not ((child := tmp_path / "child").exists() and child.read_text()):
+            assert harness.poll() is None
+            time.sleep(0.05)
+        harness.send_signal(end)
+    wait_for_end(int(child.read_text()))
+
+
 def test_a_check_has_this_package_and_no_other_path(tmp_path, programs, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     python = programs("python", f'echo "$PYTHONPATH $*" > {tmp_path}/asked; exit 1')
-    check(python, tmp_path / "source", ["engine"])
+    report = tmp_path / "report"
+    report.touch()
+    check(python, tmp_path / "source", ["engine"], report)
     expected = f"{tmp_path}/source -m conformance check engine\n"
     assert (tmp_path / "asked").read_text() == expected
 
@@ -67,6 +106,8 @@ def test_a_check_has_this_package_and_no_other_path(tmp_path, programs, monkeypa
     [
         ('echo "error: engine cannot be imported" >&2; exit 2', "engine cannot be imported"),
         ("exit 3", "exit code 3"),
+        ("exit 1", "exit code 1"),
+        ('echo "Traceback" >&2; echo "ImportError: engine" >&2; exit 1', "ImportError: engine"),
         ("kill -9 $$", "exit code -9"),
         (r'printf "error: \033[2J" >&2; exit 2', r"\x1b[2J"),
     ],
@@ -74,7 +115,7 @@ def test_a_check_has_this_package_and_no_other_path(tmp_path, programs, monkeypa
 def test_a_backend_that_was_not_judged(tmp_path, programs, line, said):
     """One line, which steers no terminal."""
     with pytest.raises(NotRun) as problem:
-        check(programs("python", line), tmp_path, [])
+        check(programs("python", line), tmp_path, [], tmp_path / "report")
     assert str(problem.value) == said
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from conformance.errors import UsageError
-from conformance.history import newest
+from conformance.history import newest, releases
 from conformance.history.releases import in_order
+from conformance.process import Ending
 
 LISTED = "engine (2.0)\nAvailable versions: 2.0, 1.10.0, 1.9.1, 1.9.0\n  INSTALLED: 1.9.0\n"
 
 
 def test_versions_are_ordered_by_their_numbers():
     """Not by their letters; what comes before a release and after it is where it belongs."""
-    ordered = ["1.9", "1.10.dev1", "1.10rc1", "1.10", "1.10+cpu", "1.10.post1", "1.10.1", "2025.0"]
+    ordered = ["1.9", "1.10.dev1", "1.10a1.dev2", "1.10a1", "1.10rc1", "1.10", "1.10+cpu"]
+    ordered += ["1.10.post1", "1.10.post1+cpu", "1.10.1", "2025.0", "1!0.1"]
     assert in_order(ordered[::-1]) == ordered
 
 
@@ -35,8 +35,8 @@ def pip(monkeypatch):
     """Let pip answer with a text."""
 
     def answer(text):
-        done = subprocess.CompletedProcess([], 0, text)
-        monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+        done = Ending(0, text.encode(), b"")
+        monkeypatch.setattr(releases, "run_command", lambda _: done)
 
     return answer
 

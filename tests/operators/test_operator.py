@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conformance.operators import (
     AUTO_PADS,
     MAXIMUM,
+    NORM,
     OPERATORS,
     ROUNDINGS,
     Attribute,
@@ -101,6 +102,72 @@ class TestOperator:
         assert [each.key for each in newer.attributes] == [each.key for each in AVERAGE.attributes]
         assert newer.pipeline is AVERAGE.pipeline
         assert newer.examples == ()
+
+
+LEFT_OPEN = {
+    "exponent": {"reduction": NORM, "pipeline": sliding(NORM)},
+    "include_pad": {"without": "include_pad"},
+    "kernel": {"without": "kernel"},
+    "index_axis": {"outputs": (Output("value"), Output("index", "int64", is_index=True))},
+    "index_type": {"outputs": (Output("value"), Output("index", ("int32", "int64")))},
+}
+"""Changes of AvgPool-1 that leave a value open, by its role."""
+
+
+def left_open(role, **further):
+    """Return AvgPool-1 with a change that leaves a role open."""
+    changes = {**LEFT_OPEN[role], **further}
+    gone = changes.pop("without", None)
+    attributes = tuple(each for each in AVERAGE.attributes if each.role != gone)
+    return dataclasses.replace(AVERAGE, attributes=attributes, examples=(), **changes)
+
+
+class TestConstants:
+    """What the values depend on is an attribute, or a constant of the document."""
+
+    @pytest.mark.parametrize("role", LEFT_OPEN)
+    def test_an_operator_that_leaves_it_open_is_refused(self, role):
+        """The error names the role."""
+        with pytest.raises(ValueError, match=rf"no attribute and no constant .* role {role}$"):
+            left_open(role)
+
+    @pytest.mark.parametrize(
+        ("role", "value"),
+        [("exponent", 2), ("include_pad", True), ("index_axis", 2), ("index_type", "int32")],
+    )
+    def test_a_constant_states_it(self, role, value):
+        """It is the parameter of every case."""
+        fixed = left_open(role, constants={role: value})
+        given = {"strides": [1], "pads_begin": [0], "pads_end": [0], "kernel": [2]}
+        given |= {} if role == "include_pad" else {"exclude_pad": True}
+        params = fixed.validate([np.zeros((1, 1, 5), np.float32)], given)
+        assert getattr(params, role) == value
+
+    @pytest.mark.parametrize(
+        ("constants", "why"),
+        [
+            ({"exponent": 0}, "makes a norm"),
+            ({"exponent": 2.0}, "must be an integer"),
+            ({"index_axis": True}, "must be an integer"),
+            ({"rounding": "up"}, "must be one of"),
+            ({"storage_order": 0}, "must be one of"),
+            ({"kernel": 2}, "has one of the roles"),
+            ({"width": 2}, "has one of the roles"),
+            ({"include_pad": True}, "the role of an attribute"),
+        ],
+    )
+    def test_what_no_document_can_fix_is_refused(self, constants, why):
+        """The error says what a constant may be."""
+        with pytest.raises(ValueError, match=rf"operator 'AvgPool-1': .*{why}"):
+            dataclasses.replace(AVERAGE, constants=constants)
+
+    def test_an_attribute_of_a_newer_document_replaces_a_constant(self):
+        """The older one is unchanged."""
+        fixed = left_open("include_pad", constants={"include_pad": True})
+        attribute = AVERAGE.attribute("include_pad")
+        newer = fixed.extended(attribute, name="AvgPool-99", document="a newer document")
+        assert newer.constants == {}
+        assert fixed.constants == {"include_pad": True}
 
 
 class TestTranslation:

@@ -31,6 +31,15 @@ BROKEN = {
         ),
         "it does not load: ValueError: operator 'two words': its name is letters",
     ),
+    "no exponent": (
+        (
+            "from dataclasses import replace\n"
+            "from conformance.operators import NORM, OPERATORS, sliding\n"
+            "OPERATOR = replace(OPERATORS['MaxPool-1'], name='L2', reduction=NORM,"
+            " pipeline=sliding(NORM))"
+        ),
+        "it does not load: ValueError: operator 'L2': no attribute and no constant of it has",
+    ),
     "duplicate": (
         "from conformance.operators.avg_pool import AVG_POOL as OPERATOR",
         "there is an operator 'AvgPool-1' already",

@@ -68,7 +68,15 @@ class TestWhatNotEveryEngineHas:
         with pytest.raises(Unsupported, match="starts in padding"):
             of("MaxPool-14", 3, **given)
         taken = of("MaxPool-14", 3, takes=["ceil_torch"], **given)
-        assert (taken.params.rounding, taken.leaves_out_last) == ("ceil_torch", True)
+        assert (taken.params.rounding, taken.extent) == ("ceil_torch", (2,))
+
+    def test_the_windows_of_each_axis_are_counted(self):
+        """Only one of two axes has a window that ceil_torch leaves out."""
+        given = {"kernel": [2, 2], "strides": [2, 2], "rounding_type": "ceil_torch"}
+        given |= {"pads_begin": [1, 0], "pads_end": [1, 0]}
+        attributes = pool("MaxPool-14", **given)
+        taken = pooling_of("MaxPool-14", [ramp(1, 1, 3, 5)], attributes, takes=["ceil_torch"])
+        assert taken.extent == (2, 3)
 
 
 def test_an_adapter_needs_no_more():

@@ -1,87 +1,148 @@
-"""Worked examples that print numbers: what the documents print, element by element.
-
-The numbers are copied from the documents; where one is wrong, the test says which.
-"""
+"""Worked examples: what the documents print of the outputs, held against what is computed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
+from support.made_up import registered
 
 from conformance.cases.sweep.worked_examples import examples
-from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance.cli import main
+from conformance.operators import OPERATORS, Printed, contradicts_document, evaluate, vector_of
+from conformance.vectorfile.verify import differences
 
-PRINTED = {
-    1: (
-        [[-1, 2, 3, 3], [4, 5, 5, -6], [4, 8, 9, 9], [-7, 8, 9, 9]],
-        [[0, 1, 2, 2], [3, 4, 4, 5], [3, 7, 8, 8], [6, 7, 8, 8]],
-    ),
-    2: ([3, 5, 5, 9, 9], [2, 3, 3, 5, 5]),
-    3: ([[-1, 2, 3], [4, 5, 5], [4, 8, 9]], [[0, 1, 2], [3, 4, 4], [3, 7, 8]]),
-    4: (
-        [[[5, 5, 3], [8, 9, 9], [8, 9, 9]], [[6, 5, 5], [8, 2, 1], [8, 2, -3]]],
-        [[[4, 4, 2], [7, 8, 8], [7, 8, 8]], [[12, 11, 11], [15, 16, 14], [15, 16, 17]]],
-    ),
-    5: ([[5, 3], [8, 9]], [[4, 2], [7, 8]]),
-    6: ([[5, 6, 5], [8, 9, 8], [5, 6, 5]], [[4, 5, 4], [7, 8, 7], [4, 5, 4]]),
-    7: ([[[5, 6], [8, 9]], [[14, 15], [17, 18]]], [[[4, 5], [7, 8]], [[4, 5], [7, 8]]]),
+MAX, ERRATUM = OPERATORS["MaxPool-8"], "MaxPool-8, Mathematical Formulation, example 1"
+EVERY = [
+    pytest.param(operator, case, id=case.source)
+    for operator in OPERATORS.values()
+    for case in examples(operator, 0)
+]
+NUMBERS = {
+    "nGraph-AvgPool": [1, 1],
+    "MaxPool-8": [30, 10, 18, 36, 8, 18, 16, 0, 0, 0],
+    "MaxPool-14": [30, 10, 18, 36, 8, 18, 16, 8, 0, 0, 0],
 }
-"""Both outputs of the examples of MaxPool-8, Mathematical Formulation."""
-WRONG = (0, 0, 1, 3)
-"""The element of example 1 whose window holds 3 and -6: the document prints -6 with index 5."""
-IN_SHAPE_RULES = {1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6, 8: 7}
-"""Examples of the shape rules that repeat one of MaxPool-8, by its number there."""
+"""How many numbers of the outputs each example prints, of operators where one does."""
 
 
-def printed(operator):
-    """Return the examples of an operator that print their numbers, by number."""
-    found = examples(OPERATORS[operator], 0)
-    return {int(case.source.split()[-1]): case for case in found if case.pattern == "printed"}
+def printing(*outputs, number=0):
+    """Return MaxPool-8 with one example, of other printed outputs."""
+    example = replace(MAX.examples[number], outputs=outputs)
+    return replace(MAX, name="Misprint-1", examples=(example,))
 
 
-def assert_printed(case, outputs):
-    """Assert that a case gives the outputs that are printed, but for the erratum."""
-    for got, numbers in zip(
-        evaluate(case.operator, case.inputs, case.attributes), outputs, strict=True
-    ):
-        right = np.array(numbers).reshape(got.shape)
-        if any("erratum" in tag for tag in case.tags):
-            right[WRONG] = {-6: 3, 5: 2}[int(right[WRONG])]
-        np.testing.assert_array_equal(got, right)
+def what_differs(operator):
+    """Return what is said of the only example of an operator."""
+    with registered(operator):
+        (case,) = examples(operator, 0)
+        return contradicts_document(vector_of(case))
 
 
-@pytest.mark.parametrize("number", PRINTED)
-def test_max_pool_8_prints_both_outputs(number):
-    """All seven examples, but for one element of the first."""
-    assert printed("MaxPool-8").keys() == PRINTED.keys()
-    assert_printed(printed("MaxPool-8")[number], PRINTED[number])
+@pytest.mark.parametrize(("operator", "case"), EVERY)
+def test_each_document_prints_what_is_computed(operator, case):
+    """Under one reading at least: 32 from 32 with strides of 2 needs same-as-input."""
+    assert case.provenance == "printed"
+    assert operator.example(case.source) in operator.examples
+    assert contradicts_document(vector_of(case)) == ""
 
 
-@pytest.mark.parametrize("number", IN_SHAPE_RULES)
-def test_the_shape_rules_repeat_them(number):
-    """With other numbers, and the same erratum, for MaxPool-14."""
-    assert_printed(printed("MaxPool-14")[number], PRINTED[IN_SHAPE_RULES[number]])
+@pytest.mark.parametrize("operator", [each for each in OPERATORS.values() if each.examples])
+def test_every_example_carries_what_its_document_prints(operator):
+    """Numbers, or shapes; MaxPool-1 prints attributes alone."""
+    printed = [example.numbers for example in operator.examples]
+    assert printed == NUMBERS.get(operator.name, [0] * len(printed))
+    outputs = {len(example.outputs) for example in operator.examples}
+    assert outputs == ({0} if operator.name == "MaxPool-1" else {len(operator.outputs)})
 
 
-def test_the_example_of_ceil_torch():
-    """The shape rules' example 5 has two windows of each axis, where ceil gives three."""
-    assert_printed(printed("MaxPool-14")[5], ([[1, 3], [7, 9]], [[0, 2], [6, 8]]))
+def test_the_erratum_is_left_out():
+    """Example 1 prints -6 with index 5 where the window holds 3 and -6."""
+    example = MAX.example(ERRATUM)
+    (case,) = [each for each in examples(MAX, 0) if each.source == ERRATUM]
+    values, indices = evaluate(case.operator, case.inputs, case.attributes)
+    assert [output.values[1][3] for output in example.outputs] == [..., ...]
+    assert (values[0, 0, 1, 3], indices[0, 0, 1, 3]) == (3, 2)
 
 
 @pytest.mark.parametrize(
-    ("operator", "extents"),
+    ("outputs", "what"),
     [
-        ("AvgPool-14", [32, 32, 10, 15, 14]),
-        ("AvgPool-16", [32, 32, 10, 15, 14, 13]),
-        ("MaxPool-8", [32, 17, 16]),
-        ("MaxPool-14", [32, 17, 16]),
-        ("AdaptiveMaxPool-8", [16]),
+        ((Printed((3, 5, 5, 9, 8)),), "prints 8 at [0, 0, 4], the reference computes 9.0"),
+        ((Printed((3, 5, 5, 9, ...)), Printed((2, 3, 3, 5, 4))), "prints 4 at [0, 0, 4]"),
+        ((Printed((3, 5, 5, 9)),), "prints shape (1, 1, 4), the reference computes (1, 1, 5)"),
+        ((Printed(shape=(1, 1, 6)),), "prints shape (1, 1, 6), the reference computes (1, 1, 5)"),
+        ((Printed((3, 5, 5, 9, 9.25)),), "prints 9.25"),
+        ((Printed((3, 5, 5, 9, float("nan"))),), "prints nan"),
     ],
 )
-def test_shapes_that_layers_print(operator, extents):
-    """Each is the shape under some reading: 32 from 32 with strides of 2 needs same-as-input."""
-    cases = [case for case in examples(OPERATORS[operator], 0) if case.pattern != "printed"]
-    for case, extent in zip(cases, extents, strict=True):
-        outcomes = vector_of(case).values
-        shapes = {output.values.shape for outcome in outcomes for output in outcome.outputs}
-        assert (1, 3, extent, extent) in shapes
+def test_what_the_reference_computes_otherwise_is_said(outputs, what):
+    """The first element that differs, or the shapes."""
+    said = what_differs(printing(*outputs, number=1))
+    assert said.startswith("example 'MaxPool-8, Mathematical Formulation, example 2': ")
+    assert what in said
+
+
+@pytest.mark.parametrize(
+    ("computed", "printed", "agrees"),
+    [
+        (2 / 3, 0.67, True),
+        (2 / 3, 0.7, True),
+        (2 / 3, 0.66, False),
+        (0.1, 0.1, True),
+        (3.4, 3, False),
+        (3.04, 3.0, False),
+        (np.inf, float("inf"), True),
+        (np.nan, float("nan"), True),
+        (1.0, float("nan"), False),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_number_agrees_to_as_many_digits_as_are_printed(computed, printed, agrees, dtype):
+    """A whole number exactly."""
+    values = np.full((1, 1, 1), computed, dtype)
+    assert (Printed((printed,)).contradiction(values) == "") == agrees
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, "its values, or its shape"),
+        ({"values": (1,), "shape": (1, 1, 1)}, "its values, or its shape"),
+        ({"values": ((1, 2), (3,))}, "nested evenly"),
+        ({"values": ("1",)}, "nested evenly"),
+    ],
+)
+def test_what_no_document_prints_is_refused(given, why):
+    """It is a shape or numbers."""
+    with pytest.raises(ValueError, match=why):
+        Printed(**given)
+
+
+def test_generate_ends_with_a_line_that_names_operator_and_example(tmp_path):
+    """Nothing is written."""
+    wrong = printing(Printed((3, 5, 5, 9, 8)), number=1)
+    with registered(wrong):
+        done = CliRunner().invoke(main, ["generate", str(tmp_path), "--operator", wrong.name])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: operator Misprint-1: example 'MaxPool-8, Mathematical")
+    assert "prints 8 at [0, 0, 4], the reference computes 9.0" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"source": "another page"}, "'another page' is no example of it"),
+        ({"attributes": MAX.examples[1].attributes | {"axis": 1}}, "other attributes"),
+        ({"inputs": (np.zeros((1, 1, 7), np.float32),)}, "other data"),
+        ({"inputs": (np.zeros((1, 1, 9), np.float32),)}, "another shape"),
+    ],
+)
+def test_verify_finds_a_vector_that_only_calls_itself_printed(changes, what):
+    """It is another case than the example that it cites, or cites none."""
+    case = replace(list(examples(MAX, 0))[1], **changes)
+    (said,) = differences(vector_of(case))
+    assert what in said

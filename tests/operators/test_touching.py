@@ -182,6 +182,20 @@ class TestPads:
         found = row("MaxPool-1", [1, 2, 3], pooling([kernel]) | changes)
         assert "pads-not-below-kernel" not in found.clauses
 
+    @pytest.mark.parametrize("auto_pad", ["same_upper", "same_lower"])
+    def test_pads_that_same_makes_may_be_refused(self, auto_pad):
+        """A kernel of two cells that reaches over five gets two pads at each end."""
+        made = pooling([2], dilations=[4], auto_pad=auto_pad)
+        found = row("MaxPool-8", [1, 2, 3, 4, 5, 6], made)
+        assert disputed(found)["pads-not-below-undilated-kernel"] == ("accepted", "rejected")
+        assert [o.kind for o in found.outcomes].count("raises") == 1
+
+    def test_pads_that_same_makes_below_the_kernel_do_not_touch(self):
+        """A kernel of two cells that reaches over three gets one pad at each end."""
+        made = pooling([2], dilations=[2], auto_pad="same_upper")
+        found = row("MaxPool-8", [1, 2, 3, 4, 5, 6], made)
+        assert "pads-not-below-undilated-kernel" not in found.clauses
+
 
 class TestAllPadding:
     """Windows without an input cell."""

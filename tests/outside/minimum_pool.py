@@ -15,6 +15,7 @@ from conformance.operators import (
     Example,
     Operator,
     Output,
+    Printed,
     Reading,
     Reduction,
     sliding,
@@ -113,6 +114,7 @@ MINIMUM_POOL = Operator(
             ("printed: attributes, data, both outputs",),
             data=((5, 3), (4, 8)),
             pattern="printed",
+            outputs=(Printed(((3, 3), (3, 3))), Printed(((2, 1), (4, 2)))),
         ),
     ),
 )

@@ -22,6 +22,8 @@ from conformance.check.report import (
     UndefinedReport,
     VectorsUsed,
 )
+from conformance.operators import OPERATORS
+from conformance.report import check_report, html
 from conformance.vectorfile import shipped_suite
 
 
@@ -46,6 +48,60 @@ def test_counts_are_given_per_operator(sound):
     """Run, conforming and not run vectors stand in columns."""
     (row,) = [line for line in text_of(sound) if line.startswith("AvgPool-1 ")]
     assert row.split() == ["AvgPool-1", "5", "5", "0", "0", "0"]
+
+
+def many_operators():
+    """Return a report in which some operators conform, some are unsupported, and one fails."""
+    names = list(OPERATORS)
+    verdicts = dict.fromkeys(names, "conforms") | dict.fromkeys(names[5:], "unsupported")
+    verdicts |= {"AvgPool-1": "mismatch"}
+    return made(*(result(name, verdict, operator=name) for name, verdict in verdicts.items()))
+
+
+def test_operators_in_which_nothing_is_remarkable_share_a_row():
+    """Of one family, in one of each outcome; the unsupported are named."""
+    lines = text_of(many_operators())
+    rows = lines[: lines.index(next(line for line in lines if line.startswith("all ")))]
+    assert len([row for row in rows if row]) <= 10
+    assert any(row.split()[:3] == ["AvgPool-1", "+", "gradient"] for row in rows)
+    text = " ".join(lines)
+    assert "10 operators unsupported: AvgPool-16, MaxPool-8, MaxPool-14" in text
+    assert "no gradient is supported" in " ".join(text.split())
+
+
+def test_a_page_has_each_operator_for_those_who_look_for_one():
+    """Folded away."""
+    page = html.render_report(many_operators())
+    folded = page[page.index("Each operator and gradient") :]
+    assert all(f'<th scope="row">{name}</th>' in folded for name in OPERATORS)
+
+
+def test_causes_come_before_the_tables(faulty):
+    """A reader wants to know why first, then what was run, then the rest."""
+    cause = Diagnosis("a cause", (), 1, exact=1, total=1, vectors=("AvgPool-1/lower",))
+    text = "\n".join(text_of(replace(faulty, diagnoses=(cause,))))
+    heads = ("Likely causes", "\noperator", "wrong values in 1 vector", "Readings", "\ntier")
+    places = [text.index(head) for head in heads]
+    assert places == sorted(places)
+
+
+def test_bars_show_what_was_run():
+    """What was left out has no part in them."""
+    report = made(result("a"), result("b", "mismatch"), not_run=998)
+    (section,) = [s for s in check_report.describe(report).filled() if s.name == "counts"]
+    assert section.blocks[0].rows[0][-1].parts == (("good", 50.0), ("bad", 50.0))
+
+
+def test_no_number_is_cut_in_a_narrow_terminal():
+    """Of the longest name, with every verdict."""
+    name = "ONNX-GlobalAveragePool-22"
+    results = [result(v, v, operator=o) for v in VERDICTS for o in (name, f"{name}-backward")]
+    report = made(*results)
+    many = Counter(dict.fromkeys(VERDICTS, 12_345))
+    report = replace(report, counts_by_operator=dict.fromkeys((name, f"{name}-backward"), many))
+    lines = text_of(report)
+    assert max(map(len, lines[:-1])) <= 80
+    assert " ".join(lines).count("24,690") == len(VERDICTS)
 
 
 def test_a_wrong_backend_is_shown_with_a_group_and_an_example(faulty):
@@ -91,7 +147,7 @@ def test_an_incomplete_run_is_said_loudly():
     used = (VectorsUsed("AvgPool-1", "a.h5", "0", 5, 9),)
     report = replace(made(result("a"), not_run=8, complete=False), vectors=used)
     lines = text_of(report)
-    alert = "INCOMPLETE: 4 selected vectors never reached. What follows holds only for the 1"
+    alert = "INCOMPLETE: 4 selected vectors never reached: stopped. What follows holds only"
     assert alert in lines
     assert lines[-1].startswith("DOES NOT CONFORM, INCOMPLETE: ")
     assert lines[-1].endswith("1 of 9 vectors run")

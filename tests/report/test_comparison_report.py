@@ -176,6 +176,10 @@ def test_everything_that_was_measured_is_there(form):
         (ClauseReport("c", "either"), "either"),
         (ClauseReport("c", "inconsistent"), "inconsistent"),
         (
+            ClauseReport("c", "inconsistent", contradicting={"P": "a", "P-backward": "b"}),
+            "inconsistent: P follows a, P-backward follows b",
+        ),
+        (
             ClauseReport("c", "split", by="dtype", values={"float16": "a", "float32": "b"}),
             "a (float16); b (float32)",
         ),
@@ -203,12 +207,17 @@ def test_durations(seconds, text):
 
 
 def test_a_share_of_nothing_is_a_dash():
-    """Unsupported vectors are in no denominator."""
+    """Unsupported vectors are in no denominator, and few failures are no alarm."""
     shares = [
         comparison_report.share(counts)
-        for counts in ({"unsupported": 3}, {"conforms": 1200, "error": 1})
+        for counts in (
+            {"unsupported": 3},
+            {"conforms": 1200, "error": 1},
+            {"conforms": 12, "error": 1, "unsupported": 5000},
+        )
     ]
     assert [(share.text, share.tone) for share in shares] == [
         ("-", "quiet"),
-        ("1,200/1,201", "bad"),
+        ("1,200/1,201", "warn"),
+        ("12/13", "bad"),
     ]

@@ -103,20 +103,19 @@ def test_every_text_is_shown(form):
     assert shown.count("word") >= least
 
 
-def test_what_to_act_on_is_last_in_a_terminal():
-    """And where it stands, on a page; the conclusion is last, or first."""
-    sections = (*titled("one"), *titled("two", urgent=True), *titled("three"))
-    document = Document("title", sections, conclusion="GOOD: all", tone="good")
-    lines = in_terminal(document)
-    assert [line for line in lines if line.startswith("  in")] == [
-        "  in one",
-        "  in three",
-        "  in two",
-    ]
-    assert lines[-1] == "GOOD: all"
-    page = markdown.render(document)
-    assert page.startswith("## ✅ GOOD: all\n")
-    assert page.index("in one") < page.index("in two") < page.index("in three")
+@pytest.mark.parametrize("form", RENDERERS)
+def test_sections_stand_in_one_order_everywhere(form):
+    """That of the document."""
+    sections = (*titled("one"), *titled("two"), *titled("three"))
+    text = RENDERERS[form](Document("title", sections, conclusion="GOOD: all", tone="good"))
+    assert text.index("in one") < text.index("in two") < text.index("in three")
+
+
+def test_the_conclusion_is_last_in_a_terminal_and_first_on_a_page():
+    """Next to the prompt, or where reading begins."""
+    document = Document("title", titled("one"), conclusion="GOOD: all", tone="good")
+    assert in_terminal(document)[-1] == "GOOD: all"
+    assert markdown.render(document).startswith("## ✅ GOOD: all\n")
 
 
 def test_sections_are_where_there_is_room_for_them():

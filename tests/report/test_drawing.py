@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from support.effort import examples
 from support.random_cases import cases as any_case
 from support.report_samples import PADDED, PLAIN, case, counted
 
+from conformance.cases.sweep.worked_examples import examples as worked_examples
 from conformance.errors import UsageError
-from conformance.operators import vector_of
+from conformance.operators import OPERATORS, vector_of
 from conformance.report.console import render
 from conformance.report.vector_report import describe
 from conformance.vector import Case
@@ -174,6 +176,73 @@ def test_a_dilated_window_and_the_cell_of_its_index_are_drawn():
     drawn = Case("a", "MaxPool-8", numbers | {"dilations": [2, 1]}, (data,))
     lines = text_of(vector_of(drawn), width=100, output=(1, 2))
     assert [line.split("┃")[1] for line in lines if "○" in line and "┃" in line] == [" ○  ○  ○"]
-    assert "expected output[0, 0, 1, 2] = 20: the maximum of 6 of the window's 6 cells" in lines
+    assert "expected output[0, 0, 1, 2] = 20: the maximum of all 6 cells of the window" in lines
     assert "expected indices[0, 0, 1, 2] = 19: data[0, 0, 3, 4]" in lines
     assert any(line.startswith("○ not read by the window") for line in lines)
+
+
+ROW = np.array([[[3, 4, 4, 1]]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "output", "said"),
+    [
+        ("ONNX-LpPool-22", {"kernel_shape": [2]}, 0, "= 5: the 2-norm of both cells of the window"),
+        (
+            "ONNX-LpPool-22",
+            {"kernel_shape": [2], "p": 3, "pads": [1, 0]},
+            0,
+            "= 3: the 3-norm of 1 of the window's 2 cells",
+        ),
+        (
+            "ONNX-LpPool-22",
+            {"kernel_shape": [2], "pads": [2, 0]},
+            0,
+            "= 0: no cell of the window is in the input",
+        ),
+        ("ONNX-GlobalLpPool-22", {"p": 1}, 0, "= 12: the 1-norm of all 4 cells of the window"),
+        (
+            "ONNX-AveragePool-22",
+            {"kernel_shape": [1]},
+            0,
+            "= 3: the sum of the window's only cell, divided by 1",
+        ),
+        ("ONNX-GlobalMaxPool-22", {}, 0, "= 4: the maximum of all 4 cells of the window"),
+    ],
+)
+def test_what_is_said_of_a_value_is_true_of_its_reduction(operator, attributes, output, said):
+    """A norm is no sum that is divided."""
+    lines = text_of(vector_of(Case("a", operator, attributes, (ROW,))), output=(output,))
+    assert f"[0, 0, {output}] {said}" in " ".join(lines)
+
+
+@pytest.mark.parametrize(("reading", "place"), [("first", 1), ("last", 2)])
+def test_of_equal_maxima_the_reading_chose_one(reading, place):
+    """The index is that of the first or of the last."""
+    given = {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    vector = vector_of(Case("a", "MaxPool-8", given, (ROW,)))
+    lines = text_of(vector, width=120, output=(1,), readings={"index-of-ties": reading})
+    found = f"data[0, 0, {place}], one of 2 cells that hold the maximum (index-of-ties={reading})"
+    assert f"expected indices[0, 0, 1] = {place}: {found}" in lines
+
+
+@pytest.mark.parametrize(
+    ("operator", "number", "said"),
+    [
+        ("MaxPool-8", 1, "expected values printed in the document"),
+        ("MaxPool-8", 0, "30 of 32 expected values printed in the document, the others computed"),
+        ("nGraph-AvgPool", 0, "1 of 9 expected values printed in the document"),
+        (
+            "AvgPool-1",
+            2,
+            "attributes and output shape printed in the document, expected",
+        ),
+        ("MaxPool-1", 0, "attributes printed in the document, expected values computed by the"),
+    ],
+)
+def test_only_what_was_held_against_the_document_is_called_printed(operator, number, said):
+    """Numbers, or the shape alone; of a misprint, all but that."""
+    drawn = list(worked_examples(OPERATORS[operator], 0))[number]
+    assert said in " ".join(text_of(vector_of(drawn)))
+    other = replace(drawn, source="another page")
+    assert "expected values computed by the reference" in " ".join(text_of(vector_of(other)))

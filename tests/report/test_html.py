@@ -122,7 +122,7 @@ def test_every_failure_has_its_facts(files):
         facts = dict(zip(texts[::2], texts[1::2], strict=True))
         found[listing["id"][vector]] = facts
     assert found["AvgPool-1/lower"]["data"] == "float32 1x1x6x6, index"
-    assert found["AvgPool-1/plain"]["source"] == "AvgPool-1, Attributes (printed)"
+    assert found["AvgPool-1/plain"]["source"] == "AvgPool-1, Attributes (derived)"
     assert "overhang-divisor" in found["AvgPool-1/ceil"]["clauses"]
 
 

@@ -3,6 +3,7 @@
 # ruff: noqa: RUF001 - the page writes the signs of a book
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from types import SimpleNamespace
@@ -21,7 +22,9 @@ HOSTILE = "</script><script>document.title='broken'</script><img src=x onerror=a
 FRAME = """<!doctype html><title>none</title><iframe src="{}" width="360" height="700"></iframe>
 <script>onload = () => {{
   const page = document.querySelector("iframe").contentDocument.documentElement;
-  document.title = `${{page.scrollWidth}} of ${{page.clientWidth}}`;
+  const cut = [...page.querySelectorAll("main .wide:not(:has(.values))")].filter(
+    box => box.scrollWidth > box.clientWidth);
+  document.title = `${{page.scrollWidth}} of ${{page.clientWidth}}, ${{cut.length}} tables cut`;
 }};</script>"""
 
 pytestmark = [
@@ -140,5 +143,13 @@ def test_a_narrow_page_does_not_scroll_sideways(report):
     frame = report.with_name("frame.html")
     frame.write_text(FRAME.format(report.name), encoding="utf-8")
     page = opened(frame, "", "--allow-file-access-from-files").page
-    width, room = page.text(page.one("title")).split(" of ")
+    width, room = re.match(r"(\d+) of (\d+)", page.text(page.one("title"))).groups()
     assert 300 < int(width) <= int(room)
+
+
+def test_no_table_is_cut_on_a_narrow_page(report):
+    """Its rows become blocks; only tables of values scroll."""
+    path = report.with_name("frame.html")
+    path.write_text(FRAME.format(report.name), encoding="utf-8")
+    page = opened(path, "", "--allow-file-access-from-files").page
+    assert page.text(page.one("title")).endswith(", 0 tables cut")

@@ -41,18 +41,19 @@ def full():
         clauses={"same-with-ceil": ("rounding-ignored", "rounding-applied"), "empty-dimension": ()},
     )
     excused = result("b", excused=({"a": "b"},), readings=({"a": "b"},), clauses={"a": ("b",)})
-    met = Expectations("f", {"mismatch": 1}, ("a",), (), (), ("a",))
-    cause = Diagnosis("1 is", ("f",), 1, 1, 1, 0, 2, "c", ("g",), ("https://h",), ("a",))
+    met = Expectations("f", {"mismatch": 1}, (), (), (), ("a",))
+    cause = Diagnosis("1 is", ("f",), 1, 1, 1, 0, 2, "c", ("g",), ("https://h",), (wrong.id,))
     base = real()
     together = made(*base.results, wrong, excused)
     return replace(
         base,
+        vectors=together.vectors,
         results=together.results,
         counts=together.counts,
         counts_by_operator=together.counts_by_operator,
         diagnoses=(cause,),
         required={"overhang-divisor": "whole-kernel"},
-        repeated=Repeatability(3, ("x",), ("x",)),
+        repeated=Repeatability(3, (wrong.id,), (wrong.id,)),
         expectations=met,
         notes=("a note",),
     )
@@ -163,7 +164,7 @@ class TestFormat:
             "Header": {"allow_extensions"},
             "ResultLine": {"undefined_only", "variations"},
             "WorstObject": {"output", "number", "dtype"},
-            "Footer": {"outputs", "support", "variations"},
+            "Footer": {"outputs", "bias", "support", "variations"},
         }
 
     def test_numbers_are_strict_json(self, saved):

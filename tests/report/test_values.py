@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.check.report import Result
 from conformance.dtypes import FLOATS, dtype_of
+from conformance.report import phrases
 from conformance.report import values as words
 from conformance.text import listed
 
@@ -85,3 +89,21 @@ def test_combinations_name_only_the_clauses_that_matter(taken, text):
 def test_list_of_ends_with_and(items, text):
     """The last two items are joined by a word."""
     assert listed(items) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("AvgPool-1, Examples, 1", "computed"),  # the document prints attributes alone
+        ("nGraph AvgPool, Example, i = false", "printed"),
+        ("another document", "computed"),
+    ],
+)
+def test_expected_values_are_printed_where_a_document_prints_some(source, said):
+    """What a file stores says no more than that an example is cited."""
+    operator = "nGraph-AvgPool" if source.startswith("nGraph") else "AvgPool-1"
+    assert words.provenance(operator, "printed", source) == said
+    assert words.provenance(operator, "derived", source) == "derived"
+    result = Result("a", operator, "mismatch", {}, "float32", (), source=source)
+    facts = dict(phrases.facts(replace(result, provenance="printed")))
+    assert facts["source"] == f"{source} ({said})"

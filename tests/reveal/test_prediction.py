@@ -71,6 +71,19 @@ def test_without_a_rule_only_known_windows_are_predicted():
     assert (found.vectors, found.left_out, found.other_averages) == (1, 1, 0)
 
 
+def test_vectors_without_a_result_of_a_right_shape_are_counted():
+    """Each vector is either compared, or left out for a reason that is counted."""
+
+    def backend(operator, inputs, attributes):
+        if any(attributes["pads_begin"]) and not attributes["exclude_pad"]:
+            raise NotImplementedError
+        result = summing(sound.sequential)(operator, inputs, attributes)
+        return result[..., 1:] if any(attributes["pads_begin"]) else result
+
+    found = predicted(backend)
+    assert (found.vectors, found.left_out, found.without_result) == (1, 0, 2)
+
+
 def test_without_a_model_nothing_is_predicted():
     assert predicted(summing(running)) is None
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from shutil import copytree
 from urllib.parse import urlsplit
 
@@ -108,7 +111,7 @@ def test_the_first_page_has_a_row_for_each_release(made_site):
     assert [row[:4] for row in table] == [
         ["other/engine", "7", "conforms", "5"],
         ["upper", "2026", "conforms", "5"],
-        ["upper", "2025", "does not conform", "4"],
+        ["upper", "2025", "fails 20 % of what was run: 1 mismatch", "4"],
     ]
 
 
@@ -246,6 +249,40 @@ def test_a_site_is_renewed_and_what_others_put_there_stays(own_site):
     assert (own_site / "CNAME").read_text() == "example.org"
     assert len([*(own_site / "engines").iterdir()]) == 1
     assert [*(own_site / "reports").iterdir()] == raw
+
+
+def test_a_file_of_others_stays_in_the_folders_of_a_site_too(own_site):
+    """One that has the name of a page is named, and nothing changes."""
+    reports = [*(own_site / "reports").iterdir()]
+    (own_site / "engines" / "notes.html").write_text("mine")
+    site.write(reports[:1], own_site)
+    assert (own_site / "engines" / "notes.html").read_text() == "mine"
+    (page_of_another,) = {path.name for path in (own_site / "badges").glob("*.svg")}
+    raw = own_site / "reports" / "raw.jsonl"
+    jsonl.write(of("1", made(result("a"), backend="notes")), raw)
+    before = (own_site / "index.html").read_bytes()
+    with pytest.raises(UsageError, match=r"engines/notes\.html: in the way"):
+        site.write([raw], own_site)
+    assert (own_site / "index.html").read_bytes() == before
+    assert (own_site / "badges" / page_of_another).exists()
+
+
+def test_an_interrupt_while_a_site_is_renewed_leaves_it_whole(own_site, made_site, monkeypatch):
+    """It waits until all pages have their places."""
+
+    def interrupted(path, target, *, call):
+        signal.raise_signal(signal.SIGINT)
+        return call(path, target)
+
+    for name in ("rename", "replace"):
+        call = partial(interrupted, call=getattr(Path, name))
+        monkeypatch.setattr(Path, name, lambda path, target, call=call: call(path, target))
+    reports = [*(own_site / "reports").iterdir()]
+    with pytest.raises(KeyboardInterrupt):
+        site.write(reports, own_site)
+    assert broken_links(own_site) == []
+    names = [{path.relative_to(at) for path in at.rglob("*")} for at in (own_site, made_site)]
+    assert names[0] == names[1]
 
 
 def test_a_folder_that_is_no_site_is_refused(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.arbitrary_reports import made, result
 
+from conformance.check.report import Expectations
 from conformance.errors import UsageError
 from conformance.report import jsonl
 from conformance.site.releases import engines_of, failing_ids
@@ -38,10 +39,17 @@ def test_without_a_version_the_minute_tells_releases_apart(saved):
     assert [r.version for r in engine.releases] == ["2026-11-10 01:02", "2026-11-09 01:02"]
 
 
-def test_a_version_may_have_thousands_of_digits(saved):
-    """Python turns no text of so many digits into a number."""
-    (engine,) = engines_of([saved("b", "9" * 5000), saved("b", "1" + "0" * 5000)])
-    assert engine.newest.version == "1" + "0" * 5000
+@pytest.mark.parametrize("text", ["built today", "9" * 5000, "1.0 of here"])
+def test_what_is_no_version_is_older_than_any(saved, text):
+    """Python turns no text of thousands of digits into a number."""
+    (engine,) = engines_of([saved("b", text), saved("b", "0.1")])
+    assert engine.newest.version == "0.1"
+
+
+def test_releases_are_ordered_as_packages_are(saved):
+    versions = ["1.0", "2.9.dev1", "2.9", "2.10", "2.10+cpu", "2.10.post1", "1!1.0"]
+    (engine,) = engines_of([saved("b", version) for version in versions])
+    assert [release.version for release in engine.releases] == versions[::-1]
 
 
 def test_two_reports_of_one_release_are_refused(saved):
@@ -68,5 +76,7 @@ def test_vectors_are_chosen_from_every_release_in_turn(saved):
 
 def test_an_expected_failure_is_a_failure(saved):
     """That somebody knows of it makes nothing right."""
-    (engine,) = engines_of([saved("b", "1", result("known", "mismatch", expected="a bug"))])
+    known = result("known", "mismatch", expected="a bug")
+    met = Expectations("f", {"mismatch": 1})
+    (engine,) = engines_of([saved("b", "1", known, expectations=met)])
     assert engine.newest.failures == ("known",)

@@ -13,8 +13,10 @@ from support.report_samples import cases
 from conformance.backends import load_backend
 from conformance.check.report import (
     FAILURES,
+    RETURNED,
     VERDICTS,
     Accuracy,
+    Bias,
     ClauseReport,
     Diagnosis,
     Expectations,
@@ -44,7 +46,11 @@ _words = st.text("abcxyz-0189", min_size=1, max_size=8)
 _mapping = st.dictionaries(_words, texts, max_size=2)
 _scalars = st.one_of(st.integers(-(2**70), 2**70), st.booleans(), texts, st.none())
 _tuples = st.lists(texts, max_size=3).map(tuple)
-_variations = st.builds(VariationReport, texts, _counts, _tuples, _counts, _counts, texts)
+
+
+def _some(names):
+    """Draw some of the names that a report has."""
+    return st.lists(st.sampled_from(names), unique=True).map(tuple) if names else st.just(())
 
 
 def _elements(dtype):
@@ -59,6 +65,7 @@ def _elements(dtype):
 @st.composite
 def _worst(draw, dtype):
     elements, index = _elements(dtype), st.lists(st.integers(0, 9), max_size=4).map(tuple)
+    wrong = draw(st.integers(1, 10**9))
     return Worst(
         index=draw(index),
         got=draw(elements),
@@ -66,8 +73,8 @@ def _worst(draw, dtype):
         error=draw(_numbers),
         ulp=draw(_numbers),
         bound=draw(_numbers),
-        wrong=draw(_counts),
-        total=draw(_counts),
+        wrong=wrong,
+        total=wrong + draw(_counts),
         first_index=draw(index),
         first_got=draw(elements),
         first_expected=draw(elements),
@@ -91,13 +98,13 @@ def results(draw):
             draw(st.lists(st.lists(st.integers(0, 99), max_size=4).map(tuple), max_size=2))
         ),
         detail=draw(texts),
-        worst=draw(st.none() | _worst(dtype)) if dtype else None,
+        worst=draw(st.none() | _worst(dtype)) if dtype and verdict in RETURNED else None,
         tier=draw(texts),
         pattern=draw(texts),
         source=draw(texts),
         provenance=draw(texts),
         tags=draw(_tuples),
-        readings=tuple(draw(st.lists(_mapping, max_size=2))),
+        readings=tuple(draw(st.lists(_mapping, max_size=2 * (verdict == "conforms")))),
         clauses=draw(st.dictionaries(_words, _tuples, max_size=2)),
         printed=draw(texts),
         expected=draw(texts) if verdict in FAILURES else "",
@@ -106,23 +113,24 @@ def results(draw):
 
 
 @st.composite
-def _clauses(draw):
+def _clauses(draw, conforming):
+    touched = draw(st.integers(0, conforming))
     return ClauseReport(
         clause=draw(texts),
         status=draw(st.sampled_from(["followed", "either", "split", "inconsistent"])),
         followed=draw(st.none() | texts),
         by=draw(st.none() | texts),
         values=draw(_mapping),
-        counts=draw(st.dictionaries(_words, _counts, max_size=2)),
-        touched=draw(_counts),
+        counts=draw(st.dictionaries(_words, st.integers(0, touched), max_size=1)),
+        touched=touched,
         possible=tuple(draw(st.lists(texts, max_size=2))),
     )
 
 
 @st.composite
-def _diagnoses(draw):
-    numbers = [draw(_counts) for _ in range(5)]
-    explained, exact, total, contradicted, conforming = numbers
+def _diagnoses(draw, ids):
+    exact, explained, total = sorted(draw(_counts) for _ in range(3))
+    contradicted, conforming = sorted(draw(_counts) for _ in range(2))
     return Diagnosis(
         summary=draw(texts),
         faults=draw(_tuples),
@@ -134,7 +142,7 @@ def _diagnoses(draw):
         condition=draw(texts),
         alternatives=draw(_tuples),
         threads=draw(_tuples),
-        vectors=draw(_tuples),
+        vectors=draw(_some(ids)),
         kind=draw(st.sampled_from(["", "fault", "rule", "state", "unknown"])),
         proof=draw(st.none() | st.builds(Proof, _counts, _counts, st.none() | _counts, texts)),
         smallest=draw(texts),
@@ -143,45 +151,71 @@ def _diagnoses(draw):
 
 @st.composite
 def reports(draw, max_size=4):
-    """Draw a report whose counts are those of its results; everything else may be anything."""
+    """Draw a report whose totals are those of its results; everything else may be anything."""
     found = tuple(draw(st.lists(results(), max_size=max_size, unique_by=lambda each: each.id)))
     by_operator = {}
     for each in found:
         by_operator.setdefault(each.operator, Counter())[each.verdict] += 1
+    ids = [each.id for each in found]
+    counts = sum(by_operator.values(), Counter())
     met = Counter(each.verdict for each in found if each.expected)
     expectations = st.builds(
-        Expectations, texts, st.just(dict(met)), _tuples, _tuples, _tuples, _tuples
+        Expectations, texts, st.just(dict(met)), st.just(()), _tuples, _tuples, _tuples
     )
     accuracy = st.builds(Accuracy, texts, _counts, st.floats(0, 1), _numbers, _numbers)
-    undefined = st.builds(UndefinedReport, texts, st.dictionaries(_words, _counts, max_size=2))
+    undefined = st.builds(
+        UndefinedReport, texts, st.dictionaries(_words, st.integers(0, len(ids)), max_size=1)
+    )
     floors = st.builds(Floor, st.sampled_from([0.5, 99.9, 4000.0]), st.booleans(), _tuples)
     support = st.builds(
         Support,
         st.lists(floors, max_size=2).map(tuple),
         st.booleans(),
         texts,
+        st.just(2 * 10**9),
         _counts,
-        _counts,
-        _tuples,
+        _some([each.id for each in found if each.verdict == "unsupported"]),
     )
-    used = st.builds(VectorsUsed, st.sampled_from([*OPERATORS]), texts, texts, _counts, _counts)
+    vectors = tuple(
+        VectorsUsed(name, draw(texts), draw(texts), count.total(), count.total() + draw(_counts))
+        for name, count in by_operator.items()
+    )
+    stopped = draw(texts)
+    repeated = draw(_some(ids))
+    variations = st.builds(
+        VariationReport, texts, st.just(3 * 10**9), _some(ids), _counts, _counts, texts
+    )
+    bias = st.builds(
+        Bias,
+        texts,
+        st.sampled_from([*FLOATS]),
+        _counts,
+        st.floats(-1e6, 1e6),
+        st.floats(-1e6, 1e6),
+        *[_counts] * 4,
+    )
     return Report(
         backend=draw(texts),
-        vectors=tuple(draw(st.lists(used, max_size=2, unique_by=lambda each: each.operator))),
+        vectors=vectors,
         results=found,
-        counts=sum(by_operator.values(), Counter()),
+        counts=counts,
         counts_by_operator=by_operator,
-        readings=tuple(draw(st.lists(_clauses(), max_size=2))),
+        readings=tuple(draw(st.lists(_clauses(counts["conforms"]), max_size=2))),
         undefined=tuple(draw(st.lists(undefined, max_size=2))),
         accuracy=tuple(draw(st.lists(accuracy, max_size=2))),
-        diagnoses=tuple(draw(st.lists(_diagnoses(), max_size=2))),
+        diagnoses=tuple(draw(st.lists(_diagnoses(ids), max_size=2))),
         required=draw(_mapping),
         tier=draw(texts),
-        not_run=draw(_counts),
-        complete=draw(st.booleans()),
-        stopped=draw(texts),
+        not_run=sum(used.total for used in vectors) - len(ids) + draw(_counts),
+        complete=not stopped,
+        stopped=stopped,
         shard=draw(texts),
-        repeated=draw(st.none() | st.builds(Repeatability, _counts, _tuples, _tuples)),
+        repeated=draw(
+            st.none()
+            | st.builds(
+                Repeatability, st.integers(len(ids), 10**9), st.just(repeated), _some(repeated)
+            )
+        ),
         expectations=draw(expectations if met else st.none() | expectations),
         started=draw(texts),
         seconds=draw(st.floats(0, 1e6)),
@@ -189,7 +223,8 @@ def reports(draw, max_size=4):
         versions=draw(_mapping),
         notes=draw(_tuples),
         support=draw(st.none() | support),
-        variations=tuple(draw(st.lists(_variations, max_size=2))),
+        variations=tuple(draw(st.lists(variations, max_size=2))),
+        bias=tuple(draw(st.lists(bias, max_size=2))),
     )
 
 
@@ -215,12 +250,18 @@ def real(backend=upper, **options):
 
 
 def made(*found, **others):
-    """Return a report of some results."""
+    """Return a report of some results, which are all of their vectors."""
     by_operator = {}
     for each in found:
         by_operator.setdefault(each.operator, Counter())[each.verdict] += 1
     counts = sum(by_operator.values(), Counter())
-    known = {"backend": "b", "vectors": ()} | others
+    vectors = tuple(
+        VectorsUsed(name, "", "", count.total(), count.total())
+        for name, count in by_operator.items()
+    )
+    complete = others.get("complete", not others.get("stopped"))
+    stopped = others.get("stopped", "" if complete else "stopped")
+    known = {"backend": "b", "vectors": vectors, "complete": complete, "stopped": stopped} | others
     return Report(results=found, counts=counts, counts_by_operator=by_operator, **known)
 
 

@@ -69,6 +69,7 @@ UNUSUAL_DEFAULTS = Operator(
         Attribute("begin", "pads_begin", "Attributes", default=0),
     ),
     sliding(AVERAGE),
+    constants={"include_pad": False},
     axes=(3, 3),
     dtypes=("float16",),
 )

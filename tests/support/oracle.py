@@ -656,7 +656,7 @@ def oracle(
             found = _indices(data, cells, windows, exact, planned, read)
             reading = read["index-of-nan" if exact == "nan" else "index-of-ties"]
             result.indices[index] = found[-1 if reading == "last" else 0]
-            result.tied[index] = reading == "some" and found[0] != found[-1]
+            result.tied[index] = reading == "some" and len({*found}) > 1
     return result
 
 

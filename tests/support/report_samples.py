@@ -33,7 +33,7 @@ def case(name: str, attributes: dict[str, Any], *shape: int, **others: Any) -> C
 def cases() -> list[Case]:
     """Return five AvgPool-1 cases: two plain, one disputed, one undefined, one invalid."""
     return [
-        case("plain", PLAIN, 1, 1, 4, 4, tier="smoke", provenance="printed"),
+        case("plain", PLAIN, 1, 1, 4, 4, tier="smoke", provenance="derived"),
         case("lower", PADDED | {"auto_pad": "same_lower"}, 1, 1, 6, 6),
         case("ceil", PADDED | {"rounding_type": "ceil"}, 1, 1, 6, 6),
         case(

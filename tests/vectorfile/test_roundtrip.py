@@ -366,6 +366,21 @@ class TestOpenVectors:
             assert [file.path.name for file in vectors] == ["b.h5", "a.h5"]
             assert len(vectors) == len(vectors.files) == 2
 
+    @pytest.mark.parametrize("unchecked", [False, True])
+    def test_a_selection_holds_the_operators_that_were_asked_for(self, tmp_path, unchecked):
+        """Its first file is of the first of them; nothing else is in it."""
+        for name, operator in (("a", "MaxPool-1"), ("b", "AvgPool-1"), ("c", "MaxPool-8")):
+            with VectorWriter(tmp_path / f"{name}.h5", operator, header={}):
+                pass
+        for asked, held in (
+            (["MaxPool-8"], ["MaxPool-8"]),
+            ("MaxPool-*", ["MaxPool-1", "MaxPool-8"]),
+        ):
+            with open_vectors(tmp_path, asked, unchecked=unchecked) as vectors:
+                assert vectors[0].operator == held[0]
+                assert [file.operator for file in vectors] == held
+                assert (len(vectors), vectors.operators) == (len(held), tuple(held))
+
     def test_a_file_opens_as_a_set_of_one(self, tmp_path):
         """A path to a file is as good as a directory."""
         with open_vectors(write(tmp_path / "a.h5", small_vectors())) as vectors:

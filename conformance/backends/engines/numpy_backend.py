@@ -64,18 +64,14 @@ def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, exponent: i
     # float64 holds every floating-point type exactly
     values = data.astype(np.float64) if data.dtype in _FLOATS else data
     with np.errstate(all="ignore"):
-        scale = 1.0
-        if reduction.powers:
-            finite = np.abs(values[np.isfinite(values)])
-            scale = finite.max(initial=0.0) or 1.0  # so that no power overflows
-            values = np.abs(values / scale) ** exponent
-        values = _padded(values, reduction.empty(data.dtype))
         for axis, windows in enumerate(axes, 2):
-            values = reduction.combine.reduce(values.take(windows.cells, axis), axis + 1)
+            cells = _cells(values, windows, axis, reduction.empty(data.dtype))
+            if reduction.powers:  # a norm of norms is the norm of all cells
+                values = _norm(cells, axis + 1, exponent)
+            else:
+                values = reduction.combine.reduce(cells, axis + 1)
         if reduction.divides:
             values = values / _divisor(axes)  # nothing by nothing is NaN
-        if reduction.powers:
-            values = scale * _root(values, exponent)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
@@ -89,11 +85,25 @@ def _divisor(axes: list[_Windows]) -> Array:
     return divisor
 
 
-def _padded(values: Array, padding: Any) -> Array:
-    """Put one cell of padding behind the last cell of each spatial axis."""
-    padded = np.full((*values.shape[:2], *(d + 1 for d in values.shape[2:])), padding, values.dtype)
-    padded[tuple(map(slice, values.shape))] = values
-    return padded
+def _cells(values: Array, windows: _Windows, axis: int, padding: Any) -> Array:
+    """Return the cells of each window on an axis: windows on that axis, their cells on the next."""
+    before, after = values.shape[:axis], values.shape[axis + 1 :]
+    beyond = np.full((*before, 1, *after), padding, values.dtype)
+    return np.concatenate([values, beyond], axis).take(windows.cells, axis)
+
+
+def _norm(cells: Array, axis: int, p: int) -> Array:
+    """Return p-norms along an axis.
+
+    Each is of cells divided by the largest of its own, so that no power overflows, and none that
+    matters vanishes.
+    """
+    magnitudes = np.abs(cells)
+    largest = magnitudes.max(axis, keepdims=True)
+    scale = np.where(np.isfinite(largest) & (largest > 0), largest, 1.0)
+    sums = ((magnitudes / scale) ** p).sum(axis)
+    norms: Array = scale.squeeze(axis) * _root(sums, p)
+    return norms
 
 
 def _root(values: Array, p: int) -> Array:
@@ -115,10 +125,11 @@ def _indices(data: Array, axes: list[_Windows], params: Params, lowest: Any) -> 
         turned = (0, 1, *range(data.ndim - 1, 1, -1))
         numbers = np.arange(data.size).reshape(*planes, *sizes[::-1]).transpose(turned)
     counted = max(1, prod(data.shape[params.index_axis % data.ndim :]))
-    values = _padded(data.astype(np.float64) if data.dtype in _FLOATS else data, lowest)
-    numbers = _padded(numbers % counted, -1)
+    values = data.astype(np.float64) if data.dtype in _FLOATS else data
+    numbers = numbers % counted
     for axis, windows in reversed(list(enumerate(axes, 2))):
-        values, numbers = (each.take(windows.cells, axis) for each in (values, numbers))
+        values = _cells(values, windows, axis, lowest)
+        numbers = _cells(numbers, windows, axis, -1)
         first = np.expand_dims(values.argmax(axis + 1), axis + 1)
         values, numbers = (
             np.take_along_axis(each, first, axis + 1).squeeze(axis + 1)
@@ -140,27 +151,44 @@ def _gradient(
     with np.errstate(all="ignore"):
         if reduction.combine is np.maximum:
             sums = _given_to_maxima(given, data, axes, params)
+        elif reduction.powers:
+            sums = _given_by_norms(given, data.astype(np.float64), axes, params.exponent)
         else:
-            values, p = data.astype(np.float64), params.exponent
             if reduction.divides:
                 given = given / _divisor(axes)
-            if reduction.powers:
-                scale = np.abs(values[np.isfinite(values)]).max(initial=0.0) or 1.0
-                given = given * (_pooled(values, axes, reduction, p) / scale) ** (1 - p)
-            sums = _given_to_cells(given, axes, data.shape[2:])
-            if reduction.powers:  # the derivative of a norm: sign(x) |x|**(p - 1) N**(1 - p)
-                values = np.where(np.isfinite(values), values, 0)  # if not, of no window
-                sums = sums * np.sign(values) * np.abs(values / scale) ** (p - 1)
+            for axis, (windows, d) in enumerate(zip(axes, params.sizes, strict=True), 2):
+                given = _given_to_cells(np.expand_dims(given, axis + 1), windows, axis, d)
+            sums = given
         return sums.astype(data.dtype)
 
 
-def _given_to_cells(given: Array, axes: list[_Windows], sizes: Sequence[int]) -> Array:
-    """Add what each window gives to all of its cells, axis by axis."""
-    for axis, (windows, d) in enumerate(zip(axes, sizes, strict=True), 2):
-        of_windows = np.moveaxis(given, axis, 0)
-        cells = np.zeros((d + 1, *of_windows.shape[1:]))
-        np.add.at(cells, windows.cells, of_windows[:, np.newaxis])
-        given = np.moveaxis(cells[:d], 0, axis)
+def _given_to_cells(given: Array, windows: _Windows, axis: int, d: int) -> Array:
+    """Add up what windows on an axis of d cells give to each.
+
+    `given` has the windows on that axis and their cells, or one for all of them, on the next.
+    """
+    of_windows = np.moveaxis(given, (axis, axis + 1), (0, 1))
+    cells = np.zeros((d + 1, *of_windows.shape[2:]))
+    np.add.at(cells, windows.cells, of_windows)
+    return np.moveaxis(cells[:d], 0, axis)
+
+
+def _given_by_norms(given: Array, data: Array, axes: list[_Windows], p: int) -> Array:
+    """Add what norms give to their cells: sign(x) (|x| / norm)**(p - 1) of what they get.
+
+    They are norms of norms, axis by axis: the last axis gives to the norms along those before it.
+    """
+    along = []
+    for axis, windows in enumerate(axes, 2):
+        d, cells = data.shape[axis], _cells(data, windows, axis, 0.0)
+        data = _norm(cells, axis + 1, p)
+        along.append((axis, windows, d, cells, np.expand_dims(data, axis + 1)))
+    for axis, windows, d, cells, norms in reversed(along):
+        of_windows = np.expand_dims(given, axis + 1)
+        shares = of_windows * np.sign(cells) * np.abs(cells / norms) ** (p - 1)
+        # what gets nothing gives nothing, whatever its cells are
+        shares = np.where(of_windows == 0, 0.0, shares)
+        given = _given_to_cells(shares, windows, axis, d)
     return given
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.backends.program.launch import Launch, python_worker
+from conformance.backends.program.launch import python_worker
+from conformance.process import Launch
 
 __all__ = ["Launch", "python_worker"]

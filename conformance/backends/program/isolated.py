@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from time import perf_counter
 
-from conformance.backends.answer import CRASHED, TIMED_OUT, UNSUPPORTED, Answer
+from conformance.backends.answer import CRASHED, NOT_RUN, TIMED_OUT, UNSUPPORTED, Answer
 from conformance.backends.program import Launch
 from conformance.backends.program.program import Program
 from conformance.backends.program.protocol import Welcome, attributes_text
@@ -19,7 +19,7 @@ from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
-from conformance.executors import check_jobs
+from conformance.executors import check_jobs, check_limits
 
 _TICK = 0.1
 _STARTS = 10
@@ -46,10 +46,7 @@ class Isolated(Runner):
         idle: float | None = None,
     ) -> None:
         check_jobs(jobs)
-        if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
-            raise UsageError(f"timeout is {timeout} s: above 0, or None for no limit")
-        if memory is not None and memory < 1:
-            raise UsageError(f"memory is {memory} bytes: at least 1, or None for no limit")
+        check_limits(timeout, memory)
         self.launch, self.timeout, self.memory, self.idle = launch, timeout, memory, idle
         self.works = False  # whether some program has given an answer
         self._failures = 0  # starts in a row, before the first answer
@@ -304,6 +301,11 @@ class _ProgramThread(threading.Thread):
         while (program := self._ask(calls, pending, to_resend)) is not None:
             index = pending.popleft()
             answer = program.receive(calls.limits[index], self._runner.timeout)
+            if answer.kind == NOT_RUN:
+                program.kill()  # it may have another call already
+                memory = self._runner.memory
+                limit = f"; a worker has {memory >> 20} MiB of address space" if memory else ""
+                raise Stopped(f"{answer.text}{limit}")
             if answer.kind not in {CRASHED, TIMED_OUT}:
                 self._runner.works = True
             elif not calls.stopped:

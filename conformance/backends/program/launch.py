@@ -1,18 +1,19 @@
-"""How to start a program: a command, and what it reads before the protocol begins."""
+"""How to start what speaks the protocol: a worker of this package, or a program of a user."""
 
 from __future__ import annotations
 
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conformance.backends.answer import MAX_TEXT
 from conformance.errors import UsageError
+from conformance.process import Launch, python_launch
 from conformance.text import one_line
+
+_WORKER = ("conformance.backends.worker", "main")
 
 PROGRAM_START_LIMIT = 10.0
 """Seconds that a program of a user has for the handshake, unless a call has more."""
@@ -23,24 +24,6 @@ _IF_SILENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """The words of a command, and bytes written to its standard input before the first message.
-
-    `name` is what errors call it, the command if it has none. `start_limit` is how many seconds it
-    has for the handshake at least, `hint` what may be wrong with one that is silent.
-    """
-
-    command: tuple[str, ...]
-    payload: bytes = b""
-    name: str = ""
-    start_limit: float = 120.0
-    hint: str = ""
-
-    def __str__(self) -> str:
-        return self.name or one_line(shlex.join(self.command), MAX_TEXT)
-
-
 def python_worker(backend: str | Callable[..., Any]) -> Launch:
     """Return how to start a worker of this package with a backend of Python.
 
@@ -48,19 +31,11 @@ def python_worker(backend: str | Callable[..., Any]) -> Launch:
     where the worker could not import it by name. The worker has this process's sys.path and
     current directory. Raises UsageError for a callable that cannot be sent.
     """
-    if not sys.executable:
-        raise UsageError("no Python to start a worker with: run the backend in this process")
-    # Not -m: the package may be found by a sys.path that only this process has.
-    start = (
-        f"import sys; sys.path[:] = {sys.path!r}; "
-        "from conformance.backends.worker import main; main()"
-    )
-    command = (sys.executable, "-c", start)
     if isinstance(backend, str):
-        return Launch((*command, backend), name=f"backend {backend!r}")
+        return replace(python_launch(*_WORKER, backend), name=f"backend {backend!r}")
     from conformance.backends.program.pickling import pickled  # noqa: PLC0415 - only for callables
 
-    return Launch(command, pickled(backend), "the backend")
+    return replace(python_launch(*_WORKER, payload=pickled(backend)), name="the backend")
 
 
 def program_launch(command: str) -> Launch:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.backends.answer import ARRAY, RAISED, UNSUPPORTED
-from conformance.backends.program.launch import Launch
 from conformance.backends.program.protocol import (
     MAX_LINE,
     TOO_MANY,
@@ -25,8 +24,9 @@ from conformance.backends.program.protocol import (
     shown,
     write_call,
 )
-from conformance.backends.program.transport import Ended, Silent, Transport
 from conformance.errors import UsageError
+from conformance.process import Launch
+from conformance.process.transport import Ended, Silent, Transport
 from conformance.vector import Array
 
 _KINDS = {RAISED: "error", UNSUPPORTED: "unsupported"}
@@ -55,7 +55,7 @@ class Reply:
     text: str = ""
     dtype: str = ""
     shape: tuple[int, ...] = ()
-    data: bytes | None = None
+    data: bytes | memoryview | None = None
 
     @property
     def in_words(self) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from conformance.backends.answer import CRASHED, MAX_TEXT, SMALL, TIMED_OUT, Answer
 from conformance.backends.program import protocol
-from conformance.backends.program.launch import Launch
 from conformance.backends.program.protocol import MAX_LINE, ProtocolError, Welcome
-from conformance.backends.program.transport import Ended, Silent, Transport
 from conformance.backends.variations import AGAIN
 from conformance.errors import UsageError
+from conformance.process import Launch, SharedMemory
+from conformance.process.transport import Ended, Silent, Transport
+from conformance.repeated import Repeated
 from conformance.text import one_line, visible
 from conformance.vector import Array
 
@@ -26,12 +28,20 @@ USUAL_TIMEOUT = 60.0
 class Program(Transport):
     """A running program that is called; see `Transport`.
 
+    A worker of this package leaves what it returns in `outputs`, for one call, if that is given:
+    outputs that no pipe should take.
+
     After an answer that is CRASHED or TIMED_OUT, or a failed handshake, `alive` is False: the
     program and its process group are killed.
     """
 
-    def __init__(self, launch: Launch, *, memory: int | None = None) -> None:
+    def __init__(
+        self, launch: Launch, *, memory: int | None = None, outputs: SharedMemory | None = None
+    ) -> None:
+        if outputs is not None:
+            launch = replace(launch, descriptors=(outputs.descriptor,))
         super().__init__(launch, memory=memory)
+        self._outputs = outputs
         self.welcome: Welcome | None = None
         self._launch = launch
         self._number = 0  # of the next call
@@ -86,7 +96,7 @@ class Program(Transport):
     def call(
         self,
         operator: str,
-        inputs: Sequence[Array],
+        inputs: Sequence[Array | Repeated],
         attributes: Mapping[str, Any] | str,
         *,
         limit: int = SMALL,
@@ -104,7 +114,7 @@ class Program(Transport):
     def send(
         self,
         operator: str,
-        inputs: Sequence[Array],
+        inputs: Sequence[Array | Repeated],
         attributes: Mapping[str, Any] | str,
         *,
         limit: int = SMALL,
@@ -122,6 +132,7 @@ class Program(Transport):
             attributes,
             limit if self.welcome.limited else None,
             variation,
+            None if self._outputs is None else self._outputs.descriptor,
         )
         self._number += 1
         self.send_bytes(message)
@@ -138,7 +149,7 @@ class Program(Transport):
                 self.kill()  # what it sends is not read: a fresh program gets the next call
                 return answer
             if size:
-                answer = protocol.filled(answer, self.take(size))
+                answer = protocol.filled(answer, self._data(size))
             if self.errors.mark_is_due:
                 self.read_errors()  # the mark was written before the answer
             if self._awaited == self._number:
@@ -147,6 +158,14 @@ class Program(Transport):
             answer = self._failure(error)
             self.kill()
         return answer
+
+    def _data(self, size: int) -> bytes | memoryview:
+        """Return so many bytes of outputs."""
+        if self._outputs is None:
+            return self.take(size)
+        if self._outputs.size != size:
+            raise ProtocolError(f"{self._outputs.size} bytes of outputs instead of {size}")
+        return self._outputs.read()
 
     def _message_line(self) -> bytes:
         """Return the first line of a message, without its line feed."""

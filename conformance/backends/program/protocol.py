@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from json.encoder import encode_basestring_ascii
 from math import prod
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from conformance.backends.answer import (
     MAX_OUTPUTS,
     MAX_TEXT,
     NO_ARRAY,
+    NOT_RUN,
     RAISED,
     SMALL,
     SUITE_TYPES,
@@ -32,6 +34,7 @@ from conformance.backends.answer import (
 from conformance.backends.variations import AGAIN
 from conformance.dtypes import dtype_of, name_of
 from conformance.errors import UsageError
+from conformance.repeated import Repeated, Run
 from conformance.text import one_line
 from conformance.vector import Array
 
@@ -50,7 +53,12 @@ _USUAL = re.compile(
     rb'\{"call": (\d{1,18}), "output": \{"dtype": "([a-z]+\d{1,2})", '
     rb'"shape": \[((?:0|[1-9]\d{0,17})(?:, (?:0|[1-9]\d{0,17})){0,7})\]\}\}'
 )
-_TEXTS = {"error": RAISED, "unsupported": UNSUPPORTED, "no_array": NO_ARRAY}
+_TEXTS = {
+    "error": RAISED,
+    "unsupported": UNSUPPORTED,
+    "no_array": NO_ARRAY,
+    "not_called": NOT_RUN,
+}
 _ANSWERS = frozenset(("output", "outputs", *_TEXTS))
 
 
@@ -88,7 +96,9 @@ class Call(NamedTuple):
     """A call as a program reads it: `inputs` are pairs of element type and shape.
 
     `limit` is the number of elements up to which an output is looked at, `variation` the name of
-    the one that is asked for.
+    the one that is asked for. `runs` are, for some inputs, what is repeated of each axis, as three
+    numbers: they are made by whoever calls the engine. `into` is the open file in which outputs
+    are left, and not sent.
     """
 
     number: int
@@ -97,19 +107,23 @@ class Call(NamedTuple):
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     limit: int = SMALL
     variation: str = AGAIN.name
+    runs: tuple[tuple[Run, ...] | None, ...] = ()
+    into: int | None = None
 
     @property
     def size(self) -> int:
         """Bytes that follow the line."""
         return sum(prod(shape) * dtype_of(name).itemsize for name, shape in self.inputs)
 
-    def arrays(self, data: bytes) -> list[Array]:
+    def arrays(self, data: bytes) -> list[Array | Repeated]:
         """Return the inputs as views of the data: read-only, and hardly aligned."""
-        arrays, start = [], 0
-        for name, shape in self.inputs:
+        arrays: list[Array | Repeated] = []
+        start = 0
+        for (name, shape), runs in zip_longest(self.inputs, self.runs):
             array: Array = np.ndarray(shape, dtype_of(name), data, start)
             start += array.nbytes
-            arrays.append(_little_endian(array))
+            array = _little_endian(array)
+            arrays.append(Repeated(array, runs) if runs else array)
         return arrays
 
 
@@ -215,26 +229,39 @@ def attributes_text(attributes: Mapping[str, Any]) -> str:
 def write_call(
     number: int,
     operator: str,
-    inputs: Sequence[Array],
+    inputs: Sequence[Array | Repeated],
     attributes: Mapping[str, Any] | str,
     limit: int | None = None,
     variation: str = AGAIN.name,
+    into: int | None = None,
 ) -> bytes:
     """Return a call.
 
     `attributes` may be their `attributes_text`. `limit` is for programs that want it, `variation`
-    for those that have it. Raises UsageError for attributes that JSON does not have.
+    for those that have it; inputs that are repeated, and `into`, are for workers of this package.
+    Raises UsageError for attributes that JSON does not have.
     """
     if not isinstance(attributes, str):
         attributes = attributes_text(attributes)
     end = "]" if limit is None else f'], "limit": {limit}'
-    end += "}" if variation == AGAIN.name else f', "variation": "{variation}"}}'
-    described = ", ".join([_described(name_of(array.dtype), array.shape) for array in inputs])
+    end += "" if variation == AGAIN.name else f', "variation": "{variation}"'
+    end += "}" if into is None else f', "into": {into}}}'
+    arrays = [array.small if isinstance(array, Repeated) else array for array in inputs]
+    described = ", ".join(map(_described_input, inputs))
     line = (
         f'{{"call": {number}, "operator": {encode_basestring_ascii(operator)}, '
         f'"attributes": {attributes}, "inputs": [{described}{end}\n'
     )
-    return b"".join([line.encode(), *[_little_endian(array).tobytes() for array in inputs]])
+    return b"".join([line.encode(), *[_little_endian(array).tobytes() for array in arrays]])
+
+
+def _described_input(array: Array | Repeated) -> str:
+    """Return the JSON of an input."""
+    if not isinstance(array, Repeated):
+        return _described(name_of(array.dtype), array.shape)
+    small = _described(name_of(array.small.dtype), array.small.shape)
+    runs = [[run.start, run.stop, run.times] for run in array.runs]
+    return f'{small[:-1]}, "runs": {runs}}}'
 
 
 def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int]:
@@ -267,7 +294,7 @@ def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int]:
     return Answer(_TEXTS[key], text=one_line(value, _MAX_REASON) or "no reason given"), 0
 
 
-def filled(answer: Answer, data: bytes) -> Answer:
+def filled(answer: Answer, data: bytes | memoryview) -> Answer:
     """Return an answer with the data that `read_answer` said would follow."""
     outputs, start = [], 0
     for output in answer.outputs:
@@ -325,7 +352,7 @@ def _is_length(value: object) -> bool:
     return type(value) is int and 0 <= value <= _LARGEST
 
 
-def native(data: bytes, dtype: str) -> bytes:
+def native(data: bytes | memoryview, dtype: str) -> bytes | memoryview:
     """Return little-endian elements in the byte order of this machine."""
     if sys.byteorder == "little":
         return data
@@ -394,22 +421,37 @@ def read_call(line: bytes) -> Call:
             tuple([(array["dtype"], tuple(array["shape"])) for array in message["inputs"]]),
             message.get("limit", SMALL),
             message.get("variation", AGAIN.name),
+            tuple([_runs(array.get("runs")) for array in message["inputs"]]),
+            message.get("into"),
         )
     except (ValueError, RecursionError, LookupError, TypeError):
         raise ProtocolError(f"not a call: {shown(line)}") from None
 
 
+def _runs(value: Sequence[Sequence[int]] | None) -> tuple[Run, ...] | None:
+    return None if value is None else tuple(Run(*numbers) for numbers in value)
+
+
 def write_answer(number: int, answer: Answer) -> bytes:
     """Return the message that an answer is: its data follow if it has any."""
+    return b"".join([answer_line(number, answer), *answer_data(answer)])
+
+
+def answer_data(answer: Answer) -> list[bytes | memoryview]:
+    """Return the data of an answer, output by output."""
+    return [native(out.data, out.dtype) for out in answer.outputs if out.data is not None]
+
+
+def answer_line(number: int, answer: Answer) -> bytes:
+    """Return the line that an answer is, without its data."""
     if answer.kind != ARRAY:
         key = next(key for key, kind in _TEXTS.items() if kind == answer.kind)
         return _line({"call": number, key: answer.text})
     several = len(answer.outputs) > 1
     described = [_shown_output(output, nested=several) for output in answer.outputs]
     announced = f'"outputs": [{", ".join(described)}]' if several else f'"output": {described[0]}'
-    data = [native(out.data, out.dtype) for out in answer.outputs if out.data is not None]
-    end = "" if several or data else ', "data": false'
-    return b"".join([f'{{"call": {number}, {announced}{end}}}\n'.encode(), *data])
+    end = "" if several or answer.outputs[0].data is not None else ', "data": false'
+    return f'{{"call": {number}, {announced}{end}}}\n'.encode()
 
 
 def _shown_output(output: Returned, *, nested: bool) -> str:

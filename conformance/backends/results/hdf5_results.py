@@ -35,7 +35,7 @@ from conformance.backends.results.stored_values import (
 )
 from conformance.errors import ResultFileError
 from conformance.files import open_regular
-from conformance.separate_process import ProcessFailed, call_separately, seconds_to_read
+from conformance.process import ProcessFailed, call_separately, seconds_to_read
 
 FORMAT = "pooling-conformance results 1"
 OUTPUTS = ("outputs", *(f"outputs.{number}" for number in range(1, MAX_OUTPUTS)))

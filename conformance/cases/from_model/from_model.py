@@ -17,8 +17,8 @@ from conformance.errors import UsageError
 from conformance.files import folder_for, open_regular, size_of
 from conformance.operators import operator_named, operators_named, vector_of
 from conformance.operators.outcomes import is_judgeable
+from conformance.process import ProcessFailed, call_separately
 from conformance.progress import Progress
-from conformance.separate_process import ProcessFailed, call_separately
 from conformance.vector import TIERS, Tier
 from conformance.vectorfile import VectorWriter
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,24 +19,15 @@ from conformance.cases.from_model.layer import (
 )
 from conformance.dtypes import is_known, name_of
 from conformance.errors import UsageError
-from conformance.operators import OPERATORS
+from conformance.operators import OPERATORS, Attribute, Operator
 
 _MOST_BYTES = (1 << 31) - 1  # what protobuf can hold
 _LARGE = 1 << 12  # bytes of a constant that no shape depends on
 _DEEPEST = 16
-_OPERATORS = {
-    "AveragePool": "AvgPool-1",
-    "MaxPool": "MaxPool-1",
-    "GlobalAveragePool": "AdaptiveAvgPool-8",
-    "GlobalMaxPool": "MaxPool-1",
-}
-"""Operators that compute the same, by the types of nodes."""
-_AUTO_PAD = {
-    "NOTSET": "explicit",
-    "SAME_UPPER": "same_upper",
-    "SAME_LOWER": "same_lower",
-    "VALID": "valid",
-}
+_ONNX = ("", "ai.onnx")
+"""The domain of ONNX's own operators."""
+_VERSION = 22
+"""The version of ONNX's operators that the documents define."""
 
 
 def read_onnx(path: Path) -> Model:
@@ -54,6 +45,8 @@ def read_onnx(path: Path) -> Model:
         proto = onnx.ModelProto()
     if not (proto.ir_version and proto.HasField("graph") and proto.graph.node):
         raise UsageError(f"{path}: neither the XML of an OpenVINO model nor a whole ONNX model")
+    opsets = [each.version for each in proto.opset_import if _text(each.domain) in _ONNX]
+    opset = max(opsets, default=_VERSION)
     model = Model(path)
     for graph in _graphs(_inferred(proto).graph, 0):
         values = {
@@ -63,8 +56,8 @@ def read_onnx(path: Path) -> Model:
         for node in graph.node:
             kind, domain = _text(node.op_type), _text(node.domain)
             if "Pool" in kind:
-                own = kind if domain in {"", "ai.onnx"} else ""
-                read = partial(_layer, kind=own, node=node, values=values)
+                own = kind if domain in _ONNX else ""
+                read = partial(_layer, kind=own, opset=opset, node=node, values=values)
                 model.add(_text(node.name), f"{domain}.{kind}" if domain else kind, read)
     return model
 
@@ -100,57 +93,77 @@ def _graphs(graph: Any, depth: int) -> Iterator[Any]:
                     yield from _graphs(inner, depth + 1)
 
 
-def _layer(name: str, kind: str, node: Any, values: dict[str, Any]) -> Layer:
+def _layer(name: str, kind: str, opset: int, node: Any, values: dict[str, Any]) -> Layer:
     """Return a node of a kind of ONNX's own, "" for one of another domain."""
-    given = {attribute.name: attribute for attribute in node.attribute}
-    shape, dtype = _tensor(values.get(node.input[0] if node.input else ""))
-    if kind not in _OPERATORS:
+    operator = OPERATORS.get(f"ONNX-{kind}-{_VERSION}")
+    if operator is None:
         raise NotExpressible("none of the documents defines it")
-    operator = OPERATORS[_OPERATORS[kind]]
-    if operator.is_adaptive:
-        axes = len(shape) - 2 if shape is not None else 2
-        return Layer(name, operator.name, {}, shape, dtype, (1,) * axes)
-    if kind.startswith("Global"):
-        extents = shape[2:] if shape is not None else (None,)
-        if None in extents:
-            raise NotExpressible("the extents it pools over are open")
-        attributes = operator.attributes_of(_windows([*extents]))
-        return Layer(name, operator.name, attributes, shape, dtype)
-    if any(value != 1 for value in _ints(given, "dilations", [])):
-        raise NotExpressible("dilations: the documents have none")
-    kernel = _ints(given, "kernel_shape", [])
-    axes = len(kernel)
-    pads = _ints(given, "pads", [0] * (2 * axes))
-    meanings = _windows(kernel) | {
-        "strides": _ints(given, "strides", [1] * axes),
-        "pads_begin": pads[:axes],
-        "pads_end": pads[axes:],
-        "rounding": "ceil" if _int(given, "ceil_mode") else "floor",
-        "auto_pad": _auto_pad(given),
-        "include_pad": bool(_int(given, "count_include_pad")),
-    }
-    return Layer(name, operator.name, operator.attributes_of(meanings), shape, dtype)
+    known = _attributes_in(kind, opset)
+    shape, dtype = _tensor(values.get(node.input[0] if node.input else ""))
+    declared = {attribute.key: attribute for attribute in operator.attributes}
+    given: dict[str, Any] = {}
+    for each in node.attribute:
+        key = _text(each.name)
+        if key not in declared or key not in known:
+            raise NotExpressible(f"{printable(key)}: {kind} of opset {opset} has no such attribute")
+        given[key] = _value(declared[key], each)
+    layer = Layer(name, operator.name, given, shape, dtype)
+    if _keeps_last_window(operator, opset, given):
+        raise NotExpressible(
+            f"ceil_mode of opset {opset} keeps a window that starts in the padding at the end; "
+            f"{operator.name} leaves it out"
+        )
+    return layer
 
 
-def _windows(kernel: list[Any]) -> dict[str, Any]:
-    """Return windows beside each other's first cell, without pads, by role."""
-    zeros, ones = [0] * len(kernel), [1] * len(kernel)
-    return {"kernel": kernel, "strides": ones, "pads_begin": zeros, "pads_end": zeros}
+def _attributes_in(kind: str, opset: int) -> Container[str]:
+    """Return the attributes that an operator of ONNX has in an opset.
+
+    NotExpressible if it has none there, or is newer there than its document.
+    """
+    from onnx import defs  # noqa: PLC0415 - an optional dependency
+
+    try:
+        schema = defs.get_schema(kind, min(opset, defs.onnx_opset_version()), "")
+    except Exception:  # noqa: BLE001 - a type of the package's own, for an opset from a file
+        raise NotExpressible(f"opset {opset} has no {kind}") from None
+    if schema.since_version > _VERSION:
+        raise NotExpressible(f"opset {opset} defines {kind} anew; its document is of {_VERSION}")
+    return frozenset(schema.attributes)
 
 
-def _ints(given: dict[str, Any], name: str, default: list[int]) -> list[int]:
-    return within(name, list(given[name].ints)) if name in given else default
+def _value(attribute: Attribute, given: Any) -> Any:
+    """Return the value of an attribute of a node; NotExpressible for one that no document has."""
+    key = attribute.key
+    if attribute.is_list:
+        return within(key, list(given.ints))
+    if attribute.role == "exponent" and given.f:  # p was no integer in opset 1
+        if not given.f.is_integer():
+            raise NotExpressible(f"{key}={given.f:g} is no integer")
+        return within(key, [int(given.f)])[0]
+    value = _text(given.s) if isinstance(attribute.default, str) else int(given.i)
+    if attribute.values and value not in attribute.values:
+        shown = repr(printable(value)) if isinstance(value, str) else value
+        raise NotExpressible(f"{key}={shown}: must be {attribute.allowed}")
+    return value
 
 
-def _int(given: dict[str, Any], name: str) -> int:
-    return int(given[name].i) if name in given else 0
+def _keeps_last_window(operator: Operator, opset: int, given: Mapping[str, Any]) -> bool:
+    """Say whether windows of an older ceil_mode may start where version 22 ignores them.
 
-
-def _auto_pad(given: dict[str, Any]) -> str:
-    word = given["auto_pad"].s.decode("utf-8", "replace") if "auto_pad" in given else "NOTSET"
-    if word not in _AUTO_PAD:
-        raise NotExpressible(f"auto_pad={printable(word)!r}")
-    return _AUTO_PAD[word]
+    LpPool never ignores one. With same_* nothing is rounded.
+    """
+    if opset >= _VERSION or not operator.has_windows or not given.get("kernel_shape"):
+        return False
+    axes = len(given["kernel_shape"])
+    try:
+        params = operator.translate((0,) * axes, given)
+        ends = (0,) * axes if params.auto_pad != "explicit" else params.pads_end
+        axis = zip(ends, params.strides, params.spans, strict=True)
+        reaches = any(end + s > span for end, s, span in axis)
+    except ValueError:  # lists of other lengths, which are refused later
+        return False
+    return reaches and params.rounding == "ceil_torch" and not params.same
 
 
 def _tensor(kind: Any) -> tuple[tuple[Extent, ...] | None, str]:

@@ -110,14 +110,15 @@ def _neighbours(layer: CaseSpec) -> Iterator[tuple[str, CaseSpec]]:
 
 
 def _other_numbers(layer: CaseSpec) -> Iterator[tuple[str, CaseSpec]]:
-    given = layer.attributes
+    given, axes = layer.attributes, len(layer.shape) - 2
     ignored = value_of(layer, "auto_pad") not in {None, "explicit"}
     for role in NUMBERS:
         attribute = OPERATORS[layer.operator].attribute(role)
-        if attribute is None or attribute.key not in given or (ignored and "pads" in role):
+        if attribute is None or (ignored and "pads" in role):
             continue
         key = attribute.key
-        for change, values in _one_off(given[key], attribute.least):
+        now = given[key] if attribute.required else given.get(key, attribute.default_for(axes))
+        for change, values in _one_off([*now], attribute.least):
             yield f"{key} {change}", replace(layer, attributes={**given, key: values})
 
 

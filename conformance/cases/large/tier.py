@@ -20,12 +20,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from conformance.cases.large.recipe import Recipe, Run
+from conformance.cases.large.recipe import Recipe
 from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import case_of, case_spec
 from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
+from conformance.repeated import Run
 from conformance.vector import Array
 
 _BLOCKS = 5

@@ -12,16 +12,19 @@ from hashlib import blake2b
 from itertools import chain
 from math import prod
 
+from conformance.cases.sweep import chosen
 from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
+from conformance.cases.sweep.every_kind import every_kind
 from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
-from conformance.cases.sweep.ladders import ladders
-from conformance.cases.sweep.lookalikes import lookalikes
+from conformance.cases.sweep.ladders import ladders, long_rows
+from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
 from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
 from conformance.cases.sweep.sweep_model import Covered, Sweep, build
+from conformance.cases.sweep.told_apart import told_apart
 from conformance.cases.sweep.whole_sweep import whole_arrays
 from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
@@ -30,7 +33,7 @@ from conformance.operators.operator import Operator
 from conformance.progress import Progress
 from conformance.vector import TIERS, Case, Tier
 
-__all__ = ["Collection", "collect", "sweep_of"]
+__all__ = ["Collection", "collect", "of_no_array", "sweep_of"]
 
 _SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS, _GRADIENT_ROWS = 60, 12, 20, 8
 _SMOKE_CELLS = 4096
@@ -89,29 +92,47 @@ def collect(
     arrays = sweep_of(operator).arrays(strength, seed, progress)
     if max_shapes:
         return Collection(operator, _unique(few_shapes(definition, arrays, seed, max_shapes)), [])
-    apart = {
-        "special": special(definition, seed),
-        "neighbours": neighbours(definition, seed),
-        "invalid": invalid(definition),
-        "ladders": ladders(definition, seed),
-        "hard divisions": hard_divisions(definition, seed),
-        "lookalikes": lookalikes(definition, seed),
-    }
-    if definition.is_gradient:
-        apart = {what: _some(cases, _OF_GRADIENTS[what]) for what, cases in apart.items()}
     return Collection(
         operator,
-        _unique(
+        (
             case
-            for case in chain(
-                examples(definition, seed),
-                _swept(definition, arrays, tier, seed),
-                *apart.values(),
+            for case in _unique(
+                chain(
+                    examples(definition, seed),
+                    _swept(definition, arrays, tier, seed),
+                    map(_with_tier, of_no_array(definition, seed)),
+                )
             )
             if TIERS.index(case.tier) <= TIERS.index(tier)
         ),
         arrays,
     )
+
+
+def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield the cases beside the covering arrays and the worked examples."""
+    apart = {
+        "special": special(operator, seed),
+        "neighbours": neighbours(operator, seed),
+        "invalid": invalid(operator),
+        "ladders": ladders(operator, seed),
+        "hard divisions": hard_divisions(operator, seed),
+        "lookalikes": lookalikes(operator, seed),
+    }
+    if operator.is_gradient:
+        apart = {what: _some(cases, _OF_GRADIENTS[what]) for what, cases in apart.items()}
+    return chain(
+        *apart.values(),
+        told_apart(operator, seed),
+        every_kind(operator, seed),
+        of_one_checksum(operator, seed),
+        long_rows(operator, seed),
+    )
+
+
+def _with_tier(case: Case) -> Case:
+    """Return a case in the smoke tier if it is chosen for that."""
+    return replace(case, tier="smoke") if chosen.name_of(case) in chosen.NAMES else case
 
 
 def _some(cases: Iterator[Case], step: int) -> Iterator[Case]:

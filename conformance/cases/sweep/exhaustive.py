@@ -1,8 +1,8 @@
 """The exhaustive tier: a full product of small numbers on one axis, in parts.
 
 Geometry is separable, so every combination of size, kernel, stride and pads of one axis under
-every attribute is what the covering arrays sample; here nothing is left out. About a million
-cases: each part can be made alone, in any order and on any machine.
+every attribute is what the covering arrays sample; here nothing is left out. Some twenty
+million cases: each part can be made alone, in any order and on any machine.
 """
 
 from __future__ import annotations

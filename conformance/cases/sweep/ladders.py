@@ -54,6 +54,16 @@ _OF_ALL_AXES = ("positions", "kernel", "output")
 """What grows on all axes together, too: positions of a plane, cells of a window, outputs."""
 
 
+_LONG_ROWS: tuple[tuple[tuple[int, int], tuple[Line, ...]], ...] = (
+    ((1, 1), (Line(4113, 2, output=4110),)),
+    ((1, 2), (Line(4099, 3, 1, 1, 1, output=4098),)),
+    ((2, 1), (Line(4609, 2, 1, 1, output=4612),)),
+    ((1, 1), (Line(2, 2, output=1), Line(4101, 3, 1, 1, output=4101))),
+    ((1, 1), (Line(3, 2, output=2), Line(4222, 2, output=4200))),
+)
+"""Batch and channels, and each axis: rows of more than 4,096 outputs."""
+
+
 class _Rung(NamedTuple):
     """A dimension that has reached a number: the shape (N, C) and each spatial axis."""
 
@@ -66,6 +76,19 @@ def ladders(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield the cases in which a dimension is large."""
     for spec in ladder_specs(operator):
         yield build(spec, seed=seed)
+
+
+def long_rows(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield cases with more outputs in a row than the rungs have, for operators that have rows."""
+    if operator.is_gradient or not {"kernel", "output"} & operator.roles:
+        return
+    dtype, fewest = suited.floats(operator)[0], operator.axes[0]
+    for planes, lines in _LONG_ROWS:
+        every = [line.said(operator) for line in ((Line(1),) * (fewest - len(lines)) + lines)]
+        words = next(suited.word_choices(operator))
+        shape, tags = (*planes, *sizes(every)), ("large: a row of more than 4,096 outputs",)
+        numbers = {**by_role(every), **words}
+        yield build(case_spec(operator, shape, numbers, dtype, "names", tags=tags), seed=seed)
 
 
 def ladder_specs(operator: Operator) -> Iterator[CaseSpec]:

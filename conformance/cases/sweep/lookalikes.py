@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.cases.sweep.lines import Line, by_role, sizes
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of, case_spec
 from conformance.operators.operator import Operator
-from conformance.vector import Case
+from conformance.vector import Array, Case, Tier
 
 _Lists = Mapping[str, tuple[int, ...]]
 _PLAIN: _Lists = {
@@ -66,6 +67,14 @@ _SWAPPED: dict[str, tuple[_Lists, _Lists]] = {
 }
 # Element types of one width.
 _TYPES = (("float16", "bfloat16"), ("float32", "int32"), ("float64", "int64"), ("int8", "uint8"))
+# Batch and channels, and an axis.
+_ONE_CHECKSUM = (
+    ((1, 2), Line(8, 2, 2, output=3)),
+    ((2, 1), Line(7, 3, output=4)),
+    ((1, 3), Line(6, 3, 3, output=2)),
+    ((3, 2), Line(5, 2, output=2)),
+    ((2, 3), Line(9, 2, 3, output=5)),
+)
 _DATA = ("names", "negative", "integers")
 
 
@@ -83,6 +92,39 @@ def lookalikes(operator: Operator, seed: int) -> Iterator[Case]:
         calls += [call for a, b in pairs[::-1] for call in ((b, second), (a, third), (b, third))]
     for spec, pattern in calls:
         yield build(replace(spec, pattern=pattern), seed=seed)
+
+
+def of_one_checksum(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield pairs whose numbers are the same in another order, but for the first and the last.
+
+    A result that is kept under a sum of the numbers, or some of them, is taken for the other.
+    """
+    dtype = suited.plain_type(operator)
+    words = next(suited.word_choices(operator))
+    for number, (planes, line) in enumerate(_ONE_CHECKSUM):
+        tier: Tier = "standard" if number or operator.is_gradient else "smoke"
+        lines = (*(Line(1),) * (operator.axes[0] - 1), line.said(operator))
+        spec = case_spec(
+            operator, (*planes, *sizes(lines)), {**by_role(lines), **words}, dtype, "names"
+        )
+        first = build(spec, seed=seed)
+        for inputs in (first.inputs, tuple(map(_inner_reversed, first.inputs))):
+            yield case_of(
+                operator.name,
+                first.attributes,
+                inputs,
+                pattern="names",
+                tier=tier,
+                tags=("taken for one another: numbers in another order",),
+            )
+
+
+def _inner_reversed(array: Array) -> Array:
+    if array.ndim < 3:  # an output size
+        return array
+    turned = array.copy()
+    turned.flat[1:-1] = array.flat[-2:0:-1]
+    return turned
 
 
 def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:

@@ -236,6 +236,42 @@ def infinities(c: Canvas) -> Doubles:
     return np.where(_at_every_place(c), infinity, c.integers(-8, 8))
 
 
+def contrasts(c: Canvas) -> Doubles:
+    """About one number a window among zeros, far larger or smaller than that of the next one.
+
+    What is computed over more than a window loses the small ones, and so do narrower types. Of
+    some magnitudes, the fifth powers stay in the range of the type.
+    """
+    return _far_apart(c, c.window_cells)
+
+
+def magnitudes(c: Canvas) -> Doubles:
+    """Every number far larger or smaller than the next one."""
+    return _far_apart(c, 1)
+
+
+def _far_apart(c: Canvas, cells: int) -> Doubles:
+    """Fill one of so many cells, each time with another magnitude."""
+    plane = prod(c.shape[1:])
+    cell = np.arange(plane)
+    apart = min(cells, plane)
+    nearby = cell // apart
+    at = (c.bits.reshape(c.shape[0], -1)[:, nearby * apart] >> np.uint64(24)) % np.uint64(apart)
+    marked = (cell % apart == at).reshape(c.shape)
+    turn = (np.arange(c.shape[0])[:, np.newaxis] + nearby).reshape(c.shape)
+    share = np.array([-0.17, 0.9, -0.45, 0.17, -0.9, 0.0, 0.3])[turn % 7]
+    fraction = c.integers(0, 2 ** min(c.fmt.precision - 1, 30) - 1) * 4 * c.fmt.unit
+    sign = np.where(c.bits >> np.uint64(60) & np.uint64(1), -1.0, 1.0)
+    exponent = np.rint(share * np.log2(c.fmt.largest)).astype(np.int64)
+    return np.where(marked, sign * np.ldexp(1.0 + fraction, exponent), 0.0)
+
+
+def near_largest(c: Canvas) -> Doubles:
+    """Numbers near both ends of the range: two of them have a norm beyond it."""
+    sign = np.where(c.bits & np.uint64(4), -1.0, 1.0)
+    return sign * c.fmt.largest * (c.integers(0, 3) / 64.0 + 0.90625)
+
+
 def _at_every_place(c: Canvas) -> npt.NDArray[np.bool_]:
     """Mark the first, middle and last cell of every plane, and every place of a window."""
     marked = _spread(c, 0).reshape(c.shape[0], -1)
@@ -275,15 +311,21 @@ _PATTERNS: dict[str, Callable[[Canvas], Doubles]] = {
         signed_zeros,
         nan_encodings,
         infinities,
+        contrasts,
+        magnitudes,
+        near_largest,
     )
 }
 
 SPECIAL_PATTERNS = ("names", "edges", "signed-zeros", "nan-encodings", "infinities")
 """Patterns of special kernels and of large dimensions: the covering arrays have the others."""
+FURTHER_PATTERNS = ("contrasts", "magnitudes", "near-largest")
+"""Patterns of the cases of every kind of number alone."""
 AVERAGE_PATTERNS = tuple(
     name
     for name in _PATTERNS
-    if name not in {"extremes", "all-minus-infinity", "lowest", *SPECIAL_PATTERNS}
+    if name
+    not in {"extremes", "all-minus-infinity", "lowest", *SPECIAL_PATTERNS, *FURTHER_PATTERNS}
 )
 NORM_PATTERNS = tuple(name for name in AVERAGE_PATTERNS if name != "overflow")
 """A norm overflows where a mean does not, and a bound says nothing where it is about to."""
@@ -294,6 +336,7 @@ MAXIMUM_PATTERNS = tuple(
     not in {
         *("ones", "cancellation", "spikes", "sign-changes", "ties", "overflow"),
         *SPECIAL_PATTERNS,
+        *FURTHER_PATTERNS,
     }
 )
 INTEGER_PATTERNS = ("index", "negative", "integers", "zeros", "extremes", "lowest")

@@ -11,24 +11,26 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of
-from conformance.dtypes import dtype_of
-from conformance.operators.operator import Example, Operator
-from conformance.vector import Case
+from conformance.operators.examples import Example
+from conformance.operators.operator import Operator
+from conformance.vector import Array, Case
 
 
 def examples(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield every worked example of a document, provenance printed, in the smoke tier."""
     for example in operator.examples:
-        given = example.data is not None
-        case = _of_numbers(operator, example) if given else _filled(operator, example, seed)
+        given = example.printed_data
+        case = (
+            _filled(operator, example, seed)
+            if given is None
+            else _of_numbers(operator, example, given)
+        )
         yield replace(
             case, tier="smoke", source=example.source, provenance="printed", tags=example.tags
         )
 
 
-def _of_numbers(operator: Operator, example: Example) -> Case:
-    channel = np.array(example.data, dtype_of(example.dtype))
-    data = channel.reshape(example.shape or (1, 1, *channel.shape))
+def _of_numbers(operator: Operator, example: Example, data: Array) -> Case:
     size = (np.array(example.output_size, np.int64),) if operator.is_adaptive else ()
     return case_of(operator.name, example.attributes, (data, *size), pattern=example.pattern)
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 
-from conformance.diagnosis.elements import layout_of
+from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.slips import cells, values
 from conformance.diagnosis.slips.slip import Slip
 from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
 from conformance.reference.rounding import Doubles, widen
+from conformance.vector import Vector
 
 _MOST = 3
 """Numbers of a kind, at most."""
@@ -29,20 +30,29 @@ Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
 """Numbers made of what was returned, what was expected, and the divisors."""
 
 
-def of_common_numbers(samples: Sequence[Sample]) -> Iterator[Fault]:
-    """Yield slips in which numbers occur that many wrong elements have in common."""
+def of_common_numbers(
+    samples: Sequence[Sample], readings: Callable[[Vector], Mapping[str, str]]
+) -> Iterator[Fault]:
+    """Yield slips in which numbers occur that many wrong elements have in common.
+
+    `readings` says which ones the backend follows on a vector.
+    """
     for number, (kind, _) in enumerate(_KINDS):
-        seen = Counter(chain.from_iterable(_numbers(sample, kind) for sample in samples))
+        seen = Counter(
+            chain.from_iterable(
+                _numbers(sample, layout_of(sample.vector, readings(sample.vector)), kind)
+                for sample in samples
+            )
+        )
         for value, count in seen.most_common(_MOST):
             if count >= _FEWEST:
                 yield from _faults_of(number, value)
 
 
-def _numbers(sample: Sample, kind: Kind) -> list[float]:
+def _numbers(sample: Sample, layout: Layout, kind: Kind) -> list[float]:
     """Return the numbers of a kind that occur in the wrong elements of a failure."""
     if sample.wrong is None or sample.outputs is None or not sample.wrong.any():
         return []
-    layout = layout_of(sample.vector, {})
     if layout.plan is None or layout.shape != sample.wrong.shape:
         return []
     exact = kind is _returned
@@ -82,7 +92,7 @@ _KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Slip]]], ...] = (
 )
 
 
-@cache
+@lru_cache(maxsize=1024)  # numbers are those of a backend: there is no end of them
 def _faults_of(kind: int, value: float) -> tuple[Fault, ...]:
     words = f"{value:g}"
     made = _KINDS[kind][1](value, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from time import thread_time
 
@@ -86,7 +86,7 @@ def _alternatives(
 ) -> list[Together]:
     """Return the slips that reproduce most of some failures, alone or together with the first."""
     sample = sorted(thinned(left, _HELD_AGAINST), key=_as_seed)
-    of_common = (*of_common_numbers(sample),)
+    of_common = (*of_common_numbers(sample, planting.readings),)
     counts: dict[Together, int] = {}
     for seed in thinned(sample[: len(sample) // 2 + 1], _SEEDS):
         operator = operator_named(seed.vector.case.operator)
@@ -124,7 +124,7 @@ def _reduction(vector: Vector) -> str:
     return operator_named(vector.case.operator).reduction.name
 
 
-@cache  # what is planted is known by its identity
+@lru_cache(maxsize=4096)  # what is planted is known by its identity; learned ones have no end
 def _of_reduction(slip: Fault, reduction: str) -> Fault:
     words = f"{slip.summary}, where the reduction is {reduction}"
     return replace(slip, summary=words, needs=replace(slip.needs, reduction=reduction))
@@ -161,7 +161,7 @@ def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
     sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
     sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_as_seed)
     until = thread_time() + _SECONDS
-    every = (*slips(), *of_common_numbers(sample)) if sample else ()
+    every = (*slips(), *of_common_numbers(sample, planting.readings)) if sample else ()
     candidates = [_instead(slip, planting) for slip in every]
     for failure in sample:
         layout = layout_of(failure.vector, planting.readings(failure.vector))

@@ -9,6 +9,7 @@ from conformance.errors import UsageError
 from conformance.faults.catalogue import (
     adaptive,
     arithmetic,
+    beyond_windows,
     cells,
     dilations,
     divisor,
@@ -47,6 +48,7 @@ _TOPICS = (
     indices,
     arithmetic,
     norms,
+    beyond_windows,
     encodings,
     output,
     sizes,

@@ -14,11 +14,13 @@ from conformance.faults.catalogue import adaptive, cells, dilations, divisor, ge
 from conformance.faults.catalogue import whole_plane as whole
 from conformance.faults.catalogue.building_blocks import Behaviour, Faults, Replaces
 from conformance.faults.catalogue.values import (
+    SPANS,
     Change,
     Mask,
     beyond_groups,
     entries,
     in_doubles,
+    in_fixed_point_of,
     rounded_to,
 )
 from conformance.operators.clause import StepWrap
@@ -32,7 +34,7 @@ from conformance.vector import Array
 
 _EVERY = Needs(gradient=True)
 _OVERLAPPING = _EVERY & Needs(some=("kernel", "output"))  # a cell may be in several windows
-_NOT_OF_NORMS = _EVERY & Needs(without=("exponent",))  # where infinities are undefined
+_NOT_OF_NORMS = _EVERY & Needs(powers=False)  # where infinities are undefined
 _AVERAGE = Needs(gradient=True, reduction="gradient of average")
 _MAXIMUM = Needs(gradient=True, reduction="gradient of maximum")
 _NORM = Needs(gradient=True, reduction="gradient of norm")
@@ -264,6 +266,19 @@ def added_in(kind: str, wide: tuple[str, ...]) -> Terms:
     return change
 
 
+def _differences_of_running_sums(shares: Shares, _gathered: Gathered) -> Shares:
+    """Add what all cells of a plane get in one running sum, and take differences."""
+    order, name = np.argsort(shares.cells, kind="stable"), name_of(shares.values.dtype)
+    kind = np.dtype(np.float64 if name == "float64" else np.float32)
+    given = (widen(shares.values) / shares.divisor).astype(kind)
+    running = np.zeros((len(given), len(order) + 1), kind)
+    np.cumsum(given[:, order], axis=1, dtype=kind, out=running[:, 1:])
+    starts = first_of_each(shares.cells[order])
+    sums = np.zeros(given.shape)
+    sums[:, order[starts]] = running[:, np.append(starts[1:], len(order))] - running[:, starts]
+    return replace(shares, values=narrow(sums, name), divisor=np.ones(len(order), np.int64))
+
+
 # Gradients of outputs ----------------------------------------------------------------------------
 
 
@@ -366,6 +381,13 @@ class _OtherNorm(Gradient):
         with np.errstate(all="ignore"):
             share = self.share(widen(terms.data), np.exp2(norm), terms.p)
             return _shares_of(terms, widen(terms.gradient) * share)
+
+
+def _scaled_by_tensor(cells: Array, norms: Array, p: int) -> Array:
+    """Divide cells and norms by the largest magnitude of all before powers are taken."""
+    scale = SPANS[0].largest(cells).item()
+    powers: Array = np.abs(cells / scale) ** (p - 1) * (norms / scale) ** (1.0 - p)
+    return np.sign(cells) * powers
 
 
 def _name(shares: Shares) -> str:
@@ -493,6 +515,15 @@ FAULTS: Faults = {
         in_doubles(lambda wide: np.where(wide < 0, 0.0, wide)),
     ),
     "gradient-sign-lost": _given("the gradient of the output loses its sign", np.abs),
+    **{
+        f"gradient-in-fixed-point-of-{span.name}": _given(
+            "the gradient of the output is rounded to multiples of the last bit of the largest "
+            f"number of {span.words}",
+            in_fixed_point_of(span),
+            _EVERY if span.name != "plane" else _OVERLAPPING,
+        )
+        for span in SPANS
+    },
     "gradient-clipped": _given(
         "gradients of the output are clipped to -1 to 1",
         in_doubles(lambda wide: np.clip(wide, -1.0, 1.0)),
@@ -583,6 +614,11 @@ FAULTS: Faults = {
         ),
         _AVERAGE,
     ),
+    "gradient-running-sums": _terms(
+        "what cells get is taken as differences of a running sum over a plane",
+        _differences_of_running_sums,
+        _AVERAGE & Needs(some=("kernel", "output")),
+    ),
     # Maxima.
     "gradient-ties-doubled": _terms(
         "the chosen of several equal maxima gets its gradient twice", _ties_doubled, _MAXIMUM
@@ -632,6 +668,11 @@ FAULTS: Faults = {
     "gradient-times-p": _of_norms(
         "the gradient of a norm is p times too large",
         lambda x, norm, p: p * np.sign(x) * (np.abs(x) / norm) ** (p - 1),
+    ),
+    "gradient-of-norm-scaled-by-tensor": _of_norms(
+        "cells and norms are divided by the largest magnitude of the whole tensor before powers "
+        "are taken",
+        _scaled_by_tensor,
     ),
     "gradient-of-2-norm": _of_norms(
         "the gradient is that of p = 2, whatever p",

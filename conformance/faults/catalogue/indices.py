@@ -261,6 +261,12 @@ def _is_nan(first: Array) -> Any:
     return np.isnan(widen(first)) if is_float(first) else np.zeros(first.shape, np.bool_)
 
 
+def _is_lowest_integer(first: Array) -> Any:
+    return (
+        np.zeros(first.shape, np.bool_) if is_float(first) else first == np.iinfo(first.dtype).min
+    )
+
+
 def _of_first(axis: int) -> Callable[..., Array]:
     """Return the indices of the first batch or channel for all."""
     return lambda right, *_: np.broadcast_to(right.take([0], axis), right.shape).copy()
@@ -505,6 +511,11 @@ FAULTS: Faults = {
     ),
     "index-of-nan-missing": _returned("the index -1 where the maximum is NaN", _where(_is_nan, -1)),
     "index-of-nan-zero": _returned("the index 0 where the maximum is NaN", _where(_is_nan, 0)),
+    "index-of-lowest-integer-missing": _returned(
+        "the index -1 where the maximum is the lowest integer",
+        _where(_is_lowest_integer, -1),
+        needs=INDEXED & INTEGERS,
+    ),
     "index-of-largest-number": _chosen_by(
         "the index of the largest number where the maximum is NaN", nan_as(-np.inf)
     ),

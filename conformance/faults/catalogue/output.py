@@ -93,9 +93,7 @@ FAULTS: Faults = {
     "output-clamped": _returned(
         "infinite results replaced by the largest finite number", clamped_to_finite(np.isinf)
     ),
-    "output-negated": _returned(
-        "the sign of the output lost", np.abs, needs=Needs(without=("exponent",))
-    ),
+    "output-negated": _returned("the sign of the output lost", np.abs, needs=Needs(powers=False)),
     "further-outputs-zero": Behaviour(
         "outputs after the first left at 0", FURTHER, _further(np.zeros_like)
     ),

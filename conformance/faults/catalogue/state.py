@@ -240,6 +240,18 @@ FAULTS: Faults = {
             lambda right, gathered, _: (right.shape, right.dtype, gathered.data.flat[0].tobytes()),
         ),
     ),
+    "first-output-kept-by-sum": _kept(
+        "the output of an earlier call with the same attributes and sum of cells returned",
+        EVERY,
+        _first_kept(
+            "reduce",
+            lambda right, gathered, _: (
+                *_numbers(gathered.params),
+                *(right.shape, right.dtype, gathered.params.exponent),
+                int(gathered.data.view(f"u{right.itemsize}").sum(dtype=np.uint64)),
+            ),
+        ),
+    ),
     "last-output-left-from-previous-call": _kept(
         "the last output of several in a row left from the previous call",
         SPREAD,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import name_of
+from conformance.dtypes import float_format, name_of
 from conformance.faults.catalogue.building_blocks import Replaces, after, before
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
@@ -82,6 +82,45 @@ def first_of_planes(data: Array) -> Array:
     return data.reshape(*data.shape[:2], -1)[:, :, 0].reshape(
         *data.shape[:2], *[1] * (data.ndim - 2)
     )
+
+
+# What is outside of a window --------------------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """A part of data (N, C, d1..dr) that is computed over at once: the first of its axes."""
+
+    name: str
+    words: str
+    first_axis: int
+
+    def largest(self, data: Array) -> Array:
+        """Return the largest finite magnitude of each part, 1 where there is none but zero."""
+        wide = np.abs(widen(data))
+        axes = tuple(range(self.first_axis, data.ndim))
+        most = np.where(np.isfinite(wide), wide, 0.0).max(axes, keepdims=True, initial=0.0)
+        return np.where(most > 0, most, 1.0)
+
+
+SPANS = (
+    Span("tensor", "the whole tensor", 0),
+    Span("batch", "its batch", 1),
+    Span("plane", "its plane", 2),
+)
+
+
+def in_fixed_point_of(span: Span) -> Change:
+    """Round data to multiples of the last bit of the largest magnitude of a part."""
+
+    def change(data: Array) -> Array:
+        bits = max(24, float_format(name_of(data.dtype)).precision)
+        unit = 2.0 ** (np.ceil(np.log2(span.largest(data))) - bits)
+        wide = widen(data)
+        with np.errstate(all="ignore"):
+            rounded = np.where(np.isfinite(wide), np.rint(wide / unit) * unit, wide)
+        return narrow(np.where(unit > 0, rounded, wide), name_of(data.dtype))
+
+    return of_floats(change)
 
 
 # Masks -------------------------------------------------------------------------------------------

@@ -18,9 +18,10 @@ from conformance.backends.answer import (
     Answer,
     Returned,
 )
-from conformance.backends.program import Launch, python_worker, transport
+from conformance.backends.program import Launch, python_worker
 from conformance.backends.program.program import Program
 from conformance.errors import UsageError
+from conformance.process import transport
 
 MEAN = Answer(ARRAY, (Returned("float32", (1, 1, 1), np.float32(15.5).tobytes()),))
 

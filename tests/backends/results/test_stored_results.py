@@ -434,7 +434,9 @@ class TestFile:
         """Another process than the user's asks HDF5 where everything is."""
         _, refused = file
         monkeypatch.setattr(hdf5_results, "places_in", crash)
-        assert refused().endswith("r.h5: damaged (the HDF5 library crashed (SIGSEGV) on it)")
+        assert refused().endswith(
+            "r.h5: damaged (the HDF5 library crashed with signal SIGSEGV (11) on it)"
+        )
 
     def test_a_file_that_changes_meanwhile_is_refused(self, file, tmp_path):
         """Elsewhere in it may be something else by now."""

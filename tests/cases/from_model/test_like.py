@@ -16,7 +16,7 @@ from conformance.cases.from_model import from_model, generate_like
 from conformance.cases.from_model.concrete import concrete, exact_shape
 from conformance.cases.from_model.layer import Layer, NotExpressible
 from conformance.cases.from_model.perturbations import cases
-from conformance.cases.sweep.sweep_model import build
+from conformance.cases.sweep.sweep_model import CaseSpec, build
 from conformance.cli import main
 from conformance.dtypes import INTEGERS
 from conformance.errors import UsageError
@@ -376,7 +376,7 @@ class TestCommand:
     def test_reading_that_crashes_or_goes_on_is_one_line(self, model, tmp_path, monkeypatch):
         """As ONNX does over functions of functions, and over some graphs."""
         monkeypatch.setattr(from_model, "_SECONDS", 0.2)
-        for read, why in ((sleep_over, "took more than"), (crash, "crashed .SIGSEGV")):
+        for read, why in ((sleep_over, "took more than"), (crash, "crashed with signal SIGSEGV")):
             monkeypatch.setattr(from_model, "read_model", read)
             with pytest.raises(UsageError, match=rf"model\.xml: no model .* {why}"):
                 generate_like(tmp_path / "v", [model])
@@ -386,3 +386,10 @@ class TestCommand:
         (tmp_path / "m.xml").write_text('<net><layers><layer type="Relu"/></layers></net>')
         with pytest.raises(UsageError, match=r"m\.xml: no pooling layers"):
             generate_like(tmp_path / "v", [tmp_path / "m.xml"])
+
+
+def test_numbers_that_a_layer_leaves_out_are_varied_from_their_defaults():
+    """A document with defaults has neighbours in all of its attributes, as one without."""
+    layer = CaseSpec("ONNX-MaxPool-22", {"kernel_shape": [2, 2]}, (1, 1, 9, 9), "float32", "")
+    changes = {variant.change for variant in cases(layer)}
+    assert {"kernel_shape +1", "strides +1", "dilations +1", "pads +1"} <= changes

@@ -15,6 +15,7 @@ from conformance.cases.from_model.concrete import concrete
 from conformance.cases.from_model.from_model import read_model
 from conformance.cases.from_model.layer import NotExpressible
 from conformance.errors import UsageError
+from conformance.operators import OPERATORS
 
 onnx = pytest.importorskip("onnx")
 pytestmark = pytest.mark.needs_engine("onnx")
@@ -37,42 +38,66 @@ def graph(*nodes, shape=("N", 8, 14, 15), element=FLOAT):
 
 @pytest.fixture
 def read(tmp_path):
-    """Return what reads a graph from a file."""
+    """Return what reads a graph of an opset from a file."""
 
-    def read(of, name="model.onnx"):
-        onnx.save(helper.make_model(of), tmp_path / name)
+    def read(of, name="model.onnx", opset=22):
+        imports = [helper.make_opsetid("", opset)]
+        onnx.save(helper.make_model(of, opset_imports=imports), tmp_path / name)
         return read_model(tmp_path / name)
 
     return read
 
 
-def test_average(read):
-    """Pads are begins then ends, what counts padding is the opposite of excluding it."""
-    given = {"pads": [1, 0, 0, 2], "ceil_mode": 1, "count_include_pad": 1, "strides": [2, 1]}
-    (found,) = read(graph(node("AveragePool", kernel_shape=[2, 3], **given))).layers
-    assert (found.operator, found.shape, found.dtype) == ("AvgPool-1", (None, 8, 14, 15), "float32")
-    assert found.attributes == {
-        "kernel": [2, 3],
-        "strides": [2, 1],
-        "pads_begin": [1, 0],
-        "pads_end": [0, 2],
-        "rounding_type": "ceil",
-        "auto_pad": "explicit",
-        "exclude_pad": False,
-    }
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("AveragePool", {"pads": [1, 0, 0, 2], "ceil_mode": 1, "count_include_pad": 1}),
+        ("AveragePool", {"strides": [2, 1], "dilations": [2, 3]}),
+        ("MaxPool", {"auto_pad": "SAME_LOWER", "storage_order": 1}),
+        ("LpPool", {"p": 3, "strides": [1, 2]}),
+        ("LpPool", {}),
+    ],
+)
+def test_a_node_is_an_operator_of_onnx_with_its_own_attributes(read, kind, given):
+    """What the node leaves out has the default of the document."""
+    attributes = {"kernel_shape": [2, 3], **given}
+    (found,) = read(graph(node(kind, **attributes))).layers
+    assert found.operator == f"ONNX-{kind}-22"
+    assert (found.attributes, found.shape) == (attributes, (None, 8, 14, 15))
+    assert concrete(found).shape == (1, 8, 14, 15)
 
 
-def test_defaults_of_onnx(read):
-    """Strides of one and no pads, although our documents have no such defaults."""
-    (found,) = read(graph(node("MaxPool", kernel_shape=[2, 2], auto_pad="SAME_LOWER"))).layers
-    assert found.attributes == {
-        "kernel": [2, 2],
-        "strides": [1, 1],
-        "pads_begin": [0, 0],
-        "pads_end": [0, 0],
-        "rounding_type": "floor",
-        "auto_pad": "same_lower",
-    }
+@pytest.mark.parametrize("kind", ["GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"])
+def test_global_pooling(read, kind):
+    """It needs no extents; those that are open are chosen."""
+    (found,) = read(graph(node(kind), shape=("N", 8, "h", "w"))).layers
+    assert (found.operator, found.attributes) == (f"ONNX-{kind}-22", {})
+    assert concrete(found).shape == (1, 8, 7, 7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "opset", "given"),
+    [
+        ("AveragePool", 1, {"pads": [1, 1, 1, 1]}),
+        ("AveragePool", 7, {"count_include_pad": 1}),
+        ("AveragePool", 10, {"ceil_mode": 1, "kernel_shape": [3, 3], "strides": [2, 2]}),
+        ("MaxPool", 8, {"storage_order": 1}),
+        ("MaxPool", 12, {"ceil_mode": 1, "pads": [1] * 4, "auto_pad": "SAME_UPPER"}),
+        ("LpPool", 18, {"ceil_mode": 1, "pads": [1] * 4, "dilations": [2, 2]}),
+        ("GlobalMaxPool", 1, {}),
+    ],
+)
+def test_an_older_opset_that_means_the_same_is_read_as_version_22(read, kind, opset, given):
+    """Whatever its version had already."""
+    attributes = {} if kind.startswith("Global") else {"kernel_shape": [2, 2], **given}
+    (found,) = read(graph(node(kind, **attributes)), opset=opset).layers
+    assert (found.operator, found.attributes) == (f"ONNX-{kind}-22", attributes)
+
+
+def test_an_exponent_that_was_no_integer(read):
+    """In opset 1, p was a float: 3.0 is 3."""
+    (found,) = read(graph(node("GlobalLpPool", p=3.0)), opset=1).layers
+    assert found.attributes == {"p": 3}
 
 
 def test_shapes_are_inferred(read):
@@ -80,14 +105,6 @@ def test_shapes_are_inferred(read):
     first = helper.make_node("MaxPool", ["x"], ["z"], kernel_shape=[3, 3], strides=[2, 2])
     second = helper.make_node("AveragePool", ["z"], ["y"], kernel_shape=[2, 2])
     assert read(graph(first, second)).layers[1].shape == (None, 8, 6, 7)
-
-
-def test_global_pooling(read):
-    """The average over everything has an output of one cell, the maximum a kernel of all."""
-    (average,) = read(graph(node("GlobalAveragePool"))).layers
-    (maximum,) = read(graph(node("GlobalMaxPool"))).layers
-    assert (average.operator, average.output_size) == ("AdaptiveAvgPool-8", (1, 1))
-    assert maximum.attributes["kernel"] == [14, 15]
 
 
 def test_nodes_of_branches(read):
@@ -102,22 +119,49 @@ def test_nodes_of_branches(read):
     assert len(read(graph(chosen)).layers) == 2
 
 
+_MAX, _KERNEL = "MaxPool", {"kernel_shape": [2, 2]}
+
+
 @pytest.mark.parametrize(
-    ("made", "kind", "why"),
+    ("made", "opset", "kind", "why"),
     [
-        (node("LpPool", kernel_shape=[2, 2]), "LpPool", "none of the documents"),
-        (node("MaxPool", kernel_shape=[2, 2], dilations=[2, 1]), "MaxPool", "dilations"),
-        (node("NhwcMaxPool", domain="com.microsoft"), "com.microsoft.NhwcMaxPool", "none of the"),
-        (node("MaxPool", kernel_shape=[2, 2], auto_pad="SAME"), "MaxPool", "auto_pad='SAME'"),
-        (node("MaxPool", kernel_shape=[2**40, 2]), "MaxPool", "above 1,048,576"),
+        (node("NhwcMaxPool", domain="com.microsoft"), 22, "com.microsoft.NhwcMaxPool", "none of"),
+        (node("MaxRoiPool", pooled_shape=[2, 2]), 22, "MaxRoiPool", "none of the documents"),
+        (node(_MAX, auto_pad="SAME", **_KERNEL), 22, _MAX, "auto_pad='SAME'"),
+        (node(_MAX, ceil_mode=2, **_KERNEL), 22, _MAX, "ceil_mode=2: must be"),
+        (node(_MAX, kernel_shape=[2**40, 2]), 22, _MAX, "above 1,048,576"),
+        (node(_MAX, count_include_pad=1, **_KERNEL), 22, _MAX, "has no such attribute"),
+        (
+            node("AveragePool", dilations=[2, 2], **_KERNEL),
+            18,
+            "AveragePool",
+            "dilations: AveragePool of opset 18 has no such attribute",
+        ),
+        (node("LpPool", ceil_mode=1, **_KERNEL), 11, "LpPool", "ceil_mode: LpPool of opset 11"),
+        (node(_MAX, storage_order=1, **_KERNEL), 7, _MAX, "storage_order: MaxPool of opset 7"),
+        (node("GlobalLpPool", p=1.5), 1, "GlobalLpPool", "p=1.5 is no integer"),
+        (node("GlobalLpPool"), 0, "GlobalLpPool", "opset 0 has no GlobalLpPool"),
+        (
+            node(_MAX, ceil_mode=1, pads=[1] * 4, strides=[2, 2], **_KERNEL),
+            12,
+            _MAX,
+            "ceil_mode of opset 12 keeps a window that starts in the padding at the end",
+        ),
     ],
-    ids=["kind", "dilations", "domain", "word", "large"],
 )
-def test_what_has_no_words_here_is_named(read, made, kind, why):
+def test_what_no_document_says_is_named(read, made, opset, kind, why):
     """It is left out with its kind and the reason."""
-    (skipped,) = read(graph(made)).skipped
+    (skipped,) = read(graph(made), opset=opset).skipped
     assert skipped.kind == kind
     assert why in skipped.why
+
+
+def test_a_version_that_is_newer_than_the_document_is_named(read, monkeypatch):
+    """What it changes nobody has read."""
+    monkeypatch.setattr(onnx_model, "_VERSION", 12)
+    monkeypatch.setattr(onnx_model, "OPERATORS", {"ONNX-MaxPool-12": OPERATORS["ONNX-MaxPool-22"]})
+    (skipped,) = read(graph(node("MaxPool", kernel_shape=[2, 2]))).skipped
+    assert skipped.why == "opset 22 defines MaxPool anew; its document is of 12"
 
 
 def test_unknown_types_and_extents_are_named(read):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cases.large import Limits, Recipe, Run, differences, groups, recipes
-from conformance.cases.large.recipe import large_shape
+from conformance.cases.large import Limits, Recipe, differences, recipes
 from conformance.operators import evaluate
+from conformance.repeated import Run, groups, large_shape
 from conformance.vector import Case, outputs_of
 
 SMALL = Limits(index=1 << 13, count=1 << 4, exact=1 << 8)

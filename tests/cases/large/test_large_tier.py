@@ -6,6 +6,7 @@ import re
 from math import prod
 
 import pytest
+from support.large_cases import result_of
 from support.wrapping import (
     counting,
     dividing,
@@ -19,7 +20,6 @@ from support.wrapping import (
 )
 
 from conformance.cases.large import Limits, differences, recipe_named, recipes
-from conformance.check.large_judge import judged
 from conformance.errors import UsageError
 
 SIZES = {
@@ -111,7 +111,7 @@ WIDE = [
 def verdicts(backend, kinds=None):
     """Return the verdict on each recipe of some kinds, of all by default."""
     return {
-        recipe.id: judged(recipe, backend).result.verdict
+        recipe.id: result_of(recipe, backend).verdict
         for recipe in TIER
         if kinds is None or recipe.what in kinds
     }
@@ -161,7 +161,7 @@ def test_narrow_indices_are_caught_though_values_are_right(signed):
     backend = returning_indices(wrapped(BITS, signed=signed))
     recipe = next(recipe for recipe in TIER if recipe.what == what)
 
-    assert judged(recipe, backend).result.worst.output == "indices"
+    assert result_of(recipe, backend).worst.output == "indices"
 
 
 @pytest.mark.parametrize("backend", WIDE, ids=range(len(WIDE)))

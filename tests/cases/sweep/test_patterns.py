@@ -9,6 +9,7 @@ import pytest
 
 from conformance.cases.sweep.patterns import (
     AVERAGE_PATTERNS,
+    FURTHER_PATTERNS,
     MAXIMUM_PATTERNS,
     OF_INTEGERS,
     SPECIAL_PATTERNS,
@@ -26,7 +27,7 @@ def filled(pattern, name, shape=SHAPE, window_cells=6, key="key", seed=0):
 
 
 @pytest.mark.parametrize("name", FLOATS)
-@pytest.mark.parametrize("pattern", [*EVERY, *SPECIAL_PATTERNS])
+@pytest.mark.parametrize("pattern", [*EVERY, *SPECIAL_PATTERNS, *FURTHER_PATTERNS])
 def test_every_pattern_fills_every_float_type(pattern, name):
     """A pattern gives an array of the asked shape and type."""
     data = filled(pattern, name)
@@ -172,3 +173,22 @@ def test_infinities_and_zeros_have_both_signs():
     zeros = filled("signed-zeros", "float16")
     assert set(np.signbit(zeros[zeros == 0]).tolist()) == {False, True}
     assert (zeros <= 0).all()
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_contrasts_are_one_number_a_window_and_far_apart(name):
+    """Some number of a plane is above the root of the range, and some below its inverse."""
+    data = np.abs(widen(filled("contrasts", name, (1, 7, 8, 9), window_cells=9)))
+    root = float_format(name).largest ** 0.5
+    for plane in data.reshape(7, -1):
+        assert np.count_nonzero(plane) == 8
+        assert plane.max() > root
+        assert plane[plane > 0].min() < 1 / root
+
+
+def test_numbers_near_the_largest_are_finite_and_their_norms_are_not():
+    """Two of them have a 3-norm beyond the range."""
+    for name in FLOATS:
+        data = np.abs(widen(filled("near-largest", name))) / float_format(name).largest
+        assert data.max() < 1
+        assert data.min() * 2 ** (1 / 3) > 1.1

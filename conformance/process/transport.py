@@ -1,7 +1,8 @@
 """A program in a process of its own: its pipes, one deadline, and how it ends.
 
-Workers, `exec:` programs and `conformance probe` use it alike; what the bytes mean is in
-`protocol`. Needs pipes that can be polled, and process groups: Linux or macOS.
+All that this package starts is started here: workers, `exec:` programs, `conformance probe`, calls
+in a process of their own, installers. Needs pipes that can be polled, and process groups: Linux or
+macOS.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, sleep
 
-from conformance.backends.program.launch import Launch
 from conformance.errors import UsageError
+from conformance.process.launch import Launch
 
 _CHUNK = 1 << 16
 _PIPE = 1 << 20
@@ -26,7 +27,8 @@ _TICK = 0.1
 """Seconds between looks at a silent program: its children may hold its pipes open."""
 _GRACE = 1.0
 """Seconds that a program has to exit after its pipes are closed."""
-
+_LOOK = 0.01
+"""Seconds between looks at a group of processes that were killed."""
 
 # Waits at a pipe from this process, and kills the group when that ends.
 _WATCHDOG = ("/bin/sh", "-c", 'trap "" HUP INT TERM; read -r _ || kill -s KILL -- "-$1"', "watch")
@@ -265,16 +267,18 @@ class Transport:
 
     # The end ----------------------------------------------------------------------------------
 
-    def finish(self, seconds: float) -> int:
+    def finish(self, seconds: float | None) -> int:
         """Close its input, read on until it exits and return its exit status.
 
-        Raises Silent if it does not exit within some seconds after its output has ended.
+        `received` has the last of its output then. Raises Silent if it does not exit within some
+        seconds after its output has ended; None is no limit.
         """
         self._close_input()
         self.allow(seconds)
         with suppress(Ended):
-            while len(self.received) < _PIPE:
+            while True:
                 self.wait()
+                del self.received[:-_PIPE]
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -308,6 +312,14 @@ class Transport:
             self._watchdog.communicate()
         for pipe in self._pipes:
             pipe.close()
+
+    def wait_for_group(self) -> None:
+        """Wait a short while until all that was killed has ended: it may write until then."""
+        deadline = monotonic() + _GRACE
+        with suppress(ProcessLookupError, PermissionError):
+            while monotonic() < deadline:
+                os.killpg(self._process.pid, 0)
+                sleep(_LOOK)
 
     def _close_input(self) -> None:
         self._stop_polling(self._in)
@@ -349,6 +361,8 @@ def _started(launch: Launch) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env={**os.environ, **launch.environment},
+            pass_fds=launch.descriptors,
             bufsize=0,
             start_new_session=True,  # no Ctrl-C of the terminal, and a group to kill
         )

@@ -8,7 +8,7 @@ import pytest
 from support.processes import wait_for_end
 
 from conformance.backends.program import Launch
-from conformance.backends.program.transport import Ended, Silent, Transport, status_in_words
+from conformance.process.transport import Ended, Silent, Transport, status_in_words
 
 
 @contextmanager

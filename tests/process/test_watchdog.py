@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.backends.program import transport
-from conformance.backends.program.transport import watchdog
+from conformance.process import transport
+from conformance.process.transport import watchdog
 
 DEAF = """
 trap "" HUP INT TERM
@@ -57,7 +57,7 @@ def watching(group):
     """Yield a process that watches a group, and the number of the shell that it does it with."""
     script = """if True:
         import sys, time
-        from conformance.backends.program.transport import watchdog
+        from conformance.process.transport import watchdog
         shell = watchdog(int(sys.argv[1]))
         print(shell.pid, flush=True)
         time.sleep(600)

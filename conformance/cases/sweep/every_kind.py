@@ -1,0 +1,143 @@
+"""Every kind of number in every element type of every operator, in small and plain windows.
+
+The covering arrays of operators with few levels hold some kinds in some types. What is missing
+follows from the reduction and the types; what no covering array holds, such as numbers far apart in
+neighbouring windows, is here for every operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.lines import Line, by_role, sizes
+from conformance.cases.sweep.patterns import FURTHER_PATTERNS
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.dtypes import FLOATS, INTEGERS
+from conformance.operators import vector_of
+from conformance.operators.operator import Operator
+from conformance.operators.outcomes import is_judgeable
+from conformance.vector import Case
+
+_PLACES: tuple[tuple[tuple[int, int], tuple[Line, ...]], ...] = (
+    ((1, 3), (Line(7, 2, 2, 0, 1, 3), Line(9, 2, 2, 1, 0, 4))),
+    ((2, 2), (Line(6, 3, 1, 1, 0, 2), Line(7, 2, 1, 0, 1, 3))),
+    ((1, 3), (Line(9, 3, 2, 1, 0, 4), Line(8, 3, 2, 0, 1, 3))),
+    ((2, 3), (Line(11, 4, 2, 1, 2, 3),)),
+    ((1, 2), (Line(3, 2, 2, 0, 1, 2), Line(4, 1, 1, 0, 0, 4), Line(5, 2, 3, 1, 0, 2))),
+    ((3, 7), (Line(2, 2), Line(3, 2, 2, 1, 0, 2))),
+)
+"""Batch and channels, and each axis: 2x2 and 3x3 with stride 2, overlaps, a line, a volume."""
+_OFTEN = {"nan": 3, "nan-encodings": 2, "extremes": 3, "lowest": 2, "negative": 2, "contrasts": 3}
+"""Patterns that are in so many places, also where the covering arrays have them: what goes wrong
+with such a number may do so in windows of some sizes alone."""
+FURTHER_GRADIENTS = (
+    *(
+        "contrasts",
+        "magnitudes",
+        "lossy",
+        "spikes",
+        "tiny",
+        "ties",
+        "minus-infinity",
+        "both-infinities",
+    ),
+    *("infinities", "nan-encodings"),
+)
+_FAR_APART = ("float64",) * 8 + ("float32",) * 4
+"""Types of more norms, and gradients of norms, of numbers far apart: types of so wide a range alone
+show whether these are scaled by more than their window before powers are taken."""
+_ROUNDED_ONCE = {"all": {"float16": 9, "bfloat16": 9}, "few": {"float16": 30}}
+"""Averages of two cells, by how many levels an operator has: with those of its covering arrays
+enough for check/bias.py to exclude chance. Of float32, the arrays have enough."""
+_BESIDE = {
+    "average": ("normals",),
+    "maximum": ("lossy", "ties", "lowest", "nan-encodings", "contrasts", "infinities", "tiny"),
+    "norm": ("contrasts", "lossy", "contrasts"),
+}
+"""Patterns of gradients that the covering arrays lack, and of the data beside them."""
+
+
+def every_kind(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield the cases, but for those whose bound says nothing."""
+    kinds = _of_gradients(operator) if operator.is_gradient else _kinds(operator)
+    for turn, (dtype, pattern, gradient) in enumerate(kinds):
+        case = build(_spec(operator, turn, dtype, pattern, gradient), seed=seed)
+        if not operator.reduction.powers or is_judgeable(operator, vector_of(case)):
+            yield case
+    yield from _rounded_once(operator, seed)
+    if not operator.is_gradient and "float16" in operator.dtypes:
+        yield build(_spec(operator, 2, "float16", "nan", ""), seed=seed, tier="smoke")
+
+
+def _rounded_once(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield averages of two cells each, of another shape each time."""
+    takes_sizes = operator.has_windows or operator.is_adaptive
+    if operator.reduction.name != "average" or not takes_sizes:
+        return
+    words = next(suited.word_choices(operator))
+    counts = _ROUNDED_ONCE[operator.levels]
+    for dtype in (name for name in counts if name in operator.dtypes):
+        for output in range(5, 5 + counts[dtype]):
+            line = Line(2 * output, 2, 2, output=output)
+            lines = (*(Line(1),) * (operator.axes[0] - 1), line)
+            shape, numbers = (1, 2, *sizes(lines)), {**by_role(lines), **words}
+            tags = ("rounded once",)
+            yield build(case_spec(operator, shape, numbers, dtype, "normals", tags=tags), seed=seed)
+
+
+def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
+    """Yield types and patterns that the covering arrays lack, or that are wanted often."""
+    swept = suited.factors(operator, {}, {})
+    further = ("overflow",) if operator.reduction.sums and not operator.reduction.powers else ()
+    patterns = dict.fromkeys(
+        (*suited.patterns(operator), *further, "nan-encodings", "infinities", *FURTHER_PATTERNS)
+    )
+    integers = () if operator.reduction.sums else INTEGERS
+    types = [name for name in (*FLOATS, *integers) if name in operator.dtypes]
+    for pattern, dtype in product(patterns, types):
+        is_swept = dtype in swept["dtype"] and pattern in swept["pattern"]
+        if suited.holds(dtype, pattern):
+            for _ in range(_OFTEN.get(pattern, not is_swept)):
+                yield dtype, pattern, ""
+    if operator.reduction.powers:
+        yield from ((dtype, "contrasts", "") for dtype in _FAR_APART if dtype in types)
+
+
+def _of_gradients(operator: Operator) -> Iterator[tuple[str, str, str]]:
+    assert operator.forward is not None
+    beside = _BESIDE[operator.forward.reduction.name]
+    for turn, (gradient, dtype) in enumerate(product(FURTHER_GRADIENTS, suited.floats(operator))):
+        yield dtype, beside[(turn + turn // 4) % len(beside)], gradient
+    if operator.forward.reduction.powers:
+        for dtype in _FAR_APART:
+            if dtype in operator.dtypes:
+                yield dtype, "contrasts", "names"
+
+
+def _spec(operator: Operator, turn: int, dtype: str, pattern: str, gradient: str) -> CaseSpec:
+    """Return a case in one place after the other, with words and scalars that take turns."""
+    fewest, most = operator.axes
+    places = [
+        (planes, (*(Line(1),) * (fewest - len(lines)), *lines))
+        for planes, lines in _PLACES
+        if most is None or len(lines) <= most
+    ]
+    planes, lines = places[turn % len(places)]
+    lines = tuple(line.said(operator) for line in lines)
+    words = list(suited.word_choices(operator, "rounding", "include_pad"))
+    numbers: dict[str, Any] = {**by_role(lines)}
+    for role, attribute in suited.scalars(operator).items():
+        values = suited.scalar_values(attribute, len(lines))
+        numbers[role] = values[turn // len(places) % len(values)]
+    return case_spec(
+        operator,
+        (*planes, *sizes(lines)),
+        {**numbers, **words[turn // 2 % len(words)]},
+        dtype,
+        pattern,
+        tags=("kind of number",),
+        gradient=gradient or "names",
+    )

@@ -1,0 +1,94 @@
+"""For each clause that an operator shares with its gradient: a case that tells its readings apart.
+
+A backend that follows one reading forward and another one backward is seen by the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.lines import Line, by_role, sizes
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.operators import OPERATORS, vector_of
+from conformance.operators.clauses import disputed_of
+from conformance.operators.operator import Operator
+from conformance.vector import ARITHMETIC, BACKWARD, Case, Combination, Vector
+
+_LINES = (
+    Line(5, 3, 2, 1),  # overhangs where the number of windows is rounded up
+    Line(4, 1, 3),  # same_* would crop, and a window may start past the input
+    Line(2, 1, 2),
+    Line(6, 3, 2),  # valid may round up
+    Line(3, 2, 1, 2),  # padding of a whole kernel
+    Line(6, 2, 1, 2, dilations=3),
+    Line(6, 2, 2, 0, 2, dilations=3),
+    Line(2, 2, 3, 1),  # the last window starts past the input, not past its padding
+    Line(3, 2, 2, 1, 1),
+    Line(1, 1, 2, 1),
+    Line(5, 2, 4, 1, 1),
+    Line(7, 2, 3),
+    Line(8, 6, 6, 5),
+)
+
+
+def told_apart(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield, in the smoke tier, the first cases that do."""
+    wanted = shared_with_gradient(operator)
+    for spec in _specs(operator):
+        if not wanted:
+            return
+        case = build(spec, seed=seed, tier="smoke")
+        told = wanted & told_by(vector_of(case))
+        if told:
+            wanted -= told
+            yield case
+
+
+def shared_with_gradient(operator: Operator) -> set[str]:
+    """Return the disputed clauses of an operator and its gradient, but for those of arithmetic."""
+    other = operator.forward or OPERATORS.get(operator.name + BACKWARD)
+    if other is None:
+        return set()
+    both = ({clause.name for clause in disputed_of(each)} for each in (operator, other))
+    return set.intersection(*both) - set(ARITHMETIC)
+
+
+def told_by(vector: Vector) -> set[str]:
+    """Return the clauses whose readings have different outcomes, those of others at default."""
+    defaults = {clause: names[0] for clause, names in vector.clauses.items() if names}
+
+    def outcome(readings: Combination) -> int:
+        """Return the number of the outcome under readings."""
+        return next(
+            number
+            for number, each in enumerate(vector.outcomes)
+            if any(named.items() <= readings.items() for named in each.readings)
+        )
+
+    return {
+        clause
+        for clause in defaults
+        if len({outcome({**defaults, clause: name}) for name in vector.clauses[clause]}) > 1
+    }
+
+
+def _specs(operator: Operator) -> Iterator[CaseSpec]:
+    if not operator.has_windows:
+        return
+    axes = max(1, operator.axes[0])
+    dtype = suited.plain_type(operator)
+    choices = list(suited.word_choices(operator, "rounding", "auto_pad"))
+    counted = {"include_pad": True} if "include_pad" in operator.roles else {}
+    for line, words in product(_LINES, choices):
+        if line.is_sayable(operator):
+            lines = (*(Line(1),) * (axes - 1), line)
+            yield case_spec(
+                operator,
+                (1, 2, *sizes(lines)),
+                {**by_role(lines), **words, **counted},
+                dtype,
+                "index",
+                tags=("readings told apart",),
+            )

@@ -1,0 +1,16 @@
+"""Makes all pages and numbers that this package alone can make: `python docs/make.py`.
+
+To be run at the top of the repository after vectors, clauses, faults or reports have changed. Pages
+of engines have makers of their own, which need the engines.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from runpy import run_path
+
+MAKERS = ("clauses", "faults", "large", "schema", "numbers", "samples")
+
+if __name__ == "__main__":
+    for maker in MAKERS:
+        run_path(str(Path(__file__).with_name(f"make_{maker}.py")), run_name="__main__")

@@ -1,0 +1,48 @@
+"""WebNN's l2Pool2d, as far as roles express it: a norm whose exponent is always 2."""
+
+from __future__ import annotations
+
+from conformance.operators import (
+    NORM,
+    ROUNDINGS,
+    Attribute,
+    Example,
+    Operator,
+    Printed,
+    sliding,
+)
+
+L2_POOL = Operator(
+    name="WebNN-l2Pool2d",
+    document="WebNN l2Pool2d",
+    reduction=NORM,
+    attributes=(
+        Attribute("windowDimensions", "kernel", "MLPool2dOptions", least=1),
+        Attribute("strides", "strides", "MLPool2dOptions", default=1, least=1),
+        Attribute("dilations", "dilations", "MLPool2dOptions", default=1, least=1),
+        Attribute(
+            "outputShapeRounding", "rounding", "MLPool2dOptions", default="floor", values=ROUNDINGS
+        ),
+    ),
+    constants={"exponent": 2},
+    pipeline=sliding(NORM),
+    axes=(2, 2),
+    dtypes=("float32", "float16"),
+    examples=(
+        Example(
+            "webnn-baseline, l2Pool2d, 4x4",
+            {"windowDimensions": [3, 3]},
+            ("printed: attributes, data, output",),
+            data=((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12), (13, 14, 15, 16)),
+            pattern="printed",
+            outputs=(
+                Printed(
+                    (
+                        (20.639767440550294, 23.302360395462088),
+                        (31.654383582688826, 34.51086785347479),
+                    )
+                ),
+            ),
+        ),
+    ),
+)

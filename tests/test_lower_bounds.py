@@ -1,0 +1,92 @@
+"""The lower bounds of dependencies are what works: the lowest versions are installed and used."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+
+import pytest
+from support.paths import ROOT
+
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+_EXTRAS = _PROJECT["optional-dependencies"]
+_BOUND = re.compile(r"([\w-]+)>=([\d.]+)")
+_TOOLS = ("ruff", "mypy")
+"""Bound to one version: no test needs them."""
+_TESTS = (
+    *("tests/cli", "tests/report", "tests/cases/test_generate.py"),
+    *("tests/vectorfile/test_roundtrip.py", "tests/vectorfile/test_vectorfile_outputs.py"),
+)
+"""Without damaged files: older versions of HDF5 end the process on some."""
+
+
+@pytest.mark.parametrize("needed", [*_PROJECT["dependencies"], *chain(*_EXTRAS.values())])
+def test_every_dependency_has_a_lower_bound(needed):
+    """And nothing else, but for tools that are bound to one version."""
+    assert _BOUND.fullmatch(needed) or needed.startswith(_TOOLS)
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """Return a Python with the lowest versions that are allowed, and this folder on its path."""
+    folder = tmp_path_factory.mktemp("lowest")
+    lowest = [
+        "{}=={}".format(*_BOUND.fullmatch(needed).groups())
+        for needed in (*_PROJECT["dependencies"], *_EXTRAS["test"])
+        if not needed.startswith(_TOOLS)
+    ]
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    install = ["-m", "pip", "install", "--quiet", "--prefer-binary", *lowest]
+    done = subprocess.run(
+        [folder / "bin" / "python", *install], capture_output=True, text=True, check=False
+    )
+    if "ConnectionError" in done.stderr or "No matching distribution" in done.stderr:
+        pytest.skip("needs an index of packages with wheels for this Python")
+    assert done.returncode == 0, done.stderr
+    return folder / "bin" / "python"
+
+
+def _run(python, *arguments):
+    done = subprocess.run(
+        [python, "-m", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+_SLOW = pytest.mark.slow("test_every_dependency_has_a_lower_bound")
+
+
+@_SLOW
+def test_every_command_starts_with_the_lowest_versions(python):
+    """Its help is printed."""
+    shown = _run(python, "conformance", "--help")
+    commands = re.findall(r"^  ([a-z]+) {2,}", shown, re.MULTILINE)
+    assert {"generate", "check", "site", "strength"} <= set(commands)
+    for command in commands:
+        assert "Usage: " in _run(python, "conformance", command, "--help")
+
+
+@_SLOW
+def test_vectors_are_made_and_checked_with_the_lowest_versions(python, tmp_path):
+    """Of one operator those made there, and the shipped ones."""
+    _run(python, "conformance", "generate", "--operator", "AvgPool-1", "--tier", "smoke", tmp_path)
+    for vectors in ((), (tmp_path,)):
+        assert "CONFORMS: " in _run(
+            python, "conformance", "check", "numpy", *vectors, "--tier", "smoke"
+        )
+
+
+@_SLOW
+def test_files_reports_and_commands_work_with_the_lowest_versions(python):
+    """As their own tests say."""
+    _run(python, "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:conformance", *_TESTS)
