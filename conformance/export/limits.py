@@ -57,22 +57,34 @@ def limits(outcome: Values, axes: int, *, average: bool, output: int = 0) -> Lim
 
 
 def _furthest(near: Closeness, bound: npt.NDArray[np.float64], dtype: DType, sign: int) -> Array:
-    """Return the values of a type furthest below (sign -1) or above that are within the bound."""
+    """Return the values of a type furthest below (sign -1) or above that are within the bound.
+
+    They are searched for by halving: where the expected value is large and the bound larger,
+    ever so many values near zero have one and the same rounded distance.
+    """
     center = near.expected
     moving = np.flatnonzero(np.isfinite(center) & (bound > 0))
     values = near.columns.values.copy()
-    middle, distance = center[moving], bound[moving]
-    largest = float_format(name_of(dtype)).largest
-    end, back = (np.array(direction * np.inf).astype(dtype) for direction in (sign, -sign))
-
-    def admitted(candidates: Array) -> npt.NDArray[np.bool_]:
-        return np.abs(widen(candidates) - middle) <= distance
-
-    # Rounding put each start next to its place: a step or two to either side finds it.
-    reached = np.clip(middle + sign * distance, -largest, largest).astype(dtype)
-    while not (inside := admitted(reached)).all():
-        reached = np.where(inside, reached, np.nextafter(reached, back))
-    while (further := admitted(beyond := np.nextafter(reached, end)) & np.isfinite(beyond)).any():
-        reached = np.where(further, beyond, reached)
-    values[moving] = reached + np.zeros((), dtype)  # no zero is negative
+    inside = sign * _places(values[moving])
+    outside = np.full_like(inside, _places(np.array(float_format(name_of(dtype)).largest, dtype)))
+    outside += 1  # an infinity
+    for _ in range(8 * dtype.itemsize):
+        middle = (inside & outside) + ((inside ^ outside) >> 1)  # their mean, without overflow
+        away = np.abs(widen(_at(sign * middle, dtype)) - center[moving])
+        within = away <= bound[moving]
+        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+    values[moving] = _at(sign * inside, dtype)
     return values
+
+
+def _places(values: Array) -> npt.NDArray[np.int64]:
+    """Return where finite values are in the order of all of their type; both zeros are at 0."""
+    bits = values.view(f"i{values.itemsize}").astype(np.int64)
+    lowest = -1 << (8 * values.itemsize - 1)
+    return np.where(bits < 0, lowest - bits, bits)
+
+
+def _at(places: npt.NDArray[np.int64], dtype: DType) -> Array:
+    """Return the values of a type at places in their order; no zero is negative."""
+    lowest = -1 << (8 * dtype.itemsize - 1)
+    return np.where(places < 0, lowest - places, places).astype(f"i{dtype.itemsize}").view(dtype)

@@ -82,11 +82,13 @@ def test_it_says_what_came_with_which_release(ask, reports):
     """A release that does not install is one line, and the others are run."""
     done = ask("adapter.py:backend", "3.0", "2.0", "1.0", "--markdown", "page.md")
     assert done.exit_code == 0, done.output
-    assert "2 releases of engine, 60 vectors of tier smoke" in done.stdout
-    assert re.search(r"2\.0 +1\.0 +came .* 45 +45 conforms", done.stdout)
+    before, after = (jsonl.read(path) for path in reports)
+    assert f"2 releases of engine, {len(before.results)} vectors of tier smoke" in done.stdout
+    wrong = after.counts["mismatch"]
+    assert re.search(rf"2\.0 +1\.0 +came .* {wrong} +{wrong} conforms", done.stdout)
     assert "went " not in done.stdout.partition("What came and went")[2].partition("\n")[2]
     assert "3.0 not run: No matching distribution found for engine==3.0" in done.stdout
-    assert [jsonl.read(path).counts["mismatch"] for path in reports] == [0, 45]
+    assert wrong > before.counts["mismatch"] == 0
 
 
 def test_nothing_but_reports_stays(ask, reports):

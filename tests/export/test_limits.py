@@ -80,6 +80,18 @@ def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
     assert admitted(found, values).tolist() == right.tolist()
 
 
+@np.errstate(all="ignore")
+def test_limits_near_zero_are_found_where_the_bound_is_as_large_as_the_value():
+    """The distances of all smallest numbers from 1 round to 1: too many to walk through."""
+    asked = Expected(np.ones(1), *(np.array([each], np.int32) for each in (2, 1)), np.ones(1))
+    asked.magnitude[:] = 2.0**51
+    found = limits(Values((asked,)), 1, average=True)
+    columns = ExpectedColumns(asked.values, asked.addends, asked.divisor, asked.magnitude)
+    near = closeness(found.lower, columns, np.array(1), average=True)
+    assert -1 < found.lower[0] < 1
+    assert near.right(arithmetic_code(Values((asked,)))).all()
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float32"])
 def test_a_maximum_has_no_room(dtype):
     """Its limits are the expected values."""
