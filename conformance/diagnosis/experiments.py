@@ -437,10 +437,7 @@ class Experiments:
         before = len(known)
         general = self._general(rule, known, lambda rule: of_elements(rule, known))
         # What was asked about its conditions may refute the rule as well.
-        for sample in known[before:]:
-            if _is_telling(trial.hypothesis, sample.vector):
-                trial.see(sample, ())
-        self._settle(trial)
+        self._see(trial, [s for s in known[before:] if _is_telling(trial.hypothesis, s.vector)], ())
         if general is rule:
             return trial
         wider = self._tried_rule(general, known, left, until)
@@ -580,9 +577,7 @@ class Experiments:
                 drawn = [v for v in drawn if hypothesis.fails(v)]
             samples = self._laboratory.ask(drawn)
             self._fresh += samples
-            for sample in samples:
-                trial.see(sample, rivals)
-            self._settle(trial)
+            self._see(trial, samples, rivals)
             if trial.is_refuted and trial.asked >= _AT_ONCE:
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
@@ -616,9 +611,7 @@ class Experiments:
         others = [s for s in self._others if self._tells(trial, s.vector)]
         samples += [s for s in others if not may_hide(trial.hypothesis, s.vector)]
         self._fresh += samples
-        for sample in samples:
-            trial.see(sample, rivals)
-        self._settle(trial)
+        self._see(trial, samples, rivals)
 
     def _tells(self, trial: Trial, vector: Vector) -> bool:
         """Say whether a hypothesis shows on a vector, and no other cause does."""
@@ -627,6 +620,13 @@ class Experiments:
             and trial.hypothesis.fails(vector)
             and not self._is_explained_otherwise(vector)
         )
+
+    def _see(self, trial: Trial, samples: Sequence[Sample], rivals: Sequence[Fault]) -> None:
+        """Hold a hypothesis against what was asked."""
+        for sample in samples:
+            is_open = bool(self._laboratory.open_clauses(sample.vector))
+            trial.see(sample, rivals, is_open=is_open)
+        self._settle(trial)
 
     def _settle(self, trial: Trial) -> None:
         """Ask again what is unclear, with data that name their cell: equal values hide less."""

@@ -85,8 +85,12 @@ class Trial:
         """Whether it says of every element if it is wrong."""
         return not isinstance(self.hypothesis, Elements) or self.hypothesis.is_whole
 
-    def see(self, sample: Sample, rivals: Sequence[Fault]) -> None:
-        """Hold it against a fresh case; `rivals` are faults that may be there besides."""
+    def see(self, sample: Sample, rivals: Sequence[Fault], *, is_open: bool = False) -> None:
+        """Hold it against a fresh case; `rivals` are faults that may be there besides.
+
+        `is_open` says that it is not known which reading of some clause the backend follows there:
+        what is wrong under one may be right under another.
+        """
         hypothesis = self.hypothesis
         if sample.outputs is None and sample.vector.values and not sample.failed:
             return  # some element is undefined, so an exception is no failure: it tells nothing
@@ -99,7 +103,7 @@ class Trial:
             else:
                 self.quiet += 1
         elif not sample.failed:
-            hidden = may_hide(hypothesis, sample.vector)
+            hidden = is_open or may_hide(hypothesis, sample.vector)
             (self.unclear if hidden else self.absent).append(sample)
         elif isinstance(hypothesis, FaultHypothesis):
             together = hypothesis.predicts_with(rivals, sample)
