@@ -39,8 +39,6 @@ def test_failures_of_an_engine_are_those_that_are_known(expected):
     operators = [name for name in held if (OPERATORS[name].levels == "few") == newer]
     if not operators:
         pytest.skip("the shipped vectors are not there")
-    if expected.stem in {"openvino", "openvino-newer", "torch-newer"}:
-        pytest.xfail("failures of the newest vectors are not assigned to findings yet")
     report = check(
         engine.name,
         operators=operators,
