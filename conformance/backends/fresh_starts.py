@@ -138,6 +138,7 @@ class _Each(Answers):
         super().__init__([NOT_RUN], [()], {})
         self._heard = heard
 
-    def put(self, index: int, answer: Answer) -> None:  # noqa: ARG002 - it is of the only vector
-        """Pass an answer on."""
+    def put(self, index: int, answer: Answer, seconds: float = 0.0) -> None:
+        """Pass an answer on; it is of the only vector."""
+        del index, seconds
         self._heard(answer)

@@ -38,17 +38,19 @@ class Answers:
     `data` is None where all of them have more elements than any outcome. `text` gives the exception
     of RAISED and UNSUPPORTED, the type of what NO_ARRAY returned, and what is known about a crash
     or a timeout, on one line each. `printed` is what the backend wrote to its standard streams
-    during the call, at most the last few thousand characters.
+    during the call, at most the last few thousand characters. `seconds` is how long it took.
     """
 
     kind: list[int]
     outputs: list[tuple[Returned, ...]]
     text: dict[int, str]
     printed: dict[int, str] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
 
-    def put(self, index: int, answer: Answer) -> None:
-        """Store the answer to a vector."""
+    def put(self, index: int, answer: Answer, seconds: float = 0.0) -> None:
+        """Store the answer to a vector, and how long it took."""
         self.kind[index], self.outputs[index], text = answer
+        self.seconds[index] = seconds
         if text:
             self.text[index] = text
 
@@ -176,15 +178,17 @@ class _CallsHere(Calls):
     def wait(self, tick: Callable[[int], None]) -> None:
         """Store the answer to every vector; see `Calls.wait`."""
         limits = largest_looked_at(self._batch)
-        started, due = perf_counter(), 0.0
+        started = before = perf_counter()
+        due = 0.0
         try:
             with changes_undone():
                 for done, index in enumerate(self._order, 1):
                     answer = self._runner.answer(self._batch, index, limits[index], self._variation)
                     if answer.kind == NOT_RUN:
                         raise Stopped(answer.text)
-                    self._answers.put(index, answer)
                     now = perf_counter()
+                    self._answers.put(index, answer, now - before)
+                    before = now
                     if now > due:
                         tick(done)
                         due = now + _BETWEEN_TICKS

@@ -151,6 +151,7 @@ def _named(report: Report) -> Iterable[str]:
         yield from variation.failing
     if report.repeated is not None:
         yield from report.repeated.differing
+    yield from (each.id for each in report.slowest)
     if report.support is not None:
         yield from report.support.lost
 

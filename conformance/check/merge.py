@@ -26,6 +26,7 @@ from conformance.check.report import (
     Result,
     Verdict,
     added_up,
+    slowest,
     verdicts_by_operator,
 )
 from conformance.check.tally import report_of
@@ -72,6 +73,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         started=min((part.started for part in parts if part.started), default=""),
         seconds=sum(part.seconds for part in parts),
         backend_seconds=sum(part.backend_seconds for part in parts),
+        slowest=slowest(chain.from_iterable(part.slowest for part in parts)),
         versions=first.versions,
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         support=joined(parts),

@@ -43,6 +43,11 @@ RETURNED: tuple[Verdict, ...] = ("mismatch", "accepted-invalid")
 """The failures in which something was returned."""
 
 
+LONG_RUN = 10.0
+"""Seconds in the backend from which a user waits, and may ask for what."""
+_SLOW = 5
+
+
 def failing(*, allow_extensions: bool) -> tuple[Verdict, ...]:
     """Return the verdicts that make a run not ok.
 
@@ -543,6 +548,19 @@ class Diagnosis:
         return " + ".join(self.faults) or self.summary.partition(OF_ONE_KIND)[2] or "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class SlowVector:
+    """How long the call for a vector took."""
+
+    id: str
+    seconds: Annotated[float, Meta(ge=0)]
+
+
+def slowest(vectors: Iterable[SlowVector]) -> tuple[SlowVector, ...]:
+    """Return the vectors that a report names: the slowest, and the first of those alike."""
+    return tuple(sorted(vectors, key=lambda each: -each.seconds)[:_SLOW])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
     """A whole run. `results` are the vectors that were run, in the order of the files.
@@ -554,7 +572,8 @@ class Report:
     invalid is counted and no failure. `support` says what floors were asked for, if any
     were. `repeated` says what a second call of some vectors gave, and `variations` what calls in
     other ways gave. `started` is when the run began (UTC, ISO 8601),
-    `seconds` its wall time, `backend_seconds` the part spent in the backend.
+    `seconds` its wall time, `backend_seconds` the part spent in the backend. `slowest` are the
+    vectors that took longest, where that was `LONG_RUN` seconds or more.
     """
 
     backend: str
@@ -584,6 +603,7 @@ class Report:
     allow_extensions: bool = False
     variations: tuple[VariationReport, ...] = ()
     bias: tuple[Bias, ...] = ()
+    slowest: tuple[SlowVector, ...] = ()
 
     @property
     def failing(self) -> tuple[Verdict, ...]:

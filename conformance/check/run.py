@@ -15,7 +15,14 @@ from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
 from conformance.check.cheap_first import Forecast, cheap_first
 from conformance.check.judge import Verdicts, judge
-from conformance.check.report import FAILURES, STORED_OUTPUT, VERDICTS, Verdict
+from conformance.check.report import (
+    FAILURES,
+    STORED_OUTPUT,
+    VERDICTS,
+    SlowVector,
+    Verdict,
+    slowest,
+)
 from conformance.check.tally import INTERRUPTED, JudgedBatch, Tally
 from conformance.check.varied_calls import VariedCalls
 from conformance.vector import outputs_of
@@ -137,6 +144,8 @@ class Run:
         """Judge the answers to a batch, up to the first that is missing."""
         batch, answers = begun.batch, begun.answers
         self._tally.seconds += begun.calls.seconds
+        slow = (SlowVector(batch.ids[index], took) for index, took in answers.seconds.items())
+        self._tally.slowest = slowest([*self._tally.slowest, *slow])
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         verdicts = judge(batch, answers, self._pins)
         self._store_outputs(verdicts, answers)

@@ -23,15 +23,18 @@ from conformance.check.judge import Verdicts
 from conformance.check.reading_sets import reading_space
 from conformance.check.readings import place_of, settled
 from conformance.check.report import (
+    LONG_RUN,
     VERDICTS,
     ClauseReport,
     Repeatability,
     Report,
     Result,
+    SlowVector,
     VariationReport,
     VectorsUsed,
     Verdict,
     added_up,
+    slowest,
 )
 from conformance.check.votes import Votes
 from conformance.dtypes import name_of
@@ -228,15 +231,16 @@ def explanations(results: Iterable[Result]) -> Iterator[Explained]:
 class Tally:
     """Mergeable tally of judged vectors, of one process or of several.
 
-    `seconds` were spent in the backend. `engines` are the versions of its engine that are known:
-    machines may have different ones. `stopped` says why not every vector was run, "" if it
-    was, `INTERRUPTED` where the user stopped it.
+    `seconds` were spent in the backend; the `slowest` vectors took most of them. `engines` are the
+    versions of its engine that are known: machines may have different ones. `stopped` says why not
+    every vector was run, "" if it was, `INTERRUPTED` where the user stopped it.
     """
 
     batches: list[JudgedBatch] = field(default_factory=list)
     repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
     varied: tuple[VariationReport, ...] = ()
     seconds: float = 0.0
+    slowest: tuple[SlowVector, ...] = ()
     engines: frozenset[str] = frozenset()
     stopped: str = ""
 
@@ -249,6 +253,7 @@ class Tally:
         self.repeated += other.repeated
         self.varied += other.varied
         self.seconds += other.seconds
+        self.slowest = slowest(self.slowest + other.slowest)
         self.engines |= other.engines
         self.stopped = self.stopped or other.stopped
 
@@ -267,6 +272,7 @@ class Tally:
             variations=self.varied,
             stopped=self.stopped,
             backend_seconds=self.seconds,
+            slowest=self.slowest if self.seconds >= LONG_RUN else (),
             versions=package_versions() | engine,
             **about,
         )

@@ -78,6 +78,7 @@ def describe(
             None if unstable else repeats,
             _expectations(report),
             _floors(report),
+            _slowest(report),
             doc.Section("", tuple(_run(report)), name="run"),
             _next(report, groups),
             _VECTORS,
@@ -472,6 +473,20 @@ def _bias(rows: Sequence[Bias]) -> doc.Section | None:
         intro="Mean signed errors of results that are not correctly rounded; they change no "
         "verdict. Biased: rounding to nearest, in whatever order, does not do this.",
         on="all" if said else "html",
+    )
+
+
+def _slowest(report: Report) -> doc.Section | None:
+    if not report.slowest:
+        return None
+    columns = ("vector", doc.Column("seconds"))
+    rows = ((each.id, f"{each.seconds:.2f}") for each in report.slowest)
+    return doc.Section(
+        "Slowest vectors",
+        (doc.table(columns, rows, name="slowest"),),
+        name="slowest",
+        short="Slowest",
+        intro=f"Of {report.backend_seconds:.1f} s in the backend.",
     )
 
 

@@ -29,6 +29,7 @@ from conformance.check.report import (
     Repeatability,
     Report,
     Result,
+    SlowVector,
     Support,
     UndefinedReport,
     VariationReport,
@@ -223,6 +224,13 @@ class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
         ]
         | UnsetType
     ) = UNSET
+    slowest: (
+        Annotated[
+            tuple[SlowVector, ...],
+            Meta(description="Only where the backend took some seconds."),
+        ]
+        | UnsetType
+    ) = UNSET
     seconds: Number
     backend_seconds: Number
     ok: Annotated[bool, Meta(description="Whether the backend conforms.")]
@@ -249,7 +257,7 @@ def footer_line(report: Report) -> Footer:
     """Return the footer of a report."""
     rare = {
         name: getattr(report, name) or UNSET
-        for name in ("outputs", "bias", "support", "variations")
+        for name in ("outputs", "bias", "support", "variations", "slowest")
     }
     return _line_from(Footer, report, **rare)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 import pytest
 from support.fakes import right, vector
 
-from conformance import Interrupted
+from conformance import Interrupted, check
 from conformance.backends.runner import InProcess
+from conformance.check import tally
 from conformance.check.api import run
 
 VECTORS = [vector(operator=name, id=name) for name in ("AvgPool-1", "MaxPool-1")]
@@ -81,3 +84,24 @@ def test_calls_that_are_interrupted_are_stopped_and_answers_before_them_judged(
     assert stops == ["stop MaxPool-1", "stop AvgPool-1"][: 2 - conforming]
     assert (report.stopped, report.counts["conforms"]) == ("interrupted", conforming)
     assert report.not_run == 2 - conforming
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_a_long_run_names_the_vectors_that_took_longest(monkeypatch, isolate):
+    """The slowest first, and no more than a few; a short run names none."""
+    seven = [vector(operator="AvgPool-1", id=f"AvgPool-1/{n}") for n in range(7)]
+
+    def backend(operator, inputs, attributes):
+        sleep(0.2 if operator == "MaxPool-1" else 0)
+        return right(operator, inputs, attributes)
+
+    def slowest():
+        vectors = [*seven, VECTORS[1]]
+        return check(backend, vectors, isolate=isolate, variations="none").slowest
+
+    assert slowest() == ()
+    monkeypatch.setattr(tally, "LONG_RUN", 0.2)
+    slow = slowest()
+    assert len(slow) == 5
+    assert slow[0].id == "MaxPool-1"
+    assert slow[0].seconds >= 0.2 > slow[1].seconds

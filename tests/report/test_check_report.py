@@ -18,6 +18,7 @@ from conformance.check.report import (
     Floor,
     Proof,
     Repeatability,
+    SlowVector,
     Support,
     UndefinedReport,
     VectorsUsed,
@@ -443,3 +444,12 @@ class TestNextSteps:
     def test_a_sound_backend_needs_nothing(self, sound):
         """There is nothing to try."""
         assert "What to try next" not in text_of(sound)
+
+
+def test_the_slowest_vectors_are_named_with_their_seconds(sound):
+    slow = replace(sound, backend_seconds=20.0, slowest=(SlowVector("AvgPool-1/slow", 12.344),))
+    lines = text_of(slow)
+    assert "Slowest vectors" in lines
+    assert [line.split() for line in lines if "AvgPool-1/slow" in line] == [
+        ["AvgPool-1/slow", "12.34"]
+    ]

@@ -164,7 +164,7 @@ class TestFormat:
             "Header": {"allow_extensions"},
             "ResultLine": {"undefined_only", "variations"},
             "WorstObject": {"output", "number", "dtype"},
-            "Footer": {"outputs", "bias", "support", "variations"},
+            "Footer": {"outputs", "bias", "support", "variations", "slowest"},
         }
 
     def test_numbers_are_strict_json(self, saved):

@@ -25,6 +25,7 @@ from conformance.check.report import (
     Repeatability,
     Report,
     Result,
+    SlowVector,
     Support,
     UndefinedReport,
     VariationReport,
@@ -225,6 +226,7 @@ def reports(draw, max_size=4):
         support=draw(st.none() | support),
         variations=tuple(draw(st.lists(variations, max_size=2))),
         bias=tuple(draw(st.lists(bias, max_size=2))),
+        slowest=tuple(SlowVector(name, draw(st.floats(0, 1e6))) for name in draw(_some(ids))),
     )
 
 

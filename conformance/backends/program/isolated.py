@@ -202,12 +202,12 @@ class _Calls(Calls):
             variation=self._variation,
         )
 
-    def put(self, index: int, answer: Answer, printed: str) -> None:
+    def put(self, index: int, answer: Answer, printed: str = "", seconds: float = 0.0) -> None:
         """Store the answer to a vector, unless the run was stopped meanwhile."""
         with self._lock:
             if self.stopped:
                 return
-            self._answers.put(index, answer)
+            self._answers.put(index, answer, seconds)
             if printed:
                 self._answers.printed[index] = printed
             self._done += 1
@@ -300,6 +300,7 @@ class _ProgramThread(threading.Thread):
         to_resend: deque[int] = deque()  # vectors sent to a program that then ended
         while (program := self._ask(calls, pending, to_resend)) is not None:
             index = pending.popleft()
+            began = perf_counter()
             answer = program.receive(calls.limits[index], self._runner.timeout)
             if answer.kind == NOT_RUN:
                 program.kill()  # it may have another call already
@@ -310,7 +311,7 @@ class _ProgramThread(threading.Thread):
                 self._runner.works = True
             elif not calls.stopped:
                 self._runner.count_failure(program, answer)
-            calls.put(index, answer, program.printed)
+            calls.put(index, answer, program.printed, perf_counter() - began)
             if not program.alive:
                 to_resend.extend(pending)
                 pending.clear()
@@ -328,7 +329,7 @@ class _ProgramThread(threading.Thread):
             if program is None or not program.alive:
                 program = self._start_again(calls)
             if (refusal := calls.refusal(program, index)) is not None:
-                calls.put(index, refusal, "")
+                calls.put(index, refusal)
                 continue
             calls.ask(program, index)
             pending.append(index)
