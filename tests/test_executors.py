@@ -127,10 +127,7 @@ def test_an_interrupt_waits_for_no_task(tmp_path):
         with pipes[0].open() as running:  # which waits until the task runs
             raise KeyboardInterrupt
     assert running.closed
-    left = set(active_children()) - others
-    for process in left:  # one that was killed may take a moment on a busy machine
-        process.join(10)
-    assert not [process for process in left if process.is_alive()]
+    wait_for_end(*(process.pid for process in set(active_children()) - others))
 
 
 _POOL = """
