@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -83,7 +83,7 @@ class Compared:
     @property
     def total(self) -> Counter[Verdict]:
         """Vectors by verdict."""
-        return sum(map(self.of_operator, self.counts), Counter())
+        return self.of_operators(self.counts)
 
     @property
     def seconds_per_vector(self) -> float:
@@ -93,6 +93,10 @@ class Compared:
     def of_operator(self, operator: str) -> Counter[Verdict]:
         """Return the vectors of an operator by verdict."""
         return sum(self.counts.get(operator, {}).values(), Counter())
+
+    def of_operators(self, operators: Iterable[str]) -> Counter[Verdict]:
+        """Return the vectors of some operators by verdict."""
+        return sum(map(self.of_operator, operators), Counter())
 
     def of_type(self, operator: str, dtype: str) -> Counter[Verdict]:
         """Return the vectors of an operator and element type by verdict."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
-from typing import Literal
 
 from conformance.check.report import (
     Accuracy,
@@ -23,14 +22,13 @@ from conformance.report import values as words
 from conformance.report.concentration import Concentration, concentrations
 from conformance.report.groups import FailureGroup, Link, failure_groups, groups_of_cause
 from conformance.report.next_steps import commands
-from conformance.report.operator_rows import OperatorRow, operator_rows
+from conformance.report.operator_rows import OperatorRow, operator_rows, outcome
 from conformance.text import listed
 
 Repro = Callable[[Result], str]
 """Makes a script that shows a failure again, "" where it cannot."""
 
 _VECTORS = doc.Section("All vectors", (doc.Figure("vectors"),), "vectors", "Vectors", on="html")
-_UNREMARKABLE = ("conforms", "unsupported")
 _CONCENTRATIONS = 6
 _IDS = 50
 _LOST = 3
@@ -98,21 +96,13 @@ def _counts(report: Report, *, every: bool) -> tuple[doc.Block, ...]:
     names = dict.fromkeys([*totals, *report.counts_by_operator])
     counts = {name: Counter(report.counts_by_operator.get(name, {})) for name in names}
     missing = {name: max(0, totals[name] - counts[name].total()) for name in names}
-    rows = operator_rows({name: _outcome(counts[name]) for name in names})
+    rows = operator_rows({name: outcome(counts[name]) for name in names})
     apart = [OperatorRow(name, (name,)) for name in names]
     table = _table_of_counts(report, rows, counts, missing)
     if not every or len(rows) == len(apart):
         return (table,)
     whole = _table_of_counts(report, apart, counts, missing)
     return table, doc.Detail((whole,), title="Each operator and gradient")
-
-
-def _outcome(counts: Counter[Verdict]) -> Verdict | Literal["not run"] | None:
-    """Return what happened to all vectors of an operator, None if that is worth a look."""
-    given = [verdict for verdict, number in counts.items() if number]
-    if not given:
-        return "not run"
-    return given[0] if len(given) == 1 and given[0] in _UNREMARKABLE else None
 
 
 def _table_of_counts(

@@ -12,6 +12,7 @@ from conformance.operators import CLAUSES
 from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
 from conformance.report import values as words
+from conformance.report.operator_rows import operator_rows, outcome
 from conformance.report.reveal_report import summary
 
 _TYPES = (*FLOATS, *INTEGERS)
@@ -31,8 +32,8 @@ def describe(comparison: Comparison, *, command: str = "") -> doc.Document:
         sections=(
             doc.Section("", (doc.Paragraph(_heading(comparison)),), name="heading"),
             _summary(comparison),
-            _operators(comparison),
-            _shares(comparison),
+            by_operator({b.backend: (b, comparison.failing) for b in comparison.ran}),
+            _types(comparison),
             _readings(comparison),
             _undefined(comparison),
             _accuracy(comparison),
@@ -90,54 +91,54 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs"
 
 
-def _operators(comparison: Comparison) -> doc.Section:
-    """Return the verdicts on each backend per operator, the numbers of one operator in a cell."""
-    verdicts = _verdicts(comparison)
-    operators = [operator for operator, _ in comparison.cells()]
+def by_operator(shown: Mapping[str, tuple[Compared, Sequence[Verdict]]]) -> doc.Section:
+    """Return what share of the vectors of each operator conforms, with its gradient's.
 
-    def numbers(counts: Counter[Verdict]) -> doc.Span:
-        failed = any(counts[verdict] for verdict in comparison.failing)
-        text = " · ".join(f"{counts[verdict]:,}" for verdict in verdicts)
-        return doc.Span(text, "bad" if failed else "")
+    `shown` are backends and the verdicts that are failures, by the name to show. An operator of
+    which all that all backends did is to conform, or none of it is supported, folds.
+    """
+    compared = [backend for backend, _ in shown.values()]
+    names = dict.fromkeys(name for backend in compared for name in backend.counts)
 
-    rows = (
-        (doc.Span(backend.backend, "strong"), *map(numbers, map(backend.of_operator, operators)))
-        for backend in comparison.ran
-    )
-    columns: doc.Columns = ("backend", *map(doc.Column, operators))
+    def outcomes(name: str) -> tuple[str, ...] | None:
+        known = [outcome(backend.of_operator(name)) for backend in compared]
+        return tuple(filter(None, known)) if None not in known else None
+
+    rows: list[doc.Row] = []
+    for row in operator_rows({name: outcomes(name) for name in names}):
+        counts = ((b.of_operators(row.operators), failing) for b, failing in shown.values())
+        rows.append((row.title, *(share(*of_one) for of_one in counts)))
     return doc.Section(
         "By operator",
-        (doc.table(columns, rows, matrix=True),),
+        (doc.table(("operator", *map(doc.Column, shown)), rows, name="by-operator", matrix=True),),
         name="operators",
         short="Operators",
-        intro=f"Vectors that are {' · '.join(verdicts).replace('conforms', 'conforming')}.",
-        on="pages",
+        intro="Vectors that conform, of those that the backend supports.",
     )
 
 
-def _shares(comparison: Comparison) -> doc.Section:
-    rows: list[doc.Row] = []
-    for operator, types in comparison.cells():
-        totals = [
-            share(backend.of_operator(operator), comparison.failing) for backend in comparison.ran
-        ]
-        rows.append((doc.Span(operator, "strong"), doc.Span("all", "strong"), *totals))
-        for dtype in sorted(types, key=_order):
-            cells = [
-                share(backend.of_type(operator, dtype), comparison.failing)
-                for backend in comparison.ran
-            ]
-            rows.append((doc.Span(operator, "strong"), dtype, *cells))
+def _types(comparison: Comparison) -> doc.Section:
+    """Return the same of each element type."""
+    rows: Iterable[doc.Row] = (
+        (
+            doc.Span(operator, "strong"),
+            dtype,
+            *(share(b.of_type(operator, dtype), comparison.failing) for b in comparison.ran),
+        )
+        for operator, types in comparison.cells()
+        for dtype in sorted(types, key=_order)
+    )
     columns: doc.Columns = (
         "operator",
         "type",
         *(doc.Column(backend.backend) for backend in comparison.ran),
     )
     return doc.Section(
-        "Conforming, of the vectors that the backend supports",
+        "By operator and element type",
         (doc.table(columns, rows, heads=2, matrix=True),),
         name="types",
         short="Element types",
+        on="pages",
     )
 
 

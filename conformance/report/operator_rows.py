@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
+from conformance.check.report import Verdict
 from conformance.operators import OPERATORS
 from conformance.report import values as words
 from conformance.vector import BACKWARD
 
+_UNREMARKABLE = ("conforms", "unsupported")
 _OTHERS = "others"
 """Stands for the family of operators that are not installed here."""
 
@@ -19,6 +22,14 @@ class OperatorRow:
 
     title: str
     operators: tuple[str, ...]
+
+
+def outcome(counts: Mapping[Verdict, int]) -> Verdict | Literal["not run"] | None:
+    """Return what happened to all vectors of an operator, None if that is worth a look."""
+    given = [verdict for verdict, number in counts.items() if number]
+    if not given:
+        return "not run"
+    return given[0] if len(given) == 1 and given[0] in _UNREMARKABLE else None
 
 
 def operator_rows(outcomes: Mapping[str, Hashable]) -> list[OperatorRow]:

@@ -40,11 +40,11 @@ def verdict_column(verdict: Verdict, failing: Container[Verdict] = FAILURES) -> 
     return doc.Column(verdict, short=short, tone=verdict_tone(verdict, failing))
 
 
-def failing_tone(failed: int, run: int) -> doc.Tone:
-    """Return how failures of some vectors that were run are meant: few are no alarm."""
+def failing_tone(failed: int, supported: int) -> doc.Tone:
+    """Return how failures of some vectors that are supported are meant: few are no alarm."""
     if not failed:
         return "good"
-    return "warn" if failed < _FEW * run else "bad"
+    return "warn" if failed < _FEW * supported else "bad"
 
 
 def shares(

@@ -26,7 +26,7 @@ def message(release: Release) -> tuple[str, str]:
     supported = failing + total["conforms"]
     if not failing:  # readings that are inconsistent, say
         return "does not conform", "red"
-    few = shared_blocks.failing_tone(failing, total.total()) == "warn"
+    few = shared_blocks.failing_tone(failing, supported) == "warn"
     return f"{failing:,} of {supported:,} fail", "orange" if few else "red"
 
 

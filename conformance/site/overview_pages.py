@@ -14,7 +14,7 @@ from conformance.check.report import Report
 from conformance.report import check_report, comparison_report, diff_report, shared_blocks
 from conformance.report import document as doc
 from conformance.report import values as words
-from conformance.report.comparison_report import share
+from conformance.report.comparison_report import by_operator
 from conformance.site.addresses import INDEX, VECTORS
 from conformance.site.releases import Engine, Release
 from conformance.text import listed
@@ -112,18 +112,20 @@ def _verdicts(
 
 
 def conclusion(release: Release) -> doc.Span:
-    """Return the verdict on a release: where it fails, what share of what was run, and how."""
+    """Return the verdict on a release: where it fails, what share of what it supports, and how."""
     if release.ok:
         return doc.Span("conforms", "good")
     if not release.complete:
         return doc.Span("incomplete", "bad")
     counts = release.compared.total
     failures = {verdict: counts[verdict] for verdict in release.failing}
-    failed, run = sum(failures.values()), counts.total()
+    failed = sum(failures.values())
+    supported = failed + counts["conforms"]
     if not failed:  # readings that are inconsistent, say
         return doc.Span("does not conform", "bad")
-    said = f"fails {100 * failed / run:.2g} % of what was run: {words.tally(failures)}"
-    return doc.Span(said, shared_blocks.failing_tone(failed, run))
+    share = f"{100 * failed / supported:.2g} % of what it supports"
+    said = f"fails {share}: {words.tally(failures)}"
+    return doc.Span(said, shared_blocks.failing_tone(failed, supported))
 
 
 def _changed(difference: Difference | None) -> str:
@@ -138,20 +140,7 @@ def _changed(difference: Difference | None) -> str:
 
 def _by_operator(releases: Mapping[str, Release]) -> doc.Section:
     """Return how many vectors of each operator conform in each release, by the name to show."""
-    columns: doc.Columns = ("operator", *map(doc.Column, releases))
-    shown = releases.values()
-    operators = [name for name, _ in _comparison([each.compared for each in shown]).cells()]
-    rows: Iterable[doc.Row] = (
-        (name, *(share(each.compared.of_operator(name), each.failing) for each in shown))
-        for name in operators
-    )
-    return doc.Section(
-        "By operator",
-        (doc.table(columns, rows, name="by-operator", matrix=True),),
-        name="operators",
-        short="Operators",
-        intro="Vectors that conform, of those that the release supports.",
-    )
+    return by_operator({name: (each.compared, each.failing) for name, each in releases.items()})
 
 
 def engine_page(

@@ -132,11 +132,21 @@ class TestInATerminal:
 class TestOnPages:
     """Other people's texts stay texts."""
 
-    def test_verdicts_are_given_per_operator(self):
-        """In the order that the note gives."""
+    def test_an_operator_and_its_gradient_are_a_row_and_what_is_unremarkable_folds(self):
+        """Beside each other what every backend conforms to."""
+        right, wrong = {"float32": Counter({"conforms": 3})}, {"float32": FAILING}
+        names = ("AvgPool-1", "MaxPool-1", "MaxPool-8", "AvgPool-1-backward")
+        counts = [dict.fromkeys(names, right), dict.fromkeys(names, right) | {names[-1]: wrong}]
+        page = markdown.render(
+            made(*(Compared(n, counts=c) for n, c in zip("ab", counts, strict=True)))
+        )
+        assert "| AvgPool-1 + gradient | 6/6 | 3/1,260 |" in page
+        assert "| OpenVINO: 2 operators | 6/6 | 6/6 |" in page
+
+    def test_element_types_have_rows_of_their_own(self):
+        """Of each operator and gradient."""
         page = markdown.render(made(Compared("b", counts={"AvgPool-1": {"float32": FAILING}})))
-        assert "Vectors that are conforming · mismatch · error · unsupported · timed-out." in page
-        assert "| b | 0 · 1,234 · 22 · 0 · 1 |" in page
+        assert "| AvgPool-1 | float32 | 0/1,257 |" in page
 
     def test_json_has_no_numbers_that_json_lacks(self, hostile):
         """NaN and infinities would break strict readers."""
