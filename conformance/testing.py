@@ -9,6 +9,7 @@ def test_my_kernel(vector):
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,9 +82,10 @@ def vectors(
 
 @cache
 def _opened(path: str | os.PathLike[str] | None) -> VectorSet:
-    return open_vectors(
-        path, unchecked=True
-    )  # those of an operator are checked before their first use
+    # Vectors of an operator are checked before their first use.
+    files = open_vectors(path, unchecked=True)
+    atexit.register(files.close)
+    return files
 
 
 class Causes:
