@@ -14,10 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from conformance.cases.sweep import chosen, collect, of_no_array
-from conformance.check.judge import accepted
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
+from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import Case, Vector
 

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from conformance.check.judge import accepted
-from conformance.check.report import Diagnosis
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
+from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS
+from conformance.record.report import Diagnosis
 from conformance.vector import Outputs, Vector
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 

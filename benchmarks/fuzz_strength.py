@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from conformance.api.strength import strength
 from conformance.backends import Backend
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.check.judge import accepted
-from conformance.faults import CATALOGUE, Fault, faulty, strength
+from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.faults.baseline import (
     Baseline,
     PlantedFaults,
@@ -33,6 +33,7 @@ from conformance.faults.baseline import (
     right_operator,
 )
 from conformance.fuzz import fuzz
+from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import Array, Outputs, Vector
 

@@ -15,10 +15,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from conformance.check.profiles import PROFILES
 from conformance.errors import Unsupported
 from conformance.faults import Fault
 from conformance.faults.baseline import Answer, Baseline, PlantedFaults, Raised, right_operator
+from conformance.judging.profiles import PROFILES
 from conformance.operators import OPERATORS
 from conformance.vector import Array, Case
 

@@ -27,7 +27,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from conformance import check, open_vectors
-from conformance.faults import CATALOGUE, strength
+from conformance.api.strength import strength
+from conformance.faults import CATALOGUE
 from conformance.operators import OPERATORS
 from conformance.vectorfile import VectorSet
 

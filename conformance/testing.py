@@ -21,16 +21,16 @@ from typing import Any
 
 import pytest
 
+from conformance.api.check import run
+from conformance.api.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess, Runner
 from conformance.backends.variations import NONE, Wanted, wanted_variations
-from conformance.check.api import run
-from conformance.check.expected_failures import CAUSE, ExpectedFailures, faults_of
-from conformance.check.profiles import pins_of
-from conformance.check.report import RETURNED, Report, Result
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import reproduced
 from conformance.errors import UsageError
+from conformance.judging.profiles import pins_of
+from conformance.record.report import RETURNED, Report, Result
 from conformance.report import phrases
 from conformance.report.repro import script
 from conformance.vector import Vector, outputs_of

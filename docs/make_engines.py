@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance import Report, open_vectors, read_report
+from conformance.api.compare import Compared, Comparison
 from conformance.backends import available, engine_version
-from conformance.check.comparison import Compared, Comparison
 from conformance.errors import ReportFileError, UsageError
 from conformance.report import comparison_report, markdown
 from conformance.vector import Tier

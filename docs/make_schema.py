@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec.json import schema_components
 
-from conformance.check import report
-from conformance.report.line_types import VERSION, Footer, Header, ResultLine
+from conformance.record import report
+from conformance.record.line_types import VERSION, Footer, Header, ResultLine
 
 PAGE = Path(__file__).with_name("report.schema.json")
 

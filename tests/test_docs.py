@@ -19,10 +19,10 @@ from support.releases import history_of, release
 
 import conformance
 from conformance.backends.variations import VARIATIONS
-from conformance.check.report import VERDICTS
 from conformance.cli import main
 from conformance.dtypes import FLOATS
 from conformance.operators import CLAUSES, OPERATORS
+from conformance.record.report import VERDICTS
 
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
 # What they show takes too long, or is meant to crash an engine.

@@ -12,11 +12,11 @@ import sys
 import pytest
 from support.paths import EXAMPLES, ROOT
 
+from conformance.api.check import run
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.program.probe import probe
-from conformance.check import Selection
-from conformance.check.api import run
+from conformance.judging.run_settings import Selection
 
 HELLO = b'{"protocol": "pooling-conformance", "version": 1}\n'
 CALL = {

@@ -19,9 +19,9 @@ from support.processes import wait_for_end
 
 from conformance import UsageError, check, generate, open_vectors
 from conformance.cases.sweep import exhaustive
-from conformance.check import distributed as distributed_check
 from conformance.errors import ConformanceError
 from conformance.executors import completed, executor_named
+from conformance.judging import distributed as distributed_check
 
 distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import conformance
-from conformance.report.jsonl import write
+from conformance.record.jsonl import write
 
 
 @pytest.mark.parametrize("name", conformance.__all__)

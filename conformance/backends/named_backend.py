@@ -154,3 +154,9 @@ def refuse_unknown(text: str, *, or_else: str = "") -> NoReturn:
         f"no backend {text!r}{suggestion(text, names)}; built-in names: {', '.join(names)}; "
         f"otherwise give module:attribute, path/to/file.py:attribute or exec:COMMAND{other}"
     )
+
+
+def name_of(backend: object) -> str:
+    """Return what a report calls a backend that has no other name."""
+    named = backend if hasattr(backend, "__qualname__") else type(backend)
+    return f"{named.__module__}:{named.__qualname__}"

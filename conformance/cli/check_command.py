@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
+from conformance.api.check import Interrupted, check
+from conformance.api.expected_failures import ExpectedFailures
+from conformance.api.expected_failures_update import write_expected
 from conformance.backends import parse_backend
 from conformance.cases.large import recipes
-from conformance.check import Interrupted
-from conformance.check.api import check
-from conformance.check.expected_failures import ExpectedFailures
-from conformance.check.expected_failures_update import write_expected
 from conformance.cli.options import LARGE
 from conformance.cli.outputs import Outputs, check_writable
 from conformance.cli.report_commands import repro_of, write_reports

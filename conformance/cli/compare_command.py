@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
+from conformance.api.compare import InterruptedComparison, compare
 from conformance.backends import available, parse_backend, refuse_unknown
-from conformance.check.comparison import InterruptedComparison, compare
 from conformance.cli.outputs import Outputs
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.files import write_text
 from conformance.report import comparison_report, html, markdown
-from conformance.report.json_values import comparison_json
+from conformance.report.json_documents import comparison_json
 
 
 def run(

@@ -26,7 +26,7 @@ LARGE = "large"
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 """As FLOATS in conformance.dtypes, likewise."""
 DIAGNOSING = ("none", "seen", "proven")
-"""As in conformance.check.api."""
+"""As in conformance.api.check."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 vectors_argument = click.argument("vectors", required=False, type=PATH)

@@ -9,17 +9,18 @@ from pathlib import Path
 import click
 
 from conformance import site
-from conformance.check.diff import compare
-from conformance.check.merge import merge
-from conformance.check.report import Report, Result
+from conformance.api.diff import compare
+from conformance.api.merge import merge
 from conformance.cli.outputs import Outputs
 from conformance.cli.terminal import show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import write_text
-from conformance.report import check_report, diff_report, html, jsonl, junit, markdown
+from conformance.record import jsonl
+from conformance.record.report import Report, Result
+from conformance.report import check_report, diff_report, html, junit, markdown
 from conformance.report import values as words
-from conformance.report.json_values import difference_json
+from conformance.report.json_documents import difference_json
 from conformance.report.repro import large_script, script
 from conformance.vector import LARGE
 from conformance.vectorfile import VectorSet

@@ -14,8 +14,8 @@ from conformance.cli.vector_sets import opened
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.files import write_text
+from conformance.record.json_values import json_bytes, json_values
 from conformance.report import html, markdown, reveal_report
-from conformance.report.json_values import json_bytes, json_values
 from conformance.reveal import Revealed, reveal
 from conformance.reveal.averages import WINDOWS
 from conformance.reveal.values import Window

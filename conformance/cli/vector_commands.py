@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from conformance.api.strength import strength
 from conformance.cases.large import differences as differences_of
 from conformance.cases.large import recipes
 from conformance.cli.options import TIERS
@@ -15,7 +16,6 @@ from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import VectorFileError
 from conformance.export import export
-from conformance.faults.strength import strength
 from conformance.progress import counts_of
 from conformance.report import strength_report, vectors_report
 from conformance.report.values import count

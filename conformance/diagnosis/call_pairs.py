@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.check.judge import accepted
 from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
+from conformance.judging.judge import accepted
 from conformance.operators import operator_named, vector_of
 from conformance.text import listed
 from conformance.vector import Array, Case, Outputs, Values, Vector

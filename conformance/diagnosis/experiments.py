@@ -21,7 +21,6 @@ import numpy as np
 
 from conformance.cases.minimize import polished
 from conformance.cases.near import named, other_words, with_word, words_of
-from conformance.check.report import Proof
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead
@@ -34,6 +33,7 @@ from conformance.diagnosis.trial import Trial, may_hide
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
+from conformance.record.report import Proof
 from conformance.vector import Case, Vector
 
 _AT_ONCE = 8

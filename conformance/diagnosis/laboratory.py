@@ -19,16 +19,16 @@ from conformance.batch import VALUES, Batch, batch_of
 from conformance.cases.near import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.check.closeness import Comparison, compare
-from conformance.check.explanations import elements, nearest_outcome
-from conformance.check.judge import answers_of, judge
-from conformance.check.report import FAILURES, VERDICTS, Verdict
 from conformance.diagnosis.hypothesis import Sample
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault
+from conformance.judging.closeness import Comparison, compare
+from conformance.judging.explanations import elements, nearest_outcome
+from conformance.judging.judge import answers_of, judge
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Progress
+from conformance.record.report import FAILURES, VERDICTS, Verdict
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
 SECONDS = 24.0

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import accumulate
 from math import inf
 
-from conformance.check.report import Diagnosis, Proof
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, spread, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
@@ -19,6 +18,7 @@ from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
+from conformance.record.report import Diagnosis, Proof
 from conformance.vector import Case, Combination, Vector
 
 Readings = Mapping[str, str] | Callable[[Vector], Mapping[str, str]]

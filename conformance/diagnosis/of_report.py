@@ -10,10 +10,6 @@ import numpy as np
 from conformance.backends.fresh_starts import Start
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
-from conformance.check.distributed import Distributed
-from conformance.check.judge import accepted
-from conformance.check.report import RETURNED, ClauseReport, Report, Result
-from conformance.check.votes import separators
 from conformance.diagnosis import statements
 from conformance.diagnosis.features import weight
 from conformance.diagnosis.laboratory import Laboratory
@@ -24,7 +20,11 @@ from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
 from conformance.faults.fault import Fault
+from conformance.judging.distributed import Distributed
+from conformance.judging.judge import accepted
+from conformance.judging.votes import separators
 from conformance.progress import Progress
+from conformance.record.report import RETURNED, ClauseReport, Report, Result
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 

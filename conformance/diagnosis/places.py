@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import VALUES, batch_of
-from conformance.check.closeness import compare
-from conformance.check.explanations import elements, nearest_outcome
-from conformance.check.judge import answers_of
 from conformance.diagnosis.features import spread
 from conformance.errors import InvalidCase
+from conformance.judging.closeness import compare
+from conformance.judging.explanations import elements, nearest_outcome
+from conformance.judging.judge import answers_of
 from conformance.operators import operator_named, under
 from conformance.vector import Outputs, Vector
 

@@ -11,7 +11,6 @@ from itertools import islice, product
 import numpy as np
 import numpy.typing as npt
 
-from conformance.check.judge import accepted
 from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.faults.baseline import (
     Answer,
@@ -24,6 +23,7 @@ from conformance.faults.baseline import (
     right_operator,
 )
 from conformance.faults.fault import Fault
+from conformance.judging.judge import accepted
 from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
 from conformance.reference.bound import wider_format

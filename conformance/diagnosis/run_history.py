@@ -11,10 +11,10 @@ from itertools import accumulate, chain, groupby, islice, zip_longest
 import numpy as np
 
 from conformance.batch import Batch, vector_at
-from conformance.check.report import Report, Result
 from conformance.diagnosis.varied import is_varied
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
+from conformance.record.report import Report, Result
 from conformance.vector import Array, Vector, own_inputs
 from conformance.vectorfile.sources import Source
 

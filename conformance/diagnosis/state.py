@@ -17,8 +17,6 @@ from conformance.backends.answer import NOT_RUN, Answer, arrays_of
 from conformance.backends.fresh_starts import Copy, FreshStarts, Start, TimeIsUp
 from conformance.backends.runner import Answers, Stopped
 from conformance.batch import Batch, batch_of
-from conformance.check.judge import judge
-from conformance.check.report import VERDICTS, Report
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
@@ -26,7 +24,9 @@ from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
+from conformance.judging.judge import judge
 from conformance.progress import Progress
+from conformance.record.report import VERDICTS, Report
 from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 

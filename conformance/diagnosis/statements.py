@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from conformance.check.report import OF_ONE_KIND, Diagnosis, Proof
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
@@ -15,6 +14,7 @@ from conformance.diagnosis.search import Cause
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
 from conformance.diagnosis.varied import VariedFinding
+from conformance.record.report import OF_ONE_KIND, Diagnosis, Proof
 from conformance.text import listed
 from conformance.vector import Outputs, Vector
 

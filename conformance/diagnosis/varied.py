@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from conformance.backends.variations import AGAIN, VARIATIONS
-from conformance.check.report import Report, Result, VariationReport
+from conformance.record.report import Report, Result, VariationReport
 from conformance.text import listed
 
 _CAUSES: tuple[tuple[str, frozenset[str]], ...] = tuple(

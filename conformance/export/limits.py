@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import ExpectedColumns
-from conformance.check.closeness import Closeness, arithmetic_code, closeness
 from conformance.dtypes import FLOATS, DType, float_format, name_of
+from conformance.judging.closeness import Closeness, arithmetic_code, closeness
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Values
 

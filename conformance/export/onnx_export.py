@@ -27,10 +27,10 @@ from conformance.backends.engines.onnx_node import (
     model,
     node_of,
 )
-from conformance.check.profiles import PROFILES
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase, Unsupported
 from conformance.export.limits import limits
+from conformance.judging.profiles import PROFILES
 from conformance.operators import Operator, operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Anything, Array, Expected, Raises, Values, Vector

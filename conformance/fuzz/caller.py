@@ -10,10 +10,10 @@ from time import perf_counter
 from conformance.backends import Backend
 from conformance.backends.answer import CRASHED, TIMED_OUT
 from conformance.backends.choose_runner import runner_of
+from conformance.backends.named_backend import name_of
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Answers, Runner
 from conformance.batch import Batch
-from conformance.check.api import name_of
 from conformance.errors import UsageError
 from conformance.files import Closable
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from conformance.backends.runner import Runner
-from conformance.check.report import RETURNED, Diagnosis
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
@@ -16,6 +15,7 @@ from conformance.faults import CATALOGUE, Fault, fault_named
 from conformance.fuzz.evaluator import Failure
 from conformance.fuzz.signature import Signature
 from conformance.operators import operator_named
+from conformance.record.report import RETURNED, Diagnosis
 from conformance.vector import Case, Outputs, Vector, outputs_of
 
 _OTHERS = 24

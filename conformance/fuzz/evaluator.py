@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers
 from conformance.batch import Batch, batch_of
-from conformance.check.judge import Verdicts, judge
-from conformance.check.report import RETURNED, Result, Verdict, failing
-from conformance.check.tally import result_at
-from conformance.check.votes import Vote
 from conformance.fuzz.caller import Called
 from conformance.fuzz.followed_readings import SmallestByVote
+from conformance.judging.judge import Verdicts, judge
+from conformance.judging.tally import result_at
+from conformance.judging.votes import Vote
 from conformance.operators import operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
+from conformance.record.report import RETURNED, Result, Verdict, failing
 from conformance.vector import Array, Case, Outputs, Vector
 
 _SAMPLE = 60

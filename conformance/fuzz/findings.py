@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.check.report import ClauseReport, Diagnosis, Result, Verdict
 from conformance.errors import ConformanceError
+from conformance.record.report import ClauseReport, Diagnosis, Result, Verdict
 from conformance.vector import Vector
 
 

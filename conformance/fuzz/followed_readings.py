@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-from conformance.check.reading_sets import reading_space
-from conformance.check.readings import settled
-from conformance.check.report import ClauseReport
-from conformance.check.votes import Vote, Votes, without_say
+from conformance.judging.reading_sets import reading_space
+from conformance.judging.readings import settled
+from conformance.judging.votes import Vote, Votes, without_say
+from conformance.record.report import ClauseReport
 from conformance.vector import Vector
 
 

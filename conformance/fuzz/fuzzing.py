@@ -21,7 +21,6 @@ from conformance.backends import Backend
 from conformance.backends.runner import Stopped
 from conformance.cases.minimize import polished
 from conformance.cases.strategies import cases, invalid_cases
-from conformance.check.run_settings import Workers
 from conformance.errors import ConformanceError, UsageError
 from conformance.fuzz.caller import Called
 from conformance.fuzz.causes import Cause, Causes
@@ -29,6 +28,7 @@ from conformance.fuzz.evaluator import Examiner, Failure
 from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.followed_readings import size_of
 from conformance.fuzz.saving import Corpus
+from conformance.judging.run_settings import Workers
 from conformance.operators import OPERATORS, operators_named
 from conformance.progress import Progress
 from conformance.vector import Case

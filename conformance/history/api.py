@@ -11,7 +11,6 @@ from itertools import count
 from pathlib import Path
 
 from conformance.backends import available, parse_backend
-from conformance.check.report import Report
 from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, scratch_folder
 from conformance.history.bisection import bisected, observed
@@ -26,7 +25,8 @@ from conformance.history.environment import (
 from conformance.history.findings import History
 from conformance.history.releases import Release, in_order, is_package
 from conformance.progress import Progress
-from conformance.report import jsonl
+from conformance.record import jsonl
+from conformance.record.report import Report
 from conformance.text import quoted
 
 _RELEASE = "release"

@@ -12,9 +12,9 @@ from functools import cached_property
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from conformance.check.report import FAILURES, Report, Verdict
 from conformance.errors import UsageError
 from conformance.process import Launch, run_command
+from conformance.record.report import FAILURES, Report, Verdict
 from conformance.report.groups import failure_groups
 from conformance.text import quoted
 

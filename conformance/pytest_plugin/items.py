@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from conformance.api.expected_failures import INCONSISTENT, ExpectedFailures
+from conformance.api.floors import Floored
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.runner import Runner
 from conformance.backends.variations import NONE
-from conformance.check.expected_failures import INCONSISTENT, ExpectedFailures
-from conformance.check.floors import Floored
-from conformance.check.report import Result
-from conformance.check.run_settings import Floors
 from conformance.errors import ConformanceError, UsageError
-from conformance.report.jsonl import encoded
+from conformance.judging.run_settings import Floors
+from conformance.record.jsonl import encoded
+from conformance.record.report import Result
 from conformance.testing import DoesNotConform, VectorTest, selected
 from conformance.vectorfile import open_vectors
 

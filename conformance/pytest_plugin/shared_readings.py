@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from conformance.check.expected_failures import INCONSISTENT
-from conformance.check.merge import merge
-from conformance.check.report import Report, Result, verdicts_by_operator
+from conformance.api.expected_failures import INCONSISTENT
+from conformance.api.merge import merge
 from conformance.pytest_plugin.items import NAME, READINGS, RESULT, Item, VectorTests
+from conformance.record.jsonl import decoded
+from conformance.record.report import Report, Result, verdicts_by_operator
 from conformance.report import phrases
-from conformance.report.jsonl import decoded
 from conformance.testing import DoesNotConform
 
 _SHOWN = 10

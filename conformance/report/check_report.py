@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
 
-from conformance.check.report import (
+from conformance.operators import CLAUSES
+from conformance.record.report import (
     Accuracy,
     Bias,
     Diagnosis,
@@ -15,7 +16,6 @@ from conformance.check.report import (
     Result,
     Verdict,
 )
-from conformance.operators import CLAUSES
 from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
 from conformance.report import values as words

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.check.comparison import Compared, Comparison
-from conformance.check.report import FAILURES, ClauseReport, Verdict
+from conformance.api.compare import Compared, Comparison
 from conformance.dtypes import FLOATS, INTEGERS
 from conformance.operators import CLAUSES
+from conformance.record.report import FAILURES, ClauseReport, Verdict
 from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
 from conformance.report import values as words

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from conformance.check.report import FAILURES, Result, Verdict
 from conformance.operators import OPERATORS, Operator
 from conformance.operators.attributes import Role
+from conformance.record.report import FAILURES, Result, Verdict
 from conformance.report import values as words
 from conformance.report.groups import attributes_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.check.diff import Change, Difference, VerdictChange, Way
+from conformance.api.diff import Change, Difference, VerdictChange, Way
 from conformance.report import document as doc
 from conformance.report import values as words
 

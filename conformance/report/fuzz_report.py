@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from conformance.check.failure_kinds import kind_of
-from conformance.check.report import VERDICTS, ClauseReport
 from conformance.fuzz import Finding, FuzzReport
+from conformance.judging.failure_kinds import kind_of
+from conformance.record.report import VERDICTS, ClauseReport
 from conformance.report import document as doc
 from conformance.report import shared_blocks
 from conformance.report import values as words

@@ -10,9 +10,9 @@ from itertools import chain, zip_longest
 from math import prod
 from typing import Any
 
-from conformance.check.failure_kinds import exception_of, kind_of
-from conformance.check.report import Diagnosis, Report, Result
+from conformance.judging.failure_kinds import exception_of, kind_of
 from conformance.operators import OPERATORS
+from conformance.record.report import Diagnosis, Report, Result
 from conformance.report import values as words
 from conformance.text import cut, listed
 from conformance.vector import own_inputs

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.check.report import FAILURES, RETURNED, Report, Result
+from conformance.record.report import FAILURES, RETURNED, Report, Result
 from conformance.report import phrases
 from conformance.report import values as words
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.backends.named_backend import parse_backend
-from conformance.check.report import Report
 from conformance.errors import UsageError
+from conformance.record.report import Report
 from conformance.report.groups import FailureGroup
 from conformance.vectorfile import shipped_suite
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from conformance.check.report import Verdict
 from conformance.operators import OPERATORS
+from conformance.record.report import Verdict
 from conformance.report import values as words
 from conformance.vector import BACKWARD
 

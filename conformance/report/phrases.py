@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 
 from conformance.backends.variations import VARIATIONS
-from conformance.check.report import (
+from conformance.dtypes import FLOATS
+from conformance.judging.tally import explanations
+from conformance.operators import CLAUSES
+from conformance.record.report import (
     Bias,
     ClauseReport,
     Expectations,
@@ -18,9 +21,6 @@ from conformance.check.report import (
     VariationReport,
     Worst,
 )
-from conformance.check.tally import explanations
-from conformance.dtypes import FLOATS
-from conformance.operators import CLAUSES
 from conformance.report import values as words
 from conformance.text import cut, listed, without_unprintable
 from conformance.vector import BACKWARD, LARGE, forward_name, own_inputs

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conformance.check.report import RETURNED, Result
 from conformance.dtypes import name_of
 from conformance.operators import OPERATORS
+from conformance.record.report import RETURNED, Result
 from conformance.report import values as words
 from conformance.vector import Array, Case
 

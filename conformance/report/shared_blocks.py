@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from conformance.check.report import FAILURES, VERDICTS, ClauseReport, Diagnosis, Result, Verdict
 from conformance.operators import CLAUSES
+from conformance.record.report import FAILURES, VERDICTS, ClauseReport, Diagnosis, Result, Verdict
 from conformance.report import document as doc
 from conformance.report import phrases
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.faults.strength import Catch, Strength
+from conformance.api.strength import Catch, Strength
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.vectors_report import coverage_lines

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from conformance.backends.answer import Backend
 from conformance.backends.choose_runner import runner_of
+from conformance.backends.named_backend import name_of
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner, Stopped
-from conformance.check.api import name_of
-from conformance.check.run_settings import Workers
 from conformance.dtypes import FLOATS, INTEGERS
 from conformance.errors import UsageError
+from conformance.judging.run_settings import Workers
 from conformance.operators import OPERATORS, Operator, operators_named
 from conformance.progress import Progress
 from conformance.reveal.averages import WINDOWS, average_of

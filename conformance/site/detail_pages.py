@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conformance.check.report import Result
 from conformance.operators import CLAUSES, Clause
+from conformance.record.report import Result
 from conformance.report import clauses_report, comparison_report, phrases, shared_blocks
 from conformance.report import document as doc
 from conformance.report import values as words

@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.check.diff import Difference, compare
-from conformance.check.report import Report, Result
+from conformance.api.diff import Difference, compare
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import renewed_folder
 from conformance.operators import CLAUSES
+from conformance.record.report import Report, Result
 from conformance.report import document as doc
 from conformance.report import html
 from conformance.site import badge

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from conformance.check.comparison import Compared, Comparison
-from conformance.check.diff import Difference
-from conformance.check.report import Report
+from conformance.api.compare import Compared, Comparison
+from conformance.api.diff import Difference
+from conformance.record.report import Report
 from conformance.report import check_report, comparison_report, diff_report, shared_blocks
 from conformance.report import document as doc
 from conformance.report import values as words

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from conformance.check.comparison import Compared
-from conformance.check.diff import settings_of
-from conformance.check.report import Report, Verdict
+from conformance.api.compare import Compared
+from conformance.api.diff import settings_of
 from conformance.errors import UsageError
-from conformance.report import jsonl
+from conformance.record import jsonl
+from conformance.record.report import Report, Verdict
 from conformance.report.groups import failure_groups, round_robin
 
 _NO_VERSION = Version("0")

@@ -14,8 +14,8 @@ from conformance.cases.near import near
 from conformance.cases.sweep import collect
 from conformance.cases.sweep.every_kind import FURTHER_GRADIENTS
 from conformance.cases.sweep.suited import GRADIENTS
-from conformance.check.judge import accepted
 from conformance.errors import InvalidCase
+from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import BACKWARD, Case
 

@@ -11,9 +11,9 @@ import pytest
 from support.command_line import run, write_backends
 from support.report_samples import cases, write_cases
 
-from conformance.check import run as check_run
 from conformance.cli.options import size
-from conformance.report import jsonl
+from conformance.judging import run as check_run
+from conformance.record import jsonl
 
 BACKENDS = """
 import resource

@@ -13,7 +13,7 @@ from support.command_line import run, started, words_of
 from support.paths import ROOT
 from support.report_samples import write_cases
 
-from conformance.report import jsonl
+from conformance.record import jsonl
 
 HANGING = """
 import json, os, signal, sys

@@ -17,7 +17,7 @@ from conformance import check, load_backend
 from conformance.cli import history_command
 from conformance.history import api, history
 from conformance.history.environment import NotRun
-from conformance.report import jsonl
+from conformance.record import jsonl
 from conformance.vectorfile.suite import shipped_suite
 
 VECTORS = shipped_suite() / "ONNX-GlobalMaxPool-22.h5"

@@ -19,7 +19,7 @@ from conformance.cli.group import OneLineErrors
 from conformance.cli.outputs import check_writable, report_options
 from conformance.cli.report_commands import write_reports
 from conformance.errors import UsageError
-from conformance.report import jsonl
+from conformance.record import jsonl
 
 
 @pytest.fixture(scope="module")

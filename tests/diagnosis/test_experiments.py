@@ -8,8 +8,8 @@ from support.effort import one_in
 from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
 
+from conformance.api import check as api
 from conformance.backends.runner import InProcess
-from conformance.check import api
 from conformance.diagnosis import experiments, likely_causes, of_report
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.laboratory import Laboratory, as_expected

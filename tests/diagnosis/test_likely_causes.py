@@ -10,7 +10,6 @@ from support.effort import one_in
 from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
-from conformance.check.report import Diagnosis, Proof
 from conformance.diagnosis import likely_causes
 from conformance.diagnosis.features import condition, features, spread
 from conformance.diagnosis.likely_causes import diagnose
@@ -21,6 +20,7 @@ from conformance.diagnosis.traits import traits
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate, vector_of
+from conformance.record.report import Diagnosis, Proof
 from conformance.vector import Case, Vector
 
 

@@ -10,9 +10,9 @@ from support.effort import examples
 from support.fakes import vector
 
 from conformance.batch import ExpectedColumns
-from conformance.check.closeness import arithmetic_code, closeness
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.export.limits import ANY, NAN, OVERFLOW, limits
+from conformance.judging.closeness import arithmetic_code, closeness
 from conformance.vector import UNDEFINED, Expected, Values
 
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}

@@ -6,9 +6,9 @@ import pytest
 from support.effort import one_in
 
 from conformance import open_vectors
+from conformance.api.strength import not_conforming
 from conformance.faults import CATALOGUE, fault_named
 from conformance.faults.baseline import Baseline, PlantedFaults, right_operator
-from conformance.faults.strength import not_conforming
 from conformance.operators import OPERATORS
 from conformance.vectorfile import shipped_suite
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from support.outside import installed
 
+from conformance.api.strength import strength
 from conformance.cases.sweep import collect
-from conformance.check.judge import accepted
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.traits import traits
-from conformance.faults import CATALOGUE, fault_named, faulty, strength
+from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.fault import planted
+from conformance.judging.judge import accepted
 from conformance.operators import Output, vector_of
 from conformance.vector import Case
 

@@ -12,7 +12,7 @@ from support.fakes import check, pool, ramp, vector
 from support.paths import ROOT
 from support.report_samples import write, write_cases
 
-from conformance.report import jsonl
+from conformance.record import jsonl
 from conformance.testing import vectors
 
 pytest_plugins = "pytester"

@@ -9,7 +9,8 @@ import pytest
 from support.arbitrary_reports import made, real, reference, result
 from support.rendered import report_in_terminal as text_of
 
-from conformance.check.report import (
+from conformance.operators import OPERATORS
+from conformance.record.report import (
     VERDICTS,
     Accuracy,
     ClauseReport,
@@ -23,7 +24,6 @@ from conformance.check.report import (
     UndefinedReport,
     VectorsUsed,
 )
-from conformance.operators import OPERATORS
 from conformance.report import check_report, html
 from conformance.vectorfile import shipped_suite
 

@@ -8,11 +8,11 @@ import pytest
 from support.fakes import right, vector
 from support.rendered import RENDERERS, in_terminal
 
-from conformance.check.comparison import Compared, Comparison, compare
-from conformance.check.report import Accuracy, ClauseReport, UndefinedReport
+from conformance.api.compare import Compared, Comparison, compare
+from conformance.record.report import Accuracy, ClauseReport, UndefinedReport
 from conformance.report import comparison_report, markdown
 from conformance.report.document import plain
-from conformance.report.json_values import comparison_json
+from conformance.report.json_documents import comparison_json
 from conformance.reveal.values import Property, RevealedAverage, Window, WindowOrder
 
 HOSTILE = '<script>alert(1)</script> | `a` **b** [c](http://d) "e"'

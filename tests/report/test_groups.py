@@ -6,7 +6,7 @@ import pytest
 from support.arbitrary_reports import made
 from support.report_samples import PLAIN
 
-from conformance.check.report import Diagnosis, Result, Worst
+from conformance.record.report import Diagnosis, Result, Worst
 from conformance.report.groups import failure_groups, groups_of_cause, traits
 
 WORST = Worst((0,), 1.0, 2.0, 1.0, 8.0, 0.1, 1, 4)

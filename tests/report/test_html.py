@@ -17,8 +17,8 @@ from support.parsed_page import Page
 from support.report_samples import PLAIN, case, write, write_cases
 
 from conformance import check, load_backend, open_vectors
-from conformance.check.report import Expectations
 from conformance.operators import vector_of
+from conformance.record.report import Expectations
 from conformance.report import document as doc
 from conformance.report import html
 from conformance.report.concentration import concentrations

@@ -11,7 +11,7 @@ from hypothesis import given
 from support.arbitrary_reports import made, real, reference, reports, result
 from support.effort import examples
 
-from conformance.check.report import (
+from conformance.record.report import (
     ClauseReport,
     Expectations,
     Floor,

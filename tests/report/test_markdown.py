@@ -12,7 +12,7 @@ from support.arbitrary_reports import made, real, reference, reports, result, te
 from support.effort import examples
 from support.rendered import report_as_markdown as render
 
-from conformance.check.report import (
+from conformance.record.report import (
     Accuracy,
     ClauseReport,
     Diagnosis,

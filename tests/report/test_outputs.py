@@ -18,12 +18,13 @@ from support.paths import DOCS
 from support.rendered import printed, report_as_markdown, report_in_terminal
 from support.two_outputs import NAME, both, first_only, minimum_case, minimum_vectors, miscounting
 
-from conformance.check.merge import merge
-from conformance.check.report import OutputReport
+from conformance.api.merge import merge
 from conformance.cli import main
 from conformance.errors import ReportFileError
 from conformance.operators import vector_of
-from conformance.report import console, jsonl, junit
+from conformance.record import jsonl
+from conformance.record.report import OutputReport
+from conformance.report import console, junit
 from conformance.report.concentration import concentrations
 from conformance.report.groups import failure_groups
 from conformance.report.html import render_report as render

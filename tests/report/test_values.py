@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.check.report import Result
 from conformance.dtypes import FLOATS, dtype_of
+from conformance.record.report import Result
 from conformance.report import phrases
 from conformance.report import values as words
 from conformance.text import listed

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from support.arbitrary_reports import made, result
 
-from conformance.report import jsonl
+from conformance.record import jsonl
 from conformance.site import badge
 from conformance.site.releases import Release
 

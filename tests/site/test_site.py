@@ -19,9 +19,9 @@ from support.parsed_page import Page
 from support.report_samples import write_cases
 
 from conformance import open_vectors, site
-from conformance.check.report import ClauseReport, UndefinedReport
 from conformance.errors import ReportFileError, UsageError
-from conformance.report import jsonl
+from conformance.record import jsonl
+from conformance.record.report import ClauseReport, UndefinedReport
 from conformance.site import folder as folder_module
 
 FAILING = "AvgPool-1/lower"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.arbitrary_reports import made, result
 
-from conformance.check.report import Expectations
 from conformance.errors import UsageError
-from conformance.report import jsonl
+from conformance.record import jsonl
+from conformance.record.report import Expectations
 from conformance.site.releases import engines_of, failing_ids
 
 

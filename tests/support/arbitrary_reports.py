@@ -11,7 +11,9 @@ from support.fakes import check
 from support.report_samples import cases
 
 from conformance.backends import load_backend
-from conformance.check.report import (
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.operators import OPERATORS, vector_of
+from conformance.record.report import (
     FAILURES,
     RETURNED,
     VERDICTS,
@@ -32,8 +34,6 @@ from conformance.check.report import (
     VectorsUsed,
     Worst,
 )
-from conformance.dtypes import FLOATS, INTEGERS, dtype_of
-from conformance.operators import OPERATORS, vector_of
 
 texts = st.one_of(
     st.sampled_from(

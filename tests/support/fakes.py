@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from conformance.check import Report, api
+from conformance.api import check as api
 from conformance.operators import evaluate, vector_of
+from conformance.record.report import Report
 from conformance.vector import Array, Case, Vector
 
 

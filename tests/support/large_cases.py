@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.backends.answer import answer_returned, native_view
-from conformance.check.large_judge import elements_looked_at, judged
+from conformance.judging.large_judge import elements_looked_at, judged
 
 
 def result_of(recipe, backend):

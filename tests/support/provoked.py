@@ -9,8 +9,8 @@ from support.hostile import TRIGGER
 from conformance.backends.answer import NOT_RUN
 from conformance.backends.runner import Answers
 from conformance.batch import batch_of
-from conformance.check.judge import judge
-from conformance.check.report import VERDICTS
+from conformance.judging.judge import judge
+from conformance.record.report import VERDICTS
 
 FINE = ("conforms", "")
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.near import near
-from conformance.check.judge import accepted
 from conformance.diagnosis.hypothesis import Sample
+from conformance.judging.judge import accepted
 from conformance.operators import vector_of
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Case, Vector

@@ -7,9 +7,9 @@ from urllib.parse import quote
 import h5py
 import numpy as np
 
+from conformance.api import check as api
 from conformance.backends.results import path_of
-from conformance.check import api
-from conformance.check.run_settings import Selection
+from conformance.judging.run_settings import Selection
 from conformance.vector import outputs_of
 
 

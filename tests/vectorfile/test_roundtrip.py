@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from support.arbitrary_vectors import OPERATOR, plain, renamed, small_vectors, vector_lists
 from support.effort import examples
 
+from conformance.api.check import check
 from conformance.batch import batch_of
-from conformance.check.api import check
 from conformance.errors import UsageError, VectorFileError
 from conformance.operators import vector_of
 from conformance.vector import Case, Expected, Values, Vector

@@ -51,7 +51,7 @@ _FAR_APART = ("float64",) * 8 + ("float32",) * 4
 show whether these are scaled by more than their window before powers are taken."""
 _ROUNDED_ONCE = {"all": {"float16": 9, "bfloat16": 9}, "few": {"float16": 30}}
 """Averages of two cells, by how many levels an operator has: with those of its covering arrays
-enough for check/bias.py to exclude chance. Of float32, the arrays have enough."""
+enough for judging/bias.py to exclude chance. Of float32, the arrays have enough."""
 _BESIDE = {
     "average": ("normals",),
     "maximum": ("lossy", "ties", "lowest", "nan-encodings", "contrasts", "infinities", "tiny"),

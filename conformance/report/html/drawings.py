@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import batch_of
-from conformance.check.closeness import compare
-from conformance.check.explanations import Elements, elements, nearest_outcome
-from conformance.check.judge import answers_of
-from conformance.check.report import Result
 from conformance.dtypes import name_of
 from conformance.errors import ConformanceError
+from conformance.judging.closeness import compare
+from conformance.judging.explanations import Elements, elements, nearest_outcome
+from conformance.judging.judge import answers_of
 from conformance.operators import operator_named
 from conformance.operators.pipeline import Plan
+from conformance.record.report import Result
 from conformance.report import values as words
 from conformance.report.drawing import documented, plan_of
 from conformance.report.html.json_data import TrustedText

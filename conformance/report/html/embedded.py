@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.check.report import VERDICTS, Report, Result
 from conformance.dtypes import FLOATS, dtype_of
+from conformance.record.report import VERDICTS, Report, Result
 from conformance.report import phrases
 from conformance.report import values as words
 from conformance.report.groups import Key, causes_by_id, failure_groups, key_of, round_robin

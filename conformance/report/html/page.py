@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
-from conformance.check.report import Report
+from conformance.record.report import Report
 from conformance.report import check_report
 from conformance.report import values as words
 from conformance.report.document import Document, plain, spans

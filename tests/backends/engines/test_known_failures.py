@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from support.paths import TESTS
 
+from conformance.api.check import check
 from conformance.backends import available
-from conformance.check.api import check
 from conformance.operators import OPERATORS
 
 EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))

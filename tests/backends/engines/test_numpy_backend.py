@@ -24,8 +24,8 @@ from support.random_cases import (
 )
 
 from conformance.backends.engines.numpy_backend import backend
-from conformance.check.judge import accepted
 from conformance.fuzz import fuzz
+from conformance.judging.judge import accepted
 from conformance.operators import vector_of
 from conformance.vector import Case, outputs_of
 

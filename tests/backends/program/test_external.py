@@ -11,11 +11,11 @@ from support.fake_program import ANSWERS, ENDS, HELLOS
 from support.paths import EXAMPLES
 from support.programs import WHOLE, command, data, vectors
 
+from conformance.api.check import run
 from conformance.backends import load_backend
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.program.program import Program
-from conformance.check.api import run
 from conformance.errors import Unsupported, UsageError
 
 EXAMPLE = EXAMPLES / "exec_backend.py"

@@ -7,7 +7,7 @@ import pytest
 from support.effort import one_in
 from support.fault_probes import light_probes
 
-from conformance.check import api
+from conformance.api import check as api
 from conformance.diagnosis import experiments, likely_causes, of_report
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.slips import search

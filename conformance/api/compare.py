@@ -1,0 +1,274 @@
+"""Several backends over the same vectors, side by side. It describes; `check` judges."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from conformance import __version__
+from conformance.api.check import Given, check, ids_by_operator
+from conformance.backends import Backend, engine_version
+from conformance.errors import UsageError
+from conformance.judging.run_settings import Selection, Workers
+from conformance.judging.tally import vectors_used
+from conformance.operators import operator_named
+from conformance.progress import Progress, counts_of
+from conformance.record.report import (
+    FAILURES,
+    Accuracy,
+    ClauseReport,
+    Diagnosis,
+    Report,
+    UndefinedReport,
+    VectorsUsed,
+    Verdict,
+    failing,
+)
+from conformance.reveal import RevealedAverage, is_revealable, reveal
+from conformance.vectorfile.sources import Operators, Select, Vectors, chosen, opened
+
+Counts = Mapping[str, Mapping[str, Counter[Verdict]]]
+"""Vectors by operator, element type of the first input, and verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One backend of a comparison.
+
+    `problem` says why it was not run; the rest is then empty. `version` is that of the engine, ""
+    where it is not known. `readings`, `undefined`, `accuracy` and `causes` are those of its Report
+    (its diagnoses, the one that explains most first). `seconds` is the time spent in the backend
+    for the `vectors` that were run, unsupported ones included. `arithmetic` says how it computes an
+    average in float32, if that was asked for and it computes one.
+    """
+
+    backend: str
+    version: str = ""
+    problem: str = ""
+    counts: Counts = field(default_factory=dict)
+    readings: tuple[ClauseReport, ...] = ()
+    undefined: tuple[UndefinedReport, ...] = ()
+    accuracy: tuple[Accuracy, ...] = ()
+    causes: tuple[Diagnosis, ...] = ()
+    seconds: float = 0.0
+    vectors: int = 0
+    arithmetic: RevealedAverage | None = None
+
+    @classmethod
+    def of(
+        cls, report: Report, version: str, arithmetic: RevealedAverage | None = None
+    ) -> Compared:
+        """Return the part of a report that a comparison shows."""
+        counts: dict[str, dict[str, Counter[Verdict]]] = {}
+        for result in report.results:
+            by_type = counts.setdefault(result.operator, {})
+            by_type.setdefault(result.dtype, Counter())[result.verdict] += 1
+        return cls(
+            backend=report.backend,
+            version=version,
+            counts=counts,
+            readings=report.readings,
+            undefined=report.undefined,
+            accuracy=report.accuracy,
+            causes=report.diagnoses,
+            seconds=report.backend_seconds,
+            vectors=len(report.results),
+            arithmetic=arithmetic,
+        )
+
+    @property
+    def total(self) -> Counter[Verdict]:
+        """Vectors by verdict."""
+        return self.of_operators(self.counts)
+
+    @property
+    def seconds_per_vector(self) -> float:
+        """Mean time of a call, which for an isolated backend includes that of passing data."""
+        return self.seconds / self.vectors if self.vectors else 0.0
+
+    def of_operator(self, operator: str) -> Counter[Verdict]:
+        """Return the vectors of an operator by verdict."""
+        return sum(self.counts.get(operator, {}).values(), Counter())
+
+    def of_operators(self, operators: Iterable[str]) -> Counter[Verdict]:
+        """Return the vectors of some operators by verdict."""
+        return sum(map(self.of_operator, operators), Counter())
+
+    def of_type(self, operator: str, dtype: str) -> Counter[Verdict]:
+        """Return the vectors of an operator and element type by verdict."""
+        return self.counts.get(operator, {}).get(dtype, Counter())
+
+    def failures(self, failing: Container[Verdict] = FAILURES) -> Mapping[str, Counter[Verdict]]:
+        """Return the failures of each operator that has any, by verdict."""
+        failures = {
+            operator: Counter({v: n for v, n in self.of_operator(operator).items() if v in failing})
+            for operator in self.counts
+        }
+        return {operator: counts for operator, counts in failures.items() if counts}
+
+
+class InterruptedComparison(KeyboardInterrupt):
+    """The user stopped a comparison; `comparison` has the backends that were run before."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("interrupted")
+        self.comparison = comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Backends over the same vectors, in the order they were named.
+
+    `vectors` says where these came from, `count` how many were selected, `started` when the first
+    run began (UTC, ISO 8601), and `platform` on what kind of machine. Where the backends may
+    `allow_extensions`, accepting what is invalid is no failure.
+    """
+
+    backends: tuple[Compared, ...]
+    vectors: tuple[VectorsUsed, ...]
+    tier: str
+    count: int
+    started: str
+    platform: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    allow_extensions: bool = False
+
+    @property
+    def failing(self) -> tuple[Verdict, ...]:
+        """The verdicts that are failures."""
+        return failing(allow_extensions=self.allow_extensions)
+
+    @property
+    def ran(self) -> tuple[Compared, ...]:
+        """The backends that were run."""
+        return tuple(backend for backend in self.backends if not backend.problem)
+
+    @property
+    def missing(self) -> tuple[Compared, ...]:
+        """The backends that could not be run."""
+        return tuple(backend for backend in self.backends if backend.problem)
+
+    def cells(self) -> list[tuple[str, list[str]]]:
+        """Return each operator that was run with its element types."""
+        types: dict[str, dict[str, None]] = {}
+        for backend in self.ran:
+            for operator, by_type in backend.counts.items():
+                types.setdefault(operator, {}).update(dict.fromkeys(by_type))
+        return [(operator, list(names)) for operator, names in types.items()]
+
+
+def compare(
+    backends: Sequence[str] | Mapping[str, Backend | str],
+    vectors: Vectors = None,
+    *,
+    operators: Operators = None,
+    select: Select = None,
+    tier: str = "standard",
+    allow_extensions: bool = False,
+    arithmetic: bool = False,
+    progress: Progress | None = None,
+    **how: Any,
+) -> Comparison:
+    """Run several backends over the same vectors and compare their reports.
+
+    `backends` are names as `load_backend` takes them, or a mapping from the names to show to such
+    names or callables. `vectors`, `operators`, `select`, `tier` and `allow_extensions` are those of
+    `check`, and so are the options in `how`: `isolate`, `timeout`, `memory` and `jobs`. With
+    `arithmetic`, it is revealed how each backend computes an average, as `reveal` does. A backend
+    that cannot be loaded is in the comparison with its `problem`. `progress(backend, done, total)`
+    is called while a backend runs.
+
+    Raises UsageError for an argument that is wrong or matches nothing, VectorFileError for
+    vectors that are not sound, and InterruptedComparison on Ctrl-C.
+    """
+    named = backends if isinstance(backends, Mapping) else _by_name(backends)
+    if not named:
+        raise UsageError("no backends to compare")
+    selection = Selection(operators, select, tier)
+    given = Given.parse(selection=selection, **how)
+    compared: list[Compared] = []
+    stopped = False
+    with opened(vectors, operators) as sources:
+        selected = chosen(sources, operators, select, tier)
+        if given.floored is not None:
+            given.floored.check(ids_by_operator(selected))
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        try:
+            for name, backend in named.items():
+                version = engine_version(backend) if isinstance(backend, str) else ""
+                told = counts_of(progress, name)
+                try:
+                    report = check(
+                        backend,
+                        sources,
+                        selection=selection,
+                        allow_extensions=allow_extensions,
+                        name=name,
+                        progress=told,
+                        **how,
+                    )
+                except UsageError as error:
+                    # The other arguments were checked above, so the backend is wrong.
+                    compared.append(Compared(name, version, problem=str(error)))
+                else:
+                    revealed = _arithmetic(backend, report, given.workers) if arithmetic else None
+                    compared.append(
+                        Compared.of(report, version or report.versions.get("engine", ""), revealed)
+                    )
+        except KeyboardInterrupt:
+            stopped = True
+            not_run = list(named)[len(compared) :]
+            compared += [Compared(name, problem="interrupted") for name in not_run]
+    comparison = Comparison(
+        backends=tuple(compared),
+        vectors=vectors_used(selected),
+        tier=tier,
+        count=sum(len(part.numbers) for part in selected),
+        started=started,
+        versions={"conformance": __version__, "python": platform.python_version()},
+        platform=f"{platform.system()} {platform.machine()}",
+        allow_extensions=allow_extensions,
+    )
+    if stopped:
+        raise InterruptedComparison(comparison)
+    return comparison
+
+
+def _arithmetic(backend: Backend | str, report: Report, workers: Workers) -> RevealedAverage | None:
+    """Return how a backend computes the first average that it was right on in float32."""
+    names = (
+        result.operator
+        for result in report.results
+        if (result.verdict, result.dtype) == ("conforms", "float32")
+        and is_revealable(operator_named(result.operator))
+        and operator_named(result.operator).reduction.divides
+    )
+    name = next(names, None)
+    if name is None:
+        return None
+    try:
+        revealed = reveal(
+            backend,
+            [],
+            operators=[name],
+            dtypes=["float32"],
+            timeout=workers.timeout,
+            memory=workers.memory,
+            isolate=workers.apart or workers.executor is not None,
+        )
+    except UsageError:  # such as one that was stopped, or stored results: these answer no new calls
+        return None
+    return next(iter(revealed.averages), None)
+
+
+def _by_name(specs: Sequence[str]) -> dict[str, Backend | str]:
+    if isinstance(specs, str):
+        raise UsageError(f"backends is the text {specs!r}: give a list of names")
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise UsageError(f"backend {spec!r} is named twice")
+    return dict(zip(specs, specs, strict=True))

@@ -1,0 +1,278 @@
+"""Expected failures: the file that lists them, and a report compared with it.
+
+One failure a line, its reason behind `#`; other lines are blank or begin with `#`:
+
+    mismatch      AvgPool-1/float32/*ceil*  # 1234: our ceil windows start past the input
+    inconsistent  overhang-divisor          # 1240: the two float16 kernels disagree
+    cause         same-lower-as-upper       # 1251: whatever this fault of the catalogue explains
+    timed-out?    AvgPool-1/float64/*       # 1260: on a slow machine; ? allows what conforms
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import translate
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from conformance.errors import UsageError
+from conformance.files import open_regular
+from conformance.judging.tally import Results
+from conformance.operators import disputed_clauses
+from conformance.record.report import FAILURES, Expectations, Report, Verdict
+from conformance.text import cut, quoted, without_unprintable
+
+if TYPE_CHECKING:
+    from conformance.faults.fault import Fault
+
+INCONSISTENT = "inconsistent"
+CAUSE = "cause"
+WORDS: tuple[str, ...] = (*FAILURES, INCONSISTENT, CAUSE)
+"""What a line may begin with."""
+OPTIONAL = "?"
+"""Behind the word: what the line announces need not happen."""
+
+_MAX_BYTES = 1 << 24
+_MOST_WRONG = 1000
+_LONGEST_REASON = 160
+"""Characters of a reason that is written; one that is read may have any number."""
+_FORM = "a line is VERDICT PATTERN # REASON"
+TOGETHER = "+"
+"""Stands between the faults of a cause."""
+_ENTRY = re.compile(r"(\S+)(?:\s+(?!#)(\S+))?\s*(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedFailure:
+    """Line number `line` of the file: what fails, with which verdict, and the reason.
+
+    `word` is one of `WORDS`. `pattern` is an id, in which `*` stands for any text and `?` for any
+    one character; where `word` is "inconsistent" it is the name of a clause, where it is "cause"
+    that of a fault of the catalogue, or of several with + between them. What the line announces
+    need not happen if it `may_pass`.
+    """
+
+    line: int
+    word: str
+    pattern: str
+    reason: str
+    may_pass: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedFailures:
+    """An expected-failure file: where it is, its text, and the failures it announces."""
+
+    path: str
+    text: str
+    entries: tuple[ExpectedFailure, ...]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> ExpectedFailures:
+        """Read a file; UsageError, one line with path and line number, if it is not sound."""
+        try:
+            with open_regular(path) as file:
+                data = file.read(_MAX_BYTES + 1)
+        except OSError as error:
+            raise UsageError(
+                f"{path}: {error.strerror or error}: an expected-failure file"
+            ) from error
+        if len(data) > _MAX_BYTES:
+            raise UsageError(f"{path}: more than {_MAX_BYTES >> 20} MiB: no expected-failure file")
+        try:
+            text = data.decode("utf-8-sig")
+            bad = text.find("\0")
+        except UnicodeDecodeError as error:
+            text, bad = data.decode("latin-1"), error.start
+        if bad >= 0:
+            raise UsageError(f"{path}:{text.count(chr(10), 0, bad) + 1}: not text in UTF-8")
+        return cls.parse(text, path=path)
+
+    @classmethod
+    def parse(cls, text: str, *, path: str | os.PathLike[str] = "") -> ExpectedFailures:
+        """Return what the text of a file says; UsageError as in `read`."""
+        entries: dict[tuple[str, str], ExpectedFailure] = {}
+        wrong: list[str] = []
+        for number, line in enumerate(text.split("\n"), 1):
+            stripped = line.strip()
+            if not stripped or stripped.startswith("#"):
+                continue
+            if len(wrong) == _MOST_WRONG:
+                raise UsageError(f"{wrong[0]} (and at least {_MOST_WRONG - 1:,} more wrong lines)")
+            try:
+                entry = _entry(number, stripped)
+            except ValueError as error:
+                wrong.append(f"{path}:{number}: {error}")
+                continue
+            first = entries.setdefault((entry.word, entry.pattern), entry)
+            if first is not entry:
+                same = f"{entry.word} {quoted(entry.pattern)}"
+                wrong.append(f"{path}:{number}: {same} is already on line {first.line}")
+        if wrong:
+            rest = len(wrong) - 1
+            more = f" (and {rest:,} more wrong {'line' if rest == 1 else 'lines'})" if rest else ""
+            raise UsageError(wrong[0] + more)
+        return cls(os.fspath(path), text, tuple(entries.values()))
+
+    def matching(self, ids: Iterable[str]) -> Iterator[tuple[ExpectedFailure, Sequence[str]]]:
+        """Yield the lines about vectors, each with the ids that it matches, of those given."""
+        ordered = sorted(set(ids))
+        for entry in self.entries:
+            if entry.word in FAILURES:
+                yield entry, matched(entry.pattern, ordered)
+
+    def reasons(self, ids: Iterable[str]) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+        """Return the ids that some line matches, each with its reason by verdict.
+
+        And the patterns that match none of them.
+        """
+        reasons: dict[str, dict[str, str]] = {}
+        unmatched: list[str] = []
+        for entry, matched in self.matching(ids):
+            for vector_id in matched:
+                reasons.setdefault(vector_id, {}).setdefault(entry.word, entry.reason)
+            if not matched:
+                unmatched.append(entry.pattern)
+        return reasons, tuple(unmatched)
+
+    def must_fail(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return the ids that a line matches which does not say that they may pass."""
+        lines = self.matching(ids)
+        return frozenset(chain.from_iterable(found for entry, found in lines if not entry.may_pass))
+
+    def of(self, word: str) -> dict[str, str]:
+        """Return the patterns of the lines with a word, each with its reason."""
+        return {entry.pattern: entry.reason for entry in self.entries if entry.word == word}
+
+    @property
+    def may_pass(self) -> tuple[str, ...]:
+        """The lines about clauses and causes, without reasons, that need not come true."""
+        return tuple(
+            f"{entry.word} {entry.pattern}"
+            for entry in self.entries
+            if entry.may_pass and entry.word not in FAILURES
+        )
+
+    def applied(
+        self,
+        report: Report,
+        ids: Iterable[str],
+        reproduced: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> Report:
+        """Return a report with its `expectations`, and a reason with each expected failure.
+
+        `ids` are those of all vectors there are, also of those that were not run. `reproduced`
+        names, by id, the causes of the file that reproduce a failure.
+        """
+        ids, causes = list(ids), self.of(CAUSE)
+        reasons, unmatched = self.reasons(ids)
+        for vector_id, (first, *_) in reproduced.items():
+            of_vector = reasons.setdefault(vector_id, {})
+            for word in FAILURES:
+                of_vector.setdefault(word, f"cause {first}: {causes[first]}")
+        explained = Counter(chain.from_iterable(reproduced.values()))
+        announced = Expectations(
+            self.path,
+            unmatched=unmatched,
+            announced=tuple(self.of(INCONSISTENT)),
+            causes={cause: explained[cause] for cause in causes},
+            may_pass=self.may_pass,
+        )
+        report = replace(report, results=Results([report.results], reasons))
+        return with_expectations(report, announced, self.must_fail(ids))
+
+
+def with_expectations(report: Report, announced: Expectations, must_fail: Container[str]) -> Report:
+    """Return a report, with reasons in its results, with its `expectations`.
+
+    `announced` is what the file says, to which is added what of it came true; `must_fail` are the
+    ids of the vectors that may not conform.
+    """
+    met: Counter[Verdict] = Counter()
+    passed: list[str] = []
+    for result in report.results:
+        if result.expected:
+            met[result.verdict] += 1
+        elif result.verdict == "conforms" and result.id in must_fail:
+            passed.append(result.id)
+    untrue = [f"{INCONSISTENT} {name}" for name in announced.announced if name in report.consistent]
+    # A part of the vectors may have no failure of a cause, or none whose output was kept.
+    if report.complete and not report.not_run:
+        untrue += [f"{CAUSE} {name}" for name, number in announced.causes.items() if not number]
+    passed += [line for line in untrue if line not in announced.may_pass]
+    inconsistent = tuple(name for name in announced.announced if name in report.inconsistent)
+    return replace(
+        report,
+        expectations=replace(announced, met=met, inconsistent=inconsistent, passed=tuple(passed)),
+    )
+
+
+def faults_of(cause: str) -> tuple[Fault, ...]:
+    """Return the faults that a cause names; ValueError where a line cannot be about them."""
+    from conformance.faults.catalogue import CATALOGUE  # noqa: PLC0415 - only for such lines
+
+    by_name = {fault.name: fault for fault in CATALOGUE}
+    for name in cause.split(TOGETHER):
+        if name not in by_name:
+            meant = _suggestion(name, list(by_name))
+            raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them")
+        if by_name[name].remembers:
+            raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")
+    return tuple(by_name[name] for name in cause.split(TOGETHER))
+
+
+def line_of(word: str, pattern: str, reason: str) -> str:
+    """Return the line of a file that says this, with a reason that is not too long."""
+    return without_unprintable(f"{word} {pattern} # {cut(reason, _LONGEST_REASON)}")
+
+
+def _entry(number: int, line: str) -> ExpectedFailure:
+    """Return what a line says, or raise ValueError with what is wrong about it."""
+    match = _ENTRY.fullmatch(line)
+    word, pattern, rest = match.groups() if match else (line, None, "")
+    may_pass, word = word.endswith(OPTIONAL), word.removesuffix(OPTIONAL)
+    if word not in WORDS:
+        meant = _suggestion(word, WORDS)
+        raise ValueError(f"no verdict {quoted(word)}{meant}; {_FORM}, with {', '.join(WORDS)}")
+    if not pattern:
+        raise ValueError(f"{word} of what? {_FORM}")
+    reason = without_unprintable(rest[1:])
+    if rest and not rest.startswith("#"):
+        raise ValueError(f"{quoted(rest)} is no reason, which begins with #; {_FORM}")
+    if not reason:
+        raise ValueError(f"{quoted(pattern)} has no reason; {_FORM}")
+    if word == INCONSISTENT and pattern not in (disputed := disputed_clauses()):
+        meant = _suggestion(pattern, [*disputed])
+        raise ValueError(
+            f"no disputed clause {quoted(pattern)}{meant}; there are {', '.join(disputed)}"
+        )
+    if word == CAUSE:
+        faults_of(pattern)
+    return ExpectedFailure(number, word, pattern, reason, may_pass)
+
+
+def _suggestion(word: str, names: Sequence[str]) -> str:
+    close = get_close_matches(word[:80], names, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def matched(pattern: str, ordered: Sequence[str]) -> Sequence[str]:
+    """Return the ids that match a pattern, of ids that are sorted and differ."""
+    literal, *others = re.split(r"[*?]", pattern)
+    first = bisect_left(ordered, literal)
+    if literal == pattern:
+        return ordered[first : first + 1] if ordered[first : first + 1] == [pattern] else ()
+    last = bisect_right(ordered, literal, first, key=lambda name: name[: len(literal)])
+    longest = max(others, key=len)  # asked for first: that is many times as fast
+    candidates = [vector_id for vector_id in ordered[first:last] if longest in vector_id]
+    if len(pattern.replace("*", "")) > max(map(len, candidates), default=0):
+        return ()
+    matches = re.compile(translate(pattern.replace("[", "[[]"))).match
+    return [vector_id for vector_id in candidates if matches(vector_id)]

@@ -1,0 +1,213 @@
+"""How strong vectors are: which wrong behaviours they catch, and how few cells it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+from conformance.api.check import run
+from conformance.backends.runner import InProcess
+from conformance.faults.baseline import (
+    Baseline,
+    PlantedFaults,
+    outputs_or_none,
+    right_operator,
+)
+from conformance.faults.catalogue import CATALOGUE
+from conformance.faults.fault import Fault, faulty
+from conformance.judging.judge import accepted
+from conformance.judging.run_settings import Selection
+from conformance.operators import OPERATORS
+from conformance.progress import Counts
+from conformance.vector import Vector
+from conformance.vectorfile.sources import Vectors, chosen, opened, vectors_in
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """What happened to one fault in one operator.
+
+    `vector` is the id of the smallest vector that catches it, `cells` the cells of that vector's
+    inputs; None and 0 where no single vector does. `inconsistent` names the clause whose readings
+    contradict each other where only the run as a whole tells.
+    """
+
+    fault: str
+    operator: str
+    vector: str | None = None
+    cells: int = 0
+    inconsistent: str = ""
+
+    @property
+    def caught(self) -> bool:
+        """Whether a run of the checker would not be ok."""
+        return self.vector is not None or bool(self.inconsistent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strength:
+    """What vectors catch of a catalogue.
+
+    `catches` has an entry per fault and operator that may have it. `vectors` counts per
+    operator; `coverage` holds, per operator and covering array, the counts of t-way interactions
+    that a vector file states (strength, feasible, covered, infeasible). `idle` are the vectors
+    that catch no fault that a smaller one does not catch, None where that was not asked for.
+    """
+
+    catches: tuple[Catch, ...]
+    vectors: Mapping[str, int]
+    coverage: Mapping[str, Mapping[str, Any]]
+    seconds: float
+    idle: tuple[str, ...] | None = None
+
+    @property
+    def missed(self) -> tuple[Catch, ...]:
+        """The faults that are not caught, per operator."""
+        return tuple(catch for catch in self.catches if not catch.caught)
+
+    @property
+    def faults(self) -> tuple[int, int]:
+        """Faults caught in every operator that may have them, and all faults."""
+        names = {catch.fault for catch in self.catches}
+        return len(names - {catch.fault for catch in self.missed}), len(names)
+
+    def of_operator(self, operator: str) -> tuple[int, int]:
+        """Return the faults caught in an operator, and those it may have."""
+        catches = [catch for catch in self.catches if catch.operator == operator]
+        return sum(catch.caught for catch in catches), len(catches)
+
+
+def strength(
+    vectors: Vectors = None,
+    *,
+    operators: Sequence[str] | None = None,
+    tier: str = "standard",
+    faults: Sequence[Fault] | None = None,
+    idle: bool = False,
+    progress: Counts | None = None,
+) -> Strength:
+    """Plant every fault alone in every operator that may have it and see what catches it.
+
+    `vectors`, `operators` and `tier` are those of `check`, `faults` the whole catalogue by
+    default. `idle` also finds the vectors that add nothing, which takes a run of every fault over
+    every vector. `progress(done, total)` is called once per fault and operator. A fault is caught
+    when an answer of a backend that has it conforms under no reading, or its answers under no one
+    reading per clause.
+    """
+    faults = CATALOGUE if faults is None else faults
+    started = perf_counter()
+    catches: list[Catch] = []
+    counts: dict[str, int] = {}
+    coverage: dict[str, Mapping[str, Any]] = {}
+    adding: set[str] = set()
+    every: list[str] = []
+    done = count(1)
+    with opened(vectors, operators) as sources:
+        selections = chosen(sources, operators, None, tier)
+        concerned = [OPERATORS[selection.source.operator] for selection in selections]
+        total = sum(fault.concerns(operator) for operator in concerned for fault in faults)
+
+        def tick() -> None:
+            if progress is not None:
+                progress(next(done), total)
+
+        for selection in selections:
+            name = selection.source.operator
+            counts[name] = len(selection.numbers)
+            header = getattr(selection.source, "header", {})
+            coverage[name] = dict(header.get("coverage", {}))
+            stored = list(vectors_in(selection.source, selection.numbers))
+            every += [vector.case.id for vector in stored]
+            planted = [fault for fault in faults if fault.concerns(OPERATORS[name])]
+            catching = _catching(planted, name, stored, through=idle, tick=tick)
+            for fault in planted:
+                catch = Catch(fault.name, name)
+                if catching[fault.name]:
+                    catch = _caught_by(catching[fault.name][0], catch)
+                    adding.update(vector.case.id for vector in catching[fault.name])
+                else:
+                    catch = _as_a_whole(catch, fault, stored)
+                    tick()
+                catches.append(catch)
+    return Strength(
+        tuple(catches),
+        counts,
+        coverage,
+        perf_counter() - started,
+        tuple(vector for vector in every if vector not in adding) if idle else None,
+    )
+
+
+def _catching(
+    faults: Sequence[Fault],
+    operator: str,
+    vectors: Sequence[Vector],
+    *,
+    through: bool,
+    tick: Callable[[], None],
+) -> dict[str, list[Vector]]:
+    """Return, per fault by its name, the smallest vector that catches it alone, if one does.
+
+    With `through`, all of as few cells. `tick()` is called for each fault that is caught.
+    """
+    right = right_operator(operator, None)
+    in_order = [(vector, Baseline(vector.case, right)) for vector in vectors]
+    smallest_first = sorted(in_order, key=lambda pair: _cells(pair[0]))
+    catching: dict[str, list[Vector]] = {fault.name: [] for fault in faults}
+
+    def may_add(planted: PlantedFaults, vector: Vector) -> bool:
+        caught = catching[planted.faults[0].name]
+        if not caught:
+            return True
+        return through and not planted.remembers and _cells(vector) <= _cells(caught[0])
+
+    # What a fault remembers depends on the order of calls: that of the file.
+    for remembers, tried in ((False, smallest_first), (True, in_order)):
+        left = [
+            PlantedFaults((fault,), operator) for fault in faults if fault.remembers == remembers
+        ]
+        for vector, baseline in tried:
+            left = [planted for planted in left if may_add(planted, vector)]
+            for name in not_conforming(left, vector, baseline):
+                if not catching[name]:
+                    tick()
+                catching[name].append(vector)
+    return catching
+
+
+def not_conforming(
+    planted: Sequence[PlantedFaults], vector: Vector, baseline: Baseline
+) -> list[str]:
+    """Return the names of the faults with which the answer to a vector does not conform."""
+    answers = {
+        fault.faults[0].name: outputs_or_none(answer)
+        for fault in planted
+        if (answer := fault.answer(baseline)) is not None
+    }
+    verdicts = accepted([vector] * len(answers), list(answers.values()))
+    return [name for name, conforms in zip(answers, verdicts, strict=True) if not conforms]
+
+
+def _cells(vector: Vector) -> int:
+    return sum(array.size for array in vector.case.inputs)
+
+
+def _caught_by(vector: Vector, catch: Catch) -> Catch:
+    return replace(catch, vector=vector.case.id, cells=_cells(vector))
+
+
+def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
+    """Judge a whole run: its answers must agree on the readings."""
+    report = run(InProcess(faulty(fault)), vectors, Selection(tier="exhaustive"), name=fault.name)
+    failed = {result.id for result in report.results if result.verdict in report.failing}
+    if failed:
+        # An exception is right only under a reading that the other vectors rule out.
+        failing = [vector for vector in vectors if vector.case.id in failed]
+        return _caught_by(min(failing, key=lambda v: (_cells(v), v.case.id)), catch)
+    for clause in report.readings:
+        if clause.status == "inconsistent":
+            return replace(catch, inconsistent=clause.clause)
+    return catch

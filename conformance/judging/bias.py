@@ -1,0 +1,78 @@
+"""Whether results that conform, but are not correctly rounded, lie to one side.
+
+How far they lie from the correctly rounded ones is told of all. That they lie to one side may come
+of the data, of a rounded reciprocal of the divisor, or of sums that stagnate: all of it is sound.
+So a bias is looked for where the last rounding alone can be the reason. A sum of two addends over a
+power of two is rounded once, whatever the order, the type of the sum and the way to divide: who
+rounds to nearest is right there, and who is wrong there rounds in some direction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.batch import Batch, ExpectedColumns, Ints
+from conformance.dtypes import float_format
+from conformance.judging.accuracy import rows_with_arithmetic
+from conformance.judging.closeness import Bools, Column, Comparison, Doubles, spacing
+from conformance.operators import operator_named
+from conformance.record.report import BIAS_STEPS, Bias
+
+
+def bias_of(batch: Batch, compared: Comparison, outcomes: Ints) -> list[Bias]:
+    """Return the bias of outputs, given the rows of the outcomes that vectors conform to."""
+    columns = [column for column in compared.columns if column.bound]
+    if not columns:
+        return []
+    conforming = rows_with_arithmetic(batch, compared, outcomes) >= 0
+    found = [_bias_of_column(batch, column, conforming[column.rows]) for column in columns]
+    return [bias for bias in found if bias.off]
+
+
+def _bias_of_column(batch: Batch, column: Column, conforming: Bools) -> Bias:
+    """Return the bias of the rows of a column that are `conforming`."""
+    if column.near is None:
+        return Bias(batch.operator, column.name)
+    finite = np.isfinite(column.near.got) & np.isfinite(column.near.expected)
+    off = np.flatnonzero(conforming[column.row] & finite & (column.near.error != 0))
+    near = column.near.at(off)
+    up = np.sign(near.got - near.expected)
+    out = up * np.sign(near.expected)
+    steps = np.rint(near.error / spacing(near.columns.magnitude, column.name) * BIAS_STEPS)
+    vector = batch.expected_vector[column.rows[column.row[off]]]
+    once = np.zeros(len(off), np.bool_)
+    if not operator_named(batch.operator).is_gradient:  # one that divides before it adds
+        once = _are_rounded_once(near.expected, near.columns, column.name)
+
+    def vectors(side: Doubles) -> tuple[int, int]:
+        """Return how many vectors lie to a side, and how many to the other."""
+        sums = np.bincount(vector[once], weights=side[once])
+        return int((sums > 0).sum()), int((sums < 0).sum())
+
+    (above, below), (outward, inward) = vectors(up), vectors(out)
+    return Bias(
+        operator=batch.operator,
+        dtype=column.name,
+        off=len(off),
+        mean_ulp=float((steps * up).sum()) / BIAS_STEPS / max(len(off), 1),
+        mean_outward_ulp=float((steps * out).sum()) / BIAS_STEPS / max(len(off), 1),
+        above=above,
+        below=below,
+        outward=outward,
+        inward=inward,
+    )
+
+
+@np.errstate(over="ignore")
+def _are_rounded_once(expected: Doubles, of: ExpectedColumns, name: str) -> Bools:
+    """Mask the averages that every sound way rounds once.
+
+    These have two addends and a power of two as divisor. The result is so far above the smallest
+    normal number that an addend which is subnormal, or becomes so when it is divided, is below a
+    quarter of its ulp and changes nothing; and no sum overflows.
+    """
+    fmt = float_format(name)
+    lowest = fmt.smallest_normal * 2.0 ** (fmt.precision + 1)
+    two = (of.addends == 2) & (of.divisor > 0) & (of.divisor & (of.divisor - 1) == 0)
+    once: Bools = two & (np.abs(expected) >= lowest) & (of.magnitude * of.divisor < fmt.largest)
+    return once

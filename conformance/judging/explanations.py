@@ -1,0 +1,293 @@
+"""Why an answer does not conform: one line, and the worst element where elements differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conformance.backends.answer import MISSING, NO_ARRAY, Returned
+from conformance.backends.runner import Answers
+from conformance.backends.variations import VARIATIONS, Variation
+from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
+from conformance.dtypes import FLOATS, dtype_of, name_of
+from conformance.errors import InvalidCase
+from conformance.judging.closeness import (
+    Bools,
+    Comparison,
+    Doubles,
+    arithmetic_at,
+    closeness,
+    spacing,
+)
+from conformance.judging.reading_sets import reading_space
+from conformance.operators import Output, operator_named
+from conformance.record.report import ACCEPTED, Worst
+from conformance.reference.rounding import widen
+from conformance.vector import UNDEFINED, Array, Outputs
+
+_AT_FIRST = "conforms at first, but not "
+FIRST_ONLY = "conforms when called again, but not at first: "
+_OF_CALLS = (FIRST_ONLY, *(f"{_AT_FIRST}{each.words}: " for each in VARIATIONS.values()))
+"""What is said before the detail of one of several calls."""
+EXCUSED_ONLY = " (an exception is right only under "
+"""What is said around the text of an exception."""
+
+
+class Explanation(NamedTuple):
+    """Why a vector has its verdict; the fields are those of `Result`."""
+
+    detail: str
+    worst: Worst | None = None
+    output: Array | Outputs | None = None
+    printed: str = ""
+    variations: tuple[str, ...] = ()
+
+
+def explain_varied(variation: Variation, why: Explanation) -> Explanation:
+    """Say that an answer is wrong in a variation of the call, and right in a plain one."""
+    detail = f"{_AT_FIRST}{variation.words}: {why.detail}"
+    return why._replace(detail=detail, variations=(variation.name,))
+
+
+def explain_first_only(why: Explanation) -> Explanation:
+    """Say that an answer is wrong in the first of two calls alone."""
+    return why._replace(detail=f"{FIRST_ONLY}{why.detail}")
+
+
+def without_calls(detail: str) -> str:
+    """Return a detail without which call it is of."""
+    for words in _OF_CALLS:
+        detail = detail.removeprefix(words)
+    return detail
+
+
+def explain_mismatch(
+    batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
+) -> Explanation:
+    """Say why the answer to a vector fits none of some of its outcomes, given by their rows."""
+    if answers.kind[vector] == MISSING:
+        return Explanation("no output stored")
+    if answers.kind[vector] == NO_ARRAY:
+        return Explanation(f"returned {answers.text[vector]} instead of numpy.ndarray")
+    kinds = {int(batch.outcome_kind[row]) for row in outcomes}
+    if kinds == {RAISES}:
+        return Explanation(f"{ACCEPTED}{_why_invalid(batch, vector)}")
+
+    rows = [row for row in outcomes if batch.outcome_kind[row] == VALUES]
+    count = len(answers.outputs[vector])
+    if count > batch.outputs:
+        return Explanation(f"returned {count} arrays instead of {batch.outputs}")
+    misfit, nearest = _misfit(batch, answers, vector, rows), -1
+    if not misfit:
+        nearest = nearest_outcome(batch, answers, compared, vector, rows)
+        # Each output alone may have a shape and type of some outcome, and all not those of one.
+        misfit = _misfit(batch, answers, vector, [nearest])
+    if misfit:
+        return Explanation(misfit)
+    table, code = int(batch.outcome_expected[nearest]), arithmetic_at(batch, nearest)
+    worst = [
+        _worst(batch, answers, vector, nearest, output)
+        for output in range(count)
+        if compared.wrong[table + output, code]
+    ]
+    return Explanation(elements_differ(batch.operator, worst), worst[0] if worst else None)
+
+
+def elements_differ(operator: str, worst: Iterable[Worst]) -> str:
+    """Say how many elements of each output differ, given the worst of each that is wrong."""
+    return "; ".join(
+        f"{of_output(operator, of.number)}{of.wrong} of {of.total} elements differ" for of in worst
+    )
+
+
+def nearest_outcome(
+    batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
+) -> int:
+    """Return which of some outcomes with values the arrays returned for a vector are nearest to.
+
+    That is the one with most outputs of the right type and shape, and of these the one with the
+    fewest wrong elements; the first of equals, since default readings come first. Outcomes are
+    given by their rows.
+    """
+    count = min(len(answers.outputs[vector]), batch.outputs)
+
+    def distance(outcome: int) -> tuple[int, int]:
+        first, code = int(batch.outcome_expected[outcome]), arithmetic_at(batch, outcome)
+        comparable = sum(bool(compared.comparable[first + output]) for output in range(count))
+        wrong = sum(int(compared.wrong[first + output, code]) for output in range(count))
+        return count - comparable, wrong
+
+    return min(outcomes, key=distance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elements:
+    """The elements of one output, flat in C order, beside what is expected of them.
+
+    `wrong` marks those that do not conform, of the `defined` ones; `error` = |got - expected| is
+    at most `bound` in the others (NaN where only one of the two is).
+    """
+
+    got: Array
+    expected: Array
+    defined: Bools
+    wrong: Bools
+    error: Doubles
+    bound: Doubles
+
+
+@np.errstate(all="ignore")  # NaN and overflow are among what is compared
+def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: int) -> Elements:
+    """Return the elements of an output that has the type and shape of an outcome, by its row."""
+    row, arithmetic = int(batch.outcome_expected[outcome]) + output, arithmetic_at(batch, outcome)
+    name = batch.expected_dtype[row]
+    start = int(batch.expected_start[row])
+    of = batch.columns[name].at(slice(start, start + int(batch.expected_size[row])))
+    returned = answers.outputs[vector][output]
+    assert returned.data is not None
+    got = np.frombuffer(returned.data, dtype_of(name))
+    axes = batch.inputs[vector][0].ndim - 2
+    return elements_of(got, of, axes, operator_named(batch.operator).outputs[output], [arithmetic])
+
+
+def elements_of(
+    got: Array, of: ExpectedColumns, axes: int, output: Output, arithmetics: Collection[int]
+) -> Elements:
+    """Return elements of an output of so many spatial axes, right under any of some arithmetics.
+
+    `bound` is that of the strictest.
+    """
+    defined = of.addends != UNDEFINED
+    if name_of(of.values.dtype) in FLOATS:
+        near = closeness(got, of, np.array(axes), average=output.comparison == "bound")
+        right = np.logical_or.reduce([near.right(code) for code in arithmetics])
+        wrong, error, bound = ~right, near.error, near.bound(min(arithmetics))
+    else:
+        wrong, bound = got != of.values, np.zeros(got.size)
+        error = np.abs(got.astype(np.float64) - of.values.astype(np.float64))
+    return Elements(got, of.values, defined, defined & wrong, error, bound)
+
+
+def _misfit(batch: Batch, answers: Answers, vector: int, rows: Sequence[int]) -> str:
+    """Say which output has not the shape or type of any of some outcomes; "" if none."""
+    firsts = [int(batch.outcome_expected[row]) for row in rows]
+    for output, got in enumerate(answers.outputs[vector]):
+        expected = [
+            (batch.expected_shape[first + output], batch.expected_dtype[first + output])
+            for first in firsts
+        ]
+        if what := misfit(got, expected):
+            return f"{of_output(batch.operator, output)}{what}"
+    return ""
+
+
+def misfit(got: Returned, expected: Sequence[tuple[tuple[int, ...], str]]) -> str:
+    """Say what is wrong with an output that has none of some shapes and types; "" if nothing."""
+    shapes = [shape for shape, _ in expected]
+    if got.shape not in shapes:
+        return f"shape {got.shape} instead of {_either(shapes)}"
+    names = [name for shape, name in expected if shape == got.shape]
+    if got.dtype not in names:
+        return f"dtype {got.dtype} instead of {_either(names)}"
+    return ""
+
+
+def _output_name(operator: str, output: int) -> str:
+    """Return the name of an output where there are several."""
+    outputs = operator_named(operator).outputs
+    return outputs[output].name if len(outputs) > 1 else ""
+
+
+def of_output(operator: str, output: int) -> str:
+    """Return what comes before a text about one of several outputs: its name and a colon."""
+    name = _output_name(operator, output)
+    return f"{name}: " if name else ""
+
+
+def explain_pins(batch: Batch, vector: int, accepted: bytes, pins: Mapping[str, str]) -> str:
+    """Say which pinned clauses an answer that would conform without pins decides otherwise.
+
+    `accepted` is the packed set of combinations under which it would.
+    """
+    space = reading_space(batch.operator)
+    applying = space.disputed_in(batch.clauses[vector])
+    pinned = [clause for clause in pins if clause in applying]
+    followed = {clause: space.readings_in(accepted, clause) for clause in pinned}
+    against = [clause for clause in pinned if pins[clause] not in followed[clause]]
+    # Each pin may be possible alone and only all of them together be not.
+    return "; ".join(
+        f"follows {clause}={_either(followed[clause])}, {pins[clause]} is required"
+        for clause in against or pinned
+    )
+
+
+def explain_excused(text: str, operator: str, accepted: bytes, clauses: Container[str]) -> str:
+    """Say under which readings alone an exception, given by its text, would be right.
+
+    `accepted` is the packed set of these, `clauses` the disputed clauses that apply to the vector.
+    """
+    space = reading_space(operator)
+    only = [
+        f"{clause}={_either(possible)}"
+        for clause, readings in space.readings.items()
+        if clause in clauses and (possible := space.readings_in(accepted, clause)) != readings
+    ]
+    return f"{text}{EXCUSED_ONLY}{', '.join(only)})" if only else text
+
+
+def _why_invalid(batch: Batch, vector: int) -> str:
+    try:
+        operator_named(batch.operator).validate(batch.inputs[vector], batch.attributes[vector])
+    except InvalidCase as error:
+        return str(error)
+    return "an exception is the right answer"
+
+
+def _either(values: Iterable[object]) -> str:
+    return " or ".join(dict.fromkeys(map(str, values)))
+
+
+def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, output: int) -> Worst:
+    """Return the worst element of an output under an outcome, given by its row."""
+    shape = batch.expected_shape[int(batch.outcome_expected[outcome]) + output]
+    of = elements(batch, answers, vector, outcome, output)
+    return worst_of(of, batch.operator, output, lambda place: np.unravel_index(place, shape))
+
+
+@np.errstate(all="ignore")
+def worst_of(
+    of: Elements, operator: str, output: int, index_of: Callable[[int], Iterable[Any]]
+) -> Worst:
+    """Return the worst of some elements of an output, of which some are wrong.
+
+    `index_of` is where in the output the element with a number is.
+    """
+    name, several = name_of(of.expected.dtype), _output_name(operator, output)
+    ulps = of.error / spacing(widen(of.expected), name)
+    # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
+    ulps[~np.isfinite(ulps)] = np.inf
+    worst, first = int(np.where(of.wrong, ulps, -1.0).argmax()), int(of.wrong.argmax())
+    error = float(of.error[worst])
+    return Worst(
+        index=tuple(int(i) for i in index_of(worst)),
+        got=_number(of.got[worst]),
+        expected=_number(of.expected[worst]),
+        error=np.inf if np.isnan(error) else error,
+        ulp=float(ulps[worst]),
+        bound=float(of.bound[worst]),
+        wrong=int(of.wrong.sum()),
+        total=int(of.defined.sum()),
+        first_index=tuple(int(i) for i in index_of(first)),
+        first_got=_number(of.got[first]),
+        first_expected=_number(of.expected[first]),
+        output=several,
+        number=output,
+        dtype=name if several else "",
+    )
+
+
+def _number(value: np.generic) -> float | int:
+    return int(value) if np.issubdtype(value.dtype, np.integer) else float(value)

@@ -1,0 +1,341 @@
+"""Verdicts on the answers to a batch, all vectors at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.backends.answer import (
+    ARRAY,
+    CRASHED,
+    MISSING,
+    NO_ARRAY,
+    RAISED,
+    TIMED_OUT,
+    UNSUPPORTED,
+    Answer,
+    answer_returned,
+)
+from conformance.backends.runner import Answers, largest_looked_at
+from conformance.batch import ANYTHING, RAISES, VALUES, Batch, batch_of, distinct
+from conformance.dtypes import DType, name_of
+from conformance.judging.accuracy import accuracy_of
+from conformance.judging.bias import bias_of
+from conformance.judging.closeness import Comparison, Ints, arithmetic_of, compare
+from conformance.judging.explanations import (
+    Explanation,
+    explain_excused,
+    explain_mismatch,
+    explain_pins,
+)
+from conformance.judging.reading_sets import Packed, reading_space
+from conformance.judging.undefined import behaviours_in
+from conformance.judging.votes import Separators, Vote, Votes, separators
+from conformance.operators import operator_named
+from conformance.record.report import (
+    VERDICTS,
+    Accuracy,
+    Bias,
+    OutputReport,
+    UndefinedReport,
+    Verdict,
+)
+from conformance.vector import Outputs, Vector
+
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint8]
+
+CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
+ACCEPTED_INVALID = VERDICTS.index("accepted-invalid")
+VERDICT_OF_KIND: Mapping[int, Verdict] = {
+    ARRAY: "mismatch",
+    NO_ARRAY: "mismatch",
+    RAISED: "error",
+    UNSUPPORTED: "unsupported",
+    CRASHED: "crashed",
+    TIMED_OUT: "timed-out",
+    MISSING: "mismatch",
+}
+"""The verdict on an answer that no outcome accepts, by the kind of answer."""
+_UNACCEPTED = np.zeros(8, np.uint8)
+for _kind, _verdict in VERDICT_OF_KIND.items():
+    _UNACCEPTED[_kind] = VERDICTS.index(_verdict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdicts:
+    """The verdicts on a batch: columns of one item per vector, and counts over the batch.
+
+    `verdict` are numbers in `VERDICTS`; `vote` is the place in `votes` of what each vector says
+    that conforms or raises, -1 for the others. `explanations` are by vector, where there is
+    something to say. `undefined_only` marks vectors that conform by an output without any defined
+    element. The others are those of `Report`, of this batch.
+    """
+
+    verdict: Codes
+    vote: npt.NDArray[np.int32]
+    votes: list[Vote]
+    explanations: dict[int, Explanation]
+    undefined_only: Bools
+    undefined: list[UndefinedReport]
+    outputs: list[OutputReport]
+    accuracy: list[Accuracy]
+    bias: list[Bias]
+
+    def first(self, count: int) -> Verdicts:
+        """Return the verdicts on the first `count` vectors, the others not having been run."""
+        if count == len(self.verdict):
+            return self
+        return replace(self, verdict=self.verdict[:count], vote=self.vote[:count])
+
+    def vote_of(self, index: int) -> Vote | None:
+        """Return what a vector says, None if it neither conforms nor raises."""
+        place = int(self.vote[index])
+        return self.votes[place] if place >= 0 else None
+
+    def votes_counted(self) -> Votes:
+        """Return how many of the vectors say the same."""
+        votes: Votes = Counter()
+        counts = np.bincount(self.vote[self.vote >= 0], minlength=len(self.votes))
+        for vote, count in zip(self.votes, counts.tolist(), strict=True):
+            votes[vote] += count
+        return +votes
+
+    def refute(self, votes: Container[Vote]) -> None:
+        """Turn exceptions into errors: the backend follows another reading than allows them."""
+        places = [place for place, vote in enumerate(self.votes) if vote in votes]
+        refuted = (self.verdict == CONFORMS) & np.isin(self.vote, places)
+        for vector in np.flatnonzero(refuted).tolist():
+            vote = self.votes[self.vote[vector]]
+            before = self.explanations[vector]
+            operator = vote.separators.operator
+            detail = explain_excused(before.detail, operator, vote.accepted, vote.clauses)
+            self.explanations[vector] = before._replace(detail=detail)
+            self.verdict[vector] = ERROR
+
+
+def accepted(vectors: Sequence[Vector], returned: Sequence[Outputs | None]) -> list[bool]:
+    """Say of each vector whether an answer to it conforms under some reading.
+
+    `returned` holds the outputs returned for each vector, None for an exception. A vector may
+    occur several times. Where only another reading excuses an exception, it is accepted here:
+    which readings a backend follows, only all vectors of a run together tell.
+    """
+    verdicts = [False] * len(vectors)
+    by_operator: dict[str, list[int]] = {}
+    for number, vector in enumerate(vectors):
+        by_operator.setdefault(vector.case.operator, []).append(number)
+    for numbers in by_operator.values():
+        batch = batch_of([vectors[number] for number in numbers])
+        _, fits = _fitting(batch, answers_of(batch, [returned[number] for number in numbers]))
+        for number, conforms in zip(numbers, _any(batch, fits).tolist(), strict=True):
+            verdicts[number] = conforms
+    return verdicts
+
+
+def answers_of(batch: Batch, returned: Sequence[Outputs | None]) -> Answers:
+    """Return as the answers to a batch the outputs returned for each vector, None: an exception."""
+    answers = Answers.none_yet(len(batch))
+    for vector, (outputs, limit) in enumerate(zip(returned, largest_looked_at(batch), strict=True)):
+        answer = Answer(RAISED) if outputs is None else answer_returned(outputs, limit)
+        answers.put(vector, answer)
+    return answers
+
+
+@np.errstate(all="ignore")  # as for `_fitting`
+def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
+    """Judge the answers to a batch.
+
+    `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
+    were not run mean nothing.
+    """
+    compared, fits = _fitting(batch, answers)
+    space = reading_space(batch.operator)
+    table, which = space.packed_table(batch.outcome_readings)
+    unpinned = _united(batch, table[which], fits)
+    pinned = table & space.pack(space.allowed_by(pins))
+    accepted = _united(batch, pinned[which], fits) if pins else unpinned
+    allowed: Bools = np.asarray(pinned.any(axis=1))[which]
+    kinds = np.array(answers.kind)
+    verdict = _UNACCEPTED[kinds]
+    answered = np.isin(kinds, (ARRAY, NO_ARRAY, RAISED))
+    conforms = answered & accepted.any(axis=1)
+    excused = (kinds == RAISED) & ~_any(batch, fits & (batch.outcome_kind != VALUES))
+    against_pins = answered & unpinned.any(axis=1) & ~conforms
+    verdict[conforms] = CONFORMS
+    verdict[against_pins & ~excused] = MISMATCH
+    only_invalid = ~_any(batch, batch.outcome_kind != RAISES)
+    verdict[(kinds == ARRAY) & only_invalid] = ACCEPTED_INVALID
+
+    texts = {text: Explanation(text) for text in set(answers.text.values())}  # few, said often
+    explanations = {
+        vector: texts[text]
+        for vector, text in answers.text.items()
+        if answers.kind[vector] != NO_ARRAY
+    }
+    bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
+    unlike = np.isin(verdict, (MISMATCH, ACCEPTED_INVALID)) & (kinds != RAISED)
+    for vector in np.flatnonzero(unlike).tolist():
+        rows = range(bounds[vector], bounds[vector + 1])
+        outcomes = [row for row in rows if allowed[row]] or rows
+        explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
+    for vector in np.flatnonzero(against_pins).tolist():
+        before = explanations.get(vector, Explanation(""))
+        detail = explain_pins(batch, vector, unpinned[vector].tobytes(), pins)
+        if excused[vector]:
+            possible = unpinned[vector].tobytes()
+            detail = explain_excused(before.detail, batch.operator, possible, batch.clauses[vector])
+        explanations[vector] = before._replace(detail=detail)
+
+    followed = _followed_rows(batch, compared, fits & allowed)
+    conforming = followed[conforms & (followed >= 0)]
+    vote, votes = _votes(batch, accepted, excused, kinds == RAISED, verdict)
+    return Verdicts(
+        verdict=verdict,
+        vote=vote,
+        votes=votes,
+        explanations=explanations,
+        undefined_only=conforms & (kinds == ARRAY) & ~_defined(batch, compared, followed),
+        undefined=behaviours_in(batch, answers, compared, followed),
+        outputs=_outputs(batch, compared),
+        accuracy=accuracy_of(batch, compared, conforming),
+        bias=bias_of(batch, compared, conforming),
+    )
+
+
+@np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
+def _fitting(batch: Batch, answers: Answers) -> tuple[Comparison, Bools]:
+    """Hold the answers to a batch against its outcomes, and say which of these accept them."""
+    compared = compare(batch, answers)
+    kinds = np.array(answers.kind)[batch.outcome_vector]
+    raised = kinds == RAISED
+    fits: Bools = (batch.outcome_kind == RAISES) & raised
+    fits |= (batch.outcome_kind == ANYTHING) & (raised | (kinds == ARRAY) | (kinds == NO_ARRAY))
+    values = np.flatnonzero(batch.outcome_expected >= 0)
+    rows, codes = batch.outcome_expected[values], arithmetic_of(batch)[values]
+    counts = compared.counts[batch.outcome_vector[values]]
+    right: Bools = (counts > 0) & (counts <= batch.outputs)
+    undefined = np.zeros(len(values), np.bool_)
+    for output in range(batch.outputs):
+        of = rows + output
+        right &= ~compared.returned[of] | (
+            compared.comparable[of] & (compared.wrong[of, codes] == 0)
+        )
+        undefined |= compared.undefined[of] > 0
+    fits[values] = right | (raised[values] & undefined)
+    return compared, fits
+
+
+def _united(batch: Batch, sets: Packed, fits: Bools) -> Packed:
+    """Return per vector the union of the sets of its outcomes that fit."""
+    if not len(batch):
+        return sets[:0]
+    starts = np.searchsorted(batch.outcome_vector, np.arange(len(batch)))
+    united: Packed = np.bitwise_or.reduceat(np.where(fits[:, None], sets, np.uint64(0)), starts)
+    return united
+
+
+def _any(batch: Batch, outcomes: Bools) -> Bools:
+    """Say per vector whether some of its outcomes are marked."""
+    marked = np.zeros(len(batch), np.bool_)
+    marked[batch.outcome_vector[outcomes]] = True
+    return marked
+
+
+def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
+    """Return per vector the row of the outcome its output is nearest to by kind, -1 if none.
+
+    That is the first one that fits, or else the first one with the first output's type and shape.
+    """
+    followed = np.full(len(batch), -1, np.int64)
+    comparable = batch.outcome_expected >= 0
+    comparable[comparable] = compared.comparable[batch.outcome_expected[comparable]]
+    for mask in (comparable, comparable & fits):
+        rows = np.flatnonzero(mask)
+        vectors = batch.outcome_vector[rows]
+        first = np.flatnonzero(np.diff(vectors, prepend=-1))  # they ascend
+        followed[vectors[first]] = rows[first]
+    return followed
+
+
+def _defined(batch: Batch, compared: Comparison, followed: Ints) -> Bools:
+    """Say per vector whether some output that was returned has a defined element."""
+    defined = np.zeros(len(batch), np.bool_)
+    vectors = np.flatnonzero(followed >= 0)
+    first = batch.outcome_expected[followed[vectors]]
+    for row in (first + output for output in range(batch.outputs)):
+        some = batch.expected_size[row] > compared.undefined[row]
+        defined[vectors] |= some & compared.returned[row]
+    return defined
+
+
+def _outputs(batch: Batch, compared: Comparison) -> list[OutputReport]:
+    """Report how often each of several outputs was returned, of the vectors with a first one."""
+    if batch.outputs == 1:
+        return []
+    valued = np.zeros(len(batch), np.bool_)
+    valued[batch.expected_vector] = True
+    counts = compared.counts[valued]
+    names = [output.name for output in operator_named(batch.operator).outputs]
+    vectors = int((counts > 0).sum())
+    return [
+        OutputReport(batch.operator, name, int((counts > output).sum()), vectors)
+        for output, name in enumerate(names)
+        if vectors
+    ]
+
+
+def _votes(
+    batch: Batch, accepted: Packed, excused: Bools, raised: Bools, verdict: Codes
+) -> tuple[npt.NDArray[np.int32], list[Vote]]:
+    """Return per vector the place of its vote, -1 without one, and the votes."""
+    place = np.full(len(batch), -1, np.int32)
+    rows = np.flatnonzero(verdict == CONFORMS)
+    clauses, of_clauses = distinct(batch.clauses)
+    separating, of_separating = _separating(batch)
+    _, of_accepted = np.unique(accepted[rows], axis=0, return_inverse=True)
+    code = of_accepted.ravel()
+    for column, count in (
+        (of_clauses, len(clauses)),
+        (of_separating, len(separating)),
+        (excused, 2),
+        (raised, 2),
+    ):
+        code = code * count + column[rows]
+    _, first, place[rows] = np.unique(code, return_index=True, return_inverse=True)
+    disputed = list(map(reading_space(batch.operator).disputed_in, clauses))
+    votes = [
+        Vote(
+            accepted[vector].tobytes(),
+            disputed[of_clauses[vector]],
+            bool(excused[vector]),
+            separating[of_separating[vector]],
+            bool(raised[vector]),
+        )
+        for vector in rows[first].tolist()
+    ]
+    errors = np.flatnonzero(raised & (verdict == ERROR))
+    kinds, place_of = np.unique(of_separating[errors], return_inverse=True)
+    place[errors] = len(votes) + place_of
+    return place, votes + [Vote.error(separating[kind]) for kind in kinds.tolist()]
+
+
+def _separating(batch: Batch) -> tuple[list[Separators], Ints]:
+    """Return what may separate readings in a batch, and which of it each vector has."""
+    attributes, of_attributes = distinct(batch.attributes)
+    table: dict[Separators, int] = {}
+    place_of: dict[tuple[int, DType | None, int], int] = {}
+    places = []
+    for number, inputs in zip(of_attributes.tolist(), batch.inputs, strict=True):
+        dtype, axes = (inputs[0].dtype, inputs[0].ndim - 2) if inputs else (None, 0)
+        kind = number, dtype, axes
+        if kind not in place_of:
+            name = "" if dtype is None else name_of(dtype)
+            separating = separators(batch.operator, name, axes, attributes[number])
+            place_of[kind] = table.setdefault(separating, len(table))
+        places.append(place_of[kind])
+    return list(table), np.array(places, np.int64)

@@ -1,0 +1,183 @@
+"""A run in this process: call a backend for vectors and judge the answers, batch by batch."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
+
+import numpy as np
+
+from conformance.backends.answer import NOT_RUN, arrays_of
+from conformance.backends.runner import Answers, Calls, Runner, Stopped
+from conformance.batch import Batch, Ints
+from conformance.judging.cheap_first import Forecast, cheap_first
+from conformance.judging.judge import Verdicts, judge
+from conformance.judging.tally import INTERRUPTED, JudgedBatch, Tally
+from conformance.judging.varied_calls import VariedCalls
+from conformance.record.report import (
+    FAILURES,
+    STORED_OUTPUT,
+    VERDICTS,
+    SlowVector,
+    Verdict,
+    slowest,
+)
+from conformance.vector import outputs_of
+from conformance.vectorfile.sources import Selected
+
+_BETWEEN_COUNTS = 256
+"""Vectors that are run between two counts of the failures."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Begun:
+    """A batch whose calls were begun."""
+
+    part: Selected
+    batch: Batch
+    answers: Answers
+    calls: Calls
+
+
+class Run:
+    """A run in progress: calls a backend for vectors and judges its answers, batch by batch.
+
+    `tick(vectors done)` is called now and then. At most `max_failures` failures are allowed but
+    for those with one of the `reasons`, by vector id and verdict; `failing` are the verdicts that
+    are failures. Vectors are called in `variations`: in those named, or a sample in all of them.
+    A run that will be long logs so, with `quicker`, which says what takes less time, unless it is
+    empty.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        pins: Mapping[str, str],
+        tick: Callable[[int], None] = lambda _: None,
+        max_failures: int | None = None,
+        reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        failing: Container[Verdict] = FAILURES,
+        variations: Sequence[str] | None = None,
+        quicker: str = "",
+    ) -> None:
+        self._tally = Tally()
+        self._runner = runner
+        self._pins = pins
+        self._tick = tick
+        self._failures_left = inf if max_failures is None else max_failures
+        self._reasons = reasons
+        self._failing = failing
+        self._output_bytes_left = STORED_OUTPUT
+        self._left = 0
+        self._varied = VariedCalls(runner, pins, self._tally, failing, variations)
+        self._quicker = quicker
+        self._forecast: Forecast | None = None
+        self._begun: deque[_Begun] = deque()
+        self._most_begun = 1 if self._failures_left == inf else 0
+        """How many batches are in the backend while another is read or judged."""
+
+    def all(self, selected: Sequence[Selected]) -> Tally:
+        """Run what is selected, cheap vectors first, some more than once, and return the tally."""
+        tally = self._tally
+        self._left = sum(len(part.numbers) for part in selected)
+        parts, steps = cheap_first(selected)
+        if self._quicker:
+            self._forecast = Forecast(steps, self._quicker)
+        try:
+            self._run(parts)
+            self._varied.call()
+        except KeyboardInterrupt:
+            tally.stopped = INTERRUPTED
+        except Stopped as stop:
+            tally.stopped = str(stop)
+        for begun in self._begun:
+            self._judge(begun)  # what was answered before it stopped
+        place = {part.source: number for number, part in enumerate(selected)}
+        tally.batches.sort(key=lambda judged: place[judged.source])
+        tally.engines = frozenset(filter(None, [self._runner.engine]))
+        return tally
+
+    def _run(self, selected: Sequence[Selected]) -> None:
+        """Run what is selected; a batch is read, and the last one judged, while one is run."""
+        try:
+            for part in selected:
+                for numbers in self._between_counts(part.numbers):
+                    for batch in part.source.batches(numbers):
+                        answers = Answers.none_yet(len(batch))
+                        calls = self._runner.begin(batch, answers)
+                        self._begun.append(_Begun(part, batch, answers, calls))
+                        self._finish(self._most_begun)
+            self._finish(0)
+        finally:
+            for begun in reversed(self._begun):
+                begun.calls.stop()
+
+    def _finish(self, but: int) -> None:
+        """Wait for the batches that were begun, but for the last few, and judge them."""
+        while len(self._begun) > but:
+            self._begun[0].calls.wait(self._tick_from(len(self._tally)))
+            begun = self._begun.popleft()
+            judged = self._judge(begun)
+            self._done(len(self._tally))
+            self._count_failures(judged.verdicts, begun.batch)
+            self._varied.note(begun.part, judged, begun.batch, begun.answers)
+
+    def _tick_from(self, before: int) -> Callable[[int], None]:
+        """Return what tells of vectors done after those `before`."""
+        return lambda done: self._done(before + done)
+
+    def _done(self, vectors: int) -> None:
+        self._tick(vectors)
+        if self._forecast is not None:
+            self._forecast.tick(vectors)
+
+    def _between_counts(self, numbers: Ints) -> Sequence[Ints]:
+        """Return the vectors that are run before failures are counted again."""
+        if self._failures_left == inf:
+            return (numbers,)
+        return np.split(numbers, range(_BETWEEN_COUNTS, len(numbers), _BETWEEN_COUNTS))
+
+    def _judge(self, begun: _Begun) -> JudgedBatch:
+        """Judge the answers to a batch, up to the first that is missing."""
+        batch, answers = begun.batch, begun.answers
+        self._tally.seconds += begun.calls.seconds
+        slow = (SlowVector(batch.ids[index], took) for index, took in answers.seconds.items())
+        self._tally.slowest = slowest([*self._tally.slowest, *slow])
+        count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
+        verdicts = judge(batch, answers, self._pins)
+        self._store_outputs(verdicts, answers)
+        whole = begun.part.source.resident and count == len(batch) == len(begun.part.source)
+        judged = JudgedBatch(
+            begun.part.source,
+            batch.numbers[:count],
+            verdicts.first(count),
+            whole=batch if whole else None,
+        )
+        self._tally.batches.append(judged)
+        self._left -= count
+        return judged
+
+    def _count_failures(self, verdicts: Verdicts, batch: Batch) -> None:
+        if self._failures_left == inf:
+            return
+        for vector_id, code in zip(batch.ids, verdicts.verdict.tolist(), strict=True):
+            verdict = VERDICTS[code]
+            if verdict in self._failing and verdict not in self._reasons.get(vector_id, ()):
+                self._failures_left -= 1
+        if self._failures_left <= 0 < self._left:
+            raise Stopped("as many failures as were allowed")
+
+    def _store_outputs(self, verdicts: Verdicts, answers: Answers) -> None:
+        """Store what was printed, and outputs as long as a report may take more bytes of them."""
+        for vector, explanation in verdicts.explanations.items():
+            output = arrays_of(answers.outputs[vector])
+            nbytes = 0 if output is None else sum(array.nbytes for array in outputs_of(output))
+            if nbytes > self._output_bytes_left:
+                output, nbytes = None, 0
+            self._output_bytes_left -= nbytes
+            printed = answers.printed.get(vector, "")
+            if printed or output is not None:
+                verdicts.explanations[vector] = explanation._replace(output=output, printed=printed)

@@ -1,0 +1,388 @@
+"""Files of expected failures: what they may say, and what a run makes of them."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arbitrary_reports import made, result
+from support.fakes import check, pool, ramp, right, vector
+
+from conformance.api import check as api
+from conformance.api.expected_failures import WORDS, ExpectedFailures
+from conformance.api.merge import merge
+from conformance.errors import UsageError
+from conformance.faults.catalogue import CATALOGUE
+from conformance.record.report import FAILURES, ClauseReport
+
+FORM = "a line is VERDICT PATTERN # REASON"
+ALL_WORDS = ", ".join(WORDS)
+SAME = pool(auto_pad="same_upper")
+
+
+def parsed(text):
+    """Return what a file called "f" says."""
+    return ExpectedFailures.parse(text, path="f")
+
+
+def refused(text):
+    """Return the message that refuses a file called "f"."""
+    with pytest.raises(UsageError) as caught:
+        parsed(text)
+    return str(caught.value)
+
+
+def report(verdicts, readings=(), **others):
+    """Return a report of vectors with some verdicts, by id."""
+    readings = tuple(ClauseReport(*each) for each in readings)
+    results = (result(name, verdict) for name, verdict in verdicts.items())
+    return made(*results, readings=readings, **others)
+
+
+def applied(text, verdicts, *not_run, readings=(), **others):
+    """Return a report of some verdicts with what a file expects of it."""
+    found = report(verdicts, readings, not_run=len(not_run), **others)
+    return parsed(text).applied(found, [*verdicts, *not_run])
+
+
+class TestRead:
+    """What a file may say."""
+
+    def test_a_line_is_a_verdict_a_pattern_and_a_reason(self):
+        """Blank lines and comments are skipped, spaces do not matter."""
+        text = "# ours\n\n  mismatch\tAvgPool-1/*#1 #  12:  odd # really\ninconsistent a#b # no\r\n"
+        text = text.replace("a#b", "overhang-divisor")
+        found = [(e.line, e.word, e.pattern, e.reason) for e in parsed(text).entries]
+        assert found == [
+            (3, "mismatch", "AvgPool-1/*#1", "12: odd # really"),
+            (4, "inconsistent", "overhang-divisor", "no"),
+        ]
+
+    @pytest.mark.parametrize("word", WORDS)
+    def test_every_verdict_that_is_a_failure_is_a_word(self, word):
+        """And inconsistent is one, for clauses."""
+        names = {"inconsistent": "overhang-divisor", "cause": "same-lower-as-upper"}
+        pattern = names.get(word, "a")
+        assert parsed(f"{word} {pattern} # why").entries[0].word == word
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("mismatch a", f"f:2: 'a' has no reason; {FORM}"),
+            ("mismatch a #  ", f"f:2: 'a' has no reason; {FORM}"),
+            ("mismatch # a", f"f:2: mismatch of what? {FORM}"),
+            ("mismatch", f"f:2: mismatch of what? {FORM}"),
+            (
+                "mismatch a b # c",
+                f"f:2: 'b # c' is no reason, which begins with #; {FORM}",
+            ),
+            (
+                "mismtch a # b",
+                f"f:2: no verdict 'mismtch' (did you mean mismatch?); {FORM}, with {ALL_WORDS}",
+            ),
+            (
+                "mismatch x # once\nmismatch x # twice",
+                "f:3: mismatch 'x' is already on line 2",
+            ),
+        ],
+    )
+    def test_a_wrong_line_is_named(self, line, said):
+        """The message has the path, the number of the line, and what would do."""
+        assert refused(f"# first\n{line}\n") == said
+
+    @pytest.mark.parametrize("word", WORDS)
+    def test_a_question_mark_behind_the_word_allows_what_passes(self, word):
+        """Of every word."""
+        names = {"inconsistent": "overhang-divisor", "cause": "same-lower-as-upper"}
+        (entry,) = parsed(f"{word}? {names.get(word, 'a')} # why").entries
+        assert (entry.word, entry.may_pass) == (word, True)
+
+    @pytest.mark.parametrize(
+        ("cause", "said"),
+        [
+            ("same-lower-as-uper", "'same-lower-as-uper' (did you mean same-lower-as-upper?)"),
+            ("same-lower-as-upper+x", "no cause 'x'; docs/faults.md lists them"),
+            (next(f.name for f in CATALOGUE if f.remembers), "depends on earlier calls"),
+        ],
+    )
+    def test_a_cause_is_a_fault_of_the_catalogue(self, cause, said):
+        """Or several; one that no single answer shows is refused."""
+        assert said in refused(f"cause {cause} # why")
+
+    @pytest.mark.parametrize("clause", ["overhang-divisors", "all-padding-average"])
+    def test_only_a_disputed_clause_can_be_inconsistent(self, clause):
+        """One that does not exist, or has one reading, is refused."""
+        said = refused(f"inconsistent {clause} # why")
+        assert said.startswith(f"f:1: no disputed clause {clause!r}")
+        assert "; there are same-output-size, " in said
+
+    def test_the_first_wrong_line_is_named_and_the_others_counted(self):
+        """One line says it all."""
+        said = refused("a\n" * 3)
+        assert said.startswith("f:1: ")
+        assert said.endswith(" (and 2 more wrong lines)")
+
+    def test_a_file_without_lines_expects_nothing(self):
+        """As does one of comments alone."""
+        assert parsed("").entries == parsed("# nothing yet\n").entries == ()
+
+    def test_the_message_of_a_long_line_is_short(self):
+        """A binary file without zeros may be one long line."""
+        assert len(refused("x" * 100_000)) < 300
+
+    def test_a_mark_of_byte_order_is_skipped(self, tmp_path):
+        """Some editors write it."""
+        path = tmp_path / "f"
+        path.write_bytes(b"\xef\xbb\xbfmismatch a # b\r\n")
+        assert ExpectedFailures.read(path).entries[0].reason == "b"
+
+    @pytest.mark.parametrize(
+        ("data", "said"),
+        [
+            (b"mismatch a # b\n\0", "f:2: not text in UTF-8"),
+            (b"\nmismatch \xff", "f:2: not text in UTF-8"),
+            (b"#" * ((1 << 24) + 1), "f: more than 16 MiB: no expected-failure file"),
+        ],
+    )
+    def test_what_is_no_text_is_refused(self, tmp_path, data, said):
+        """A binary or huge file is one clear line."""
+        path = tmp_path / "f"
+        path.write_bytes(data)
+        with pytest.raises(UsageError) as caught:
+            ExpectedFailures.read(path)
+        assert str(caught.value) == f"{tmp_path}/{said}"
+
+    @pytest.mark.parametrize("name", ["nothing", ".", "pipe"])
+    def test_a_file_that_cannot_be_read_is_named(self, tmp_path, name):
+        """One that is not there, a directory, or a pipe, which is not waited for."""
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(UsageError, match=r": (No such file|not a regular file)"):
+            ExpectedFailures.read(tmp_path / name)
+
+    @given(
+        st.lists(st.sampled_from(["mismatch a*b # c", "error é # d", "# e", ""])).map("\n".join),
+        st.binary(max_size=3),
+        st.integers(0, 40),
+        st.integers(0, 4),
+    )
+    def test_a_broken_file_is_read_or_refused(self, tmp_path_factory, text, bytes_, at, gone):
+        """Bytes cut out and put in make no other exception."""
+        path = tmp_path_factory.getbasetemp() / "broken"
+        data = text.encode()
+        path.write_bytes(data[:at] + bytes_ + data[at + gone :])
+        try:
+            found = ExpectedFailures.read(path).entries
+        except UsageError as error:
+            assert "\n" not in str(error)  # noqa: PT017 - it may also be right
+        else:
+            assert all(each.word in WORDS and each.pattern and each.reason for each in found)
+
+
+class TestPatterns:
+    """Which ids a pattern matches."""
+
+    @given(
+        st.text("ab*?[]!-\U0010ffff", min_size=1, max_size=5),
+        st.lists(st.text("ab*[]!-\U0010ffff", min_size=1, max_size=5), max_size=8),
+    )
+    def test_a_star_is_any_text_and_a_question_mark_any_character(self, pattern, ids):
+        """Brackets are what they are; without * and ? it is the whole id."""
+        reasons, unmatched = parsed(f"mismatch {pattern} # r").reasons(ids)
+        escaped = "".join("[[]" if c == "[" else c for c in pattern)
+        expected = {each for each in ids if fnmatchcase(each, escaped)}
+        assert reasons == {each: {"mismatch": "r"} for each in expected}
+        assert unmatched == (() if expected else (pattern,))
+
+
+class TestApplied:
+    """What a run makes of a file."""
+
+    def test_an_expected_failure_is_no_problem(self):
+        """It is counted, and the result has the reason."""
+        found = applied("mismatch a # 12: known", {"a": "mismatch", "b": "conforms"})
+        assert (found.ok, found.expectations.met) == (True, {"mismatch": 1})
+        assert [each.expected for each in found.results] == ["12: known", ""]
+        assert found.counts["mismatch"] == 1
+
+    @pytest.mark.parametrize("verdict", FAILURES)
+    def test_every_failure_can_be_expected(self, verdict):
+        """By its own verdict."""
+        assert applied(f"{verdict} a # why", {"a": verdict, "b": "conforms"}).ok
+
+    def test_another_failure_than_the_expected_one_is_a_failure(self):
+        """A crash is not the mismatch that is known."""
+        found = applied("mismatch a # why", {"a": "crashed", "b": "conforms"})
+        assert found.problems == ("1 crashed",)
+        assert found.results[0].expected == ""
+
+    def test_either_of_two_verdicts_can_be_expected(self):
+        """Lines with other verdicts are other lines."""
+        text = "mismatch a* # m\nerror a* # e"
+        found = applied(text, {"a1": "error", "a2": "mismatch", "b": "conforms"})
+        assert [each.expected for each in found.results] == ["e", "m", ""]
+        assert found.ok
+
+    def test_the_first_line_that_matches_gives_the_reason(self):
+        """Patterns may overlap."""
+        found = applied("error a* # one\nerror *a # two", {"a": "error", "b": "conforms"})
+        assert found.results[0].expected == "one"
+
+    @pytest.mark.parametrize("word", FAILURES)
+    def test_a_vector_that_conforms_passes_unexpectedly(self, word):
+        """Whatever was expected of it, the run is not ok; it is named once."""
+        found = applied(f"{word} a # why\n{word} ? # too", {"a": "conforms"})
+        assert found.expectations.passed == ("a",)
+        assert found.problems == ("1 passed unexpectedly",)
+
+    def test_unsupported_is_neither_a_failure_nor_a_pass(self):
+        """The line stays right."""
+        found = applied("mismatch a # why", {"a": "unsupported", "b": "conforms"})
+        assert found.ok
+        assert (found.expectations.met, found.expectations.passed) == ({}, ())
+
+    def test_a_line_that_matches_nothing_is_a_problem(self):
+        """It may be misspelt, or the vector be gone."""
+        found = applied("mismatch x # why", {"b": "conforms"})
+        assert found.expectations.unmatched == ("x",)
+        assert found.problems == ("1 expected but of no vector",)
+
+    def test_a_vector_that_was_not_run_is_fine(self):
+        """It is another tier's, or another shard's."""
+        assert applied("mismatch a # why", {"b": "conforms"}, "a").ok
+
+    def test_an_expected_inconsistent_clause_is_no_problem(self):
+        """A line names the clause."""
+        text = "inconsistent overhang-divisor # why"
+        readings = [("overhang-divisor", "inconsistent")]
+        found = applied(text, {"a": "conforms"}, readings=readings)
+        assert found.ok
+        assert found.expectations.inconsistent == ("overhang-divisor",)
+
+    @pytest.mark.parametrize("status", ["followed", "either", "split"])
+    def test_a_clause_that_is_consistent_after_all_passes_unexpectedly(self, status):
+        """Its name follows the word."""
+        text = "inconsistent overhang-divisor # why"
+        found = applied(text, {"a": "conforms"}, readings=[("overhang-divisor", status)])
+        assert found.expectations.passed == ("inconsistent overhang-divisor",)
+
+    def test_a_clause_that_nothing_touches_says_nothing(self):
+        """Neither inconsistent nor not."""
+        assert applied("inconsistent overhang-divisor # why", {"a": "conforms"}).ok
+
+    def test_a_clause_cannot_pass_unless_every_vector_was_run(self):
+        """A smaller tier, or a shard, may just not show that it is inconsistent."""
+        text = "inconsistent overhang-divisor # why"
+        readings = [("overhang-divisor", "followed")]
+        assert applied(text, {"a": "conforms"}, "b", readings=readings).ok
+        stopped = applied(text, {"a": "conforms"}, readings=readings, complete=False)
+        assert stopped.expectations.passed == ()
+
+    def test_a_line_that_says_so_allows_what_conforms(self):
+        """A wildcard may cover more than what fails; one that covers nothing is still wrong."""
+        verdicts = {"a1": "mismatch", "a2": "conforms"}
+        assert applied("mismatch a* # why", verdicts).problems == ("1 passed unexpectedly",)
+        assert applied("mismatch? a* # why", verdicts).ok
+        assert not applied("mismatch? x* # why", verdicts).ok
+
+    def test_a_stricter_line_for_the_same_vector_holds(self):
+        """Each line says what it says."""
+        text = "mismatch? a* # one\ncrashed a2 # two"
+        found = applied(text, {"a1": "mismatch", "a2": "conforms"})
+        assert found.expectations.passed == ("a2",)
+
+    def test_a_clause_may_be_consistent_where_the_line_says_so(self):
+        """The mark is the same."""
+        text = "inconsistent? overhang-divisor # why"
+        readings = [("overhang-divisor", "followed")]
+        assert applied(text, {"a": "conforms"}, readings=readings).ok
+
+    def test_results_are_a_sequence_as_before(self):
+        """By index, by slice and one after the other they are the same."""
+        found = applied("error a # r", {"a": "error", "b": "conforms", "c": "error"}).results
+        assert [each.id for each in found] == [each.id for each in found[:]] == ["a", "b", "c"]
+        assert [found[0].expected, found[-1].expected, found[0:1][0].expected] == ["r", "", "r"]
+        assert (len(found), repr(found)) == (3, "<3 results>")
+
+
+SAMES = [
+    vector(ramp(1, 1, n), pool(auto_pad=auto_pad), id=f"{auto_pad}/{n}")
+    for auto_pad in ("same_lower", "same_upper")
+    for n in (5, 7, 9)
+]
+
+
+def upper(operator, inputs, attributes):
+    """Treat same_lower as same_upper, and add one on nine cells."""
+    averages = right(operator, inputs, attributes | {"auto_pad": "same_upper"})
+    return averages + (inputs[0].size == 9)
+
+
+class TestCauses:
+    """Lines that expect what a fault of the catalogue explains."""
+
+    def expecting(self, tmp_path, text, backend=upper, vectors=SAMES, **options):
+        """Return the report of a run under a file."""
+        path = tmp_path / "expected"
+        path.write_text(text)
+        return check(backend, vectors, expected_failures=path, **options)
+
+    def test_what_the_cause_explains_is_expected_and_nothing_else(self, tmp_path):
+        """One line for all of it; the reason says so."""
+        found = self.expecting(tmp_path, "cause same-lower-as-upper # 1234")
+        assert found.problems == ("2 mismatch",)
+        assert found.expectations.causes == {"same-lower-as-upper": 2}
+        reasons = [each.expected for each in found.results if each.expected]
+        assert reasons == ["cause same-lower-as-upper: 1234"] * 2
+
+    def test_another_cause_expects_none_of_it(self, tmp_path):
+        """And passes unexpectedly."""
+        found = self.expecting(tmp_path, "cause same-upper-as-lower # 1", vectors=SAMES[:2])
+        assert found.problems == ("2 mismatch", "1 passed unexpectedly")
+
+    @pytest.mark.parametrize(("mark", "ok"), [("", False), ("?", True)])
+    def test_a_cause_that_was_mended_passes_unexpectedly(self, tmp_path, mark, ok):
+        """Unless the line allows it."""
+        found = self.expecting(tmp_path, f"cause{mark} same-lower-as-upper # 1", right)
+        assert found.ok is ok
+        assert found.expectations.passed == (() if ok else ("cause same-lower-as-upper",))
+
+    def test_a_part_of_the_vectors_does_not_show_that_it_was_mended(self, tmp_path):
+        """They may not have it."""
+        text = "cause same-lower-as-upper # 1"
+        assert self.expecting(tmp_path, text, right, select="same_upper").ok
+
+    def test_shards_know_what_the_whole_run_knows(self, tmp_path):
+        """The cause is counted over all of them."""
+        text = "cause same-lower-as-upper # 1"
+        vectors = [each for each in SAMES if "9" not in each.case.id]
+        shards = {
+            f"{n}/4": self.expecting(tmp_path, text, vectors=vectors, shard=f"{n}/4")
+            for n in (1, 2, 3, 4)
+        }
+        assert merge(shards).ok
+        assert merge(shards).expectations.causes == {"same-lower-as-upper": 2}
+        mended = {
+            f"{n}/2": self.expecting(tmp_path, text, right, vectors=vectors, shard=f"{n}/2")
+            for n in (1, 2)
+        }
+        assert merge(mended).expectations.passed == ("cause same-lower-as-upper",)
+
+    def test_no_likely_cause_is_searched_for_what_is_known(self, tmp_path):
+        """The failures left are those to look at."""
+        path = tmp_path / "expected"
+        path.write_text("cause same-lower-as-upper # 1")
+        found = api.check(upper, SAMES, expected_failures=path, diagnose="seen")
+        assert not any("same-lower-as-upper" in each.faults for each in found.diagnoses)
+
+
+def test_huge_files_take_no_time():
+    """Lines that are wrong, patterns of wildcards, and patterns longer than any id."""
+    wrong = "\n".join(f"mismach{number} a # b" for number in range(100_000))
+    assert "(and at least 999 more wrong lines)" in refused(wrong)
+    assert "no verdict" in refused("x" * 1_000_000)
+    ids = [f"AvgPool-1/{'a' * 80}{number}" for number in range(2000)]
+    stars = f"mismatch {'*a' * 40}*!* # b\nmismatch {'*a' * 100_000} # b\nmismatch *a*a?9 # b"
+    assert [len(matched) for _, matched in parsed(stars).matching(ids)] == [0, 0, 10]

@@ -1,0 +1,26 @@
+"""The shipped suite bites: its tiers catch the faults of the catalogue."""
+
+from __future__ import annotations
+
+import pytest
+from support.effort import one_in
+
+from conformance.api.strength import strength
+from conformance.faults import CATALOGUE
+
+
+@pytest.mark.slow("the smoke tier, a part of it, catches nearly all")
+@pytest.mark.parametrize("start", range(3))
+def test_the_standard_tier_catches_every_fault(start):
+    """Every fault is caught in every operator it concerns."""
+    assert strength(tier="standard", faults=CATALOGUE[start::3]).missed == ()
+
+
+@pytest.mark.parametrize("start", one_in(36, range(36)))
+def test_the_smoke_tier_catches_nearly_every_fault(start):
+    """At least 80 % of the faults, counted in each operator they concern, by the smoke tier.
+
+    Its vectors are small, and many faults show from some size on.
+    """
+    measured = strength(tier="smoke", faults=CATALOGUE[start::36])
+    assert len(measured.missed) <= 0.2 * len(measured.catches)
