@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pydoc
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import pytest
