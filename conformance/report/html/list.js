@@ -43,7 +43,7 @@ function details(place) {
     parts.push(make("div", { class: "wide" }, make("table", { class: "list values" },
       make("thead", {}, make("tr", {}, COLUMN_NAMES.map((name) => make("th", { scope: "col" }, name)))),
       make("tbody", {}, rows.map((row) => make("tr", {}, row.map((cell, i) =>
-        i ? make("td", {}, cell) : make("th", { scope: "row" }, cell))))))));
+        i ? make("td", { "data-column": COLUMN_NAMES[i] }, cell) : make("th", { scope: "row" }, cell))))))));
   }
   if (extra.drawing) parts.push(drawing(extra.drawing));
   else if (!extra.script) parts.push(make("p", { class: "quiet" }, "Its data are not kept in this file."));
