@@ -13,6 +13,7 @@ from support.paths import DOCS, ROOT
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Answer, Returned
 from conformance.backends.program import protocol
+from conformance.record.why import Raised
 
 SCHEMAS = {
     name: json.loads((DOCS / name).read_text())
@@ -53,7 +54,7 @@ def test_the_schema_is_sound(name):
         ("answer", protocol.write_answer(0, Answer(ARRAY, (SMALL, LARGE)))),
         ("answer", protocol.write_answer(0, Answer(ARRAY, (LARGE,)))),
         *(
-            ("answer", protocol.write_answer(0, Answer(kind, text="why")))
+            ("answer", protocol.write_answer(0, Answer(kind, why=Raised(text="why"))))
             for kind in (RAISED, UNSUPPORTED, NO_ARRAY)
         ),
     ],

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
 
+from msgspec import structs
+
 from conformance.api.diff import differing, settings_of
 from conformance.api.expected_failures import with_expectations
 from conformance.api.floors import asked_for, joined
@@ -32,6 +34,7 @@ from conformance.record.report import (
     slowest,
     verdicts_by_operator,
 )
+from conformance.record.why import Raised
 
 _NAMED = 10
 """Missing shards that a message names."""
@@ -191,8 +194,7 @@ def _vote_of(result: Result, pins: Mapping[str, str]) -> Vote | None:
         raise UsageError(f"the reports have a clause or reading {error}, not known here") from None
     if not any(accepted):
         raise UsageError(f"{result.id} conforms under no reading that the report allows")
-    # Of what conforms, only an exception has a detail: its text.
-    raised = bool(result.excused or result.detail)
+    raised = bool(result.excused) or not result.returned
     return Vote(accepted, applying, bool(result.excused), separating, raised)
 
 
@@ -218,12 +220,13 @@ def _rejudged(result: Result, vote: Vote, *, refuted: bool) -> Result:
     if conforms is not refuted:
         return result
     if refuted:
-        detail = explain_excused(result.detail, result.operator, vote.accepted, vote.clauses)
+        why = explain_excused(result.why, result.operator, vote.accepted, vote.clauses)
         excused = result.excused or result.readings
-        return replace(result, verdict="error", readings=(), excused=excused, detail=detail)
-    why = explain_excused("", result.operator, vote.accepted, vote.clauses)
-    detail = result.detail.removesuffix(why)
-    return replace(result, verdict="conforms", readings=result.excused, detail=detail, expected="")
+        return replace(result, verdict="error", readings=(), excused=excused, why=why)
+    raised = structs.replace(result.why, only_under={}) if isinstance(result.why, Raised) else None
+    return replace(
+        result, verdict="conforms", readings=result.excused, why=raised or result.why, expected=""
+    )
 
 
 def _reasons_incomplete(

@@ -7,6 +7,7 @@ an array that is exactly numpy.ndarray only what numpy's C code tells.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of, is_known, name_of
 from conformance.errors import Unsupported
+from conformance.record.why import NotArrays, Raised, Why
+from conformance.record.words import in_words, raised_in_words
 from conformance.text import one_line
 from conformance.vector import Array, Outputs, as_returned, outputs_of
 
@@ -23,8 +26,21 @@ Backend = Callable[[str, Sequence[Array], Mapping[str, Any]], Array | Outputs]
 It returns an array, or a tuple of them where the operator has several outputs.
 """
 
-NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = range(8)
-"""Kinds of answers. MISSING: its output was to be stored and is not."""
+
+class Kind(IntEnum):
+    """What kind of answer a call has. MISSING: its output was to be stored and is not."""
+
+    NOT_RUN = 0
+    ARRAY = 1
+    NO_ARRAY = 2
+    RAISED = 3
+    UNSUPPORTED = 4
+    CRASHED = 5
+    TIMED_OUT = 6
+    MISSING = 7
+
+
+NOT_RUN, ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, CRASHED, TIMED_OUT, MISSING = Kind
 
 SMALL = 1 << 16
 """Elements of an output that are stored whatever was expected: a case may expect nothing."""
@@ -34,6 +50,9 @@ MAX_OUTPUTS = 16
 
 MAX_TEXT = 300
 """Characters of a text that a backend gave, as it is reported."""
+
+NO_REASON = "no reason given"
+"""What a refusal without a text says."""
 
 _MAX_NAME = 100
 _TEXTS = 4096
@@ -62,9 +81,9 @@ class Returned(NamedTuple):
 class Answer(NamedTuple):
     """The outcome of a call; the fields are those of `conformance.backends.runner.Answers`."""
 
-    kind: int
+    kind: Kind
     outputs: tuple[Returned, ...] = ()
-    text: str = ""
+    why: Why | None = None
 
 
 def own_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,18 +123,22 @@ def answer_returned(
     if type(output) is np.ndarray:
         return Answer(ARRAY, (_returned(output, limit, elements),))
     if type(output) is not tuple:
-        return Answer(NO_ARRAY, (), _type_name(type(output)))
+        return _no_arrays(_type_name(type(output)))
     if not output:
-        return Answer(NO_ARRAY, (), "an empty tuple")
+        return _no_arrays("an empty tuple")
     outputs = []
     for place, array in enumerate(output[:MAX_OUTPUTS]):
         if type(array) is not np.ndarray:
-            return Answer(NO_ARRAY, (), f"a tuple with {_type_name(type(array))} at {place}")
+            return _no_arrays(f"a tuple with {_type_name(type(array))} at {place}")
         outputs.append(_returned(array, limit, elements))
         limit -= array.size
     if len(output) > MAX_OUTPUTS:
-        return Answer(NO_ARRAY, (), f"a tuple of {len(output)}")
+        return _no_arrays(f"a tuple of {len(output)}")
     return Answer(ARRAY, tuple(outputs))
+
+
+def _no_arrays(returned: str) -> Answer:
+    return Answer(NO_ARRAY, why=NotArrays(returned))
 
 
 def _returned(
@@ -143,12 +166,13 @@ def outputs_or_raise(answer: Answer) -> Array | Outputs:
     Raises Unsupported or RuntimeError in the words of the answer; RuntimeError too for an output
     without elements.
     """
+    said = in_words(answer.why)
     if answer.kind == UNSUPPORTED:
-        raise Unsupported(answer.text)
+        raise Unsupported(said)
     returned = arrays_of(answer.outputs)
     if returned is None:
         described = "; ".join(f"{output.dtype} {output.shape}" for output in answer.outputs)
-        raise RuntimeError(answer.text or f"an output of {described}")
+        raise RuntimeError(said or f"an output of {described}")
     return as_returned(tuple(array.copy() for array in outputs_of(returned)))
 
 
@@ -156,11 +180,16 @@ def answer_raised(error: BaseException) -> Answer:
     """Return the answer that an exception is."""
     # Not isinstance, which asks the exception for its __class__.
     unsupported = issubclass(type(error), NotImplementedError)
-    return Answer(UNSUPPORTED if unsupported else RAISED, (), error_line(error))
+    return Answer(UNSUPPORTED if unsupported else RAISED, why=exception(error))
 
 
 def error_line(error: BaseException) -> str:
     """Return an exception as one short line, even if its text cannot be made."""
+    return raised_in_words(exception(error))
+
+
+def exception(error: BaseException) -> Raised:
+    """Return type and text of an exception, which is one short line, even if it cannot be made."""
     try:
         text = str(error)
         if type(text) is not str or len(text) > 4 * MAX_TEXT:
@@ -173,9 +202,8 @@ def error_line(error: BaseException) -> str:
 
 
 @lru_cache(maxsize=_TEXTS)
-def _described(name: str, text: str) -> str:
-    text = one_line(text, MAX_TEXT)
-    return f"{name}: {text}" if text else name
+def _described(name: str, text: str) -> Raised:
+    return Raised(name, one_line(text, MAX_TEXT))
 
 
 def _plain_name(kind: type, attribute: str) -> str:

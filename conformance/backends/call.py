@@ -15,6 +15,7 @@ from conformance.backends.answer import (
     own_attributes,
 )
 from conformance.backends.variations import Variation
+from conformance.record.why import NotCalled
 from conformance.repeated import Repeated
 from conformance.vector import Array
 
@@ -48,4 +49,4 @@ def called(
     try:
         return variation.perform(once, inputs)
     except (MemoryError, RuntimeError) as error:  # of copies, of a thread
-        return Answer(NOT_RUN, text=f"not called {variation.how}: {error_line(error)}")
+        return Answer(NOT_RUN, why=NotCalled(variation.how, error_line(error)))

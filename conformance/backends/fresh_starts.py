@@ -123,7 +123,7 @@ class Copy:
     def answer(self, batch: Batch) -> Answer:
         """Return the answer to the only vector of a batch."""
         answers = self.call(batch, [0])
-        return Answer(answers.kind[0], answers.outputs[0], answers.text.get(0, ""))
+        return Answer(answers.kind[0], answers.outputs[0], answers.why.get(0))
 
     def answers(self, batch: Batch, count: int, heard: Callable[[Answer], None]) -> None:
         """Have `heard` called with each of so many answers to the only vector of a batch."""

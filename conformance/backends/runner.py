@@ -19,6 +19,7 @@ from conformance.backends.answer import (
     SMALL,
     Answer,
     Backend,
+    Kind,
     Returned,
 )
 from conformance.backends.call import called
@@ -26,6 +27,8 @@ from conformance.backends.python_callable import version_given_by
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.files import Closable
+from conformance.record.why import Why
+from conformance.record.words import in_words
 
 _BETWEEN_TICKS = 0.1  # seconds
 
@@ -35,24 +38,24 @@ class Answers:
     """What a backend returned for the vectors of a batch, one item each.
 
     `kind` is one of the codes in `answer`. For ARRAY, `outputs` are the arrays returned; their
-    `data` is None where all of them have more elements than any outcome. `text` gives the exception
-    of RAISED and UNSUPPORTED, the type of what NO_ARRAY returned, and what is known about a crash
-    or a timeout, on one line each. `printed` is what the backend wrote to its standard streams
+    `data` is None where all of them have more elements than any outcome. `why` gives the exception
+    of RAISED and UNSUPPORTED, what NO_ARRAY returned, and what is known about a crash or a
+    timeout. `printed` is what the backend wrote to its standard streams
     during the call, at most the last few thousand characters. `seconds` is how long it took.
     """
 
-    kind: list[int]
+    kind: list[Kind]
     outputs: list[tuple[Returned, ...]]
-    text: dict[int, str]
+    why: dict[int, Why]
     printed: dict[int, str] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
 
     def put(self, index: int, answer: Answer, seconds: float = 0.0) -> None:
         """Store the answer to a vector, and how long it took."""
-        self.kind[index], self.outputs[index], text = answer
+        self.kind[index], self.outputs[index], why = answer
         self.seconds[index] = seconds
-        if text:
-            self.text[index] = text
+        if why is not None:
+            self.why[index] = why
 
     @classmethod
     def none_yet(cls, count: int) -> Answers:
@@ -185,7 +188,7 @@ class _CallsHere(Calls):
                 for done, index in enumerate(self._order, 1):
                     answer = self._runner.answer(self._batch, index, limits[index], self._variation)
                     if answer.kind == NOT_RUN:
-                        raise Stopped(answer.text)
+                        raise Stopped(in_words(answer.why))
                     now = perf_counter()
                     self._answers.put(index, answer, now - before)
                     before = now

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conformance.errors import UsageError
+from conformance.record.words import how_called
 from conformance.repeated import Repeated
 from conformance.text import listed
 from conformance.vector import Array
@@ -46,14 +47,12 @@ _SWITCHING = 1e-5
 class Variation:
     """A way to call a backend.
 
-    `words` complete "conforms at first, but not ...". `perform(call, inputs)` returns the answer
-    to inputs, which it leaves as they are. `applies(data)` says of the data whether anything is
-    different then. A `layout` may be refused by an exception. In a sample of a file, `sampled`
-    vectors are called so.
+    `perform(call, inputs)` returns the answer to inputs, which it leaves as they are.
+    `applies(data)` says of the data whether anything is different then. A `layout` may be refused
+    by an exception. In a sample of a file, `sampled` vectors are called so.
     """
 
     name: str
-    words: str
     perform: Callable[[CallOnce, Sequence[Any]], Answer]
     applies: Callable[[Array], bool] = lambda data: data.size > 0
     layout: bool = False
@@ -62,7 +61,7 @@ class Variation:
     @property
     def how(self) -> str:
         """How the backend is called, to be put after "called"."""
-        return self.words.removeprefix("when called ")
+        return how_called(self.name)
 
 
 def _copies(inputs: Iterable[Array | Repeated]) -> list[Array]:
@@ -235,7 +234,6 @@ def _broadcast(array: Array) -> tuple[int, ...]:
 
 def _layout(
     name: str,
-    words: str,
     strides: Strides,
     *,
     before: int = 0,
@@ -258,37 +256,32 @@ def _layout(
     def perform(call: CallOnce, inputs: Sequence[Array]) -> Answer:
         return call([place(array) for array in inputs])
 
-    return Variation(name, words, perform, applies, layout=True)
+    return Variation(name, perform, applies, layout=True)
 
 
 # All of them ----------------------------------------------------------------------------------
 
-AGAIN = Variation("again", "when called again", _again, lambda _: True)
+AGAIN = Variation("again", _again, lambda _: True)
 """After all other vectors, in another order."""
 
 VARIATIONS: dict[str, Variation] = {
     variation.name: variation
     for variation in (
         AGAIN,
-        Variation("twice", "when called twice in a row", _twice),
-        Variation("rewritten", "where the inputs replace others in the same memory", _rewritten),
-        Variation("after-other-shapes", "after calls with other shapes", _after_other_shapes),
-        _layout(
-            "offset", "with inputs at an offset in their memory", _contiguous, before=1, shift=16
-        ),
-        _layout("slice", "with inputs that are slices of larger arrays", _in_larger, before=1),
-        _layout("channels-last", "with inputs whose channels lie last", _channels_last),
-        _layout("fortran", "with inputs in Fortran order", _fortran),
-        _layout("negative-strides", "with inputs of negative strides", _negative),
-        _layout("broadcast", "with inputs that are broadcast along an axis", _broadcast),
-        _layout("read-only", "with inputs that are read-only", _contiguous, writable=False),
-        _layout(
-            "unaligned", "with inputs that are not aligned", _contiguous, shift=1, least_item=2
-        ),
+        Variation("twice", _twice),
+        Variation("rewritten", _rewritten),
+        Variation("after-other-shapes", _after_other_shapes),
+        _layout("offset", _contiguous, before=1, shift=16),
+        _layout("slice", _in_larger, before=1),
+        _layout("channels-last", _channels_last),
+        _layout("fortran", _fortran),
+        _layout("negative-strides", _negative),
+        _layout("broadcast", _broadcast),
+        _layout("read-only", _contiguous, writable=False),
+        _layout("unaligned", _contiguous, shift=1, least_item=2),
         *(
             Variation(
                 f"threads-{count}",
-                f"when called from {count} threads at once",
                 partial(_from_threads, count=count),
                 sampled=sampled,
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from conformance.backends.variations import AGAIN, VARIATIONS
 from conformance.record.report import Report, Result, VariationReport
+from conformance.record.words import how_called
 from conformance.text import listed
 
 _CAUSES: tuple[tuple[str, frozenset[str]], ...] = tuple(
@@ -78,4 +79,4 @@ def _causes(
 
 def _shown(varied: VariationReport) -> str:
     number, called = len(varied.failing), varied.called
-    return f"{VARIATIONS[varied.variation].words} ({number:,} of {called:,})"
+    return f"when called {how_called(varied.variation)} ({number:,} of {called:,})"

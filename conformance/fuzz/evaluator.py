@@ -11,12 +11,14 @@ from conformance.backends.runner import Answers
 from conformance.batch import Batch, batch_of
 from conformance.fuzz.caller import Called
 from conformance.fuzz.followed_readings import SmallestByVote
+from conformance.judging.failure_kinds import exception_of
 from conformance.judging.judge import Verdicts, judge
 from conformance.judging.tally import result_at
 from conformance.judging.votes import Vote
 from conformance.operators import operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.record.report import RETURNED, Result, Verdict, failing
+from conformance.record.why import Exited, Raised
 from conformance.vector import Array, Case, Outputs, Vector
 
 _SAMPLE = 60
@@ -36,8 +38,16 @@ class Failure:
         result = self.result
         if result.verdict in {*RETURNED, "timed-out"}:
             return (result.operator, result.verdict)
-        # The type of an exception, the signal of a crash.
-        return (result.operator, result.verdict, result.detail.partition(":")[0])
+        match result.why:
+            case Raised(type=name) if name:
+                how = name
+            case Exited(status=status):
+                how = str(status)
+            case Raised():
+                how = exception_of(result)
+            case other:
+                how = type(other).__name__
+        return (result.operator, result.verdict, how)
 
 
 class Examiner:

@@ -1,4 +1,4 @@
-"""Why an answer does not conform: one line, and the worst element where elements differ."""
+"""Why an answer does not conform: a fact, and the worst element where elements differ."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from conformance.backends.answer import MISSING, NO_ARRAY, Returned
 from conformance.backends.runner import Answers
-from conformance.backends.variations import VARIATIONS, Variation
 from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
 from conformance.dtypes import FLOATS, dtype_of, name_of
 from conformance.errors import InvalidCase
@@ -24,44 +24,35 @@ from conformance.judging.closeness import (
 )
 from conformance.judging.reading_sets import reading_space
 from conformance.operators import Output, operator_named
-from conformance.record.report import ACCEPTED, Worst
+from conformance.record.report import Worst
+from conformance.record.why import (
+    AcceptedInvalid,
+    Differing,
+    NotRequired,
+    NotStored,
+    OtherReading,
+    Raised,
+    Why,
+    WrongCount,
+    WrongElements,
+    WrongShape,
+    WrongType,
+    distinct,
+)
+from conformance.record.words import in_words
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Outputs
-
-_AT_FIRST = "conforms at first, but not "
-FIRST_ONLY = "conforms when called again, but not at first: "
-_OF_CALLS = (FIRST_ONLY, *(f"{_AT_FIRST}{each.words}: " for each in VARIATIONS.values()))
-"""What is said before the detail of one of several calls."""
-EXCUSED_ONLY = " (an exception is right only under "
-"""What is said around the text of an exception."""
 
 
 class Explanation(NamedTuple):
     """Why a vector has its verdict; the fields are those of `Result`."""
 
-    detail: str
+    why: Why | None = None
     worst: Worst | None = None
     output: Array | Outputs | None = None
     printed: str = ""
     variations: tuple[str, ...] = ()
-
-
-def explain_varied(variation: Variation, why: Explanation) -> Explanation:
-    """Say that an answer is wrong in a variation of the call, and right in a plain one."""
-    detail = f"{_AT_FIRST}{variation.words}: {why.detail}"
-    return why._replace(detail=detail, variations=(variation.name,))
-
-
-def explain_first_only(why: Explanation) -> Explanation:
-    """Say that an answer is wrong in the first of two calls alone."""
-    return why._replace(detail=f"{FIRST_ONLY}{why.detail}")
-
-
-def without_calls(detail: str) -> str:
-    """Return a detail without which call it is of."""
-    for words in _OF_CALLS:
-        detail = detail.removeprefix(words)
-    return detail
+    only_again: bool = False
 
 
 def explain_mismatch(
@@ -69,38 +60,36 @@ def explain_mismatch(
 ) -> Explanation:
     """Say why the answer to a vector fits none of some of its outcomes, given by their rows."""
     if answers.kind[vector] == MISSING:
-        return Explanation("no output stored")
+        return Explanation(NotStored())
     if answers.kind[vector] == NO_ARRAY:
-        return Explanation(f"returned {answers.text[vector]} instead of numpy.ndarray")
+        return Explanation(answers.why[vector])
     kinds = {int(batch.outcome_kind[row]) for row in outcomes}
     if kinds == {RAISES}:
-        return Explanation(f"{ACCEPTED}{_why_invalid(batch, vector)}")
+        return Explanation(AcceptedInvalid(_why_invalid(batch, vector)))
 
     rows = [row for row in outcomes if batch.outcome_kind[row] == VALUES]
     count = len(answers.outputs[vector])
     if count > batch.outputs:
-        return Explanation(f"returned {count} arrays instead of {batch.outputs}")
-    misfit, nearest = _misfit(batch, answers, vector, rows), -1
-    if not misfit:
+        return Explanation(WrongCount(count, batch.outputs))
+    why, nearest = _misfit(batch, answers, vector, rows), -1
+    if why is None:
         nearest = nearest_outcome(batch, answers, compared, vector, rows)
         # Each output alone may have a shape and type of some outcome, and all not those of one.
-        misfit = _misfit(batch, answers, vector, [nearest])
-    if misfit:
-        return Explanation(misfit)
+        why = _misfit(batch, answers, vector, [nearest])
+    if why is not None:
+        return Explanation(why)
     table, code = int(batch.outcome_expected[nearest]), arithmetic_at(batch, nearest)
     worst = [
         _worst(batch, answers, vector, nearest, output)
         for output in range(count)
         if compared.wrong[table + output, code]
     ]
-    return Explanation(elements_differ(batch.operator, worst), worst[0] if worst else None)
+    return Explanation(elements_differ(worst), worst[0] if worst else None)
 
 
-def elements_differ(operator: str, worst: Iterable[Worst]) -> str:
+def elements_differ(worst: Iterable[Worst]) -> WrongElements:
     """Say how many elements of each output differ, given the worst of each that is wrong."""
-    return "; ".join(
-        f"{of_output(operator, of.number)}{of.wrong} of {of.total} elements differ" for of in worst
-    )
+    return WrongElements(tuple(Differing(of.wrong, of.total, of.output) for of in worst))
 
 
 def nearest_outcome(
@@ -171,43 +160,41 @@ def elements_of(
     return Elements(got, of.values, defined, defined & wrong, error, bound)
 
 
-def _misfit(batch: Batch, answers: Answers, vector: int, rows: Sequence[int]) -> str:
-    """Say which output has not the shape or type of any of some outcomes; "" if none."""
+def _misfit(
+    batch: Batch, answers: Answers, vector: int, rows: Sequence[int]
+) -> WrongShape | WrongType | None:
+    """Say which output has not the shape or type of any of some outcomes; None if none."""
     firsts = [int(batch.outcome_expected[row]) for row in rows]
     for output, got in enumerate(answers.outputs[vector]):
         expected = [
             (batch.expected_shape[first + output], batch.expected_dtype[first + output])
             for first in firsts
         ]
-        if what := misfit(got, expected):
-            return f"{of_output(batch.operator, output)}{what}"
-    return ""
+        if wrong := misfit(got, expected, output_name(batch.operator, output)):
+            return wrong
+    return None
 
 
-def misfit(got: Returned, expected: Sequence[tuple[tuple[int, ...], str]]) -> str:
-    """Say what is wrong with an output that has none of some shapes and types; "" if nothing."""
-    shapes = [shape for shape, _ in expected]
+def misfit(
+    got: Returned, expected: Sequence[tuple[tuple[int, ...], str]], name: str
+) -> WrongShape | WrongType | None:
+    """Say what is wrong with an output that has none of some shapes and types; None if nothing."""
+    shapes = tuple(dict.fromkeys(shape for shape, _ in expected))
     if got.shape not in shapes:
-        return f"shape {got.shape} instead of {_either(shapes)}"
-    names = [name for shape, name in expected if shape == got.shape]
-    if got.dtype not in names:
-        return f"dtype {got.dtype} instead of {_either(names)}"
-    return ""
+        return WrongShape(got.shape, shapes, name)
+    types = distinct(dtype for shape, dtype in expected if shape == got.shape)
+    return None if got.dtype in types else WrongType(got.dtype, types, name)
 
 
-def _output_name(operator: str, output: int) -> str:
-    """Return the name of an output where there are several."""
+def output_name(operator: str, output: int) -> str:
+    """Return the name of an output where there are several, else ""."""
     outputs = operator_named(operator).outputs
     return outputs[output].name if len(outputs) > 1 else ""
 
 
-def of_output(operator: str, output: int) -> str:
-    """Return what comes before a text about one of several outputs: its name and a colon."""
-    name = _output_name(operator, output)
-    return f"{name}: " if name else ""
-
-
-def explain_pins(batch: Batch, vector: int, accepted: bytes, pins: Mapping[str, str]) -> str:
+def explain_pins(
+    batch: Batch, vector: int, accepted: bytes, pins: Mapping[str, str]
+) -> NotRequired:
     """Say which pinned clauses an answer that would conform without pins decides otherwise.
 
     `accepted` is the packed set of combinations under which it would.
@@ -218,24 +205,29 @@ def explain_pins(batch: Batch, vector: int, accepted: bytes, pins: Mapping[str, 
     followed = {clause: space.readings_in(accepted, clause) for clause in pinned}
     against = [clause for clause in pinned if pins[clause] not in followed[clause]]
     # Each pin may be possible alone and only all of them together be not.
-    return "; ".join(
-        f"follows {clause}={_either(followed[clause])}, {pins[clause]} is required"
-        for clause in against or pinned
+    return NotRequired(
+        tuple(
+            OtherReading(clause, tuple(followed[clause]), pins[clause])
+            for clause in against or pinned
+        )
     )
 
 
-def explain_excused(text: str, operator: str, accepted: bytes, clauses: Container[str]) -> str:
-    """Say under which readings alone an exception, given by its text, would be right.
+def explain_excused(
+    why: Why | None, operator: str, accepted: bytes, clauses: Container[str]
+) -> Raised:
+    """Say of an exception under which readings alone it would be right.
 
     `accepted` is the packed set of these, `clauses` the disputed clauses that apply to the vector.
     """
     space = reading_space(operator)
-    only = [
-        f"{clause}={_either(possible)}"
+    only = {
+        clause: tuple(possible)
         for clause, readings in space.readings.items()
         if clause in clauses and (possible := space.readings_in(accepted, clause)) != readings
-    ]
-    return f"{text}{EXCUSED_ONLY}{', '.join(only)})" if only else text
+    }
+    raised = why if isinstance(why, Raised) else Raised(text=in_words(why))
+    return structs.replace(raised, only_under=only)
 
 
 def _why_invalid(batch: Batch, vector: int) -> str:
@@ -244,10 +236,6 @@ def _why_invalid(batch: Batch, vector: int) -> str:
     except InvalidCase as error:
         return str(error)
     return "an exception is the right answer"
-
-
-def _either(values: Iterable[object]) -> str:
-    return " or ".join(dict.fromkeys(map(str, values)))
 
 
 def _worst(batch: Batch, answers: Answers, vector: int, outcome: int, output: int) -> Worst:
@@ -265,7 +253,7 @@ def worst_of(
 
     `index_of` is where in the output the element with a number is.
     """
-    name, several = name_of(of.expected.dtype), _output_name(operator, output)
+    name, several = name_of(of.expected.dtype), output_name(operator, output)
     ulps = of.error / spacing(widen(of.expected), name)
     # A NaN or infinity in place of a number, or the reverse, is as wrong as can be.
     ulps[~np.isfinite(ulps)] = np.inf

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from conformance.judging.explanations import EXCUSED_ONLY, without_calls
-from conformance.operators import OPERATORS
 from conformance.record.report import Result
-
-_KINDS = {
-    "shape": "wrong shape",
-    "dtype": "wrong dtype",
-    "accepted": "no exception",
-    "returned": "no array",
-    "no": "no output stored",
-}
-"""The kind of a mismatch, by the first word of a result's detail."""
-
+from conformance.record.why import (
+    NotArrays,
+    NotRequired,
+    NotStored,
+    Raised,
+    Why,
+    WrongCount,
+    WrongElements,
+    WrongShape,
+    WrongType,
+)
+from conformance.record.words import either, raised_in_words
 
 _VARIES = re.compile(
     r"""0x[0-9a-fA-F]+ | (?<![\w.])[-+]?\d+(\.\d+)?(e[-+]?\d+)?(?!\w) | '[^'\s]*' | "[^"\s]*\"""",
@@ -28,31 +28,36 @@ _SEVERAL = re.compile(r"…(,?\s*…)+")
 
 def exception_of(result: Result) -> str:
     """Return type and message of an exception, first line; what varies in it is written as …."""
-    return _SEVERAL.sub("…", _VARIES.sub("…", _raised(result).partition("\n")[0]))
-
-
-def _raised(result: Result) -> str:
-    """Return type and message of an exception, without what the checker says of it."""
-    return without_calls(result.detail).partition(EXCUSED_ONLY)[0]
+    text = raised_in_words(result.why) if isinstance(result.why, Raised) else result.detail
+    return _SEVERAL.sub("…", _VARIES.sub("…", text.partition("\n")[0]))
 
 
 def kind_of(result: Result) -> str:
     """Return the kind of a failure, such as "wrong values" or "raised ValueError"."""
-    detail = without_calls(result.detail)
+    why = result.why
     if result.verdict == "error":
-        return f"raised {_raised(result).partition(':')[0][:40]}"
-    if result.verdict != "mismatch":
-        return result.verdict
-    if result.worst is not None:
-        kind, output = "wrong values", result.worst.output
-    elif detail.startswith("follows "):
-        return detail.partition(",")[0]
-    else:
-        # Of several outputs, the detail begins with the name of one.
-        outputs = OPERATORS[result.operator].outputs if result.operator in OPERATORS else ()
-        names = [output.name for output in outputs if len(outputs) > 1]
-        output = next((name for name in names if detail.startswith(f"{name}: ")), "")
-        first, second, *_ = (*detail.removeprefix(f"{output}: ").split(maxsplit=2), "", "")
-        counted = first == "returned" and second.isdecimal()
-        kind = "wrong number of arrays" if counted else _KINDS.get(first, "mismatch")
+        return f"raised {why.type[:40] if isinstance(why, Raised) and why.type else 'an exception'}"
+    return _kind_of_mismatch(why) if result.verdict == "mismatch" else result.verdict
+
+
+def _kind_of_mismatch(why: Why | None) -> str:  # noqa: PLR0911 - a case for each fact
+    match why:
+        case WrongElements((first, *_)):
+            return _of("wrong values", first.output)
+        case WrongShape(output=output):
+            return _of("wrong shape", output)
+        case WrongType(output=output):
+            return _of("wrong dtype", output)
+        case WrongCount():
+            return "wrong number of arrays"
+        case NotArrays():
+            return "no array"
+        case NotStored():
+            return "no output stored"
+        case NotRequired((first, *_)):
+            return f"follows {first.clause}={either(first.followed)}"
+    return "mismatch"
+
+
+def _of(kind: str, output: str) -> str:
     return f"{kind} of {output}" if output else kind

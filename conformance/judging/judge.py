@@ -18,6 +18,7 @@ from conformance.backends.answer import (
     TIMED_OUT,
     UNSUPPORTED,
     Answer,
+    Kind,
     answer_returned,
 )
 from conformance.backends.runner import Answers, largest_looked_at
@@ -51,7 +52,7 @@ Codes = npt.NDArray[np.uint8]
 
 CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
 ACCEPTED_INVALID = VERDICTS.index("accepted-invalid")
-VERDICT_OF_KIND: Mapping[int, Verdict] = {
+VERDICT_OF_KIND: Mapping[Kind, Verdict] = {
     ARRAY: "mismatch",
     NO_ARRAY: "mismatch",
     RAISED: "error",
@@ -113,8 +114,8 @@ class Verdicts:
             vote = self.votes[self.vote[vector]]
             before = self.explanations[vector]
             operator = vote.separators.operator
-            detail = explain_excused(before.detail, operator, vote.accepted, vote.clauses)
-            self.explanations[vector] = before._replace(detail=detail)
+            why = explain_excused(before.why, operator, vote.accepted, vote.clauses)
+            self.explanations[vector] = before._replace(why=why)
             self.verdict[vector] = ERROR
 
 
@@ -171,10 +172,9 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
     only_invalid = ~_any(batch, batch.outcome_kind != RAISES)
     verdict[(kinds == ARRAY) & only_invalid] = ACCEPTED_INVALID
 
-    texts = {text: Explanation(text) for text in set(answers.text.values())}  # few, said often
     explanations = {
-        vector: texts[text]
-        for vector, text in answers.text.items()
+        vector: Explanation(why)
+        for vector, why in answers.why.items()
         if answers.kind[vector] != NO_ARRAY
     }
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
@@ -184,12 +184,13 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
         outcomes = [row for row in rows if allowed[row]] or rows
         explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
     for vector in np.flatnonzero(against_pins).tolist():
-        before = explanations.get(vector, Explanation(""))
-        detail = explain_pins(batch, vector, unpinned[vector].tobytes(), pins)
-        if excused[vector]:
-            possible = unpinned[vector].tobytes()
-            detail = explain_excused(before.detail, batch.operator, possible, batch.clauses[vector])
-        explanations[vector] = before._replace(detail=detail)
+        before, possible = explanations.get(vector, Explanation()), unpinned[vector].tobytes()
+        why = (
+            explain_excused(before.why, batch.operator, possible, batch.clauses[vector])
+            if excused[vector]
+            else explain_pins(batch, vector, possible, pins)
+        )
+        explanations[vector] = before._replace(why=why)
 
     followed = _followed_rows(batch, compared, fits & allowed)
     conforming = followed[conforms & (followed >= 0)]

@@ -17,12 +17,13 @@ from conformance.judging.explanations import (
     elements_differ,
     elements_of,
     misfit,
-    of_output,
+    output_name,
     worst_of,
 )
 from conformance.judging.judge import VERDICT_OF_KIND
 from conformance.operators import operator_named
 from conformance.record.report import Result, Verdict, Worst
+from conformance.record.why import Why, WrongCount
 from conformance.repeated import groups
 from conformance.vector import LARGE, Array
 
@@ -33,12 +34,13 @@ def judged(recipe: Recipe, answer: Answer, printed: str = "") -> Result:
     """Return the result of a recipe whose answer is known, with what was printed for it."""
     verdict = VERDICT_OF_KIND.get(answer.kind, "mismatch")
     if answer.kind not in {ARRAY, NO_ARRAY}:
-        return _result(recipe, verdict, answer.text, printed)
-    detail = _misfit(recipe, answer)
-    wrong = [] if detail else _wrong(recipe, answer)
-    detail = detail or elements_differ(recipe.case.operator, wrong)
-    verdict = "mismatch" if detail else "conforms"
-    return _result(recipe, verdict, detail, printed, wrong[0] if wrong else None)
+        return _result(recipe, verdict, answer.why, printed)
+    why = _misfit(recipe, answer)
+    wrong = [] if why else _wrong(recipe, answer)
+    if wrong:
+        why = elements_differ(wrong)
+    verdict = "mismatch" if why else "conforms"
+    return _result(recipe, verdict, why, printed, wrong[0] if wrong else None)
 
 
 def elements_looked_at(recipe: Recipe) -> int:
@@ -59,7 +61,7 @@ def _array(output: Returned) -> Array:
 
 
 def _result(
-    recipe: Recipe, verdict: Verdict, detail: str, printed: str, worst: Worst | None = None
+    recipe: Recipe, verdict: Verdict, why: Why | None, printed: str, worst: Worst | None = None
 ) -> Result:
     """Return the result of a recipe, with the shapes of the large case."""
     case = recipe.case
@@ -70,7 +72,7 @@ def _result(
         attributes=case.attributes,
         dtype=name_of(case.data.dtype),
         shapes=(recipe.shape, *(size.shape for size in case.inputs[1:])),
-        detail=detail,
+        why=why,
         worst=worst,
         printed=printed,
         tier=LARGE,
@@ -81,17 +83,19 @@ def _result(
     )
 
 
-def _misfit(recipe: Recipe, answer: Answer) -> str:
-    """Say what is wrong with the arrays that were returned, whatever they hold; "" if nothing."""
+def _misfit(recipe: Recipe, answer: Answer) -> Why | None:
+    """Say what is wrong with the arrays that were returned, whatever they hold; None if nothing."""
     if answer.kind == NO_ARRAY:
-        return f"returned {answer.text} instead of numpy.ndarray"
+        return answer.why
     expected = recipe.expected.outputs
     if len(answer.outputs) > len(expected):
-        return f"returned {len(answer.outputs)} arrays instead of {len(expected)}"
+        return WrongCount(len(answer.outputs), len(expected))
     for number, (got, wanted) in enumerate(zip(answer.outputs, expected, strict=False)):
-        if what := misfit(got, [(recipe.output_shape, name_of(wanted.values.dtype))]):
-            return f"{of_output(recipe.case.operator, number)}{what}"
-    return ""
+        dtype = name_of(wanted.values.dtype)
+        name = output_name(recipe.case.operator, number)
+        if wrong := misfit(got, [(recipe.output_shape, dtype)], name):
+            return wrong
+    return None
 
 
 def _worst(recipe: Recipe, number: int, got: Array) -> Worst | None:

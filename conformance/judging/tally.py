@@ -43,7 +43,7 @@ from conformance.vectorfile.sources import Selected, Source
 from conformance.vectorfile.suite import joint_digest
 
 INTERRUPTED = "interrupted"
-_NOT_EXPLAINED = Explanation("")
+_NOT_EXPLAINED = Explanation()
 _PACKAGES = ("numpy", "ml_dtypes", "h5py")
 Explained = tuple[str, tuple[Mapping[str, str], ...]]
 """An element type, and the combinations of readings that explain a vector of it."""

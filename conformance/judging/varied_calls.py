@@ -19,10 +19,12 @@ from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Re
 from conformance.backends.runner import Answers, Runner
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch, picked
-from conformance.judging.explanations import Explanation, explain_first_only, explain_varied
+from conformance.judging.explanations import Explanation
 from conformance.judging.judge import CONFORMS, Verdicts, judge
 from conformance.judging.tally import JudgedBatch, Tally
 from conformance.record.report import VERDICTS, Repeatability, VariationReport, Verdict
+from conformance.record.why import NoLonger
+from conformance.record.words import in_words
 from conformance.vector import own_inputs
 from conformance.vectorfile.sources import Selected, Source
 
@@ -156,7 +158,7 @@ class VariedCalls:
                 calls.ids(failing),
                 len(differing) - len(turned),
                 len(refused),
-                answers.text.get(refused[0], "") if refused else "",
+                in_words(answers.why.get(refused[0])) if refused else "",
             ),
         )
 
@@ -282,10 +284,10 @@ class _Calls:
                 names = dict.fromkeys((*before.variations, self.variation.name))
                 of_first.explanations[index] = before._replace(variations=tuple(names))
                 continue
-            why = verdicts.explanations.get(row, Explanation("no longer conforms"))
+            why = verdicts.explanations.get(row, Explanation(NoLonger()))
             of_first.verdict[index] = verdicts.verdict[row]
             of_first.vote[index] = -1
-            of_first.explanations[index] = explain_varied(self.variation, why)
+            of_first.explanations[index] = why._replace(variations=(self.variation.name,))
 
     def explain_passing(
         self, rows: Sequence[int], verdicts: Verdicts, failing: Container[Verdict]
@@ -299,11 +301,13 @@ class _Calls:
             and verdicts.verdict[row] == CONFORMS
         ]
         for row in passing:
-            of_first.explanations[self.index_of[row]] = explain_first_only(self._explanation(row))
+            of_first.explanations[self.index_of[row]] = self._explanation(row)._replace(
+                only_again=True
+            )
         return passing
 
     def _explanation(self, row: int) -> Explanation:
-        return self.judged.verdicts.explanations.get(self.index_of[row], Explanation(""))
+        return self.judged.verdicts.explanations.get(self.index_of[row], Explanation())
 
 
 def _compared(answers: Answers, vector: int) -> _Compared:

@@ -35,7 +35,11 @@ _WATCHDOG = ("/bin/sh", "-c", 'trap "" HUP INT TERM; read -r _ || kill -s KILL -
 
 
 class Silent(Exception):  # noqa: N818 - a state of the program
-    """Nothing came before the deadline."""
+    """Nothing came before the deadline, so many `seconds` later."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(f"no {what} within {seconds:g} s")
+        self.seconds = seconds
 
 
 class Ended(Exception):  # noqa: N818 - a state of the program
@@ -195,7 +199,8 @@ class Transport:
         if self._deadline is not None:
             pause = min(pause, self._deadline - monotonic())
             if pause <= 0:
-                raise Silent(f"no answer within {self._seconds:g} s")
+                assert self._seconds is not None
+                raise Silent("answer", self._seconds)
         events = self._poller.poll(max(1, round(pause * 1000)))
         if not events and self._process.poll() is not None:
             raise Ended(self._status())
@@ -281,8 +286,8 @@ class Transport:
                 del self.received[:-_PIPE]
         try:
             return self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise Silent(f"no exit within {seconds:g} s") from None
+        except subprocess.TimeoutExpired as error:
+            raise Silent("exit", error.timeout) from None
 
     def close(self) -> None:
         """Let the program exit, or kill it a short while later."""

@@ -38,6 +38,7 @@ from conformance.record.report import (
     Verdict,
     Worst,
 )
+from conformance.record.why import Differing, Raised, Told, Why, WrongElements
 from conformance.text import cut
 
 SCHEMA = "pooling-conformance-report"
@@ -183,6 +184,17 @@ class ResultLine(Struct, frozen=True, tag_field="kind", tag="result"):
         ]
         | UnsetType
     ) = UNSET
+    only_again: (
+        Annotated[bool, Meta(description="Only where it fails at first, and conforms then.")]
+        | UnsetType
+    ) = UNSET
+    why: (
+        Annotated[
+            Why,
+            Meta(description="Why it has this verdict, as a fact; `detail` is the same in words."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
@@ -237,6 +249,12 @@ class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
     problems: Annotated[tuple[str, ...], Meta(description="Why not, a text for each reason.")]
 
 
+_RARE = ("undefined_only", "variations", "only_again", "why")
+"""Fields of a result that are left out where they say nothing."""
+_REFUSED = ("conforms", "error", "unsupported")
+"""Verdicts of which a detail is an exception."""
+
+
 def header_line(report: Report) -> Header:
     """Return the header of a report."""
     return _line_from(Header, report, schema=SCHEMA, version=VERSION)
@@ -245,7 +263,7 @@ def header_line(report: Report) -> Header:
 def result_line(result: Result) -> ResultLine:
     """Return the line of a result, which has all of it but the output."""
     worst = result.worst
-    rare = {name: getattr(result, name) or UNSET for name in ("undefined_only", "variations")}
+    rare = {name: getattr(result, name) or UNSET for name in _RARE}
     if worst is None:
         return _line_from(ResultLine, result, **rare)
     several = {} if worst.output else {"output": UNSET, "number": UNSET, "dtype": UNSET}
@@ -303,7 +321,20 @@ def result_of(line: ResultLine) -> Result:
     for name, value in line.attributes.items():
         _check_attribute(name, value, _MAX_DEPTH)
     worst = None if line.worst is None else _worst_of(line.worst, line.dtype)
-    return Result(**_fields(line) | {"worst": worst})
+    given = _fields(line)
+    detail = given.pop("detail")
+    if "why" not in given:
+        given["why"] = told(line.verdict, detail, worst)
+    return Result(**given | {"worst": worst})
+
+
+def told(verdict: Verdict, detail: str, worst: Worst | None) -> Why | None:
+    """Return the fact that is known of a result of a version that saved none."""
+    if worst is not None:
+        return WrongElements((Differing(worst.wrong, worst.total, worst.output),))
+    if not detail:
+        return None
+    return Raised.parse(detail) if verdict in _REFUSED else Told(detail)
 
 
 def _fields(line: Struct) -> dict[str, Any]:

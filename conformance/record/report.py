@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta
 
+from conformance.record.why import AcceptedInvalid, Why
+from conformance.record.words import in_words, of_call
 from conformance.text import listed
 from conformance.vector import Array, Outputs
 
@@ -37,8 +39,6 @@ VERDICTS: tuple[Verdict, ...] = (
 )
 FAILURES: tuple[Verdict, ...] = ("mismatch", "accepted-invalid", "error", "crashed", "timed-out")
 """The verdicts that make a run not ok, unless it allows extensions; see `failing`."""
-ACCEPTED = "accepted an invalid case: "
-"""How the detail of an invalid case begins that was answered."""
 RETURNED: tuple[Verdict, ...] = ("mismatch", "accepted-invalid")
 """The failures in which something was returned."""
 
@@ -88,17 +88,16 @@ class Worst:
 class Result:
     """The verdict on one vector.
 
-    `detail` is one line that says why ("" if it conforms): "shape (1, 3, 4) instead of
-    (1, 3, 5)", "12 of 60 elements differ", "accepted an invalid case: kernel=[0, 2]: ...", or the
-    text of the exception, also where the exception is the right answer. `worst` is set where
-    elements differ. `readings` are the combinations of readings, over the disputed clauses that
-    apply to the vector, under which the answer conforms; `({},)` if none applies and () if it
-    does not conform. An exception is no evidence of the readings followed if it conforms only
-    because some element is undefined, or if like vectors raise where no reading allows it (the
-    same operator, element type, axes, auto_pad, rounding_type and exclude_pad). It becomes an
-    error where the readings followed, however attributes may split them, rule it out. `excused`
-    holds the combinations under which such an exception conforms: of the first kind always, of
-    the second where it became an error. `clauses` is that of `Vector`.
+    `why` says why, None if it conforms: it is the exception where that is the right answer.
+    `detail` is the same in words. `worst` is set where elements differ. `readings` are the
+    combinations of readings, over the disputed clauses that apply to the vector, under which the
+    answer conforms; `({},)` if none applies and () if it does not conform. An exception is no
+    evidence of the readings followed if it conforms only because some element is undefined, or if
+    like vectors raise where no reading allows it (the same operator, element type, axes, auto_pad,
+    rounding_type and exclude_pad). It becomes an error where the readings followed, however
+    attributes may split them, rule it out. `excused` holds the combinations under which such an
+    exception conforms: of the first kind always, of the second where it became an error. `clauses`
+    is that of `Vector`.
     `dtype` is the element type of the first input, `shapes` are those of all inputs. `output` is
     what the backend returned, an array or a tuple, stored for the first mismatches of a run (up
     to `STORED_OUTPUT` bytes), for the search for causes. `printed` is what the backend wrote to
@@ -106,7 +105,8 @@ class Result:
     `expected` is the reason that an expected-failure file gives for this failure, "" if none.
     `undefined_only` says that of an output that conforms no element is defined: any would have.
     `variations` are those of the call, by name, in which a vector fails that conforms when it is
-    called plainly; the verdict is that of the first.
+    called plainly; the verdict is that of the first. `only_again` says that one that fails conforms
+    when it is called again.
     """
 
     id: str
@@ -115,7 +115,7 @@ class Result:
     attributes: Mapping[str, Any]
     dtype: str
     shapes: tuple[tuple[int, ...], ...]
-    detail: str = ""
+    why: Why | None = None
     worst: Worst | None = None
     tier: str = "standard"
     pattern: str = ""
@@ -130,6 +130,12 @@ class Result:
     excused: tuple[Mapping[str, str], ...] = ()
     undefined_only: bool = False
     variations: tuple[str, ...] = ()
+    only_again: bool = False
+
+    @property
+    def detail(self) -> str:
+        """Why it has its verdict, on one line: "12 of 60 elements differ"; "" if it conforms."""
+        return of_call(self.variations, only_again=self.only_again) + in_words(self.why)
 
     @property
     def worst_dtype(self) -> str:
@@ -139,7 +145,7 @@ class Result:
     @property
     def returned(self) -> bool:
         """Whether there was an output: exceptions among the right answers have a text."""
-        return self.verdict in RETURNED or (self.verdict == "conforms" and not self.detail)
+        return self.verdict in RETURNED or (self.verdict == "conforms" and self.why is None)
 
     @property
     def computed(self) -> bool:
@@ -153,7 +159,8 @@ class Result:
         Where the vector does not name it, what the document's operator says of the case.
         """
         named = (tag for before, tag in pairwise(self.tags) if before == "invalid")
-        return next(named, self.detail.removeprefix(ACCEPTED))
+        rule = self.why.rule if isinstance(self.why, AcceptedInvalid) else self.detail
+        return next(named, rule)
 
 
 def verdicts_by_operator(results: Iterable[Result]) -> dict[str, Counter[Verdict]]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 
-from conformance.backends.variations import VARIATIONS
 from conformance.dtypes import FLOATS
 from conformance.judging.tally import explanations
 from conformance.operators import CLAUSES
@@ -21,6 +20,7 @@ from conformance.record.report import (
     VariationReport,
     Worst,
 )
+from conformance.record.words import how_called
 from conformance.report import values as words
 from conformance.text import cut, listed, without_unprintable
 from conformance.vector import BACKWARD, LARGE, forward_name, own_inputs
@@ -253,7 +253,7 @@ def variations(varied: Sequence[VariationReport]) -> tuple[list[str], list[str]]
     said, aside = [], []
     for each in varied:
         of = f"of {words.count(each.called, 'vector')} called"
-        how = VARIATIONS[each.variation].words if each.variation in VARIATIONS else each.variation
+        how = f"when called {how_called(each.variation)}"
         if each.failing:
             said.append(
                 f"WRONG {how}, and right otherwise: {len(each.failing):,} {of} "

@@ -13,6 +13,7 @@ from conformance.backends.runner import Answers, Runner
 from conformance.batch import batch_of
 from conformance.dtypes import dtype_of
 from conformance.operators import OPERATORS
+from conformance.record.words import in_words
 from conformance.reveal.values import Window
 from conformance.vector import BACKWARD, Anything, Array, Case, Outputs, Vector, outputs_of
 
@@ -93,6 +94,7 @@ def answers_to(runner: Runner, cases: Sequence[Case]) -> list[Outputs]:
     for place, outputs in enumerate(answers.outputs):
         returned = arrays_of(outputs)
         if returned is None:
-            raise NoAnswer(answers.text.get(place, "no array, or a larger one than was asked for"))
+            said = in_words(answers.why.get(place))
+            raise NoAnswer(said or "no array, or a larger one than was asked for")
         every.append(outputs_of(returned))
     return every

@@ -6,9 +6,10 @@ import pytest
 from support.fakes import pool, ramp, right, vector
 
 from conformance import Interrupted, UsageError, check
-from conformance.backends.answer import RAISED, SMALL
+from conformance.backends.answer import RAISED, SMALL, Answer
 from conformance.backends.program.protocol import read_answer
 from conformance.diagnosis import of_report
+from conformance.record.why import Raised
 
 VALID = [vector(ramp(1, 1, 6 + i), id=f"valid-{i}") for i in range(3)]
 INVALID = vector(attributes=pool(strides=[0]), id="invalid")
@@ -59,7 +60,7 @@ class TestNothingComputed:
     def test_a_refusal_without_words_is_none_the_less_one(self):
         """A program may leave its reason empty: that is told apart from an output."""
         answer, size = read_answer(b'{"call": 0, "error": ""}', 0, SMALL)
-        assert (answer.kind, answer.text, size) == (RAISED, "no reason given", 0)
+        assert (answer, size) == (Answer(RAISED, why=Raised(text="no reason given")), 0)
 
     def test_a_failure_is_said_alone(self):
         """Whoever fails need not be told that nothing else was computed either."""

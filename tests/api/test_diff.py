@@ -15,6 +15,7 @@ from support.rendered import in_terminal
 from conformance.api.diff import compare
 from conformance.errors import UsageError
 from conformance.record.report import VERDICTS, Accuracy, ClauseReport, Diagnosis, VectorsUsed
+from conformance.record.why import WrongShape
 from conformance.report import diff_report
 from conformance.report.json_documents import difference_json
 
@@ -94,7 +95,7 @@ def test_changes_are_grouped_by_operator_verdicts_and_cause():
     cause = Diagnosis("x", ("f", "g"), 1, 1, 2, vectors=("a", "c"))
     first = made(*(result(name) for name in "abc"), result("d", "error", detail="E: x"))
     second = made(
-        *(result(name, "mismatch", detail="shape (1,) instead of (2,)") for name in "abc"),
+        *(result(name, "mismatch", why=WrongShape((1,), ((2,),))) for name in "abc"),
         result("d"),
         diagnoses=(cause,),
     )

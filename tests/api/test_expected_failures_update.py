@@ -47,9 +47,9 @@ class TestNew:
         )
         assert updated(None, found).text == (
             f"{INTRODUCTION}"
-            "## AvgPool-1: mismatch\nmismatch z # found: odd\n\n"
-            "## AvgPool-1: raised ValueError\nerror y # found: ValueError: no\n\n"
-            "## AvgPool-1: wrong shape\nmismatch a # found: shape (1,) instead of (2,)\n"
+            "## AvgPool-1: mismatch\nmismatch a # found: shape (1,) instead of (2,)\n"
+            "mismatch z # found: odd\n\n"
+            "## AvgPool-1: raised ValueError\nerror y # found: ValueError: no\n"
         )
 
     def test_a_likely_cause_is_the_heading(self):

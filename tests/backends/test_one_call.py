@@ -10,9 +10,10 @@ from support.fakes import vector
 from support.wrapping import right
 
 import conformance
-from conformance.backends.answer import NOT_RUN, RAISED
+from conformance.backends.answer import NOT_RUN, RAISED, Answer
 from conformance.backends.call import called
 from conformance.backends.variations import AGAIN, VARIATIONS
+from conformance.record.why import NotCalled
 
 MANY = VARIATIONS["threads-8"]
 
@@ -58,7 +59,7 @@ def test_what_the_backend_raises_is_its_answer():
 def test_inputs_that_do_not_fit_into_memory_are_not_given_to_it():
     answer = call(right, inputs=[NoMemory()])
 
-    assert (answer.kind, answer.text) == (NOT_RUN, "not called again: MemoryError: 1 TiB")
+    assert answer == Answer(NOT_RUN, why=NotCalled("again", "MemoryError: 1 TiB"))
 
 
 def test_threads_that_do_not_start_are_not_called_from(no_threads):
@@ -66,7 +67,7 @@ def test_threads_that_do_not_start_are_not_called_from(no_threads):
     answer = call(lambda *_: np.zeros(1), MANY)
 
     assert answer.kind == NOT_RUN
-    assert answer.text.startswith("not called from 8 threads at once: RuntimeError: can't start")
+    assert answer.why.text.startswith("RuntimeError: can't start")
     for thread in no_threads:
         thread.join(10)
     assert not any(thread.is_alive() for thread in no_threads)

@@ -84,7 +84,7 @@ class TestVerdict:
         (result,) = report.results
         assert (result.verdict, result.variations) == ("mismatch", ("channels-last",))
         assert result.detail.startswith(
-            "conforms at first, but not with inputs whose channels lie last: "
+            "conforms at first, but not when called with inputs whose channels lie last: "
         )
         assert varied(report)["channels-last"].failing == ("0",)
 

@@ -156,16 +156,21 @@ class TestFormat:
             assert not validator.is_valid(line | {name: value})
 
     def test_the_schema_requires_the_fields_that_are_always_there(self):
-        """Absent may be those of several outputs, of floors, and what older files lack."""
+        """Absent may be those of several outputs, floors and facts, and what older files lack."""
         optional = {
             name: definition["properties"].keys() - definition["required"]
             for name, definition in SCHEMA["$defs"].items()
         }
         assert {name: names for name, names in optional.items() if names} == {
             "Header": {"allow_extensions"},
-            "ResultLine": {"undefined_only", "variations"},
+            "ResultLine": {"undefined_only", "variations", "only_again", "why"},
             "WorstObject": {"output", "number", "dtype"},
             "Footer": {"outputs", "bias", "support", "variations", "slowest"},
+            "Differing": {"output"},
+            "Exited": {"unfinished"},
+            "Raised": {"type", "text", "only_under"},
+            "WrongShape": {"output"},
+            "WrongType": {"output"},
         }
 
     def test_numbers_are_strict_json(self, saved):

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import pytest
 from support.arbitrary_reports import made
+from support.arbitrary_reports import result as plain_result
 from support.report_samples import PLAIN
 
-from conformance.record.report import Diagnosis, Result, Worst
+from conformance.record.report import Diagnosis, Worst
+from conformance.record.why import Raised, WrongShape
 from conformance.report.groups import failure_groups, groups_of_cause, traits
 
+KNOWN = ("detail", "why", "worst", "dtype", "clauses", "operator", "variations", "only_again")
 WORST = Worst((0,), 1.0, 2.0, 1.0, 8.0, 0.1, 1, 4)
 
 
 def result(name, verdict="conforms", **others):
     """Return a result of AvgPool-1 with plain attributes but for those given."""
-    known = {
-        key: others.pop(key) for key in ("detail", "worst", "dtype", "clauses") if key in others
-    }
+    known = {key: others.pop(key) for key in [*others] if key in KNOWN}
     shape = others.pop("shape", (1, 1, 4, 4))
-    known = {"dtype": "float32"} | known
-    operator = others.pop("operator", "AvgPool-1")
-    return Result(name, operator, verdict, PLAIN | others, shapes=(shape,), **known)
+    return plain_result(name, verdict, attributes=PLAIN | others, shapes=(shape,), **known)
 
 
 def test_failures_share_what_only_they_have():
@@ -59,7 +58,7 @@ def test_failures_without_a_common_trait_are_split_by_a_telling_one():
 
 def test_kinds_are_kept_apart_and_the_largest_group_comes_first():
     """A wrong shape and wrong values have different causes."""
-    shape = result("a", "mismatch", detail="shape (1,) instead of (2,)")
+    shape = result("a", "mismatch", why=WrongShape((1,), ((2,),)))
     wrong = [result(name, "mismatch", worst=WORST) for name in "bc"]
     groups = failure_groups(made(shape, *wrong))
     assert [group.kind for group in groups] == ["wrong values", "wrong shape"]
@@ -97,7 +96,7 @@ def cause(fault, *ids):
 def test_failures_of_one_cause_are_one_group():
     """Whatever their operators, kinds and attributes; the rest is grouped by what it shares."""
     average = result("a", "mismatch", worst=WORST, auto_pad="same_lower")
-    maximum = result("m", "mismatch", operator="MaxPool-1", detail="shape (1,) instead of (2,)")
+    maximum = result("m", "mismatch", operator="MaxPool-1", why=WrongShape((1,), ((2,),)))
     other = result("o", "mismatch", worst=WORST)
     diagnoses = (cause("f", "a", "m"), cause("", "o"))
     first, second = failure_groups(made(average, maximum, other, diagnoses=diagnoses))
@@ -131,16 +130,11 @@ def test_exceptions_are_grouped_by_their_message():
     ]
 
 
-@pytest.mark.parametrize(
-    "detail",
-    [
-        "conforms at first, but not when called again: ValueError: pads",
-        "ValueError: pads (an exception is right only under same-with-ceil=rounded)",
-    ],
-)
-def test_what_the_checker_says_of_an_exception_is_not_its_message(detail):
+@pytest.mark.parametrize("others", [{"variations": ("again",)}, {"only_again": True}])
+def test_what_the_checker_says_of_an_exception_is_not_its_message(others):
     """It is the same exception."""
-    (group,) = failure_groups(made(result("a", "error", detail=detail)))
+    why = Raised("ValueError", "pads", {"same-with-ceil": ("rounded",)})
+    (group,) = failure_groups(made(result("a", "error", why=why, **others)))
     assert group.title == "AvgPool-1: raised ValueError: pads"
 
 

@@ -19,6 +19,7 @@ from support.report_samples import PLAIN, case, write, write_cases
 from conformance import check, load_backend, open_vectors
 from conformance.operators import vector_of
 from conformance.record.report import Expectations
+from conformance.record.why import Told
 from conformance.report import document as doc
 from conformance.report import html
 from conformance.report.concentration import concentrations
@@ -288,7 +289,7 @@ def test_what_hides_or_reorders_is_written_as_an_escape(files):
 def test_text_that_is_very_long_is_cut(files):
     """And says how long it was."""
     report = check(right, files)
-    results = [replace(r, verdict="error", detail="x" * 10**6) for r in report.results]
+    results = [replace(r, verdict="error", why=Told("x" * 10**6)) for r in report.results]
     counts = {"AvgPool-1": {"error": 5}}
     text = render(replace(report, results=results, counts_by_operator=counts), files)
     assert len(text) < 200_000

@@ -13,6 +13,7 @@ from support.report_samples import cases
 from conformance.backends import load_backend
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.operators import OPERATORS, vector_of
+from conformance.record.line_types import told
 from conformance.record.report import (
     FAILURES,
     RETURNED,
@@ -33,6 +34,25 @@ from conformance.record.report import (
     VariationReport,
     VectorsUsed,
     Worst,
+)
+from conformance.record.why import (
+    AcceptedInvalid,
+    BrokeProtocol,
+    Differing,
+    Exited,
+    NoLonger,
+    NotArrays,
+    NotCalled,
+    NotRequired,
+    NotStored,
+    OtherReading,
+    Raised,
+    TimedOut,
+    Told,
+    WrongCount,
+    WrongElements,
+    WrongShape,
+    WrongType,
 )
 
 texts = st.one_of(
@@ -82,6 +102,34 @@ def _worst(draw, dtype):
     )
 
 
+def _facts():
+    """Return a strategy of facts of all types."""
+    names, counts = st.lists(texts, max_size=2).map(tuple), st.integers(0, 10**9)
+    shapes = st.lists(st.integers(0, 99), max_size=3).map(tuple)
+    readings = st.builds(OtherReading, texts, names, texts)
+    return st.one_of(
+        st.builds(Raised, texts, texts, st.dictionaries(texts, names, max_size=2)),
+        st.builds(NotCalled, texts, texts),
+        st.builds(Exited, st.integers(-64, 255), texts),
+        st.builds(BrokeProtocol, texts),
+        st.builds(TimedOut, st.floats(0.5, 1e6)),
+        st.builds(NotStored),
+        st.builds(NotArrays, texts),
+        st.builds(WrongCount, counts, counts),
+        st.builds(WrongShape, shapes, st.lists(shapes, max_size=2).map(tuple), texts),
+        st.builds(WrongType, texts, names, texts),
+        st.builds(WrongElements, st.lists(_differing(), max_size=2).map(tuple)),
+        st.builds(AcceptedInvalid, texts),
+        st.builds(NotRequired, st.lists(readings, max_size=2).map(tuple)),
+        st.builds(NoLonger),
+        st.builds(Told, texts),
+    )
+
+
+def _differing():
+    return st.builds(Differing, st.integers(0, 10**9), st.integers(0, 10**9), texts)
+
+
 @st.composite
 def results(draw):
     """Draw a result; only failures are expected."""
@@ -98,7 +146,7 @@ def results(draw):
         shapes=tuple(
             draw(st.lists(st.lists(st.integers(0, 99), max_size=4).map(tuple), max_size=2))
         ),
-        detail=draw(texts),
+        why=draw(st.none() | _facts()),
         worst=draw(st.none() | _worst(dtype)) if dtype and verdict in RETURNED else None,
         tier=draw(texts),
         pattern=draw(texts),
@@ -267,7 +315,8 @@ def made(*found, **others):
     return Report(results=found, counts=counts, counts_by_operator=by_operator, **known)
 
 
-def result(name, verdict="conforms", operator="AvgPool-1", **others):
-    """Return a result of a plain case."""
+def result(name, verdict="conforms", operator="AvgPool-1", *, detail="", **others):
+    """Return a result of a plain case; a `detail` is in words."""
+    others.setdefault("why", told(verdict, detail, others.get("worst")))
     known = {"attributes": {"kernel": [2, 2]}, "dtype": "float32", "shapes": ((1, 1, 4, 4),)}
     return Result(name, operator, verdict, **(known | others))

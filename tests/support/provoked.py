@@ -11,6 +11,7 @@ from conformance.backends.runner import Answers
 from conformance.batch import batch_of
 from conformance.judging.judge import judge
 from conformance.record.report import VERDICTS
+from conformance.record.words import in_words
 
 FINE = ("conforms", "")
 
@@ -34,7 +35,7 @@ def verdicts(runner, vectors, *, tick=lambda done: None):
     found = [
         None
         if kind == NOT_RUN
-        else (VERDICTS[verdict], getattr(judged.explanations.get(index), "detail", ""))
+        else (VERDICTS[verdict], in_words(getattr(judged.explanations.get(index), "why", None)))
         for index, (kind, verdict) in enumerate(
             zip(answers.kind, judged.verdict.tolist(), strict=True)
         )

@@ -20,6 +20,8 @@ from conformance.batch import Batch
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.executors import check_jobs, check_limits
+from conformance.record.why import Raised
+from conformance.record.words import in_words
 
 _TICK = 0.1
 _STARTS = 10
@@ -123,7 +125,7 @@ class Isolated(Runner):
         if self._failures >= _STARTS:
             raise UsageError(
                 f"{self.launch}: {_STARTS} starts in a row without one answer, the last with "
-                f"{answer.text}{program.last_words}"
+                f"{in_words(answer.why)}{program.last_words}"
             )
 
 
@@ -185,7 +187,8 @@ class _Calls(Calls):
         dtype = name_of(inputs[0].dtype) if inputs else ""
         if program.offers(operator, dtype):
             return None
-        return Answer(UNSUPPORTED, text=f"the program does not list {operator} of {dtype}")
+        text = f"the program does not list {operator} of {dtype}"
+        return Answer(UNSUPPORTED, why=Raised(text=text))
 
     def ask(self, program: Program, index: int) -> None:
         """Begin a call for a vector."""
@@ -306,7 +309,7 @@ class _ProgramThread(threading.Thread):
                 program.kill()  # it may have another call already
                 memory = self._runner.memory
                 limit = f"; a worker has {memory >> 20} MiB of address space" if memory else ""
-                raise Stopped(f"{answer.text}{limit}")
+                raise Stopped(f"{in_words(answer.why)}{limit}")
             if answer.kind not in {CRASHED, TIMED_OUT}:
                 self._runner.works = True
             elif not calls.stopped:

@@ -27,6 +27,7 @@ from conformance.backends.program.protocol import (
 from conformance.errors import UsageError
 from conformance.process import Launch
 from conformance.process.transport import Ended, Silent, Transport
+from conformance.record.words import in_words
 from conformance.vector import Array
 
 _KINDS = {RAISED: "error", UNSUPPORTED: "unsupported"}
@@ -126,7 +127,7 @@ class ProbeSession:
         except ProtocolError as error:
             raise self._misread(line, error) from None
         if answer.kind != ARRAY:
-            return Reply(_KINDS.get(answer.kind, "no array"), answer.text)
+            return Reply(_KINDS.get(answer.kind, "no array"), in_words(answer.why))
         if size == TOO_MANY:
             raise Broken(f"it announces an output of shape {list(answer.outputs[0].shape)}")
         first = filled(answer, self._read(size)).outputs[0]

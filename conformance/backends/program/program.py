@@ -13,14 +13,14 @@ from conformance.backends.variations import AGAIN
 from conformance.errors import UsageError
 from conformance.process import Launch, SharedMemory
 from conformance.process.transport import Ended, Silent, Transport
+from conformance.record.why import BrokeProtocol, Exited, TimedOut
+from conformance.record.words import in_words
 from conformance.repeated import Repeated
 from conformance.text import one_line, visible
 from conformance.vector import Array
 
 _PRINTED = 4000
 """Characters of what a program prints for a call that are reported, the last ones."""
-_BREACH = "protocol: "
-"""What the reason begins with where a program breaks the protocol."""
 USUAL_TIMEOUT = 60.0
 """Seconds that a call has unless a user says otherwise: no word on how a program starts."""
 
@@ -83,7 +83,8 @@ class Program(Transport):
             self.welcome = protocol.read_welcome(self._message_line())
             self._check_end()
         except (ProtocolError, Silent, Ended) as error:
-            reason = self._failure(error).text.removeprefix(_BREACH)
+            why = self._failure(error).why
+            reason = why.what if isinstance(why, BrokeProtocol) else in_words(why)
             if isinstance(error, Silent):
                 reason = f"no answer to the handshake within {limit:g} s{self._launch.hint}"
             self.kill()
@@ -185,12 +186,11 @@ class Program(Transport):
     def _failure(self, error: ProtocolError | Silent | Ended) -> Answer:
         """Return the answer that a call without one has: what is known about the program."""
         if isinstance(error, Silent):
-            return Answer(TIMED_OUT, text=str(error))
+            return Answer(TIMED_OUT, why=TimedOut(error.seconds))
         if isinstance(error, ProtocolError) or error.status is None:
-            return Answer(CRASHED, text=f"{_BREACH}{error}")
+            return Answer(CRASHED, why=BrokeProtocol(str(error)))
         begun = self.received[-400:]
-        where = f" in an unfinished answer, {protocol.shown(begun)}" if begun else ""
-        return Answer(CRASHED, text=f"{error}{where}")
+        return Answer(CRASHED, why=Exited(error.status, protocol.shown(begun) if begun else ""))
 
 
 def _unexpected(data: bytes | bytearray) -> str:

@@ -23,6 +23,7 @@ from conformance.backends.answer import (
     MAX_OUTPUTS,
     MAX_TEXT,
     NO_ARRAY,
+    NO_REASON,
     NOT_RUN,
     RAISED,
     SMALL,
@@ -34,6 +35,8 @@ from conformance.backends.answer import (
 from conformance.backends.variations import AGAIN
 from conformance.dtypes import dtype_of, name_of
 from conformance.errors import UsageError
+from conformance.record.why import NotArrays, Raised
+from conformance.record.words import in_words
 from conformance.repeated import Repeated, Run
 from conformance.text import one_line
 from conformance.vector import Array
@@ -291,7 +294,9 @@ def read_answer(line: bytes, number: int, limit: int) -> tuple[Answer, int]:
         return _announced(value, limit)
     if type(value) is not str:
         raise ProtocolError(f'"{key}" must be a string')
-    return Answer(_TEXTS[key], text=one_line(value, _MAX_REASON) or "no reason given"), 0
+    text = one_line(value, _MAX_REASON) or NO_REASON
+    why = NotArrays(text) if key == "no_array" else Raised.parse(text)
+    return Answer(_TEXTS[key], why=why), 0
 
 
 def filled(answer: Answer, data: bytes | memoryview) -> Answer:
@@ -446,7 +451,9 @@ def answer_line(number: int, answer: Answer) -> bytes:
     """Return the line that an answer is, without its data."""
     if answer.kind != ARRAY:
         key = next(key for key, kind in _TEXTS.items() if kind == answer.kind)
-        return _line({"call": number, key: answer.text})
+        why = answer.why
+        text = why.returned if isinstance(why, NotArrays) else in_words(why)
+        return _line({"call": number, key: text})
     several = len(answer.outputs) > 1
     described = [_shown_output(output, nested=several) for output in answer.outputs]
     announced = f'"outputs": [{", ".join(described)}]' if several else f'"output": {described[0]}'

@@ -15,6 +15,7 @@ from conformance.backends.answer import (
     ARRAY,
     MAX_TEXT,
     MISSING,
+    NO_REASON,
     RAISED,
     SUITE_TYPES,
     UNSUPPORTED,
@@ -24,6 +25,7 @@ from conformance.backends.answer import (
 from conformance.dtypes import DType, is_known, name_of
 from conformance.errors import ResultFileError
 from conformance.files import Closable
+from conformance.record.why import Raised
 from conformance.text import cut, one_line
 from conformance.vectorfile.layout import MAX_EXTENT
 
@@ -95,7 +97,7 @@ def guarded(path: Path, vector_id: str = "") -> Iterator[None]:
 
 def refusal(status: str, text: str) -> Answer:
     """Return the answer of a backend without outputs; `status` is one of REFUSALS."""
-    return Answer(REFUSALS[status], text=one_line(text, MAX_TEXT) or "no reason given")
+    return Answer(REFUSALS[status], why=Raised.parse(one_line(text, MAX_TEXT) or NO_REASON))
 
 
 def is_read(dtype: str, shape: tuple[int, ...], most: int) -> bool:

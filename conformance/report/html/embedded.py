@@ -12,6 +12,7 @@ import numpy as np
 
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.record.report import VERDICTS, Report, Result
+from conformance.record.why import Told
 from conformance.report import phrases
 from conformance.report import values as words
 from conformance.report.groups import Key, causes_by_id, failure_groups, key_of, round_robin
@@ -194,7 +195,7 @@ def _from_vectors(
 
 
 def _one(report: Report, vector: Vector, result: Result, path: str) -> dict[str, Any]:
-    short = replace(result, detail=html(result.detail))
+    short = replace(result, why=Told(html(result.detail)))
     again = script(vector.case, short, backend=report.backend, path=path)
     data = {
         "drawing": drawing(vector, result, report.required),

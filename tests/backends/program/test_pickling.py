@@ -56,7 +56,7 @@ def answer_of(backend, **options):
 def data_of(backend):
     """Return the output of a backend in a worker."""
     answer = answer_of(backend)
-    assert answer.kind == ARRAY, answer.text
+    assert answer.kind == ARRAY, answer.why
     return arrays_of(answer.outputs).ravel().tolist()
 
 

@@ -25,6 +25,7 @@ from conformance.backends.program.protocol import TOO_MANY, ProtocolError, Welco
 from conformance.backends.variations import AGAIN
 from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
+from conformance.record.why import NotArrays, Raised
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 scalars = st.integers() | st.booleans() | st.text() | st.floats(allow_nan=False, width=64)
@@ -228,10 +229,17 @@ class TestAnswer:
         lines = answer_line(output=None, outputs=[one]), answer_line(output=one)
         assert len({protocol.read_answer(line, 3, 80) for line in lines}) == 1
 
-    @pytest.mark.parametrize("kind", [RAISED, UNSUPPORTED, NO_ARRAY])
-    def test_no_output(self, kind):
-        """A text is read as it was written."""
-        answer = Answer(kind, text="ValueError: kernel must be positive")
+    @pytest.mark.parametrize(
+        ("kind", "why"),
+        [
+            (RAISED, Raised("ValueError", "kernel must be positive")),
+            (UNSUPPORTED, Raised(text="no kernel for it")),
+            (NO_ARRAY, NotArrays("list")),
+        ],
+    )
+    def test_no_output(self, kind, why):
+        """A fact is read as it was written."""
+        answer = Answer(kind, why=why)
         line, data = split(protocol.write_answer(5, answer))
         assert (protocol.read_answer(line, 5, 0), data) == ((answer, 0), b"")
 
@@ -263,9 +271,9 @@ class TestAnswer:
         """A program's text is one printable line."""
         line = answer_line(output=None, error="one\ntwo\x1b[31m" + "x" * 10_000)
         answer, _ = protocol.read_answer(line, 3, 80)
-        assert answer.text.isprintable()
-        assert answer.text.startswith(r"one two\x1b[31mxxx")
-        assert len(answer.text) == 500
+        assert answer.why.text.isprintable()
+        assert answer.why.text.startswith(r"one two\x1b[31mxxx")
+        assert len(answer.why.text) == 500
 
     @pytest.mark.parametrize(
         ("line", "message"),

@@ -26,6 +26,7 @@ from conformance.backends.results import hdf5_results
 from conformance.backends.results.stored_results import StoredResults
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.errors import ResultFileError, Unsupported, UsageError
+from conformance.record.why import Raised
 
 F32 = np.dtype(np.float32)
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -106,8 +107,10 @@ class TestFind:
     def test_what_raised_or_is_unsupported_says_why(self, store):
         """On one line."""
         with store({"a": ValueError("no\nkernel"), "b": NotImplementedError("3-D")}) as stored:
-            assert stored.find("a", F32) == Answer(RAISED, text="ValueError: no kernel")
-            assert stored.find("b", F32) == Answer(UNSUPPORTED, text="NotImplementedError: 3-D")
+            assert stored.find("a", F32) == Answer(RAISED, why=Raised("ValueError", "no kernel"))
+            assert stored.find("b", F32) == Answer(
+                UNSUPPORTED, why=Raised("NotImplementedError", "3-D")
+            )
 
     def test_what_is_not_stored_is_missing(self, store):
         """And no error: the checker says what is missing."""
@@ -323,8 +326,8 @@ class TestFolder:
         (tmp_path / "status.tsv").write_bytes(b"\xef\xbb\xbfraised\tv\r\nunsupported\tw\tno\r\n")
         stored = StoredResults(tmp_path)
         assert [stored.find(each, F32) for each in "vw"] == [
-            Answer(RAISED, text="no reason given"),
-            Answer(UNSUPPORTED, text="no"),
+            Answer(RAISED, why=Raised(text="no reason given")),
+            Answer(UNSUPPORTED, why=Raised(text="no")),
         ]
 
     def test_two_folders_of_one_vector_are_refused(self, tmp_path):
