@@ -38,6 +38,7 @@ def contradictions(report: Report) -> Iterator[str]:
             yield f"two results of {_cut(result.id)}"
         verdicts[result.id] = result.verdict
         yield from _of_result(result)
+    yield from _of_names(report)
     if report.complete is bool(report.stopped):
         yield "complete and stopped contradict each other"
     yield from _of_clauses(report)
@@ -50,6 +51,29 @@ def contradictions(report: Report) -> Iterator[str]:
         yield from _of_support(report.support, verdicts)
     unknown = (name for name in _named(report) if name not in verdicts)
     yield from (f"there is no result of {_cut(name)}, which the footer names" for name in unknown)
+
+
+def _of_names(report: Report) -> Iterator[str]:
+    """Yield what a list of the report says twice of one thing."""
+    lists: dict[str, Iterable[object]] = {
+        "vectors": (used.operator for used in report.vectors),
+        "readings": (clause.clause for clause in report.readings),
+        "undefined": (clause.clause for clause in report.undefined),
+        "accuracy": (accuracy.dtype for accuracy in report.accuracy),
+        "bias": (f"{bias.operator}, {bias.dtype}" for bias in report.bias),
+        "outputs": (f"{output.operator}, {output.output}" for output in report.outputs),
+        "variations": (variation.variation for variation in report.variations),
+        "slowest": (slow.id for slow in report.slowest),
+        "lost": report.support.lost if report.support else (),
+    }
+    lists |= {f"{each.variation}.failing": each.failing for each in report.variations}
+    if report.repeated is not None:
+        repeated = report.repeated
+        lists |= {name: getattr(repeated, name) for name in ("differing", "failing", "passing")}
+    for name, things in lists.items():
+        for thing, times in Counter(map(str, things)).items():
+            if times > 1:
+                yield f"{_cut(thing)} is {times} times in {_cut(name)}"
 
 
 def _of_counts(report: Report) -> Iterator[str]:
@@ -80,8 +104,6 @@ def _of_result(result: Result) -> Iterator[str]:
 def _of_vectors(report: Report, results: dict[str, int]) -> Iterator[str]:
     """Yield what is wrong about numbers of vectors, given those of results by operator."""
     selected = {used.operator: used.selected for used in report.vectors}
-    if len(selected) < len(report.vectors):
-        yield "an operator is twice in vectors"
     for operator in {**selected, **results}:
         run, there = results.get(operator, 0), selected.get(operator, 0)
         if run > there or (run < there and report.complete):

@@ -12,18 +12,23 @@ from conformance.errors import ReportFileError
 from conformance.record import jsonl
 from conformance.record.consistency import contradictions
 from conformance.record.report import (
+    Accuracy,
+    Bias,
     ClauseReport,
     Diagnosis,
     Expectations,
     OutputReport,
     Repeatability,
+    SlowVector,
     Support,
     UndefinedReport,
     VariationReport,
+    VectorsUsed,
     Worst,
 )
 
 RIGHT, WRONG = result("r"), result("w", "mismatch")
+BIAS = Bias("AvgPool-1", "float32", 1, 0.0, 0.0, 0, 0, 0, 0)
 WORST = Worst((0,), 1.0, 2.0, 1.0, 1.0, 0.0, 1, 4)
 
 
@@ -85,6 +90,29 @@ def test_what_a_footer_may_not_say(others, expected):
 def test_what_a_result_may_not_say(one, field):
     """What is there for some verdicts alone."""
     assert what(one).startswith(f"{field} contradicts the rest of the result of 'w'")
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({"vectors": (VectorsUsed("AvgPool-1", "", "", 2, 2),) * 2}, "'AvgPool-1' is 2 times in"),
+        ({"readings": (ClauseReport("c", "either"),) * 2}, "'c' is 2 times in 'readings'"),
+        ({"undefined": (UndefinedReport("c", {}),) * 3}, "'c' is 3 times in 'undefined'"),
+        ({"accuracy": (Accuracy("float32", 1, 1.0, 0.0, 0.0),) * 2}, "'float32' is 2 times in"),
+        ({"bias": (BIAS, BIAS)}, "'AvgPool-1, float32' is 2 times in 'bias'"),
+        ({"outputs": (OutputReport("AvgPool-1", "o", 1, 1),) * 2}, "'AvgPool-1, o' is 2 times in"),
+        ({"variations": (VariationReport("v", 0),) * 2}, "'v' is 2 times in 'variations'"),
+        ({"variations": (VariationReport("v", 2, ("w", "w")),)}, "'w' is 2 times in 'v.failing'"),
+        ({"slowest": (SlowVector("w", 1.0),) * 2}, "'w' is 2 times in 'slowest'"),
+        ({"repeated": Repeatability(2, ("w", "w"))}, "'w' is 2 times in 'differing'"),
+        ({"repeated": Repeatability(2, ("w",), ("w", "w"))}, "'w' is 2 times in 'failing'"),
+        ({"repeated": Repeatability(2, ("r",), (), ("r", "r"))}, "'r' is 2 times in 'passing'"),
+        ({"support": Support(conforming=2, lost=("r", "r"))}, "'r' is 2 times in 'lost'"),
+    ],
+)
+def test_a_list_says_one_thing_once(others, expected):
+    """Though the things may say the same."""
+    assert any(line.startswith(expected) for line in contradictions(made(RIGHT, WRONG, **others)))
 
 
 def test_one_vector_has_one_result():

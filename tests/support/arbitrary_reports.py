@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 from hypothesis import strategies as st
@@ -72,6 +73,11 @@ _tuples = st.lists(texts, max_size=3).map(tuple)
 def _some(names):
     """Draw some of the names that a report has."""
     return st.lists(st.sampled_from(names), unique=True).map(tuple) if names else st.just(())
+
+
+def _few(things, *key):
+    """Draw up to two of some things, of which no two have the same in all attributes `key`."""
+    return st.lists(things, max_size=2, unique_by=attrgetter(*key)).map(tuple)
 
 
 def _elements(dtype):
@@ -249,9 +255,9 @@ def reports(draw, max_size=4):
         results=found,
         counts=counts,
         counts_by_operator=by_operator,
-        readings=tuple(draw(st.lists(_clauses(counts["conforms"]), max_size=2))),
-        undefined=tuple(draw(st.lists(undefined, max_size=2))),
-        accuracy=tuple(draw(st.lists(accuracy, max_size=2))),
+        readings=draw(_few(_clauses(counts["conforms"]), "clause")),
+        undefined=draw(_few(undefined, "clause")),
+        accuracy=draw(_few(accuracy, "dtype")),
         diagnoses=tuple(draw(st.lists(_diagnoses(ids), max_size=2))),
         required=draw(_mapping),
         tier=draw(texts),
@@ -272,8 +278,8 @@ def reports(draw, max_size=4):
         versions=draw(_mapping),
         notes=draw(_tuples),
         support=draw(st.none() | support),
-        variations=tuple(draw(st.lists(variations, max_size=2))),
-        bias=tuple(draw(st.lists(bias, max_size=2))),
+        variations=draw(_few(variations, "variation")),
+        bias=draw(_few(bias, "operator", "dtype")),
         slowest=tuple(SlowVector(name, draw(st.floats(0, 1e6))) for name in draw(_some(ids))),
     )
 
