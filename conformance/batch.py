@@ -127,6 +127,16 @@ class Batch:
     columns: dict[str, ExpectedColumns]
 
     @property
+    def alone(self) -> bool:
+        """Whether its one vector is called in a process of its own, which then ends."""
+        return False
+
+    @property
+    def handing_over(self) -> float:
+        """Seconds that a call may take besides its limit, in which arrays are made and passed."""
+        return 0.0
+
+    @property
     def outputs(self) -> int:
         """Number of outputs of each outcome with values; 1 where there is no such outcome."""
         return int(self.expected_output.max(initial=0)) + 1

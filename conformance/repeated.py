@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -122,9 +124,29 @@ class Repeated:
     small: Array
     runs: tuple[Run, ...]
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type of both arrays."""
+        return self.small.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the large array."""
+        return large_shape(self.small.shape, self.runs)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the large array."""
+        return prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of both arrays."""
+        return self.small.ndim
+
     def copy(self) -> Array:
         """Return the large array; MemoryError where it does not fit."""
-        large = np.empty(large_shape(self.small.shape, self.runs), self.small.dtype)
+        large = np.empty(self.shape, self.dtype)
         for group in groups(self.small.shape, self.runs):
             block = group.of(self.small)
             for place in group:

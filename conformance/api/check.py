@@ -13,15 +13,15 @@ from typing import Literal, Unpack, get_args
 
 from conformance.api.expected_failures import CAUSE, ExpectedFailures, faults_of
 from conformance.api.floors import Floored
-from conformance.api.large import run_large, selected_of
+from conformance.api.large import check_large, fitting
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.named_backend import name_of, parse_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
-from conformance.backends.variations import SAMPLE, Wanted, wanted_variations
-from conformance.cases.large import recipes
+from conformance.backends.variations import NONE, SAMPLE, Wanted, wanted_variations
+from conformance.cases.large import large_sources
 from conformance.errors import UsageError
 from conformance.judging.distributed import Distributed
 from conformance.judging.profiles import pins_of
@@ -152,23 +152,15 @@ def check(
     selection, workers, floored = given.selection, given.workers, given.floored
     diagnosing, expected = given.diagnosing, given.expected
     named = name or (backend if isinstance(backend, str) else name_of(backend))
+    memory = workers.memory
     if selection.tier == LARGE:
         if vectors is not None:
             raise UsageError("tier large is made as it is run: leave out the vectors")
         if given.variations:
             raise UsageError("vectors of tier large are called once, in no variation")
-        return _large(
-            backend,
-            selection,
-            workers,
-            name=named,
-            pins=given.pins,
-            allow_extensions=allow_extensions,
-            max_failures=max_failures,
-            expected=expected,
-            floored=floored,
-            progress=progress,
-        )
+        check_large(backend, workers)
+        vectors, diagnosing, variations = large_sources(), "none", NONE
+        workers = replace(workers, memory=None)  # it is what a vector may need
     with (
         _calling(backend, workers, max_failures) as runner,
         opened(vectors, selection.operators) as sources,
@@ -191,6 +183,7 @@ def check(
             floored=floored,
             progress=progress,
             variations=variations,
+            memory=memory,
         )
         if report.ok or diagnosing == "none":
             return report
@@ -230,10 +223,11 @@ def run(
     floored: Floored | None = None,
     progress: Counts | None = None,
     variations: Wanted = SAMPLE,
+    memory: int | None = None,
 ) -> Report:
     """Return the report of a run by a runner that is open, without likely causes.
 
-    See `check` for the options.
+    See `check` for the options; `memory` is that of a vector of tier large.
     """
     names = wanted_variations(variations)
     selection = selection or Selection()
@@ -250,6 +244,12 @@ def run(
         if floored is not None:
             whole = chosen(sources, selection.operators, selection.select, selection.tier)
             floored.check(ids_by_operator(whole))
+        notes = []
+        if unused:
+            notes.append(f"{len(unused):,} results are stored for no vector, {unused[0]} for one")
+        if selection.tier == LARGE:
+            selected, too_large = fitting(selected, memory)
+            notes += too_large
         total = sum(len(part.numbers) for part in selected)
         tick = (lambda done: progress(done, total)) if progress else (lambda _: None)
         if isinstance(runner, Distributed):
@@ -271,45 +271,10 @@ def run(
             not_run=sum(map(len, sources)) - len(tally),
             started=started.isoformat(timespec="seconds"),
             seconds=perf_counter() - clock,
-            notes=(f"{len(unused):,} results are stored for no vector, {unused[0]} for one",)
-            if unused
-            else (),
+            notes=tuple(notes),
         )
         if expected is not None:
             report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))
-    return _finished(report, floored)
-
-
-def _large(
-    backend: Backend | str,
-    selection: Selection,
-    workers: Workers,
-    *,
-    name: str,
-    pins: Mapping[str, str],
-    allow_extensions: bool,
-    max_failures: int | None,
-    expected: ExpectedFailures | None,
-    floored: Floored | None,
-    progress: Counts | None,
-) -> Report:
-    """Return the report of a run of tier large, see `check` for the options."""
-    tier = list(recipes())
-    ids = [recipe.id for recipe in tier]
-    if floored is not None:
-        floored.check(ids_by_operator(selected_of(tier, replace(selection, shard=None))))
-    report = run_large(
-        backend,
-        tier,
-        selection,
-        workers,
-        max_failures=max_failures,
-        reasons=expected.reasons(ids)[0] if expected else {},
-        progress=progress,
-        about={"backend": name, "required": pins, "allow_extensions": allow_extensions},
-    )
-    if expected is not None:
-        report = expected.applied(report, ids)
     return _finished(report, floored)
 
 

@@ -21,6 +21,8 @@ from conformance.backends.answer import (
     Backend,
     Kind,
     Returned,
+    native_bytes,
+    native_view,
 )
 from conformance.backends.call import called
 from conformance.backends.python_callable import version_given_by
@@ -136,7 +138,8 @@ class Runner(Closable):
 
         `order` are the vectors to run, by index in the batch; None is all, in their order. They
         are called in one of the `variations` that this runner has. A KeyboardInterrupt leaves the
-        vectors from the current one on as NOT_RUN. Raises Stopped.
+        vectors from the current one on as NOT_RUN. A vector that is called `alone` stays so where
+        there is no memory for it. Raises Stopped.
         """
         calls = self.begin(batch, answers, order, variation)
         try:
@@ -187,7 +190,7 @@ class _CallsHere(Calls):
             with changes_undone():
                 for done, index in enumerate(self._order, 1):
                     answer = self._runner.answer(self._batch, index, limits[index], self._variation)
-                    if answer.kind == NOT_RUN:
+                    if answer.kind == NOT_RUN and not self._batch.alone:
                         raise Stopped(in_words(answer.why))
                     now = perf_counter()
                     self._answers.put(index, answer, now - before)
@@ -228,6 +231,7 @@ class InProcess(OneByOne):
             batch.attributes[index],
             variation,
             limit,
+            native_view if batch.alone else native_bytes,
             passed_on=(KeyboardInterrupt,),
         )
 

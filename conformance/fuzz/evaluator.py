@@ -12,8 +12,9 @@ from conformance.batch import Batch, batch_of
 from conformance.fuzz.caller import Called
 from conformance.fuzz.followed_readings import SmallestByVote
 from conformance.judging.failure_kinds import exception_of
-from conformance.judging.judge import Verdicts, judge
+from conformance.judging.judge import judge
 from conformance.judging.tally import result_at
+from conformance.judging.verdicts import Verdicts
 from conformance.judging.votes import Vote
 from conformance.operators import operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable

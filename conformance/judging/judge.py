@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from conformance.backends.answer import (
     ARRAY,
-    CRASHED,
-    MISSING,
     NO_ARRAY,
     RAISED,
-    TIMED_OUT,
-    UNSUPPORTED,
     Answer,
-    Kind,
     answer_returned,
 )
 from conformance.backends.runner import Answers, largest_looked_at
 from conformance.batch import ANYTHING, RAISES, VALUES, Batch, batch_of, distinct
+from conformance.cases.large import LargeBatch
 from conformance.dtypes import DType, name_of
 from conformance.judging.accuracy import accuracy_of
 from conformance.judging.bias import bias_of
@@ -33,90 +27,22 @@ from conformance.judging.explanations import (
     explain_mismatch,
     explain_pins,
 )
+from conformance.judging.large_judge import judge_large
 from conformance.judging.reading_sets import Packed, reading_space
 from conformance.judging.undefined import behaviours_in
-from conformance.judging.votes import Separators, Vote, Votes, separators
-from conformance.operators import operator_named
-from conformance.record.report import (
-    VERDICTS,
-    Accuracy,
-    Bias,
-    OutputReport,
-    UndefinedReport,
-    Verdict,
+from conformance.judging.verdicts import (
+    ACCEPTED_INVALID,
+    CONFORMS,
+    ERROR,
+    MISMATCH,
+    UNACCEPTED,
+    Bools,
+    Codes,
+    Verdicts,
+    output_reports,
 )
+from conformance.judging.votes import Separators, Vote, separators
 from conformance.vector import Outputs, Vector
-
-Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.uint8]
-
-CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
-ACCEPTED_INVALID = VERDICTS.index("accepted-invalid")
-VERDICT_OF_KIND: Mapping[Kind, Verdict] = {
-    ARRAY: "mismatch",
-    NO_ARRAY: "mismatch",
-    RAISED: "error",
-    UNSUPPORTED: "unsupported",
-    CRASHED: "crashed",
-    TIMED_OUT: "timed-out",
-    MISSING: "mismatch",
-}
-"""The verdict on an answer that no outcome accepts, by the kind of answer."""
-_UNACCEPTED = np.zeros(8, np.uint8)
-for _kind, _verdict in VERDICT_OF_KIND.items():
-    _UNACCEPTED[_kind] = VERDICTS.index(_verdict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Verdicts:
-    """The verdicts on a batch: columns of one item per vector, and counts over the batch.
-
-    `verdict` are numbers in `VERDICTS`; `vote` is the place in `votes` of what each vector says
-    that conforms or raises, -1 for the others. `explanations` are by vector, where there is
-    something to say. `undefined_only` marks vectors that conform by an output without any defined
-    element. The others are those of `Report`, of this batch.
-    """
-
-    verdict: Codes
-    vote: npt.NDArray[np.int32]
-    votes: list[Vote]
-    explanations: dict[int, Explanation]
-    undefined_only: Bools
-    undefined: list[UndefinedReport]
-    outputs: list[OutputReport]
-    accuracy: list[Accuracy]
-    bias: list[Bias]
-
-    def first(self, count: int) -> Verdicts:
-        """Return the verdicts on the first `count` vectors, the others not having been run."""
-        if count == len(self.verdict):
-            return self
-        return replace(self, verdict=self.verdict[:count], vote=self.vote[:count])
-
-    def vote_of(self, index: int) -> Vote | None:
-        """Return what a vector says, None if it neither conforms nor raises."""
-        place = int(self.vote[index])
-        return self.votes[place] if place >= 0 else None
-
-    def votes_counted(self) -> Votes:
-        """Return how many of the vectors say the same."""
-        votes: Votes = Counter()
-        counts = np.bincount(self.vote[self.vote >= 0], minlength=len(self.votes))
-        for vote, count in zip(self.votes, counts.tolist(), strict=True):
-            votes[vote] += count
-        return +votes
-
-    def refute(self, votes: Container[Vote]) -> None:
-        """Turn exceptions into errors: the backend follows another reading than allows them."""
-        places = [place for place, vote in enumerate(self.votes) if vote in votes]
-        refuted = (self.verdict == CONFORMS) & np.isin(self.vote, places)
-        for vector in np.flatnonzero(refuted).tolist():
-            vote = self.votes[self.vote[vector]]
-            before = self.explanations[vector]
-            operator = vote.separators.operator
-            why = explain_excused(before.why, operator, vote.accepted, vote.clauses)
-            self.explanations[vector] = before._replace(why=why)
-            self.verdict[vector] = ERROR
 
 
 def accepted(vectors: Sequence[Vector], returned: Sequence[Outputs | None]) -> list[bool]:
@@ -147,13 +73,19 @@ def answers_of(batch: Batch, returned: Sequence[Outputs | None]) -> Answers:
     return answers
 
 
-@np.errstate(all="ignore")  # as for `_fitting`
 def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
     """Judge the answers to a batch.
 
     `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
     were not run mean nothing.
     """
+    if isinstance(batch, LargeBatch):
+        return judge_large(batch, answers)
+    return _judge(batch, answers, pins)
+
+
+@np.errstate(all="ignore")  # as for `_fitting`
+def _judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
     compared, fits = _fitting(batch, answers)
     space = reading_space(batch.operator)
     table, which = space.packed_table(batch.outcome_readings)
@@ -162,7 +94,7 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
     accepted = _united(batch, pinned[which], fits) if pins else unpinned
     allowed: Bools = np.asarray(pinned.any(axis=1))[which]
     kinds = np.array(answers.kind)
-    verdict = _UNACCEPTED[kinds]
+    verdict = UNACCEPTED[kinds]
     answered = np.isin(kinds, (ARRAY, NO_ARRAY, RAISED))
     conforms = answered & accepted.any(axis=1)
     excused = (kinds == RAISED) & ~_any(batch, fits & (batch.outcome_kind != VALUES))
@@ -192,6 +124,8 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
         )
         explanations[vector] = before._replace(why=why)
 
+    valued = np.zeros(len(batch), np.bool_)
+    valued[batch.expected_vector] = True
     followed = _followed_rows(batch, compared, fits & allowed)
     conforming = followed[conforms & (followed >= 0)]
     vote, votes = _votes(batch, accepted, excused, kinds == RAISED, verdict)
@@ -202,7 +136,7 @@ def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
         explanations=explanations,
         undefined_only=conforms & (kinds == ARRAY) & ~_defined(batch, compared, followed),
         undefined=behaviours_in(batch, answers, compared, followed),
-        outputs=_outputs(batch, compared),
+        outputs=output_reports(batch.operator, compared.counts[valued]),
         accuracy=accuracy_of(batch, compared, conforming),
         bias=bias_of(batch, compared, conforming),
     )
@@ -272,22 +206,6 @@ def _defined(batch: Batch, compared: Comparison, followed: Ints) -> Bools:
         some = batch.expected_size[row] > compared.undefined[row]
         defined[vectors] |= some & compared.returned[row]
     return defined
-
-
-def _outputs(batch: Batch, compared: Comparison) -> list[OutputReport]:
-    """Report how often each of several outputs was returned, of the vectors with a first one."""
-    if batch.outputs == 1:
-        return []
-    valued = np.zeros(len(batch), np.bool_)
-    valued[batch.expected_vector] = True
-    counts = compared.counts[valued]
-    names = [output.name for output in operator_named(batch.operator).outputs]
-    vectors = int((counts > 0).sum())
-    return [
-        OutputReport(batch.operator, name, int((counts > output).sum()), vectors)
-        for output, name in enumerate(names)
-        if vectors
-    ]
 
 
 def _votes(

@@ -7,50 +7,75 @@ from math import prod
 
 import numpy as np
 
-from conformance.backends.answer import ARRAY, NO_ARRAY, Answer, Returned
+from conformance.backends.answer import ARRAY, NO_ARRAY, Returned
+from conformance.backends.runner import Answers
 from conformance.batch import ExpectedColumns
-from conformance.cases.large import Recipe
+from conformance.cases.large import LargeBatch, Recipe
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.closeness import arithmetic_code
 from conformance.judging.explanations import (
     Elements,
+    Explanation,
     elements_differ,
     elements_of,
     misfit,
     output_name,
     worst_of,
 )
-from conformance.judging.judge import VERDICT_OF_KIND
+from conformance.judging.reading_sets import reading_space
+from conformance.judging.verdicts import (
+    CONFORMS,
+    MISMATCH,
+    UNACCEPTED,
+    Verdicts,
+    output_reports,
+)
+from conformance.judging.votes import Vote, separators
 from conformance.operators import operator_named
-from conformance.record.report import Result, Verdict, Worst
+from conformance.record.report import Worst
 from conformance.record.why import Why, WrongCount
 from conformance.repeated import groups
-from conformance.vector import LARGE, Array
-
-_GIB = 1 << 30
+from conformance.vector import Array
 
 
-def judged(recipe: Recipe, answer: Answer, printed: str = "") -> Result:
-    """Return the result of a recipe whose answer is known, with what was printed for it."""
-    verdict = VERDICT_OF_KIND.get(answer.kind, "mismatch")
-    if answer.kind not in {ARRAY, NO_ARRAY}:
-        return _result(recipe, verdict, answer.why, printed)
-    why = _misfit(recipe, answer)
-    wrong = [] if why else _wrong(recipe, answer)
-    if wrong:
-        why = elements_differ(wrong)
-    verdict = "mismatch" if why else "conforms"
-    return _result(recipe, verdict, why, printed, wrong[0] if wrong else None)
+def judge_large(batch: LargeBatch, answers: Answers) -> Verdicts:
+    """Judge the answer to a recipe, in the memory in which its outputs are.
+
+    Every outcome of a recipe has the same values, so that no reading is required or ruled out: what
+    is within the bound of one of them conforms.
+    """
+    kind, outputs, why = answers.kind[0], answers.outputs[0], answers.why.get(0)
+    worst: list[Worst] = []
+    verdict = int(UNACCEPTED[kind])
+    if kind in {ARRAY, NO_ARRAY}:
+        why = why or _misfit(batch.recipe, outputs)
+        worst = [] if why else _wrong(batch.recipe, outputs)
+        why = elements_differ(worst) if worst else why
+        verdict = MISMATCH if why else CONFORMS
+    votes = [_vote(batch)] if verdict == CONFORMS else []
+    return Verdicts(
+        verdict=np.array([verdict], np.uint8),
+        vote=np.array([len(votes) - 1], np.int32),
+        votes=votes,
+        explanations={0: Explanation(why, worst[0] if worst else None)} if why else {},
+        undefined_only=np.zeros(1, np.bool_),
+        undefined=[],
+        outputs=output_reports(batch.operator, np.array([len(outputs)])),
+        accuracy=[],
+        bias=[],
+    )
 
 
-def elements_looked_at(recipe: Recipe) -> int:
-    """Return how many elements the outputs of a recipe have in all."""
-    return prod(recipe.output_shape) * len(recipe.expected.outputs)
+def _vote(batch: LargeBatch) -> Vote:
+    """Return the vote of a vector to which no clause applies."""
+    space, data = reading_space(batch.operator), batch.inputs[0][0]
+    of = separators(batch.operator, name_of(data.dtype), data.ndim - 2, batch.attributes[0])
+    return Vote(space.pack(space.allowed_by({})).tobytes(), (), excused=False, separators=of)
 
 
-def _wrong(recipe: Recipe, answer: Answer) -> list[Worst]:
+def _wrong(recipe: Recipe, outputs: tuple[Returned, ...]) -> list[Worst]:
     """Return the worst element of each output that has wrong ones."""
-    every = (_worst(recipe, number, _array(of)) for number, of in enumerate(answer.outputs))
+    every = (_worst(recipe, number, _array(of)) for number, of in enumerate(outputs))
     return [worst for worst in every if worst is not None]
 
 
@@ -60,37 +85,12 @@ def _array(output: Returned) -> Array:
     return np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
 
 
-def _result(
-    recipe: Recipe, verdict: Verdict, why: Why | None, printed: str, worst: Worst | None = None
-) -> Result:
-    """Return the result of a recipe, with the shapes of the large case."""
-    case = recipe.case
-    return Result(
-        id=recipe.id,
-        operator=case.operator,
-        verdict=verdict,
-        attributes=case.attributes,
-        dtype=name_of(case.data.dtype),
-        shapes=(recipe.shape, *(size.shape for size in case.inputs[1:])),
-        why=why,
-        worst=worst,
-        printed=printed,
-        tier=LARGE,
-        pattern=recipe.what,
-        source=case.source,
-        tags=(f"needs {recipe.memory / _GIB:.1f} GiB",),
-        readings=({},) if verdict == "conforms" else (),
-    )
-
-
-def _misfit(recipe: Recipe, answer: Answer) -> Why | None:
+def _misfit(recipe: Recipe, outputs: tuple[Returned, ...]) -> Why | None:
     """Say what is wrong with the arrays that were returned, whatever they hold; None if nothing."""
-    if answer.kind == NO_ARRAY:
-        return answer.why
     expected = recipe.expected.outputs
-    if len(answer.outputs) > len(expected):
-        return WrongCount(len(answer.outputs), len(expected))
-    for number, (got, wanted) in enumerate(zip(answer.outputs, expected, strict=False)):
+    if len(outputs) > len(expected):
+        return WrongCount(len(outputs), len(expected))
+    for number, (got, wanted) in enumerate(zip(outputs, expected, strict=False)):
         dtype = name_of(wanted.values.dtype)
         name = output_name(recipe.case.operator, number)
         if wrong := misfit(got, [(recipe.output_shape, dtype)], name):

@@ -14,9 +14,10 @@ from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
 from conformance.judging.cheap_first import Forecast, cheap_first
-from conformance.judging.judge import Verdicts, judge
+from conformance.judging.judge import judge
 from conformance.judging.tally import INTERRUPTED, JudgedBatch, Tally
 from conformance.judging.varied_calls import VariedCalls
+from conformance.judging.verdicts import Verdicts
 from conformance.record.report import (
     FAILURES,
     STORED_OUTPUT,
@@ -25,9 +26,11 @@ from conformance.record.report import (
     Verdict,
     slowest,
 )
+from conformance.text import listed
 from conformance.vector import outputs_of
 from conformance.vectorfile.sources import Selected
 
+_SHOWN = 50
 _BETWEEN_COUNTS = 256
 """Vectors that are run between two counts of the failures."""
 
@@ -76,8 +79,8 @@ class Run:
         self._quicker = quicker
         self._forecast: Forecast | None = None
         self._begun: deque[_Begun] = deque()
-        self._most_begun = 1 if self._failures_left == inf else 0
-        """How many batches are in the backend while another is read or judged."""
+        self._out_of_memory: list[str] = []
+        """The ids of vectors for which there was no memory."""
 
     def all(self, selected: Sequence[Selected]) -> Tally:
         """Run what is selected, cheap vectors first, some more than once, and return the tally."""
@@ -95,6 +98,9 @@ class Run:
             tally.stopped = str(stop)
         for begun in self._begun:
             self._judge(begun)  # what was answered before it stopped
+        if self._out_of_memory and not tally.stopped:
+            ids = listed(self._out_of_memory[:_SHOWN])
+            tally.stopped = f"memory ran out, a lower --memory leaves out: {ids}"
         place = {part.source: number for number, part in enumerate(selected)}
         tally.batches.sort(key=lambda judged: place[judged.source])
         tally.engines = frozenset(filter(None, [self._runner.engine]))
@@ -109,7 +115,9 @@ class Run:
                         answers = Answers.none_yet(len(batch))
                         calls = self._runner.begin(batch, answers)
                         self._begun.append(_Begun(part, batch, answers, calls))
-                        self._finish(self._most_begun)
+                        # One is in the backend while another is read or judged.
+                        ahead = not batch.alone and self._failures_left == inf
+                        self._finish(int(ahead))
             self._finish(0)
         finally:
             for begun in reversed(self._begun):
@@ -121,6 +129,8 @@ class Run:
             self._begun[0].calls.wait(self._tick_from(len(self._tally)))
             begun = self._begun.popleft()
             judged = self._judge(begun)
+            if len(judged) < len(begun.batch):
+                self._out_of_memory += begun.batch.ids[len(judged) :]
             self._done(len(self._tally))
             self._count_failures(judged.verdicts, begun.batch)
             self._varied.note(begun.part, judged, begun.batch, begun.answers)
@@ -163,7 +173,8 @@ class Run:
     def _count_failures(self, verdicts: Verdicts, batch: Batch) -> None:
         if self._failures_left == inf:
             return
-        for vector_id, code in zip(batch.ids, verdicts.verdict.tolist(), strict=True):
+        # There are fewer verdicts where memory ran out.
+        for vector_id, code in zip(batch.ids, verdicts.verdict.tolist(), strict=False):
             verdict = VERDICTS[code]
             if verdict in self._failing and verdict not in self._reasons.get(vector_id, ()):
                 self._failures_left -= 1

@@ -20,9 +20,9 @@ from conformance import __version__
 from conformance.batch import Batch, Ints
 from conformance.dtypes import name_of
 from conformance.judging.explanations import Explanation
-from conformance.judging.judge import Verdicts
 from conformance.judging.reading_sets import reading_space
 from conformance.judging.readings import place_of, settled
+from conformance.judging.verdicts import Verdicts
 from conformance.judging.votes import Votes
 from conformance.record.report import (
     LONG_RUN,

@@ -20,8 +20,9 @@ from conformance.backends.runner import Answers, Runner
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch, picked
 from conformance.judging.explanations import Explanation
-from conformance.judging.judge import CONFORMS, Verdicts, judge
+from conformance.judging.judge import judge
 from conformance.judging.tally import JudgedBatch, Tally
+from conformance.judging.verdicts import CONFORMS, Verdicts
 from conformance.record.report import VERDICTS, Repeatability, VariationReport, Verdict
 from conformance.record.why import NoLonger
 from conformance.record.words import in_words

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import cast
+from pathlib import Path
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,42 @@ class InMemory:
             yield replace(batch, numbers=select)
 
 
-Source = VectorFile | InMemory
+class Source(Protocol):
+    """Vectors of one operator: a vector file, or what has as much of one as a run needs.
+
+    `resident` is 0 where batches are made again each time.
+    """
+
+    @property
+    def operator(self) -> str:
+        """The operator of all vectors."""
+
+    @property
+    def path(self) -> str | Path:
+        """Where the file is, "" where there is none."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of the content, "" where there is no file."""
+
+    @property
+    def resident(self) -> int:
+        """Bytes in memory of a content that is kept."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The id of each vector."""
+
+    @property
+    def tiers(self) -> Sequence[str]:
+        """The tier of each vector."""
+
+    def __len__(self) -> int: ...
+
+    def batches(self, select: npt.NDArray[np.int64]) -> Iterator[Batch]:
+        """Yield the vectors with some numbers, in batches."""
+
+
 Vectors = (
     str | os.PathLike[str] | VectorSet | VectorFile | Sequence[Vector] | Sequence[Source] | None
 )

@@ -14,12 +14,11 @@ from support.processes import wait_for_end
 from support.wrapping import right
 
 import conformance
-from conformance.api import check as api
-from conformance.api import large
 from conformance.api.check import Interrupted
 from conformance.api.merge import merge
+from conformance.backends.program import isolated
 from conformance.backends.program.external import External
-from conformance.cases.large import Limits, recipes
+from conformance.cases.large import Limits, recipes, source
 from conformance.errors import UsageError
 from conformance.executors import executor_named
 from conformance.record import jsonl
@@ -36,7 +35,7 @@ SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 @pytest.fixture(autouse=True)
 def _small_tier():
-    with patch.object(api, "recipes", lambda: TIER):
+    with patch.object(source, "recipes", lambda: TIER):
         yield
 
 
@@ -189,7 +188,7 @@ def test_a_backend_in_a_process_of_its_own_may_crash(apart, body, detail):
 
 
 def test_a_process_that_the_system_ended_for_want_of_memory_makes_the_run_incomplete(apart):
-    with patch.object(large, "oom_kills", side_effect=[3, 4]):
+    with patch.object(isolated, "oom_kills", side_effect=[3, 4]):
         report = apart("os.kill(os.getpid(), 9)")
 
     assert (len(report.results), report.complete, report.ok) == (0, False, False)

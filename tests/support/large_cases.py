@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from conformance.backends.answer import answer_returned, native_view
-from conformance.judging.large_judge import elements_looked_at, judged
+from conformance.backends.runner import Answers, largest_looked_at
+from conformance.cases.large import Recipes
+from conformance.judging.judge import judge
+from conformance.judging.tally import result_at
 
 
 def result_of(recipe, backend):
@@ -14,4 +19,7 @@ def result_of(recipe, backend):
 
 def of_output(recipe, output):
     """Return the result of what a backend returns."""
-    return judged(recipe, answer_returned(output, elements_looked_at(recipe), native_view))
+    (batch,) = Recipes(recipe.case.operator, [recipe]).batches(np.array([0]))
+    answers = Answers.none_yet(1)
+    answers.put(0, answer_returned(output, *largest_looked_at(batch), native_view))
+    return result_at(batch, 0, judge(batch, answers, {}), 0)

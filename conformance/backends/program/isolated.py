@@ -20,6 +20,7 @@ from conformance.batch import Batch
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.executors import check_jobs, check_limits
+from conformance.process import SharedMemory, oom_kills
 from conformance.record.why import Raised
 from conformance.record.words import in_words
 
@@ -280,25 +281,52 @@ class _ProgramThread(threading.Thread):
         if self._program is not None:
             self._program.close()
 
-    def _start_program(self, is_over: Callable[[], bool]) -> Program:
+    def _start_program(
+        self, is_over: Callable[[], bool], outputs: SharedMemory | None = None
+    ) -> Program:
         if self._program is not None:
             self._program.kill()  # one that was interrupted between two calls has open pipes
-        program = self._program = Program(self._runner.launch, memory=self._runner.memory)
+        runner = self._runner
+        program = self._program = Program(runner.launch, memory=runner.memory, outputs=outputs)
         if is_over():  # whoever ended it did not know of this program
             program.interrupt()
         program.greet(self._runner.timeout)
         return program
 
-    def _start_again(self, calls: _Calls) -> Program:
+    def _start_again(self, calls: _Calls, outputs: SharedMemory | None = None) -> Program:
         try:
-            return self._start_program(lambda: calls.stopped)
+            return self._start_program(lambda: calls.stopped, outputs)
         except UsageError as error:
             if self._runner.works:
                 raise Stopped(str(error)) from error
             raise
 
+    def _work_alone(self, calls: _Calls) -> None:
+        """Ask a program of its own for each vector, which leaves its outputs in shared memory.
+
+        One that the system ended because memory ran out leaves the vector NOT_RUN.
+        """
+        timeout = self._runner.timeout
+        while (index := calls.take()) is not None:
+            killed = oom_kills()
+            with SharedMemory() as outputs:
+                program = self._start_again(calls, outputs)
+                began = perf_counter()
+                calls.ask(program, index)
+                limit = timeout and timeout + calls.batch.handing_over
+                answer = program.receive(calls.limits[index], limit)
+                seconds = perf_counter() - began
+                program.kill()
+            self._runner.works = True
+            if answer.kind == CRASHED and oom_kills() > killed:
+                answer = Answer(NOT_RUN)
+            calls.put(index, answer, program.printed, seconds)
+
     def _work(self, calls: _Calls) -> None:
         self.ready.result()
+        if calls.batch.alone:
+            self._work_alone(calls)
+            return
         pending: deque[int] = deque()  # vectors that were sent and not answered
         to_resend: deque[int] = deque()  # vectors sent to a program that then ended
         while (program := self._ask(calls, pending, to_resend)) is not None:
