@@ -1,6 +1,6 @@
 """Whether a change of the code changes what commands say: some 150 runs, recorded and compared.
 
-    python benchmarks/same_reports.py record DIR
+    python benchmarks/same_reports.py record DIR [--only WORD]
     python benchmarks/same_reports.py compare BEFORE AFTER
 
 Every run is a command, of this checkout: what it prints, its exit code and the reports that it
@@ -48,6 +48,10 @@ FAULTS_EVERY = 16
 TIMES = ("started", "seconds", "backend_seconds", "slowest", "python", "platform")
 """Fields that are others in every run, or on every machine."""
 _TIME = re.compile(r"\d[\d.,]* ?(?:s|ms|µs|min)\b")
+_VARIES = re.compile(
+    r"/\S+(?=/(?:vectors|tests|runs)/)|(?<=runs/)\d+|0x[0-9a-f]+|(?<=time=\")[\d.]+"
+)
+"""Checkouts, folders of runs, addresses and times in texts."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(T[\d:+]+)?")
 
 Run = Sequence[str]
@@ -189,6 +193,9 @@ def differences(before: Any, after: Any, at: str = "") -> Iterator[str]:
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for number, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from differences(one, other, f"{at}[{number}]")
+    elif isinstance(before, str) and isinstance(after, str):
+        if _VARIES.sub("…", before) != _VARIES.sub("…", after):
+            yield f"{at}: {_short(before)} -> {_short(after)}"
     elif before != after:
         yield f"{at}: {_short(before)} -> {_short(after)}"
 
@@ -198,10 +205,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= 160 else f"{text[:160]}…"
 
 
-def _record(folder: Path) -> None:
+def _record(folder: Path, only: str) -> None:
     if folder.exists():
         raise SystemExit(f"{folder} is there already")
-    every = list(runs())
+    every = [run for run in runs() if re.search(only, run[0])]
     folder.mkdir(parents=True)
 
     def one(number: int) -> tuple[str, Mapping[str, Any]]:
@@ -217,14 +224,16 @@ def _record(folder: Path) -> None:
 def _compare(before: Path, after: Path) -> int:
     one, other = (json.loads((each / "recorded.json").read_text()) for each in (before, after))
     added = differing = 0
-    for name, run in one.items():
-        found = list(differences(run, other.get(name), ""))
+    for name in one.keys() & other.keys():
+        run = one[name]
+        found = list(differences(run, other[name], ""))
         added += sum(each.startswith("+") for each in found)
         changed = [each for each in found if not each.startswith("+")]
         differing += bool(changed)
         for each in changed[:10]:
             print(f"{name}{each}")
-    print(f"{differing} of {len(one)} runs differ; {added} fields are new")
+    both = len(one.keys() & other.keys())
+    print(f"{differing} of {both} runs differ; {added} fields are new")
     return 1 if differing else 0
 
 
@@ -233,9 +242,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("verb", choices=("record", "compare"))
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", default="", help="a regular expression for names of runs")
     given = parser.parse_args(arguments)
     if given.verb == "record":
-        _record(*given.folders)
+        _record(*given.folders, given.only)
         return 0
     return _compare(*given.folders)
 
