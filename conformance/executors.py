@@ -13,21 +13,17 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED as FIRST
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
 
 from conformance.errors import ConformanceError, UsageError
+from conformance.settings import Machines, check_jobs
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
-Machines = Callable[[], AbstractContextManager[Executor]]
-"""Opens an executor, for the length of a `with` block."""
-
-MOST_JOBS = 256
-"""Processes at most: thousands would exhaust a machine before the first has answered."""
 _TRIES = 3
 _MOST_SUBMITTED = 64
 """Tasks submitted at a time: their results wait in memory until they are taken."""
@@ -42,22 +38,6 @@ def usable_cpus() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def check_jobs(jobs: int) -> None:
-    """Raise UsageError for a number of processes that cannot be."""
-    if not isinstance(jobs, int) or not 1 <= jobs <= MOST_JOBS:
-        raise UsageError(f"jobs is {jobs!r}: from 1 to {MOST_JOBS}")
-
-
-def check_limits(timeout: float | None, memory: int | None) -> None:
-    """Raise UsageError for seconds of a call or bytes of a process that cannot be a limit."""
-    if timeout is not None and not (
-        isinstance(timeout, int | float) and 0 < timeout <= threading.TIMEOUT_MAX
-    ):
-        raise UsageError(f"timeout is {timeout!r} s: above 0, or None for no limit")
-    if memory is not None and not (isinstance(memory, int) and memory >= 1):
-        raise UsageError(f"memory is {memory!r} bytes: at least 1, or None for no limit")
 
 
 def executor_named(name: str, jobs: int = 1) -> Machines:

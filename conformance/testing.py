@@ -21,21 +21,20 @@ from typing import Any
 
 import pytest
 
-from conformance.api.check import run
-from conformance.api.expected_failures import CAUSE, ExpectedFailures, faults_of
+from conformance.api.check import Asked, run
+from conformance.api.expected_failures import CAUSE, faults_of
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess, Runner
-from conformance.backends.variations import NONE, Wanted, wanted_variations
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import reproduced
 from conformance.errors import UsageError
-from conformance.judging.profiles import pins_of
 from conformance.record.report import RETURNED, Report, Result
 from conformance.report import phrases
 from conformance.report.repro import script
+from conformance.settings import NONE, Settings
 from conformance.vector import Vector, outputs_of
 from conformance.vectorfile import VectorFile, VectorSet, open_vectors
-from conformance.vectorfile.sources import Select, chosen
+from conformance.vectorfile.sources import chosen
 
 _EXPLAINED = 5
 """Failures whose cause is searched for: a search may take a second."""
@@ -49,34 +48,21 @@ class DoesNotConform(AssertionError):  # noqa: N818 - a verdict on the backend, 
 
 def vectors(
     *operators: str,
-    select: Select = None,
-    tier: str = "standard",
     path: str | os.PathLike[str] | None = None,
-    require: Mapping[str, str] | None = None,
-    profile: str | None = None,
-    allow_extensions: bool = False,
-    expected_failures: str | os.PathLike[str] | None = None,
-    variations: Wanted = NONE,
+    **options: Any,
 ) -> pytest.MarkDecorator:
     """Return a decorator that runs a test once for each vector, its argument `vector`.
 
     The id of the vector is that of the test. Each vector is judged alone: whether readings are
     consistent is not. It is called once, and then in the `variations` of the call that are named.
     Without `operators`, vectors of every operator are run. `path` is a vector
-    file or a directory of vector files, None the suite this package ships; the others are as in
-    `conformance.check`. Raises UsageError where they are wrong or choose nothing.
+    file or a directory of vector files, None the suite this package ships. Of the `options` of
+    `conformance.check`, these make a difference: select, tier, shard, require, profile,
+    allow_extensions, expected_failures, variations. Raises UsageError where they are wrong or
+    choose nothing.
     """
-    tests = selected(
-        _opened(None if path is None else Path(path).resolve()),
-        operators=operators,
-        select=select,
-        tier=tier,
-        require=require,
-        profile=profile,
-        allow_extensions=allow_extensions,
-        expected=ExpectedFailures.read(expected_failures) if expected_failures else None,
-        variations=variations,
-    )
+    settings = Settings.of(Settings(operators=operators or None, variations=NONE), options)
+    tests = selected(_opened(None if path is None else Path(path).resolve()), Asked.of(settings))
     return pytest.mark.parametrize("vector", tests, ids=[test.id for test in tests])
 
 
@@ -119,22 +105,17 @@ class Causes:
 class VectorTest:
     """A vector to be checked.
 
-    `file` holds it as vector `number`. `pins` are the readings required, `expected` the reasons,
-    by verdict, for which it may fail; it may not conform if it `must_fail`. Failures that one of
-    `expected_causes` explains are expected, too. `causes` is one for all tests of a backend. Where
-    the backend may `allow_extensions`, accepting what is invalid is no failure. It is called once,
-    and then in `variations` of the call.
+    `file` holds it as vector `number`. `asked` is what is asked of all tests of a backend, and
+    `expected` the reasons, by verdict, for which this one may fail; it may not conform if it
+    `must_fail`. `causes` is one for all tests of a backend.
     """
 
     file: VectorFile
     number: int
-    pins: Mapping[str, str]
+    asked: Asked
     expected: Mapping[str, str]
     causes: Causes
     must_fail: bool
-    expected_causes: Mapping[str, str]
-    allow_extensions: bool = False
-    variations: Wanted = NONE
 
     @property
     def id(self) -> str:
@@ -169,14 +150,7 @@ class VectorTest:
 
         Raises UsageError if the backend does not work, or no longer.
         """
-        report = run(
-            runner,
-            [self.vector],
-            name=name,
-            require=self.pins,
-            allow_extensions=self.allow_extensions,
-            variations=self.variations,
-        )
+        report = run(runner, [self.vector], self.asked.alone, name=name)
         if not report.results:
             raise UsageError(report.stopped)
         return report
@@ -205,7 +179,8 @@ class VectorTest:
         if result.verdict not in report.failing:
             pytest.skip(f"extension: {result.detail}")
         for name in self._reproducing(report):
-            pytest.xfail(f"{result.verdict}: cause {name}: {self.expected_causes[name]}")
+            reason = self._expected_causes[name]
+            pytest.xfail(f"{result.verdict}: cause {name}: {reason}")
         lines = [f"{result.verdict}: {result.detail}"]
         likely = [("likely", cause) for cause in self.causes.likely(self, result)]
         lines += [f"  {name:<10}  {text}" for name, text in (*_facts(result), *likely)]
@@ -214,27 +189,20 @@ class VectorTest:
             lines += ["# to see it again", script(case, result, backend=backend, path=path)]
         raise DoesNotConform("\n".join(lines)) from cause
 
+    @property
+    def _expected_causes(self) -> Mapping[str, str]:
+        """The causes whose failures are expected, each with the reason."""
+        return self.asked.expected.of(CAUSE) if self.asked.expected else {}
+
     def _reproducing(self, report: Report) -> Sequence[str]:
         """Return the causes, of those whose failures are expected, that reproduce this one."""
-        causes = {cause: faults_of(cause) for cause in self.expected_causes}
+        causes = {cause: faults_of(cause) for cause in self._expected_causes}
         return reproduced(report, [self.vector], causes).get(self.id, ()) if causes else ()
 
 
-def selected(
-    files: VectorSet,
-    *,
-    operators: Sequence[str] = (),
-    select: Select = None,
-    tier: str = "standard",
-    require: Mapping[str, str] | None = None,
-    profile: str | None = None,
-    allow_extensions: bool = False,
-    expected: ExpectedFailures | None = None,
-    variations: Wanted = NONE,
-) -> list[VectorTest]:
-    """Return the tests of some vectors; see `vectors` for the options and for UsageError."""
-    pins = pins_of(profile, require)
-    wanted_variations(variations)  # a wrong name is not for the first test to find
+def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
+    """Return the tests of some vectors; see `vectors` for the settings and for UsageError."""
+    settings, expected = asked.settings, asked.expected
     reasons, unmatched = expected.reasons(_ids(files)) if expected else ({}, ())
     if expected and unmatched:
         raise UsageError(f"{expected.path}: no vector matches {phrases.named(unmatched)}")
@@ -245,15 +213,14 @@ def selected(
         VectorTest(
             file,
             number,
-            pins,
+            asked,
             reasons.get(file.ids[number], {}),
             causes,
             file.ids[number] in must_fail,
-            expected.of(CAUSE) if expected else {},
-            allow_extensions,
-            variations,
         )
-        for selection in chosen(files.files, operators or None, select, tier)
+        for selection in chosen(
+            files.files, settings.operators, settings.select, settings.tier, settings.shard
+        )
         for file in [by_operator[selection.source.operator]]
         for number in selection.numbers.tolist()
     ]

@@ -12,11 +12,11 @@ import sys
 import pytest
 from support.paths import EXAMPLES, ROOT
 
-from conformance.api.check import run
+from conformance.api.check import Asked, run
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.program.probe import probe
-from conformance.judging.run_settings import Selection
+from conformance.settings import Settings
 
 HELLO = b'{"protocol": "pooling-conformance", "version": 1}\n'
 CALL = {
@@ -101,8 +101,8 @@ def test_it_conforms_on_all_it_supports(command, language):
     if not list((ROOT / "vectors").glob("*.h5")):
         pytest.skip("the shipped vectors are not there")
     with Isolated(External(command).launch, timeout=60) as runner:
-        selection = Selection(OPERATORS, tier="smoke")
-        report = run(runner, selection=selection, name="example")
+        asked = Asked.of(Settings(operators=OPERATORS, tier="smoke"))
+        report = run(runner, asked=asked, name="example")
     assert report.ok, report.problems
     ran = [each for each in report.results if each.verdict != "unsupported"]
     assert {each.verdict for each in ran} == {"conforms"}

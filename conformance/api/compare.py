@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from conformance import __version__
-from conformance.api.check import Given, check, ids_by_operator
+from conformance.api.check import Asked, check, ids_by_operator
 from conformance.backends import Backend, engine_version
 from conformance.errors import UsageError
-from conformance.judging.run_settings import Selection, Workers
 from conformance.judging.tally import vectors_used
 from conformance.operators import operator_named
 from conformance.progress import Progress, counts_of
@@ -29,7 +28,8 @@ from conformance.record.report import (
     failing,
 )
 from conformance.reveal import RevealedAverage, is_revealable, reveal
-from conformance.vectorfile.sources import Operators, Select, Vectors, chosen, opened
+from conformance.settings import Settings
+from conformance.vectorfile.sources import Vectors, chosen, opened
 
 Counts = Mapping[str, Mapping[str, Counter[Verdict]]]
 """Vectors by operator, element type of the first input, and verdict."""
@@ -164,20 +164,16 @@ class Comparison:
 def compare(
     backends: Sequence[str] | Mapping[str, Backend | str],
     vectors: Vectors = None,
+    settings: Settings | None = None,
     *,
-    operators: Operators = None,
-    select: Select = None,
-    tier: str = "standard",
-    allow_extensions: bool = False,
     arithmetic: bool = False,
     progress: Progress | None = None,
-    **how: Any,
+    **options: Any,
 ) -> Comparison:
     """Run several backends over the same vectors and compare their reports.
 
     `backends` are names as `load_backend` takes them, or a mapping from the names to show to such
-    names or callables. `vectors`, `operators`, `select`, `tier` and `allow_extensions` are those of
-    `check`, and so are the options in `how`: `isolate`, `timeout`, `memory` and `jobs`. With
+    names or callables. `vectors`, `settings` and `options` are those of `check`. With
     `arithmetic`, it is revealed how each backend computes an average, as `reveal` does. A backend
     that cannot be loaded is in the comparison with its `problem`. `progress(backend, done, total)`
     is called while a backend runs.
@@ -188,34 +184,26 @@ def compare(
     named = backends if isinstance(backends, Mapping) else _by_name(backends)
     if not named:
         raise UsageError("no backends to compare")
-    selection = Selection(operators, select, tier)
-    given = Given.parse(selection=selection, **how)
+    settings = Settings.of(settings, options)
+    asked = Asked.of(settings)
     compared: list[Compared] = []
     stopped = False
-    with opened(vectors, operators) as sources:
-        selected = chosen(sources, operators, select, tier)
-        if given.floored is not None:
-            given.floored.check(ids_by_operator(selected))
+    with opened(vectors, settings.operators) as sources:
+        selected = chosen(sources, settings.operators, settings.select, settings.tier)
+        if asked.floored is not None:
+            asked.floored.check(ids_by_operator(selected))
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             for name, backend in named.items():
                 version = engine_version(backend) if isinstance(backend, str) else ""
                 told = counts_of(progress, name)
                 try:
-                    report = check(
-                        backend,
-                        sources,
-                        selection=selection,
-                        allow_extensions=allow_extensions,
-                        name=name,
-                        progress=told,
-                        **how,
-                    )
+                    report = check(backend, sources, settings, name=name, progress=told)
                 except UsageError as error:
                     # The other arguments were checked above, so the backend is wrong.
                     compared.append(Compared(name, version, problem=str(error)))
                 else:
-                    revealed = _arithmetic(backend, report, given.workers) if arithmetic else None
+                    revealed = _arithmetic(backend, report, settings) if arithmetic else None
                     compared.append(
                         Compared.of(report, version or report.versions.get("engine", ""), revealed)
                     )
@@ -226,19 +214,21 @@ def compare(
     comparison = Comparison(
         backends=tuple(compared),
         vectors=vectors_used(selected),
-        tier=tier,
+        tier=settings.tier,
         count=sum(len(part.numbers) for part in selected),
         started=started,
         versions={"conformance": __version__, "python": platform.python_version()},
         platform=f"{platform.system()} {platform.machine()}",
-        allow_extensions=allow_extensions,
+        allow_extensions=settings.allow_extensions,
     )
     if stopped:
         raise InterruptedComparison(comparison)
     return comparison
 
 
-def _arithmetic(backend: Backend | str, report: Report, workers: Workers) -> RevealedAverage | None:
+def _arithmetic(
+    backend: Backend | str, report: Report, settings: Settings
+) -> RevealedAverage | None:
     """Return how a backend computes the first average that it was right on in float32."""
     names = (
         result.operator
@@ -256,9 +246,9 @@ def _arithmetic(backend: Backend | str, report: Report, workers: Workers) -> Rev
             [],
             operators=[name],
             dtypes=["float32"],
-            timeout=workers.timeout,
-            memory=workers.memory,
-            isolate=workers.apart or workers.executor is not None,
+            timeout=settings.timeout,
+            memory=settings.memory,
+            isolate=settings.apart or settings.executor is not None,
         )
     except UsageError:  # such as one that was stopped, or stored results: these answer no new calls
         return None

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from conformance.errors import UsageError
-from conformance.judging.run_settings import Floors
 from conformance.operators import operator_named
 from conformance.record.report import Floor, Report, Support
+from conformance.settings import Settings
 from conformance.text import listed, quoted
 
 _FLOOR = re.compile(r"(\d{1,12}|\d{1,3}(?:\.\d{1,6})?(?=%))(%?)((?:,[^,]+)*)")
@@ -35,7 +35,7 @@ class Floored:
     conforming: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
-    def parse(cls, asked: Floors, *, shard: str | None = None) -> Floored | None:
+    def parse(cls, asked: Settings) -> Floored | None:
         """Return what was asked for, None if nothing was; UsageError where that is wrong."""
         given = asked.min_supported
         texts = [given] if isinstance(given, str | int) else list(given)
@@ -43,7 +43,7 @@ class Floored:
         strict = asked.strict_unsupported
         if asked.baseline is not None:
             path = os.fspath(asked.baseline)
-            return cls(floors, strict, path, _conforming_in(path, shard))
+            return cls(floors, strict, path, _conforming_in(path, asked.shard))
         return cls(floors, strict) if floors or strict else None
 
     def check(self, ids: Mapping[str, Collection[str]]) -> None:

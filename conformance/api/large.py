@@ -13,7 +13,7 @@ from conformance.backends.program.external import External
 from conformance.backends.results.stored_results import StoredResults
 from conformance.cases.large import Recipe, Recipes
 from conformance.errors import UsageError
-from conformance.judging.run_settings import Workers
+from conformance.settings import NONE, SAMPLE, Settings
 from conformance.text import listed
 from conformance.vectorfile.sources import Selected
 
@@ -21,9 +21,11 @@ _GIB = 1 << 30
 _SHOWN = 50
 
 
-def check_large(backend: Backend | str, workers: Workers) -> None:
-    """Raise UsageError for a backend or workers that this tier has no use for."""
-    if workers.executor is not None or workers.jobs != 1:
+def check_large(backend: Backend | str, settings: Settings) -> None:
+    """Raise UsageError for a backend or settings that this tier has no use for."""
+    if settings.variations not in {SAMPLE, NONE}:
+        raise UsageError("vectors of tier large are called once, in no variation")
+    if settings.executor is not None or settings.jobs != 1:
         raise UsageError("tier large runs one vector at a time, here: no executor, and one job")
     named = parse_backend(backend) if isinstance(backend, str) else None
     in_python = named is None or named.kind in {"builtin", "callable"}

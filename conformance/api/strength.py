@@ -8,7 +8,7 @@ from itertools import count
 from time import perf_counter
 from typing import Any
 
-from conformance.api.check import run
+from conformance.api.check import Asked, run
 from conformance.backends.runner import InProcess
 from conformance.faults.baseline import (
     Baseline,
@@ -19,9 +19,9 @@ from conformance.faults.baseline import (
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, faulty
 from conformance.judging.judge import accepted
-from conformance.judging.run_settings import Selection
 from conformance.operators import OPERATORS
 from conformance.progress import Counts
+from conformance.settings import Settings
 from conformance.vector import Vector
 from conformance.vectorfile.sources import Vectors, chosen, opened, vectors_in
 
@@ -201,7 +201,8 @@ def _caught_by(vector: Vector, catch: Catch) -> Catch:
 
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
     """Judge a whole run: its answers must agree on the readings."""
-    report = run(InProcess(faulty(fault)), vectors, Selection(tier="exhaustive"), name=fault.name)
+    asked = Asked.of(Settings(tier="exhaustive"))
+    report = run(InProcess(faulty(fault)), vectors, asked, name=fault.name)
     failed = {result.id for result in report.results if result.verdict in report.failing}
     if failed:
         # An exception is right only under a reading that the other vectors rule out.

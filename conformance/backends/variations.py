@@ -22,6 +22,7 @@ import numpy as np
 from conformance.errors import UsageError
 from conformance.record.words import how_called
 from conformance.repeated import Repeated
+from conformance.settings import ALL, NONE, SAMPLE, Variations
 from conformance.text import listed
 from conformance.vector import Array
 
@@ -290,12 +291,8 @@ VARIATIONS: dict[str, Variation] = {
     )
 }
 
-SAMPLE, ALL, NONE = "sample", "all", "none"
-Wanted = str | Iterable[str]
-"""What a user asks for: the names of variations, "all", "none" or "sample"."""
 
-
-def wanted_variations(wanted: Wanted) -> tuple[str, ...] | None:
+def wanted_variations(wanted: Variations) -> tuple[str, ...] | None:
     """Return the names of the variations asked for, None for a sample of every file in all of them.
 
     A text may have several names with commas. Raises UsageError for a name that there is not.

@@ -13,10 +13,11 @@ from conformance.cases.sweep import collect
 from conformance.cases.sweep.exhaustive import exhaustive, parts
 from conformance.cases.sweep.sweep_model import Covered
 from conformance.errors import UsageError, VectorFileError
-from conformance.executors import Machines, completed
+from conformance.executors import completed
 from conformance.files import Target, folder_for, writing
 from conformance.operators import OPERATORS, contradicts_document, operators_named, vector_of
 from conformance.progress import Progress
+from conformance.settings import Machines
 from conformance.vector import TIERS, Case, Tier, Vector
 from conformance.vectorfile import VectorFile, VectorWriter
 

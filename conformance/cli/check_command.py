@@ -13,15 +13,15 @@ from conformance.api.expected_failures import ExpectedFailures
 from conformance.api.expected_failures_update import write_expected
 from conformance.backends import parse_backend
 from conformance.cases.large import recipes
-from conformance.cli.options import LARGE
 from conformance.cli.outputs import Outputs, check_writable
 from conformance.cli.report_commands import repro_of, write_reports
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
-from conformance.executors import Machines, executor_named
+from conformance.executors import executor_named
 from conformance.progress import counts_of
 from conformance.report import check_report
+from conformance.settings import LARGE, Machines
 
 
 def run(
@@ -33,7 +33,7 @@ def run(
     require: dict[str, str],
     workers: dict[str, Any],
     executor: str | None,
-    expected: Path | None,
+    expected_failures: Path | None,
     expected_out: Path | None,
     baseline: Path | None,
     outputs: Outputs,
@@ -50,7 +50,7 @@ def run(
     with nullcontext(None) if tier == LARGE else opened(vectors, operators) as files:
         read = [*(str(file.path) for file in files or ()), *named.paths]
         read += [str(baseline)] if baseline else []
-        outputs.check([*read, *([expected] if expected else [])])
+        outputs.check([*read, *([expected_failures] if expected_failures else [])])
         if expected_out is not None:
             check_writable([*outputs.files.values(), expected_out], read)
             if expected_out.exists():
@@ -65,7 +65,7 @@ def run(
                     tier=tier,
                     require=require,
                     executor=machines,
-                    expected_failures=expected,
+                    expected_failures=expected_failures,
                     baseline=baseline,
                     progress=counts_of(progress, backend),
                     name=backend,

@@ -19,20 +19,12 @@ from conformance.cli.group import OneLineErrors
 from conformance.cli.options import (
     COUNT,
     FLOAT_TYPES,
-    LARGE,
     PATH,
     SECONDS,
-    TIERS,
-    diagnose_option,
-    executor_option,
-    extensions_option,
     integers,
     max_shown_option,
-    operator_option,
     readings_option,
-    select_option,
-    tier_option,
-    variations_option,
+    setting_options,
     vectors_argument,
     worker_options,
 )
@@ -87,8 +79,7 @@ def body_in(
 
 @main.command("generate")
 @click.argument("directory", metavar="DIR", type=PATH)
-@operator_option
-@tier_option("How many vectors; each tier holds the smaller ones.")
+@setting_options("operators", tier="How many vectors; each tier holds the smaller ones.")
 @click.option(
     "--strength",
     type=COUNT,
@@ -111,7 +102,7 @@ def body_in(
     help="Instead: so many shapes per operator, each with many values; for engines that compile.",
 )
 @click.option("--resume", is_flag=True, help="Keep files that are there, sound and the same.")
-@executor_option
+@setting_options("executor")
 @click.option(
     "--jobs",
     type=COUNT,
@@ -130,29 +121,19 @@ def generate() -> None:
 @main.command("check")
 @click.argument("backend")
 @vectors_argument
-@operator_option
-@tier_option("The largest tier to run; large, which is in no file, alone.", (*TIERS, LARGE))
-@select_option
-@click.option("--shard", metavar="I/N", help="Run the I-th of N equal parts; see merge.")
-@readings_option("--require", "require", "Accept only this reading of a clause; repeatable.")
-@click.option("--profile", metavar="NAME", help="Require the readings of openvino, onnx or torch.")
-@extensions_option
-@diagnose_option
-@variations_option
+@setting_options(
+    "operators",
+    "tier",
+    "select",
+    "shard",
+    "require",
+    "profile",
+    "allow_extensions",
+    "diagnose",
+    "variations",
+)
 @worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
-@executor_option
-@click.option(
-    "--max-failures",
-    type=COUNT,
-    help="Stop after so many failures; the run is incomplete then.",
-)
-@click.option(
-    "--expected-failures",
-    "expected",
-    type=PATH,
-    metavar="FILE",
-    help="Failures that are known; others, and these where they pass, are not ok.",
-)
+@setting_options("executor", "max_failures", "expected_failures")
 @click.option(
     "--write-expected-failures",
     "expected_out",
@@ -160,19 +141,7 @@ def generate() -> None:
     metavar="FILE",
     help="Write the failures of this run to such a file, or bring it up to date.",
 )
-@click.option(
-    "--min-supported",
-    multiple=True,
-    metavar="N|PERCENT[,OPERATOR...]",
-    help="Fail if fewer vectors are supported: 4000, 90%, 95%,AvgPool-1; repeatable.",
-)
-@click.option(
-    "--baseline",
-    type=PATH,
-    metavar="REPORT",
-    help="Fail if a vector is unsupported that conforms in this report of --json.",
-)
-@click.option("--strict-unsupported", is_flag=True, help="Fail if any vector is unsupported.")
+@setting_options("min_supported", "baseline", "strict_unsupported")
 @report_options
 @max_shown_option
 @body_in("check_command")
@@ -188,11 +157,8 @@ def check() -> None:
 
 @main.command("compare")
 @click.argument("names", metavar="BACKEND... [VECTORS]", nargs=-1, required=True)
-@operator_option
-@tier_option("The largest tier to run.")
-@select_option
-@extensions_option
-@diagnose_option
+@setting_options("operators", tier="The largest tier to run.")
+@setting_options("select", "allow_extensions", "diagnose")
 @click.option(
     "--no-arithmetic",
     "arithmetic",
@@ -238,9 +204,8 @@ def compare() -> None:
     help="The report of each release, as JSON lines; one that is there is not made again.",
 )
 @click.option("--vectors", type=PATH, help="A file or a directory.  [default: the shipped suite]")
-@operator_option
-@tier_option("The largest tier to run.")
-@diagnose_option
+@setting_options("operators", tier="The largest tier to run.")
+@setting_options("diagnose")
 @history_options
 @body_in("history_command")
 def history() -> None:
@@ -339,8 +304,7 @@ def verify() -> None:
 
 @main.command("list")
 @vectors_argument
-@operator_option
-@select_option
+@setting_options("operators", "select")
 @click.option("--ids", is_flag=True, help="Print the ids alone, one per line.")
 @body_in("vector_commands", "list_vectors")
 def list_() -> None:
@@ -376,7 +340,7 @@ def show() -> None:
 
 @main.command("fuzz")
 @click.argument("backend")
-@operator_option
+@setting_options("operators")
 @click.option(
     "--seconds",
     type=SECONDS,
@@ -400,7 +364,7 @@ def show() -> None:
     metavar="DIR",
     help="Failures to try first, and to keep for the next time.",
 )
-@extensions_option
+@setting_options("allow_extensions")
 @worker_options("case", 10.0, several=False)
 @body_in("fuzz_command")
 def fuzz() -> None:
@@ -415,7 +379,7 @@ def fuzz() -> None:
 @main.command("reveal")
 @click.argument("backend")
 @vectors_argument
-@operator_option
+@setting_options("operators")
 @click.option(
     "--type",
     "dtypes",
@@ -430,7 +394,7 @@ def fuzz() -> None:
     metavar="KxK[:CHANNELS]",
     help="Reveal the order in these windows, not in those of 7 to 37 cells; repeatable.",
 )
-@tier_option("The largest tier to predict.")
+@setting_options(tier="The largest tier to predict.")
 @click.option("--no-predict", "predict", flag_value=False, default=True, help="Use no vectors.")
 @worker_options("call", 60.0, several=False)
 @reveal_options
@@ -457,8 +421,7 @@ def clauses() -> None:
 
 @main.command("strength")
 @vectors_argument
-@operator_option
-@tier_option("The largest tier to count.")
+@setting_options("operators", tier="The largest tier to count.")
 @click.option("--all", "every", is_flag=True, help="List every fault, not only those missed.")
 @click.option("--idle", is_flag=True, help="Also find the vectors that add nothing (slow).")
 @body_in("vector_commands", "measure_strength")
@@ -474,9 +437,8 @@ def strength() -> None:
 @click.argument("form", metavar="FORMAT", type=click.Choice(("npy", "onnx")))
 @click.argument("directory", metavar="DIR", type=PATH)
 @vectors_argument
-@operator_option
-@tier_option("The largest tier to write.")
-@select_option
+@setting_options("operators", tier="The largest tier to write.")
+@setting_options("select")
 @body_in("vector_commands", "export_vectors")
 def export() -> None:
     """Write vectors for those without HDF5.

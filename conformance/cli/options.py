@@ -6,7 +6,7 @@ Imports nothing heavier than click: `--help` needs this module.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -14,57 +14,18 @@ from typing import Any
 import click
 
 from conformance.errors import UsageError
+from conformance.settings import LARGE, TIERS, options
 
 PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0, min_open=True)
 """Types of arguments and options."""
 
-TIERS = ("smoke", "standard", "exhaustive")
-LARGE = "large"
-"""As in conformance.vector, which imports numpy."""
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 """As FLOATS in conformance.dtypes, likewise."""
-DIAGNOSING = ("none", "seen", "proven")
-"""As in conformance.api.check."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 vectors_argument = click.argument("vectors", required=False, type=PATH)
-operator_option = click.option(
-    "--operator",
-    "operators",
-    multiple=True,
-    metavar="NAME",
-    help="Only this operator, a glob as 'ONNX-*', or a family: openvino, onnx, ngraph. Repeatable.",
-)
-select_option = click.option(
-    "--select",
-    metavar="GLOB",
-    help="Only vectors whose id holds this text, or matches it if it has a * or ?.",
-)
-executor_option = click.option(
-    "--executor",
-    metavar="NAME",
-    help="Where work runs: process, with --jobs of them, or dask:ADDRESS, a cluster.",
-)
-extensions_option = click.option(
-    "--allow-extensions",
-    is_flag=True,
-    help="Count what is accepted though a document excludes it apart, and as no failure.",
-)
-variations_option = click.option(
-    "--variations",
-    metavar="all|none|NAME,...",
-    default="sample",
-    help="Call every vector in these variations, too; by default, a few of each file in all.",
-)
-diagnose_option = click.option(
-    "--diagnose",
-    type=click.Choice(DIAGNOSING),
-    default="proven",
-    show_default=True,
-    help="Causes of failures: not searched, those that fit, or those that fresh cases confirm.",
-)
 max_shown_option = click.option(
     "--max-shown",
     type=click.IntRange(min=0),
@@ -83,11 +44,34 @@ class _Tier(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def tier_option(text: str, tiers: Sequence[str] = TIERS) -> Callable[[Any], Any]:
-    """Return the option --tier with a help text."""
-    return click.option(
-        "--tier", type=_Tier(tiers), default="standard", show_default=True, help=text
-    )
+def setting_options(*names: str, **texts: str) -> Callable[[Any], Any]:
+    """Add the options of some settings; of those by keyword, with a help text of their own.
+
+    The command gets each as an argument of the same name.
+    """
+
+    def decorate(command: Any) -> Any:
+        for name in reversed((*names, *texts)):
+            command = setting_option(name, texts.get(name))(command)
+        return command
+
+    return decorate
+
+
+def setting_option(name: str, text: str | None = None, **how: Any) -> Callable[[Any], Any]:
+    """Return the option of a setting, with a help text of its own if there is one."""
+    option = options()[name]
+    how = {"help": text or option.help, "metavar": option.metavar, **_KINDS[option.kind], **how}
+    if name == "tier":
+        # Only where the setting's own words are meant, the tier without files is, too.
+        how |= {"type": _Tier(option.choices if text is None else TIERS), "metavar": None}
+    elif option.kind == "choice":
+        how["type"] = click.Choice(option.choices)
+    if option.kind == "choice":
+        how |= {"default": option.default, "show_default": True}
+    elif isinstance(option.default, str) and "default" not in how:
+        how["default"] = option.default
+    return click.option(f"--{option.flag}", name, **how)
 
 
 def readings_option(flag: str, name: str, text: str) -> Callable[[Any], Any]:
@@ -131,6 +115,20 @@ def integers(_ctx: click.Context, _param: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} is not a list of integers like 0,2") from None
 
 
+_KINDS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "texts": {"multiple": True},
+    "flag": {"is_flag": True},
+    "choice": {},
+    "path": {"type": PATH},
+    "count": {"type": COUNT},
+    "seconds": {"type": SECONDS},
+    "size": {"callback": size},
+    "readings": {"multiple": True, "callback": _readings},
+}
+"""What click is told of each kind of setting."""
+
+
 def worker_options(
     what: str, seconds: float, *, several: bool = True, memory: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -140,27 +138,17 @@ def worker_options(
     more to say of that option. The command gets as `workers` the arguments isolate, timeout, memory
     and jobs of `conformance.check`.
     """
-    options = [
+    added = [
         click.option(
             "--in-process", is_flag=True, help="Call the backend in this process, to debug it."
         ),
-        click.option("--jobs", type=COUNT, help="Workers that run it.  [default: 1]"),
-        click.option(
-            "--timeout",
-            type=SECONDS,
-            metavar="SECONDS",
-            help=f"How long one {what} may take.  [default: {seconds:.0f}]",
-        ),
-        click.option(
-            "--memory",
-            metavar="SIZE",
-            callback=size,
-            help=f"Address space of {'a' if several else 'the'} worker: 2G, 500M.{memory}",
-        ),
+        setting_option("jobs", f"{options()['jobs'].help}  [default: 1]"),
+        setting_option("timeout", f"How long one {what} may take.  [default: {seconds:.0f}]"),
+        setting_option("memory", f"{options()['memory'].help}{memory}"),
     ]
     names = ["jobs", "timeout", "memory"]
     if not several:
-        del options[1], names[0]
+        del added[1], names[0]
     *first, last = (f"--{name}" for name in names)
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,7 +165,7 @@ def worker_options(
             return command(**others, workers=workers)
 
         decorated: Callable[..., Any] = with_workers
-        for option in reversed(options):
+        for option in reversed(added):
             decorated = option(decorated)
         return decorated
 

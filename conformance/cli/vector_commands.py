@@ -11,7 +11,6 @@ import click
 from conformance.api.strength import strength
 from conformance.cases.large import differences as differences_of
 from conformance.cases.large import recipes
-from conformance.cli.options import TIERS
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import VectorFileError
@@ -19,6 +18,7 @@ from conformance.export import export
 from conformance.progress import counts_of
 from conformance.report import strength_report, vectors_report
 from conformance.report.values import count
+from conformance.settings import TIERS
 from conformance.text import masked
 from conformance.vectorfile import VectorFile
 from conformance.vectorfile.sources import chosen

@@ -10,10 +10,9 @@ from pathlib import Path
 from conformance.errors import UsageError
 from conformance.files import new_folder
 from conformance.progress import Progress
+from conformance.settings import Operators, Select
 from conformance.vector import Vector
 from conformance.vectorfile.sources import (
-    Operators,
-    Select,
     Selected,
     Vectors,
     chosen,

@@ -28,9 +28,9 @@ from conformance.fuzz.evaluator import Examiner, Failure
 from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.followed_readings import size_of
 from conformance.fuzz.saving import Corpus
-from conformance.judging.run_settings import Workers
 from conformance.operators import OPERATORS, operators_named
 from conformance.progress import Progress
+from conformance.settings import Settings
 from conformance.vector import Case
 
 SECONDS = 60.0
@@ -95,7 +95,7 @@ def fuzz(
     if seconds is None and max_examples is None:
         seconds = SECONDS
     corpus = Corpus(None if database is None else Path(database))
-    workers = Workers(isolate=isolate, timeout=timeout, memory=memory)
+    workers = Settings(isolate=isolate, timeout=timeout, memory=memory)
     with Called(backend, timeout, memory, apart=workers.apart) as called:
         examiner = Examiner(called, allow_extensions=allow_extensions)
         search = _Search(examiner, seconds, max_examples, seed, max_causes, corpus, progress)

@@ -11,9 +11,10 @@ from typing import Any
 
 from conformance.backends.warm_worker import WorkerSettings, warm_worker
 from conformance.errors import UsageError
-from conformance.executors import Machines, completed
+from conformance.executors import completed
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, Tally
+from conformance.settings import Machines
 from conformance.vectorfile import VectorFile
 from conformance.vectorfile.sources import InMemory, Selected
 

@@ -3,14 +3,32 @@
     pytest --conformance-backend my_backend.py:backend --conformance-tier smoke
 
 pytest imports this module in every project that has the package installed, so that it imports
-nothing itself before the first option is given.
+nothing heavy before the first option is given.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from conformance import settings
+
 _PREFIX = "conformance_"
+SETTINGS = (
+    "operators",
+    "select",
+    "tier",
+    "require",
+    "profile",
+    "allow_extensions",
+    "expected_failures",
+    "min_supported",
+    "baseline",
+    "strict_unsupported",
+    "variations",
+)
+"""The settings that are options of pytest, too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,60 +39,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="BACKEND",
         help="Check this backend, a test per vector: what `conformance check` takes.",
     )
-    add("--conformance-tier", metavar="TIER", help="The largest tier to run [standard].")
     add("--conformance-vectors", metavar="PATH", help="Vector file or directory [those shipped].")
-    add(
-        "--conformance-operator",
-        metavar="NAME",
-        action="append",
-        help="Only this operator, glob ('ONNX-*') or family (openvino, onnx, ngraph); repeatable.",
-    )
-    add(
-        "--conformance-require",
-        metavar="CLAUSE=READING",
-        action="append",
-        help="Accept only this reading of a clause; repeatable.",
-    )
-    add("--conformance-profile", metavar="NAME", help="Require the readings of an engine.")
-    add(
-        "--conformance-allow-extensions",
-        action="store_true",
-        default=None,
-        help="Skip, and do not fail, where the backend accepts what a document excludes.",
-    )
-    add(
-        "--conformance-expected-failures",
-        metavar="FILE",
-        help="Failures that are known, with reasons: they xfail, and must not pass.",
-    )
-    add(
-        "--conformance-min-supported",
-        metavar="FLOOR",
-        action="append",
-        help="Fail if fewer vectors are supported: 4000, 90%%, 95%%,AvgPool-1; repeatable.",
-    )
-    add(
-        "--conformance-baseline",
-        metavar="REPORT",
-        help="Fail if a vector is unsupported that conforms in this report of check --json.",
-    )
-    add(
-        "--conformance-strict-unsupported",
-        action="store_true",
-        default=None,
-        help="Fail if any vector is unsupported.",
-    )
-    add(
-        "--conformance-variations",
-        metavar="NAME,...",
-        help="Call each vector in these variations, too: names with commas, or all.",
-    )
-    add(
-        "--conformance-timeout",
-        metavar="SECONDS",
-        type=float,
-        help="How long a call may take [60].",
-    )
+    known = settings.options()
+    for name in (*SETTINGS, "timeout"):
+        option = known[name]
+        how: dict[str, Any] = {"metavar": option.metavar}
+        if option.kind == "flag":
+            how = {"action": "store_true"}
+        elif option.kind in {"texts", "readings"}:
+            how["action"] = "append"
+        elif option.kind == "seconds":
+            how["type"] = float
+        flag, words = f"--conformance-{option.flag}", option.help.replace("%", "%%")
+        add(flag, dest=f"{_PREFIX}{name}", default=None, help=words, **how)
     add(
         "--conformance-in-process",
         action="store_true",
@@ -93,7 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not options:
         return
     if "backend" not in options:
-        option = f"--conformance-{next(iter(options)).replace('_', '-')}"
+        first = next(iter(options))
+        flag = settings.options()[first].flag if first in SETTINGS else first.replace("_", "-")
+        option = f"--conformance-{flag}"
         raise pytest.UsageError(f"{option} needs --conformance-backend")
     from conformance.pytest_plugin.items import VectorTests, is_worker  # noqa: PLC0415 - it imports numpy
     from conformance.pytest_plugin.shared_readings import Readings  # noqa: PLC0415

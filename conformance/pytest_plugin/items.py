@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from conformance.api.expected_failures import INCONSISTENT, ExpectedFailures
-from conformance.api.floors import Floored
+from conformance.api.check import Asked
+from conformance.api.expected_failures import INCONSISTENT
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.runner import Runner
-from conformance.backends.variations import NONE
 from conformance.errors import ConformanceError, UsageError
-from conformance.judging.run_settings import Floors
+from conformance.pytest_plugin import SETTINGS
 from conformance.record.jsonl import encoded
 from conformance.record.report import Result
+from conformance.settings import NONE, Settings
 from conformance.testing import DoesNotConform, VectorTest, selected
 from conformance.vectorfile import open_vectors
 
@@ -61,31 +61,15 @@ class VectorTests:
         config.add_cleanup(self._stack.close)
         with usage_errors():
             files = self._stack.enter_context(
-                open_vectors(options.get("vectors"), options.get("operator") or None)
+                open_vectors(options.get("vectors"), options.get("operators"))
             )
-            path = options.get("expected_failures")
-            expected = ExpectedFailures.read(path) if path else None
-            self.tests = selected(
-                files,
-                operators=options.get("operator", ()),
-                tier=options.get("tier", "standard"),
-                require=dict(map(_pin, options.get("require", ()))),
-                profile=options.get("profile"),
-                allow_extensions=options.get("allow_extensions", False),
-                expected=expected,
-                variations=options.get("variations", NONE),
-            )
+            asked = Asked.of(_settings(options))
+            expected, self.floored = asked.expected, asked.floored
+            self.tests = selected(files, asked)
             self.expected_inconsistent = expected.of(INCONSISTENT) if expected else {}
             """Clauses whose readings are announced as inconsistent, with the reasons."""
             self.may_pass = expected.may_pass if expected else ()
             """Lines about clauses that need not come true."""
-            self.floored = Floored.parse(
-                Floors(
-                    options.get("min_supported", ()),
-                    options.get("baseline"),
-                    options.get("strict_unsupported", False),
-                )
-            )
             if self.floored:
                 ids: dict[str, list[str]] = {}
                 for test in self.tests:
@@ -192,6 +176,14 @@ class VectorItem(Item):
         if result.printed:
             self.add_report_section("call", "backend", result.printed)
         self._test.conclude(report, backend=run.backend)
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    """Return what the options of pytest ask for; a vector is called once by default."""
+    asked = {name: options[name] for name in SETTINGS if name in options}
+    if "require" in asked:
+        asked["require"] = dict(map(_pin, asked["require"]))
+    return Settings(**{"variations": NONE} | asked)
 
 
 def _pin(text: str) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner, Stopped
 from conformance.dtypes import FLOATS, INTEGERS
 from conformance.errors import UsageError
-from conformance.judging.run_settings import Workers
 from conformance.operators import OPERATORS, Operator, operators_named
 from conformance.progress import Progress
 from conformance.reveal.averages import WINDOWS, average_of
@@ -20,6 +19,7 @@ from conformance.reveal.calls import NoAnswer, WindowCalls
 from conformance.reveal.maxima import maximum_of
 from conformance.reveal.prediction import predict
 from conformance.reveal.values import Refused, Revealed, RevealedAverage, RevealedMaximum, Window
+from conformance.settings import Settings
 from conformance.vector import Tier
 from conformance.vectorfile.sources import Selected, Vectors, chosen, opened
 
@@ -45,7 +45,7 @@ def reveal(
     UsageError for what is no backend or cannot go on, and for operators of norms and gradients
     alone.
     """
-    workers = Workers(isolate=isolate, timeout=timeout, memory=memory)
+    workers = Settings(isolate=isolate, timeout=timeout, memory=memory)
     if unknown := [name for name in dtypes if name not in (*FLOATS, *INTEGERS)]:
         known = ", ".join((*FLOATS, *INTEGERS))
         raise UsageError(f"no dtype {unknown[0]!r}; there are {known}")

@@ -17,11 +17,9 @@ import numpy.typing as npt
 from conformance.batch import Batch, batch_of, vector_at
 from conformance.errors import UsageError
 from conformance.operators import operators_named
+from conformance.settings import Operators, Select
 from conformance.vector import LARGE, TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_suite
-
-Operators = str | Sequence[str] | None
-Select = str | Sequence[str] | Callable[[str], bool] | None
 
 _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 _AGAIN = 32

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from support.fakes import check, pool, ramp, right, vector
 
-from conformance.api.check import Interrupted, run
+from conformance.api.check import Asked, Interrupted, run
 from conformance.backends.runner import InProcess
+from conformance.settings import Settings
 
 
 def vectors(count=6):
@@ -160,5 +161,7 @@ class TestFailing:
             next(numbers)
             return right(*case) + 1
 
-        report = run(InProcess(backend), vectors(), name="wrong", variations="none")
+        report = run(
+            InProcess(backend), vectors(), Asked.of(Settings(variations="none")), name="wrong"
+        )
         assert (report.repeated, next(numbers)) == (None, 6)

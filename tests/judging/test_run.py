@@ -8,9 +8,10 @@ import pytest
 from support.fakes import right, vector
 
 from conformance import Interrupted, check
-from conformance.api.check import run
+from conformance.api.check import Asked, run
 from conformance.backends.runner import InProcess
 from conformance.judging import tally
+from conformance.settings import Settings
 
 VECTORS = [vector(operator=name, id=name) for name in ("AvgPool-1", "MaxPool-1")]
 
@@ -44,7 +45,9 @@ def heard(backend, **options):
     """Return what a runner hears, and the report."""
     runner = Recorded(backend)
     try:
-        report = run(runner, VECTORS, name="backend", variations="none", **options)
+        report = run(
+            runner, VECTORS, Asked.of(Settings(variations="none", **options)), name="backend"
+        )
     except Interrupted as interrupted:
         report = interrupted.report
     return runner.heard, report

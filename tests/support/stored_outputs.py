@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.api import check as api
 from conformance.backends.results import path_of
-from conformance.judging.run_settings import Selection
+from conformance.settings import Settings
 from conformance.vector import outputs_of
 
 
@@ -75,6 +75,6 @@ def text(error):
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def looked_up(stored, vectors, **selection):
+def looked_up(stored, vectors, **options):
     """Return the report of stored results."""
-    return api.run(stored, vectors, Selection(**selection), name="stored")
+    return api.run(stored, vectors, api.Asked.of(Settings(**options)), name="stored")

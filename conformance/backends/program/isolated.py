@@ -19,10 +19,10 @@ from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
-from conformance.executors import check_jobs, check_limits
 from conformance.process import SharedMemory, oom_kills
 from conformance.record.why import Raised
 from conformance.record.words import in_words
+from conformance.settings import check_jobs, check_limits
 
 _TICK = 0.1
 _STARTS = 10

@@ -1,0 +1,254 @@
+"""What a user may ask of a run: every option once, with its default, its words and its check.
+
+The command line, pytest and Python have their options from here. Imports nothing heavy, since
+`--help` needs this module.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from conformance.errors import UsageError
+
+Operators = str | Sequence[str] | None
+Select = str | Sequence[str] | Callable[[str], bool] | None
+Variations = str | Iterable[str]
+Machines = Callable[[], AbstractContextManager[Executor]]
+"""Opens an executor, for the length of a `with` block."""
+Diagnosing = Literal["none", "seen", "proven"]
+DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
+
+TIERS = ("smoke", "standard", "exhaustive")
+LARGE = "large"
+"""As in conformance.vector, which imports numpy."""
+SAMPLE, ALL, NONE = "sample", "all", "none"
+"""Sets of variations of a call."""
+MOST_JOBS = 256
+"""Processes at most: thousands would exhaust a machine before the first has answered."""
+
+Kind = Literal["text", "texts", "flag", "choice", "path", "count", "seconds", "size", "readings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a setting is given in words: `--flag METAVAR`, in a command line or to pytest.
+
+    One of `texts` or `readings` may be given again. `default` is that of the setting.
+    """
+
+    help: str
+    kind: Kind = "text"
+    flag: str = ""
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is run, where the backend is called, and what it is held to.
+
+    Vectors: those of `operators`, a name or several, globs or families, None for all, with ids that
+    `select` matches: a part of an id, a glob over the whole id, several of them, or a function of
+    the id. They are those up to `tier`; `shard`, "i/n", leaves the i-th of n equal parts.
+
+    Calls: `isolate` calls the backend in a worker process, so that a crash or a hang is a verdict.
+    `timeout`, seconds per vector, `memory`, bytes per worker, and `jobs`, the number of workers,
+    need workers and ask for them by themselves. External programs always run apart. `executor`
+    opens the machines that workers are started on, see `conformance.executors`; the backend is a
+    text then, and the vectors are in files. `variations` says which vectors are called in other
+    ways, too: "sample" a few of every file in each, "all" every vector in all of them, names of
+    variations in those, "none" none. `max_failures` stops the run early, which is then incomplete.
+
+    Verdicts: `require` pins disputed clauses to a reading, `profile` many at once ("openvino",
+    "onnx", "torch"); `require` wins. With `allow_extensions`, a backend may answer what a document
+    excludes: such vectors are counted apart, and are no failures. `expected_failures` is a file of
+    the failures that are known.
+
+    What has to be supported: `min_supported`, a number of vectors, or a percentage of those that
+    are run ("90%"), each perhaps of some operators ("95%,AvgPool-1"), or several of these;
+    `baseline`, a saved report: what conforms in it may not be unsupported; `strict_unsupported`
+    allows nothing unsupported.
+
+    Causes: `diagnose` "none" leaves them out, "seen" searches the catalogue of faults for what
+    reproduces the failures, and "proven" then asks the backend about fresh cases, which confirm or
+    refute it; True is "proven" and False "none".
+
+    Raises UsageError for a value that cannot be.
+    """
+
+    operators: Annotated[
+        Operators,
+        Option(
+            "Only this operator, a glob as 'ONNX-*', or a family: openvino, onnx, ngraph. "
+            "Repeatable.",
+            "texts",
+            "operator",
+            "NAME",
+        ),
+    ] = None
+    select: Annotated[
+        Select,
+        Option(
+            "Only vectors whose id holds this text, or matches it if it has a * or ?.",
+            metavar="GLOB",
+        ),
+    ] = None
+    tier: Annotated[
+        str,
+        Option(
+            "The largest tier to run; large, which is in no file, alone.",
+            "choice",
+            metavar="TIER",
+            choices=(*TIERS, LARGE),
+        ),
+    ] = "standard"
+    shard: Annotated[
+        str | None, Option("Run the I-th of N equal parts; see merge.", metavar="I/N")
+    ] = None
+    require: Annotated[
+        Mapping[str, str],
+        Option(
+            "Accept only this reading of a clause; repeatable.",
+            "readings",
+            metavar="CLAUSE=READING",
+        ),
+    ] = field(default_factory=lambda: MappingProxyType({}))
+    profile: Annotated[
+        str | None, Option("Require the readings of openvino, onnx or torch.", metavar="NAME")
+    ] = None
+    allow_extensions: Annotated[
+        bool,
+        Option(
+            "Count what is accepted though a document excludes it apart, and as no failure.",
+            "flag",
+        ),
+    ] = False
+    diagnose: Annotated[
+        bool | Diagnosing,
+        Option(
+            "Causes of failures: not searched, those that fit, or those that fresh cases confirm.",
+            "choice",
+            choices=DIAGNOSING,
+        ),
+    ] = "proven"
+    variations: Annotated[
+        Variations,
+        Option(
+            "Call every vector in these variations, too; by default, a few of each file in all.",
+            metavar="all|none|NAME,...",
+        ),
+    ] = SAMPLE
+    isolate: bool = False
+    jobs: Annotated[int, Option("Workers that run it.", "count")] = 1
+    timeout: Annotated[
+        float | None, Option("How long one vector may take.", "seconds", metavar="SECONDS")
+    ] = None
+    memory: Annotated[
+        int | None, Option("Address space of a worker: 2G, 500M.", "size", metavar="SIZE")
+    ] = None
+    executor: Annotated[
+        Machines | None,
+        Option(
+            "Where work runs: process, with --jobs of them, or dask:ADDRESS, a cluster.",
+            metavar="NAME",
+        ),
+    ] = None
+    max_failures: Annotated[
+        int | None,
+        Option("Stop after so many failures; the run is incomplete then.", "count"),
+    ] = None
+    expected_failures: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "Failures that are known; others, and these where they pass, are not ok.",
+            "path",
+            metavar="FILE",
+        ),
+    ] = None
+    min_supported: Annotated[
+        str | int | Sequence[str | int],
+        Option(
+            "Fail if fewer vectors are supported: 4000, 90%, 95%,AvgPool-1; repeatable.",
+            "texts",
+            metavar="N|PERCENT[,OPERATOR...]",
+        ),
+    ] = ()
+    baseline: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "Fail if a vector is unsupported that conforms in this report of --json.",
+            "path",
+            metavar="REPORT",
+        ),
+    ] = None
+    strict_unsupported: Annotated[bool, Option("Fail if any vector is unsupported.", "flag")] = (
+        False
+    )
+
+    def __post_init__(self) -> None:
+        check_jobs(self.jobs)
+        check_limits(self.timeout, self.memory)
+        if self.max_failures is not None and not _is_count(self.max_failures):
+            raise UsageError(f"max_failures is {self.max_failures!r}; it must be at least 1")
+        if not isinstance(self.diagnose, bool) and self.diagnose not in DIAGNOSING:
+            raise UsageError(f"diagnose={self.diagnose!r}: one of {', '.join(DIAGNOSING)}")
+
+    @classmethod
+    def of(cls, settings: Settings | None, options: Mapping[str, Any]) -> Settings:
+        """Return settings with some others, by name; TypeError for a name that there is not."""
+        return replace(settings or cls(), **options)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the backend is called in another process."""
+        return self.isolate or self.timeout is not None or self.memory is not None or self.jobs != 1
+
+    @property
+    def diagnosing(self) -> Diagnosing:
+        """What is done about the causes of failures, in words."""
+        if isinstance(self.diagnose, bool):
+            return "proven" if self.diagnose else "none"
+        return self.diagnose
+
+
+@cache
+def options() -> Mapping[str, Option]:
+    """Return how each setting is given in words, by its name."""
+    hints = get_type_hints(Settings, include_extras=True)
+    defaults = Settings()
+    return {
+        name: replace(
+            option, flag=option.flag or name.replace("_", "-"), default=getattr(defaults, name)
+        )
+        for name in (each.name for each in fields(Settings))
+        for option in getattr(hints[name], "__metadata__", ())
+    }
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise UsageError for a number of processes that cannot be."""
+    if not isinstance(jobs, int) or not 1 <= jobs <= MOST_JOBS:
+        raise UsageError(f"jobs is {jobs!r}: from 1 to {MOST_JOBS}")
+
+
+def check_limits(timeout: float | None, memory: int | None) -> None:
+    """Raise UsageError for seconds of a call or bytes of a process that cannot be a limit."""
+    if timeout is not None and not (
+        isinstance(timeout, int | float) and 0 < timeout <= threading.TIMEOUT_MAX
+    ):
+        raise UsageError(f"timeout is {timeout!r} s: above 0, or None for no limit")
+    if memory is not None and not _is_count(memory):
+        raise UsageError(f"memory is {memory!r} bytes: at least 1, or None for no limit")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 1
