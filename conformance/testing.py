@@ -27,6 +27,7 @@ from conformance.backends import Backend
 from conformance.backends.runner import InProcess, Runner
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import reproduced
+from conformance.diagnosis.statements import caused
 from conformance.errors import UsageError
 from conformance.record.report import RETURNED, Report, Result
 from conformance.report import phrases
@@ -95,7 +96,7 @@ class Causes:
         sample = [other.vector for other in same_file[::step]]
         diagnoses = diagnose([(test.vector, outputs_of(result.output))], sample, {})
         return [
-            diagnosis.summary.partition(" by: ")[2]
+            caused(diagnosis)
             for diagnosis in diagnoses
             if diagnosis.faults and not diagnosis.contradicted
         ]

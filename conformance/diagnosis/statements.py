@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
+from conformance.backends.variations import VARIATIONS
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
@@ -14,16 +16,18 @@ from conformance.diagnosis.search import Cause
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
 from conformance.diagnosis.varied import VariedFinding
-from conformance.record.report import OF_ONE_KIND, Diagnosis, Proof
+from conformance.faults.catalogue import CATALOGUE
+from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up
 from conformance.text import listed
 from conformance.vector import Outputs, Vector
 
 Mismatch = tuple[Vector, Outputs | None]
 
 _ALTERNATIVES = 4
+_TOGETHER = ", together with: "
 _RARER = 3
 """How many times as common what sets failures apart is among them as elsewhere."""
-_UNKNOWN = "of unknown cause"
+_NOTHING_SHARED = "no attribute sets them apart"
 _BESIDE = "another cause shows in them, too, but that alone gives other values"
 
 
@@ -43,18 +47,15 @@ class Failures:
 
     def fault(self, cause: Cause, proof: Proof, smallest: str = "") -> Diagnosis:
         """Return a cause of the catalogue as a diagnosis."""
-        explained = len(cause.explained)
-        exact = sum(match is Match.EXACT for match in cause.explained.values())
-        raised = all(self.pairs[i][1] is None for i in cause.explained)
-        behaviour = ", together with: ".join(fault.summary for fault in cause.faults)
-        where = _where(cause.condition, seen=cause.set_apart > 0)
-        summary = _reproduced(explained, exact, behaviour + where, raised=raised)
-        return replace(
-            self._diagnosis(summary, [*cause.explained]),
+        return _summarized(
+            self._diagnosis([*cause.explained]),
             faults=tuple(fault.name for fault in cause.faults),
-            exact=exact,
+            behaviour=_TOGETHER.join(fault.summary for fault in cause.faults),
+            raised=all(self.pairs[i][1] is None for i in cause.explained),
+            exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
             condition=cause.condition,
+            learned=bool(cause.condition) and not cause.set_apart,
             alternatives=tuple(fault.name for fault in cause.alternatives[:_ALTERNATIVES]),
             threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
             kind="fault",
@@ -63,11 +64,16 @@ class Failures:
         )
 
     def rule(
-        self, words: str, explained: Sequence[int], proof: Proof, smallest: str = ""
+        self, behaviour: str, explained: Sequence[int], proof: Proof, smallest: str = ""
     ) -> Diagnosis:
-        """Return a rule, which says in words what is wrong, as a diagnosis."""
-        diagnosis = self._diagnosis(f"{OF_ONE_KIND}{words}", explained)
-        return replace(diagnosis, kind="rule", proof=proof, smallest=smallest)
+        """Return a rule, of which the behaviour says what is wrong, as a diagnosis."""
+        return _summarized(
+            self._diagnosis(explained),
+            behaviour=behaviour,
+            kind="rule",
+            proof=proof,
+            smallest=smallest,
+        )
 
     def unknown(
         self, left: Sequence[int], beside: Collection[int] = frozenset()
@@ -102,24 +108,27 @@ class Failures:
 
     def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
         words = self._shared(left)
-        summary = _of_unknown_cause(words)
-        if not words and self.others:
-            summary += "; no attribute sets them apart"
         odd = sorted(frozenset.intersection(*(traits(*self.pairs[i]) for i in left)))
-        summary += f"; in each of them, {listed(odd)}" if odd else ""
-        summary += f"; {_BESIDE}" if beside else ""
-        where = places([self.pairs[i] for i in left])
-        summary += f"; {where}" if where else ""
-        return replace(self._diagnosis(summary, left), condition=words, kind="unknown")
+        observed = (
+            _NOTHING_SHARED if not words and self.others else "",
+            f"in each of them, {listed(odd)}" if odd else "",
+            _BESIDE if beside else "",
+            places([self.pairs[i] for i in left]),
+        )
+        return _summarized(
+            self._diagnosis(left),
+            condition=words,
+            kind="unknown",
+            observed=tuple(filter(None, observed)),
+        )
 
-    def _diagnosis(self, summary: str, explained: Sequence[int]) -> Diagnosis:
-        total = len(self.pairs) + self.told
+    def _diagnosis(self, explained: Sequence[int]) -> Diagnosis:
         return Diagnosis(
-            summary=f"{_counted(len(explained), total, self.sample_of)} {summary}",
+            summary="",
             faults=(),
             explained=len(explained),
             exact=0,
-            total=total,
+            total=len(self.pairs) + self.told,
             conforming=len(self.others),
             vectors=tuple(self.pairs[i][0].case.id for i in explained),
             sample_of=self.sample_of,
@@ -138,17 +147,11 @@ def _manner(vector: Vector, got: Outputs | None) -> str:
 
 def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
     """Return state that outlives a call as a diagnosis, one of so many failures."""
-    explained = len(finding.vectors)
     missing = "the same calls are not always wrong" if finding.varies else ""
-    return Diagnosis(
-        summary=f"{_counted(explained, total, sample_of)} {OF_ONE_KIND}{finding.words}",
-        faults=(),
-        explained=explained,
-        exact=0,
-        total=total,
-        vectors=finding.vectors,
-        sample_of=sample_of,
+    return _summarized(
+        _of_ids(finding.vectors, total, sample_of),
         kind="state",
+        behaviour=finding.words,
         proof=Proof(finding.shown, finding.repeats, None, missing),
         smallest=finding.example,
     )
@@ -156,61 +159,66 @@ def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
 
 def of_variations(finding: VariedFinding, total: int, sample_of: int) -> Diagnosis:
     """Return what variations of a call have in common as a diagnosis, one of so many failures."""
-    explained = len(finding.vectors)
-    return Diagnosis(
-        summary=f"{_counted(explained, total, sample_of)} {OF_ONE_KIND}{finding.words}",
-        faults=(),
-        explained=explained,
-        exact=0,
-        total=total,
-        vectors=finding.vectors,
-        sample_of=sample_of,
+    return _summarized(
+        _of_ids(finding.vectors, total, sample_of),
         kind="variation",
+        behaviour=finding.behaviour,
+        calls=finding.calls,
     )
+
+
+def _of_ids(vectors: tuple[str, ...], total: int, sample_of: int) -> Diagnosis:
+    return Diagnosis("", (), len(vectors), 0, total, vectors=vectors, sample_of=sample_of)
 
 
 def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
     """Join the diagnoses of the parts of one run, each made of its own mismatches.
 
-    Those that name the same faults or the same rule are one, with counts added up. A condition or
-    an alternative is kept where every part has it, and a proof where every part has one.
+    Those that name the same faults or the same rule are one, with counts added up. A condition, an
+    alternative or what was observed is kept where every part has it, and a proof where every part
+    has one. What reports of earlier versions say without a behaviour stays apart, as it is.
     """
     firsts = [part[0] for part in parts if part]
     total = sum(first.total for first in firsts)
     failures = sum(first.sample_of or first.total for first in firsts)
     sample_of = failures if failures > total else 0
-    same: dict[tuple[str, ...], list[Diagnosis]] = {}
-    for diagnosis in chain(*parts):
-        known = "" if not diagnosis.is_known or diagnosis.faults else _said(diagnosis)
-        same.setdefault((known, *diagnosis.faults), []).append(diagnosis)
+    same: dict[tuple[object, ...], list[Diagnosis]] = {}
+    for diagnosis in map(_with_behaviour, chain(*parts)):
+        same.setdefault(_identity(diagnosis), []).append(diagnosis)
     joined = [_united(alike, total, sample_of) for alike in same.values()]
     return sorted(joined, key=lambda diagnosis: (not diagnosis.is_known, -diagnosis.explained))
 
 
+def _with_behaviour(diagnosis: Diagnosis) -> Diagnosis:
+    """Return a diagnosis of an earlier version with the behaviour of the faults that it names."""
+    if diagnosis.behaviour or not diagnosis.faults:
+        return diagnosis
+    known = {fault.name: fault.summary for fault in CATALOGUE}
+    said = [known.get(name, f"the fault {name}") for name in diagnosis.faults]
+    return replace(diagnosis, behaviour=_TOGETHER.join(said))
+
+
+def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
+    """Return what two diagnoses of one cause have in common."""
+    if diagnosis.faults or not diagnosis.is_known:
+        return diagnosis.faults
+    variations = tuple(each.variation for each in diagnosis.calls)
+    return (diagnosis.kind, diagnosis.behaviour or diagnosis.summary, variations)
+
+
 def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:
     first = alike[0]
-    explained, exact = sum(d.explained for d in alike), sum(d.exact for d in alike)
-    condition = first.condition if len({d.condition for d in alike}) == 1 else ""
-    if first.faults:
-        _, _, behaviour = first.summary.partition(" by: ")
-        where = next((w for w in _wheres(first.condition) if behaviour.endswith(w)), "")
-        behaviour = behaviour.removesuffix(where) + (where if condition else "")
-        raised = all(" reproduced by: " in d.summary for d in alike)
-        summary = _reproduced(explained, exact, behaviour, raised=raised)
-    elif first.is_known:
-        summary = _said(first)
-    else:
-        said = {d.summary.partition(_UNKNOWN)[2] for d in alike}
-        summary = _UNKNOWN + (said.pop() if len(said) == 1 else "")
-    return replace(
+    same_condition = len({(d.condition, d.learned) for d in alike}) == 1
+    return _summarized(
         first,
-        summary=f"{_counted(explained, total, sample_of)} {summary}",
-        explained=explained,
-        exact=exact,
+        explained=sum(d.explained for d in alike),
+        exact=sum(d.exact for d in alike),
         total=total,
         contradicted=sum(d.contradicted for d in alike),
         conforming=sum(d.conforming for d in alike),
-        condition=condition,
+        condition=first.condition if same_condition else "",
+        learned=first.learned and same_condition,
+        raised=all(d.raised for d in alike),
         alternatives=tuple(
             name for name in first.alternatives if all(name in d.alternatives for d in alike)
         ),
@@ -219,6 +227,8 @@ def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis
         sample_of=sample_of,
         proof=_joined([d.proof for d in alike]),
         smallest=min((d.smallest for d in alike if d.smallest), key=len, default=""),
+        calls=added_up(chain(*(d.calls for d in alike)), "variation"),
+        observed=tuple(said for said in first.observed if all(said in d.observed for d in alike)),
     )
 
 
@@ -235,10 +245,31 @@ def _joined(proofs: Sequence[Proof | None]) -> Proof | None:
     )
 
 
+def caused(diagnosis: Diagnosis) -> str:
+    """Return what is wrong in words, and under which condition."""
+    learned = "" if diagnosis.learned else "all have "
+    where = f", where {learned}{diagnosis.condition}" if diagnosis.condition else ""
+    return diagnosis.behaviour + where
+
+
+def _summarized(diagnosis: Diagnosis, **changes: Any) -> Diagnosis:
+    """Return a diagnosis with other fields, and the sentence that they make."""
+    changed = replace(diagnosis, **changes)
+    if changed.is_known and not changed.behaviour:  # of an earlier version
+        return changed
+    counted = _counted(changed.explained, changed.total, changed.sample_of)
+    return replace(changed, summary=f"{counted} {_said(changed)}")
+
+
 def _said(diagnosis: Diagnosis) -> str:
     """Return what a summary says after the count of failures."""
-    before, _, words = diagnosis.summary.partition(OF_ONE_KIND)
-    return f"{OF_ONE_KIND}{words}" if words else before
+    if diagnosis.faults:
+        return f"reproduced{_how_well(diagnosis)} by: {caused(diagnosis)}"
+    if diagnosis.is_known:
+        wrong = f": wrong {listed([*map(_wrong, diagnosis.calls)])}, and right in plain calls"
+        return f"of one kind: {diagnosis.behaviour}{wrong if diagnosis.calls else ''}"
+    condition = [f"all have {diagnosis.condition}"] if diagnosis.condition else []
+    return "; ".join(["of unknown cause", *condition, *diagnosis.observed])
 
 
 def _counted(some: int, total: int, sample_of: int) -> str:
@@ -248,25 +279,17 @@ def _counted(some: int, total: int, sample_of: int) -> str:
     return f"{some:,} of {of}{total:,} failures {'is' if some == 1 else 'are'}"
 
 
-def _reproduced(explained: int, exact: int, behaviour: str, *, raised: bool) -> str:
-    how = " but for rounding"
-    if raised:
-        how = ""
-    elif exact == explained:
-        how = " bit for bit"
-    elif exact:
-        how = f" ({exact} bit for bit, the others but for rounding)"
-    return f"reproduced{how} by: {behaviour}"
+def _how_well(diagnosis: Diagnosis) -> str:
+    if diagnosis.raised:
+        return ""
+    if diagnosis.exact == diagnosis.explained:
+        return " bit for bit"
+    if diagnosis.exact:
+        return f" ({diagnosis.exact} bit for bit, the others but for rounding)"
+    return " but for rounding"
 
 
-def _where(condition: str, *, seen: bool) -> str:
-    """Return a condition that failures were seen to share, or one that was learned."""
-    return _wheres(condition)[not seen] if condition else ""
-
-
-def _wheres(condition: str) -> tuple[str, str]:
-    return f", where all have {condition}", f", where {condition}"
-
-
-def _of_unknown_cause(condition: str) -> str:
-    return _UNKNOWN + (f"; all have {condition}" if condition else "")
+def _wrong(calls: WrongCalls) -> str:
+    known = VARIATIONS.get(calls.variation)
+    how = calls.variation if known is None else known.words
+    return f"{how} ({calls.wrong:,} of {calls.called:,})"

@@ -507,25 +507,37 @@ class Proof:
         return f"{said} processes" if self.seed is None else f"{said} cases, seed {self.seed}"
 
 
-OF_ONE_KIND = "of one kind: "
-"""Comes before what is wrong in the summary of a rule or of state."""
+@dataclass(frozen=True, slots=True)
+class WrongCalls:
+    """How many calls of a variation were wrong, of those that were made."""
+
+    variation: str
+    wrong: Count
+    called: Count
+
+    def __add__(self, other: WrongCalls) -> WrongCalls:
+        return replace(self, wrong=self.wrong + other.wrong, called=self.called + other.called)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A likely cause of mismatches.
 
-    `summary` is one sentence. `kind` says what it is: a "fault" of the catalogue, a "rule" that was
-    learned, "state" that outlives a call, a "variation" of the call in which alone it fails, or
-    "unknown" ("" in a report of an earlier version).
+    `kind` says what it is: a "fault" of the catalogue, a "rule" that was learned, "state" that
+    outlives a call, a "variation" of the call in which alone it fails, or "unknown" ("" in a report
+    of an earlier version). `behaviour` says what is wrong, alone; "" where that is unknown, and in
+    a report of an earlier version. `summary` is the one sentence that is made of the other fields.
     `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
     bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
     them. `condition` says what the mismatches explained have in common that those vectors lack,
-    "" if nothing is needed or known. `alternatives` name single faults that explain the same. Where
-    these mismatches are a sample, `sample_of` is how many failures there are, else 0. `threads` are
-    addresses of public reports of the same kind, `vectors` the ids explained. Where the cause is
-    unknown, `explained` and `vectors` are those left over.
+    "" if nothing is needed or known; it was seen in them, or `learned` from fresh cases. Of all
+    that are explained, calls `raised` exceptions, or not. `alternatives` name single faults that
+    explain the same. Where these mismatches are a sample, `sample_of` is how many failures there
+    are, else 0. `threads` are addresses of public reports of the same kind, `vectors` the ids
+    explained. `calls` are those of the variations in which alone it fails. Where the cause is
+    unknown, `explained` and `vectors` are those left over, and `observed` says what else is true of
+    all of them.
     """
 
     summary: str
@@ -543,6 +555,11 @@ class Diagnosis:
     kind: Literal["", "fault", "rule", "state", "variation", "unknown"] = ""
     proof: Proof | None = None
     smallest: str = ""
+    behaviour: str = ""
+    learned: bool = False
+    raised: bool = False
+    calls: tuple[WrongCalls, ...] = ()
+    observed: tuple[str, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -551,8 +568,9 @@ class Diagnosis:
 
     @property
     def name(self) -> str:
-        """Its faults, or what its summary says is wrong, or "unknown"."""
-        return " + ".join(self.faults) or self.summary.partition(OF_ONE_KIND)[2] or "unknown"
+        """Its faults, or what is wrong, or "unknown"."""
+        known = self.summary if self.is_known else "unknown"
+        return " + ".join(self.faults) or self.behaviour or known
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,7 @@ class TestWhole:
                 condition="x",
                 alternatives=("g", f"h{n}"),
                 vectors=(f"v{n}",),
+                behaviour="padding counted",
             )
             unknown = "1 of 4 failures is of unknown cause"
             rest = Diagnosis(unknown, (), 1, 0, 4, vectors=(f"u{n}",))
@@ -232,12 +233,14 @@ class TestWhole:
             )
         first, last = merge(shards).diagnoses
         assert first == Diagnosis(
-            "6 of 8 failures are reproduced by: padding counted, where all have x",
+            "6 of 8 failures are reproduced (5 bit for bit, the others but for rounding) by: "
+            "padding counted, where all have x",
             ("f",),
             *(6, 5, 8, 2, 18),
             condition="x",
             alternatives=("g",),
             vectors=("v1", "v2"),
+            behaviour="padding counted",
         )
         assert (last.summary, last.faults) == ("2 of 8 failures are of unknown cause", ())
 

@@ -15,12 +15,10 @@ from conformance.diagnosis.features import condition, features, spread
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import explained
 from conformance.diagnosis.search import Cause
-from conformance.diagnosis.statements import united
 from conformance.diagnosis.traits import traits
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate, vector_of
-from conformance.record.report import Diagnosis, Proof
 from conformance.vector import Case, Vector
 
 
@@ -267,18 +265,6 @@ def test_traits_say_what_is_odd_about_an_output(output, words):
     assert words in traits(vector(), None if output is None else (output,))
 
 
-def test_parts_of_a_run_keep_what_is_common_to_their_unknown_causes():
-    """Where failures lie, for example; and of how many failures those looked at are a sample."""
-    said = "of unknown cause; wrong only in the first channel"
-    parts = [
-        [Diagnosis(f"2 of 2 failures are {said}", (), 2, 0, 2)],
-        [Diagnosis(f"3 of a sample of 3 failures are {said}", (), 3, 0, 3, sample_of=8)],
-    ]
-    (joined,) = united(parts)
-    assert joined.summary == f"5 of a sample of 5 failures are {said}"
-    assert joined.sample_of == 10
-
-
 def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     """Each cause that is left has failures of its own."""
     found = causes_of(faulty(fault_named("not-divided")), light_probes("AvgPool-1")[::4])
@@ -286,16 +272,3 @@ def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     assert all(one - set().union(*explained[:n]) for n, one in enumerate(explained))
     large, small = (Cause((), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,)))
     assert likely_causes._folded([small, large]) == [large]
-
-
-def test_parts_of_a_run_that_learned_the_same_rule_are_one():
-    """Their proofs add up; one that was not tried to the end says why."""
-    words = "failures are of one kind: wrong values in channels from 17 on"
-    parts = [
-        [Diagnosis(f"{n} of 4 {words}", (), n, 0, 4, kind="rule", proof=proof)]
-        for n, proof in ((2, Proof(40, 40, 0)), (3, Proof(8, 8, 0, "time was up")))
-    ]
-    (joined,) = united(parts)
-    assert joined.summary == f"5 of 8 {words}"
-    assert joined.kind == "rule"
-    assert joined.proof == Proof(48, 48, 0, "time was up")

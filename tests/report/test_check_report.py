@@ -377,7 +377,12 @@ class TestIds:
         ):
             words = "1 of 1 failures is of one kind: an exception"
             diagnosis = Diagnosis(
-                words, (), 1, 0, 1, vectors=(self.id,), kind="rule", proof=proof, smallest=call
+                *(words, (), 1, 0, 1),
+                vectors=(self.id,),
+                kind="rule",
+                proof=proof,
+                smallest=call,
+                behaviour="an exception",
             )
             wrong = result(self.id, "error", detail="ValueError")
             lines = text_of(made(wrong, diagnoses=(diagnosis,)))

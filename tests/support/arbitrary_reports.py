@@ -35,6 +35,7 @@ from conformance.record.report import (
     VariationReport,
     VectorsUsed,
     Worst,
+    WrongCalls,
 )
 from conformance.record.why import (
     AcceptedInvalid,
@@ -201,6 +202,11 @@ def _diagnoses(draw, ids):
         kind=draw(st.sampled_from(["", "fault", "rule", "state", "unknown"])),
         proof=draw(st.none() | st.builds(Proof, _counts, _counts, st.none() | _counts, texts)),
         smallest=draw(texts),
+        behaviour=draw(texts),
+        learned=draw(st.booleans()),
+        raised=draw(st.booleans()),
+        calls=tuple(draw(st.lists(st.builds(WrongCalls, texts, _counts, _counts), max_size=2))),
+        observed=draw(_tuples),
     )
 
 

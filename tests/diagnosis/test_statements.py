@@ -1,0 +1,74 @@
+"""Diagnoses in words, and those of the parts of a run joined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.diagnosis.statements import caused, united
+from conformance.faults import fault_named
+from conformance.record.report import Diagnosis, Proof, WrongCalls
+
+
+def test_parts_of_a_run_keep_what_is_common_to_their_unknown_causes():
+    """Where failures lie, for example; and of how many failures those looked at are a sample."""
+    place = "wrong only in the first channel"
+    one = Diagnosis("", (), 2, 0, 2, kind="unknown", observed=("every value is 0", place))
+    other = Diagnosis("", (), 3, 0, 3, kind="unknown", observed=(place,), sample_of=8)
+    (joined,) = united([[one], [other]])
+    assert joined.summary == f"5 of a sample of 5 failures are of unknown cause; {place}"
+    assert joined.sample_of == 10
+
+
+def test_parts_of_a_run_that_learned_the_same_rule_are_one():
+    """Their proofs add up; one that was not tried to the end says why."""
+    rule = "wrong values in channels from 17 on"
+    parts = [
+        [Diagnosis("", (), n, 0, 4, kind="rule", proof=proof, behaviour=rule)]
+        for n, proof in ((2, Proof(40, 40, 0)), (3, Proof(8, 8, 0, "time was up")))
+    ]
+    (joined,) = united(parts)
+    assert joined.summary == f"5 of 8 failures are of one kind: {rule}"
+    assert (joined.name, joined.kind) == (rule, "rule")
+    assert joined.proof == Proof(48, 48, 0, "time was up")
+
+
+def test_a_condition_is_said_in_one_way_where_it_was_seen_and_in_another_where_it_was_learned():
+    """Parts of a run that do not agree on it leave it out."""
+    seen = Diagnosis("", ("f",), 1, 1, 1, behaviour="answers 0", condition="an even kernel")
+    learned = replace(seen, condition="the kernel is even", learned=True)
+    assert [caused(each) for each in (seen, learned)] == [
+        "answers 0, where all have an even kernel",
+        "answers 0, where the kernel is even",
+    ]
+    (joined,) = united([[seen], [learned]])
+    assert joined.summary == "2 of 2 failures are reproduced bit for bit by: answers 0"
+
+
+def test_calls_of_variations_add_up_over_the_parts_of_a_run():
+    """What fails in the same variations for the same reason is one cause."""
+    parts = [
+        [
+            Diagnosis(
+                *("", (), n, 0, n),
+                kind="variation",
+                behaviour="strides of inputs are ignored",
+                calls=(WrongCalls("slice", n, 4),),
+            )
+        ]
+        for n in (1, 2)
+    ]
+    (joined,) = united(parts)
+    assert joined.summary == (
+        "3 of 3 failures are of one kind: strides of inputs are ignored: "
+        "wrong with inputs that are slices of larger arrays (3 of 8), and right in plain calls"
+    )
+
+
+def test_causes_of_reports_of_before_are_joined_by_the_faults_that_they_name():
+    """Other known causes stay as their reports say them."""
+    fault = Diagnosis("1 of 2 failures is so", ("same-lower-as-upper",), 1, 1, 2)
+    rule = Diagnosis("1 of 2 failures is of one kind: so", (), 1, 0, 2, kind="rule")
+    joined = united([[fault, rule], [fault, rule]])
+    by = f"reproduced bit for bit by: {fault_named('same-lower-as-upper').summary}"
+    assert [each.summary for each in joined] == [f"2 of 4 failures are {by}", rule.summary]
+    assert joined[1].name == rule.summary
