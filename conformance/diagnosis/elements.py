@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 from operator import eq, gt
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,8 @@ Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
 Style = Literal["index", "count", "number", "flag", "word"]
 
+EQUAL = "equal"
+"""The relation of numbers of one axis that are the same."""
 GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
 ALL_AXES = 0
@@ -43,6 +45,19 @@ _PLACES = ("column", "row", "slice")
 Of = Callable[["Layout", int], Any]
 
 
+class Compares(NamedTuple):
+    """A relation of two numbers of one axis: "kernel" "above" "size"."""
+
+    one: str
+    relation: str
+    other: str
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        return "_".join(self)
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """How a feature is worked out and said.
@@ -51,7 +66,9 @@ class Kind:
     array of as many dimensions as the output, of length 1 where it does not vary; and None where
     there is no such feature.
     `words` are for the style: the noun of an "index", a "number" or a "word", a phrase with {} for
-    a number of a "count", and what is said of true and of false, with a bar between, of a "flag".
+    a number of a "count", and what is said of a "flag" that is true; `otherwise` is said of one
+    that is false. An index counts `from_end`, or from the first, of what is `within` something.
+    What `compares` two numbers of an axis says which, and how.
     `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
     go by the remainder of a division. Of cells of a `special` kind, it may need some, but never
     mind them. What is `of_windows` is of elements that are windows: those of a gradient are cells.
@@ -61,6 +78,10 @@ class Kind:
     style: Style
     words: str
     surprise: float = 3.0
+    otherwise: str = ""
+    within: str = ""
+    from_end: bool = False
+    compares: Compares | None = None
     cycles: bool = False
     of_elements: bool = False
     special: bool = False
@@ -219,17 +240,27 @@ def axis_words(axis: int) -> str:
     return _AXES[axis - 1] if axis <= len(_AXES) else f"the spatial axis {axis} from the end"
 
 
+def axis_named(axis: int, which: str = "some") -> str:
+    """Return the name of a spatial axis; of all axes, of `which` of them something is said."""
+    return f"{which} axis" if axis == ALL_AXES else axis_words(axis)
+
+
+def place_on(axis: int, which: str = "some") -> tuple[str, str]:
+    """Return the noun for an output's place on a spatial axis, and what names the axis, or ""."""
+    if 0 < axis <= len(_PLACES):
+        return _PLACES[axis - 1], ""
+    return "place", f"along {axis_named(axis, which)}"
+
+
 def on_axis(words: str, axis: int, which: str = "some") -> str:
     """Fill in the name of a spatial axis, and of an output's place along it.
 
     Of all axes, `which` says of which of them something is said.
     """
-    name = f"{which} axis" if axis == ALL_AXES else axis_words(axis)
     if "{place}" in words:
-        if 0 < axis <= len(_PLACES):
-            return words.replace("{place}", _PLACES[axis - 1])
-        words = words.replace("{place}", "place") + f"along {name}"
-    return words.replace("{axis}", name)
+        noun, along = place_on(axis, which)
+        words = " ".join(filter(None, (words.replace("{place}", noun), along)))
+    return words.replace("{axis}", axis_named(axis, which))
 
 
 # Features of elements.
@@ -418,8 +449,22 @@ def _row_of_all(layout: Layout, _axis: int) -> Doubles:
     return rows.reshape(*layout.shape[:-1], 1)
 
 
-def _index(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
-    return Kind(of, "index", words, surprise, cycles=cycles, of_elements=True)
+def _index(
+    of: Of,
+    noun: str,
+    surprise: float = 3.0,
+    *,
+    within: str = "",
+    from_end: bool = False,
+    cycles: bool = False,
+) -> Kind:
+    return Kind(
+        *(of, "index", noun, surprise),
+        within=within,
+        from_end=from_end,
+        cycles=cycles,
+        of_elements=True,
+    )
 
 
 def _amount(of: Of, words: str, surprise: float = 3.0) -> Kind:
@@ -427,32 +472,37 @@ def _amount(of: Of, words: str, surprise: float = 3.0) -> Kind:
 
 
 def _windows(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) -> Kind:
-    """Return a number of windows, or a flag: what has two texts, for true and for false."""
-    style: Style = "flag" if "|" in words else "count"
-    return Kind(of, style, words, surprise, cycles=cycles, of_elements=True, of_windows=True)
+    """Return a number of windows."""
+    return replace(_amount(of, words, surprise), cycles=cycles, of_windows=True)
 
 
 def _special(of: Of, words: str, surprise: float = 3.0) -> Kind:
     return replace(_windows(of, f"windows with {{}} {words}", surprise), special=True)
 
 
-def _elements(of: Of, words: str, surprise: float = 3.0) -> Kind:
-    return Kind(of, "flag", words, surprise, of_elements=True)
+def _elements(of: Of, words: str, otherwise: str, surprise: float = 3.0) -> Kind:
+    return Kind(of, "flag", words, surprise, otherwise=otherwise, of_elements=True)
+
+
+def _some_windows(of: Of, words: str, otherwise: str, surprise: float = 3.0) -> Kind:
+    return replace(_elements(of, words, otherwise, surprise), of_windows=True)
 
 
 _OF_ELEMENTS: Mapping[str, Kind] = {
-    "position": _index(_position, "{place}|", cycles=True),
-    "position_end": _index(_position_end, "{place} from the end|"),
-    "channel": _index(_channel, "channel|", cycles=True),
-    "channel_end": _index(_from_end(_channel), "channel from the end|"),
-    "batch_index": _index(_batch_index, "batch|", cycles=True),
-    "batch_end": _index(_from_end(_batch_index), "batch from the end|"),
-    "plane": _index(_plane, "plane|of all batches and channels", 4.0),
-    "row_of_all": _index(_row_of_all, "row|of all planes", 5.0),
-    "element": _index(_element, "element|of each plane", 4.0, cycles=True),
-    "element_of_all": _index(_element_of_all, "element|of the whole output", 4.0, cycles=True),
+    "position": _index(_position, "{place}", cycles=True),
+    "position_end": _index(_position_end, "{place}", from_end=True),
+    "channel": _index(_channel, "channel", cycles=True),
+    "channel_end": _index(_from_end(_channel), "channel", from_end=True),
+    "batch_index": _index(_batch_index, "batch", cycles=True),
+    "batch_end": _index(_from_end(_batch_index), "batch", from_end=True),
+    "plane": _index(_plane, "plane", 4.0, within="of all batches and channels"),
+    "row_of_all": _index(_row_of_all, "row", 5.0, within="of all planes"),
+    "element": _index(_element, "element", 4.0, within="of each plane", cycles=True),
+    "element_of_all": _index(
+        _element_of_all, "element", 4.0, within="of the whole output", cycles=True
+    ),
     "element_of_all_end": _index(
-        _from_end(_element_of_all), "element from the end|of the whole output", 4.0
+        _from_end(_element_of_all), "element", 4.0, within="of the whole output", from_end=True
     ),
     "begin_pad": _windows(_begin_pad, "windows with {} cells in the begin padding of {axis}"),
     "end_pad": _windows(_end_pad, "windows with {} cells in the end padding of {axis}"),
@@ -468,9 +518,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     ),
     "inside": _windows(_inside, "windows with {} cells of the input"),
     "divisor": _windows(_divisor, "windows with a divisor of {}", 4.0),
-    "power_of_two": _windows(
+    "power_of_two": _some_windows(
         _power_of_two,
-        "windows whose divisor is a power of two|windows whose divisor is no power of two",
+        "windows whose divisor is a power of two",
+        "windows whose divisor is no power of two",
     ),
     "holding": _amount(_holding, "cells that {} windows hold along {axis}"),
     "nan": _special(_marked(np.isnan), "cells of NaN"),
@@ -481,18 +532,21 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "subnormal": _special(_subnormal, "subnormal cells", 4.0),
     "value": _amount(_value, "elements whose right value is {}", 6.0),
     "largest_cell": _windows(_largest_cell, "windows whose largest cell is {}", 6.0),
-    "negative_only": _windows(
+    "negative_only": _some_windows(
         _negative_only,
-        "windows that hold cells below zero only|windows with a cell that is not below zero",
+        "windows that hold cells below zero only",
+        "windows with a cell that is not below zero",
     ),
-    "in_padding": _windows(
+    "in_padding": _some_windows(
         lambda layout, axis: sum(of(layout, axis) for of in (_begin_pad, _end_pad, _overhang)) > 0,
-        "windows that reach out of the input along {axis}|windows within the input along {axis}",
+        "windows that reach out of the input along {axis}",
+        "windows within the input along {axis}",
         2.0,
     ),
     "below_zero": _elements(
         lambda layout, _: None if (v := _value(layout, 0)) is None else v < 0,
-        "elements whose right value is below zero|elements whose right value is not below zero",
+        "elements whose right value is below zero",
+        "elements whose right value is not below zero",
     ),
     "not_finite_in_plane": replace(
         _amount(
@@ -503,7 +557,7 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     **{
         f"exact_in_{name}": _elements(
             _exact_in(name),
-            f"elements whose right value is exact in {name}|"
+            f"elements whose right value is exact in {name}",
             f"elements whose right value is not exact in {name}",
             4.0,
         )
@@ -512,7 +566,8 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     **{
         f"{name}_tail_{group}": _elements(
             _tail(of, group),
-            f"{words} beyond the last whole group of {group}|{words} before it",
+            f"{words} beyond the last whole group of {group}",
+            f"{words} before it",
             5.0,
         )
         for group in GROUPS
@@ -701,7 +756,7 @@ _COMPARED: Sequence[
         ),
     ),
     (
-        "equal",
+        EQUAL,
         eq,
         "equals",
         "does not equal",
@@ -736,13 +791,13 @@ def _number(of: Of, words: str, surprise: float = 3.0, *, cycles: bool = False) 
     return Kind(of, "number", words, surprise, cycles=cycles)
 
 
-def _flag(of: Of, words: str, surprise: float = 3.0) -> Kind:
-    return Kind(of, "flag", words, surprise)
+def _flag(of: Of, words: str, otherwise: str, surprise: float = 3.0) -> Kind:
+    return Kind(of, "flag", words, surprise, otherwise=otherwise)
 
 
 def _standard(layout: Layout, _axis: int) -> str:
-    """Return whose document it is: the first word of its name."""
-    return (layout.operator.forward or layout.operator).document.split()[0]
+    """Return whose document it is."""
+    return (layout.operator.forward or layout.operator).publisher
 
 
 _OF_CASES: Mapping[str, Kind] = {
@@ -751,21 +806,24 @@ _OF_CASES: Mapping[str, Kind] = {
     "reduction": _word(lambda layout, _: layout.operator.reduction.name, "the reduction", 2.0),
     "gradient": _flag(
         lambda layout, _: layout.operator.is_gradient,
-        "the operator is a gradient|the operator is no gradient",
+        "the operator is a gradient",
+        "the operator is no gradient",
         2.0,
     ),
     "dtype": _word(lambda layout, _: name_of(layout.data.dtype), "the type"),
     "integers": _flag(
         lambda layout, _: layout.data.dtype.kind in "iu",
-        "the type is of integers|the type is of floating-point numbers",
+        "the type is of integers",
+        "the type is of floating-point numbers",
         2.0,
     ),
     "auto_pad": _word(_meaning("auto_pad"), "the padding mode"),
     "rounding": _word(_meaning("rounding"), "the rounding", 2.0),
-    "include_pad": _flag(_meaning("include_pad"), "padding counts|padding does not count", 2.0),
+    "include_pad": _flag(_meaning("include_pad"), "padding counts", "padding does not count", 2.0),
     "adaptive": _flag(
         lambda layout, _: layout.operator.is_adaptive,
-        "the output size is given|the output size is computed",
+        "the output size is given",
+        "the output size is computed",
         2.0,
     ),
     "rank": _number(lambda layout, _: float(layout.axes), "the number of spatial axes", 2.0),
@@ -798,40 +856,48 @@ _OF_CASES: Mapping[str, Kind] = {
         lambda layout, _: float(layout.data.size), "the number of input cells", 5.0
     ),
     **{
-        f"{one}_{name}_{other}": _flag(
-            _compared(test, one, other),
-            f"{_NOUNS[one]} {holds} {_NOUNS[other]} on {{axis}}|"
-            f"{_NOUNS[one]} {lacks} {_NOUNS[other]} on {{axis}}",
+        compares.name: replace(
+            _flag(
+                _compared(test, one, other),
+                f"{_NOUNS[one]} {holds} {_NOUNS[other]} on {{axis}}",
+                f"{_NOUNS[one]} {lacks} {_NOUNS[other]} on {{axis}}",
+            ),
+            compares=compares,
         )
         for name, test, holds, lacks, pairs in _COMPARED
         for one, other in pairs
+        for compares in (Compares(one, name, other),)
     },
     "exponent": _number(_attribute("exponent"), "the exponent", 2.0),
     "index_axis": _number(_attribute("index_axis"), "the axis that indices start from"),
     "index_type": _word(_attribute("index_type"), "the type of indices"),
     "storage_order": _word(_attribute("storage_order"), "the storage order", 2.0),
     "kernels_differ": _flag(
-        _differ("kernel"), "kernels differ between axes|kernels are the same on all axes"
+        _differ("kernel"), "kernels differ between axes", "kernels are the same on all axes"
     ),
     "strides_differ": _flag(
-        _differ("strides"), "strides differ between axes|strides are the same on all axes"
+        _differ("strides"), "strides differ between axes", "strides are the same on all axes"
     ),
     "sizes_differ": _flag(
-        _differ("sizes"), "input sizes differ between axes|input sizes are the same on all axes"
+        _differ("sizes"), "input sizes differ between axes", "input sizes are the same on all axes"
     ),
-    "padded": _flag(_padded, "there are pads on {axis}|there are no pads on {axis}", 2.0),
-    "given_pads": _flag(_given_pads, "some pad given is not 0|no pad given is not 0"),
-    "pads_differ": _flag(_pads_differ, "pads differ between axes|pads are the same on all axes"),
+    "padded": _flag(_padded, "there are pads on {axis}", "there are no pads on {axis}", 2.0),
+    "given_pads": _flag(_given_pads, "some pad given is not 0", "no pad given is not 0"),
+    "pads_differ": _flag(_pads_differ, "pads differ between axes", "pads are the same on all axes"),
     "nan_in_data": _flag(
-        _of_data(lambda data: np.isnan(data).any()), "the data hold a NaN|no NaN in the data", 4.0
+        _of_data(lambda data: np.isnan(data).any()),
+        "the data hold a NaN",
+        "no NaN in the data",
+        4.0,
     ),
     "infinity_in_data": _flag(
         _of_data(lambda data: np.isinf(data).any()),
-        "the data hold an infinity|no infinity in the data",
+        "the data hold an infinity",
+        "no infinity in the data",
         4.0,
     ),
     **{
-        f"no_{role}": _flag(_absent(role), f"{words} left out|{words} given", 4.0)
+        f"no_{role}": _flag(_absent(role), f"{words} left out", f"{words} given", 4.0)
         for role, words in (
             ("strides", "the strides are"),
             ("dilations", "the dilations are"),

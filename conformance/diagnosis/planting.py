@@ -99,7 +99,7 @@ class FaultHypothesis:
     @property
     def where(self) -> str:
         """The condition in words; "" without one."""
-        return "" if self.condition is None else self.condition.words.partition(" where ")[2]
+        return "" if self.condition is None else self.condition.where
 
     @property
     def is_of_gradients(self) -> bool:

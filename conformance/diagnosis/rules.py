@@ -24,12 +24,14 @@ from conformance.cases.near import Feature, at
 from conformance.cases.sweep.suited import types
 from conformance.diagnosis.elements import (
     ALL_AXES,
+    EQUAL,
     GROUPS,
     KINDS,
     Layout,
     features_of,
     layout_of,
     on_axis,
+    place_on,
 )
 from conformance.diagnosis.hypothesis import Bools, Sample
 from conformance.diagnosis.instead import Instead, instead_of
@@ -137,11 +139,7 @@ class Condition:
             for word in types(operator) if self.feature.name == "dtype" else words:
                 yield at(case, self.feature, word)
         if self.relation == "is" and self.value is True:
-            one, equal, other = self.feature.name.partition("_equal_")
-            for number in _EQUALS if equal else ():
-                changed = at(case, Feature(one, self.feature.axis), number)
-                if changed is not None:
-                    yield at(changed, Feature(other, self.feature.axis), number)
+            yield from self._as_equal(case)
         if self.feature.name in _OF_DATA or not isinstance(self.value, float):
             return
         value = int(self.value)
@@ -154,6 +152,16 @@ class Condition:
         yield from (
             _case_at(case, self.feature, number) for number in numbers.get(self.relation, ())
         )
+
+    def _as_equal(self, case: Case) -> Iterator[Case | None]:
+        """Yield the case with other numbers, where the condition is that two of them are equal."""
+        compares = KINDS[self.feature.name].compares
+        if compares is None or compares.relation != EQUAL:
+            return
+        for number in _EQUALS:
+            changed = at(case, Feature(compares.one, self.feature.axis), number)
+            if changed is not None:
+                yield at(changed, Feature(compares.other, self.feature.axis), number)
 
     @property
     def is_of_elements(self) -> bool:
@@ -185,22 +193,30 @@ class Condition:
     @property
     def words(self) -> str:
         """The condition in words: a noun phrase for elements, a sentence for cases."""
+        return self.in_words()
+
+    def in_words(self, *, same_axis: bool = False) -> str:
+        """Return the condition in words; on some axis, it may be the `same_axis` as before."""
         kind = KINDS[self.feature.name]
+        which = "that" if same_axis else self.over
         if kind.style == "flag":
             none = self.over == "every" and not self.value
-            said = kind.words.split("|")[not self.value and not none]
-            return on_axis(said, self.feature.axis, "no" if none else self.over)
-        words = on_axis(kind.words, self.feature.axis, self.over)
+            said = kind.words if self.value or none else kind.otherwise
+            return on_axis(said, self.feature.axis, "no" if none else which)
+        if kind.style == "index":
+            noun, along = kind.words, ""
+            if kind.per_axis:
+                noun, along = place_on(self.feature.axis, which)
+            numbered = self._numbered(noun, from_end=kind.from_end)
+            return " ".join(filter(None, (numbered, along, kind.within)))
+        words = on_axis(kind.words, self.feature.axis, which)
         if kind.style == "word":
             return f"{words} {self.relation} {' or '.join(sorted(self.value))}"
         if kind.style == "count":
             return re.sub(
                 r"\b1 (subnormal cell|cell|right value)s\b", r"1 \1", words.format(self._amount)
             )
-        if kind.style == "number":
-            return f"{words} is {self._amount}"
-        noun, _, rest = words.partition("|")
-        return " ".join(filter(None, (self._numbered(noun), rest)))
+        return f"{words} is {self._amount}"
 
     @property
     def _amount(self) -> str:
@@ -214,14 +230,14 @@ class Condition:
         ends = {"is": "", "from": "at least ", "to": "at most "}
         return f"{ends.get(self.relation, self.relation)}{number}"
 
-    def _numbered(self, noun: str) -> str:
-        first, _, rest = noun.partition(" from ")
-        plural = " from ".join(filter(None, (_plural(first), rest)))
+    def _numbered(self, noun: str, *, from_end: bool) -> str:
+        side = " from the end" if from_end else ""
+        plural = f"{_plural(noun)}{side}"
         number = _shown(self.value)
         if self.relation == "is":
             if self.value == 0:
-                return f"the {'last' if rest == 'the end' else 'first'} {first}"
-            return f"{noun} {number}"
+                return f"the {'last' if from_end else 'first'} {noun}"
+            return f"{noun}{side} {number}"
         if self.relation == "modulo":
             if self.modulus == 2:
                 return f"{('even', 'odd')[int(self.value)]} {plural}"
@@ -314,12 +330,16 @@ class Rule:
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        what = _MANNERS[self.manner]
-        if self.some:
-            what = f"some {what.removeprefix('wrong ')} are wrong"
+        what = (_SOME if self.some else _MANNERS)[self.manner]
         if self.some and self.places == ((),):
             return what
         return f"{what} {'; also '.join(map(_place, self.places))}"
+
+    @property
+    def where(self) -> str:
+        """In which cases something is wrong, in words that complete "where ..."; "" in all."""
+        cases = (_in_words(place)[1] for place in self.places)
+        return "; also where ".join(filter(None, cases))
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""
@@ -411,14 +431,31 @@ _MANNERS: Mapping[Manner, str] = {
 }
 
 
+_SOME: Mapping[Manner, str] = {
+    "values": "some values are wrong",
+    "outputs": "some values of a further output are wrong",
+}
+"""What is said where of a place only some elements are wrong."""
+
+
 def _place(place: Conjunction) -> str:
-    inside = " and in ".join(c.words for c in place if c.is_of_elements)
-    where = " and ".join(c.words for c in place if not c.is_of_elements)
+    """Return in words where something is wrong."""
+    inside, where = _in_words(place)
     if not place:
         return "everywhere"
-    words = ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
-    before, some, after = words.partition("some axis")
-    return before + some + after.replace("some axis", "that axis")
+    return ", ".join(filter(None, (inside and f"in {inside}", where and f"where {where}")))
+
+
+def _in_words(place: Conjunction) -> tuple[str, str]:
+    """Return the conditions on elements and those on cases, in words.
+
+    Those on some axis hold on the same one: only the first says "some axis".
+    """
+    ordered = sorted(place, key=lambda condition: not condition.is_of_elements)
+    of_some = [c for c in ordered if c.over == "some"]
+    said = [(c, c.in_words(same_axis=c in of_some[1:])) for c in ordered]
+    inside = " and in ".join(words for c, words in said if c.is_of_elements)
+    return inside, " and ".join(words for c, words in said if not c.is_of_elements)
 
 
 def _holds(place: Conjunction, layout: Layout) -> Bools:

@@ -169,9 +169,14 @@ class Operator:
         return roles_of(self.attributes) | ({"output"} if self.is_adaptive else set())
 
     @property
+    def publisher(self) -> str:
+        """Whose document defines it: the first word of its name."""
+        return self.document.split()[0]
+
+    @property
     def family(self) -> str:
-        """What documents it belongs to: the first word of its document's name, in lower case."""
-        return self.document.split()[0].lower()
+        """What documents it belongs to: their publisher, in lower case."""
+        return self.publisher.lower()
 
     @property
     def is_adaptive(self) -> bool:

@@ -69,4 +69,4 @@ def _row(names: list[str], family: str = "") -> OperatorRow:
 
 
 def _family(name: str) -> str:
-    return OPERATORS[name].document.split()[0] if name in OPERATORS else _OTHERS
+    return OPERATORS[name].publisher if name in OPERATORS else _OTHERS

@@ -344,6 +344,14 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
             "the first place along every axis",
         ),
         (
+            Condition(Feature("position_end", FIRST_AXIS), "to", 2.0),
+            "places from the end to 2 along the first axis",
+        ),
+        (
+            Condition(Feature("position_tail_4", FIRST_AXIS), "is", value=False),
+            "places before it along the first axis",
+        ),
+        (
             Condition(Feature("size", FIRST_AXIS), "from", 9.0),
             "the size of the first axis is at least 9",
         ),
@@ -354,6 +362,19 @@ def test_readings_that_a_backend_follows_decide_what_its_windows_are():
 def test_conditions_are_said_in_plain_words(condition, words):
     """A noun phrase for elements, a sentence for cases."""
     assert condition.words == words
+
+
+def test_conditions_on_cases_are_said_apart_from_those_on_elements():
+    """A fault is there in such cases alone; only the first of conditions says "some axis"."""
+    channels = Condition(Feature("channel"), "from", 8.0)
+    even = Condition(Feature("kernel", ALL_AXES), "modulo", 0.0, 2, over="some")
+    padded = Condition(Feature("padded", ALL_AXES), "is", value=True, over="some")
+    rule = Rule(((even, channels, padded), (channels,)))
+    where = "the kernel on some axis is even and there are pads on that axis"
+    assert rule.where == where
+    assert rule.words == (
+        f"wrong values in channels from 8 on, where {where}; also in channels from 8 on"
+    )
 
 
 def test_failures_are_told_apart_by_manner():

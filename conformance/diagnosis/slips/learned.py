@@ -12,9 +12,8 @@ import numpy as np
 from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.slips import cells, values
-from conformance.diagnosis.slips.slip import Slip
+from conformance.diagnosis.slips.slip import Slip, SlipFault
 from conformance.dtypes import name_of
-from conformance.faults.fault import Fault
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Vector
 
@@ -32,7 +31,7 @@ Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
 
 def of_common_numbers(
     samples: Sequence[Sample], readings: Callable[[Vector], Mapping[str, str]]
-) -> Iterator[Fault]:
+) -> Iterator[SlipFault]:
     """Yield slips in which numbers occur that many wrong elements have in common.
 
     `readings` says which ones the backend follows on a vector.
@@ -93,7 +92,7 @@ _KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Slip]]], ...] = (
 
 
 @lru_cache(maxsize=1024)  # numbers are those of a backend: there is no end of them
-def _faults_of(kind: int, value: float) -> tuple[Fault, ...]:
+def _faults_of(kind: int, value: float) -> tuple[SlipFault, ...]:
     words = f"{value:g}"
     made = _KINDS[kind][1](value, words)
     return tuple(slip.fault(f"slip-of-{kind}-{words}-{n}") for n, slip in enumerate(made))

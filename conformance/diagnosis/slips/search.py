@@ -17,7 +17,7 @@ from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.planting import Planting, Together
 from conformance.diagnosis.slips import cells, gradients, indices, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
-from conformance.diagnosis.slips.slip import Slip
+from conformance.diagnosis.slips.slip import Slip, SlipFault
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.reference.rounding import widen
@@ -130,7 +130,7 @@ def _of_reduction(slip: Fault, reduction: str) -> Fault:
     return replace(slip, summary=words, needs=replace(slip.needs, reduction=reduction))
 
 
-def _slips_for(seed: Sample, planting: Planting) -> tuple[Fault, ...]:
+def _slips_for(seed: Sample, planting: Planting) -> tuple[SlipFault, ...]:
     """Return the slips that may reproduce a failure, the likelier ones first."""
     if seed.outputs is None:
         return _of_shapes()
@@ -174,9 +174,8 @@ def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
     return candidates
 
 
-def _instead(slip: Fault, planting: Planting) -> Instead:
-    words = slip.summary.removeprefix("answers ")
-    return Instead(words, lambda layout: planting.values((slip,), layout.vector))
+def _instead(slip: SlipFault, planting: Planting) -> Instead:
+    return Instead(slip.instead, lambda layout: planting.values((slip,), layout.vector))
 
 
 def _reproduces(slip: Together, first: Together, failure: Sample, planting: Planting) -> bool:
@@ -198,7 +197,7 @@ def _weight(sample: Sample) -> int:
     return max(returned, sample.vector.case.data.size)
 
 
-def slips() -> tuple[Fault, ...]:
+def slips() -> tuple[SlipFault, ...]:
     """Return every slip."""
     return (
         *(*_of_entries(), *_of_shapes(), *_of_numbers(), *_of_places()),
@@ -207,31 +206,31 @@ def slips() -> tuple[Fault, ...]:
 
 
 @cache
-def _of_indices() -> tuple[Fault, ...]:
+def _of_indices() -> tuple[SlipFault, ...]:
     """Return the slips of indices, which leave values as they are."""
     return _faults("slip-of-indices", indices.of_indices)
 
 
 @cache
-def _of_gradients() -> tuple[Fault, ...]:
+def _of_gradients() -> tuple[SlipFault, ...]:
     """Return the slips that gradients alone can have."""
     return _faults("slip-of-gradients", gradients.of_gradients)
 
 
 @cache
-def _of_entries() -> tuple[Fault, ...]:
+def _of_entries() -> tuple[SlipFault, ...]:
     """Return the slips that go by the numbers of entries, of those alike the simplest first."""
     return _faults("slip-of-entries", cells.of_entries)
 
 
 @cache
-def _of_shapes() -> tuple[Fault, ...]:
+def _of_shapes() -> tuple[SlipFault, ...]:
     """Return the slips that may change the shape or the type of an output, and a few more."""
     return _faults("slip-of-shapes", lists.of_words, lists.of_lists, cells.of_layouts)
 
 
 @cache
-def _of_numbers() -> tuple[Fault, ...]:
+def _of_numbers() -> tuple[SlipFault, ...]:
     """Return the slips of what is done to the cells of a window."""
     return _faults(
         "slip-of-numbers",
@@ -243,14 +242,14 @@ def _of_numbers() -> tuple[Fault, ...]:
 
 
 @cache
-def _of_places() -> tuple[Fault, ...]:
+def _of_places() -> tuple[SlipFault, ...]:
     """Return the slips of windows: what they hold, and what they divide by."""
     return _faults(
         "slip-of-places", windows.of_divisors, windows.of_windows, cells.of_steps, cells.of_padding
     )
 
 
-def _faults(name: str, *made: Callable[[], Iterable[Slip]]) -> tuple[Fault, ...]:
+def _faults(name: str, *made: Callable[[], Iterable[Slip]]) -> tuple[SlipFault, ...]:
     together = [*chain.from_iterable(each() for each in made)]
     faults = [slip.fault(f"{name}-{number}") for number, slip in enumerate(together)]
     backward = (slip.fault_of_gradients(f.name) for slip, f in zip(together, faults, strict=True))

@@ -15,6 +15,13 @@ from conformance.operators.needs import Needs
 from conformance.vector import Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SlipFault(Fault):
+    """A slip as a fault; `instead` says what it answers: "as if ..."."""
+
+    instead: str = ""
+
+
 class Slip(NamedTuple):
     """A slip of the operators that meet `needs`; its words complete "answers as if ..."."""
 
@@ -23,26 +30,29 @@ class Slip(NamedTuple):
     wrap: StepWrap
     needs: Needs = EVERY
 
-    def fault(self, name: str) -> Fault:
+    def fault(self, name: str) -> SlipFault:
         """Return it as a fault, which can be planted."""
-        return Fault(
-            name,
-            f"answers as if {self.words}",
-            needs=self.needs,
-            replaces={self.step: self.wrap},
-        )
+        return self._planted(name, f"as if {self.words}", self.needs)
 
-    def fault_of_gradients(self, name: str) -> Fault | None:
+    def fault_of_gradients(self, name: str) -> SlipFault | None:
         """Return it as a fault of gradients; None for one of what windows are reduced to."""
         of_windows = self.step == "reduce" and not isinstance(self.wrap, _OnOutputs)
         if of_windows or self.step == "further" or self.needs.gradient:
             return None
         reduction = self.needs.reduction and f"gradient of {self.needs.reduction}"
-        return Fault(
+        return self._planted(
             f"{name}-of-gradients",
-            f"answers for gradients as if {self.words}",
-            needs=replace(self.needs, gradient=True, reduction=reduction),
+            f"for gradients as if {self.words}",
+            replace(self.needs, gradient=True, reduction=reduction),
+        )
+
+    def _planted(self, name: str, answer: str, needs: Needs) -> SlipFault:
+        return SlipFault(
+            name,
+            f"answers {answer}",
+            needs=needs,
             replaces={self.step: self.wrap},
+            instead=answer,
         )
 
 
