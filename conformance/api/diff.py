@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from conformance.errors import UsageError
 from conformance.judging.failure_kinds import kind_of
@@ -164,11 +164,22 @@ def _caveats(before: Report, after: Report) -> Iterator[str]:
         if not report.complete:
             why = f": {report.stopped}" if report.stopped else ""
             yield f"the {which} report is incomplete{why}"
-    settings = [
-        settings_of(report) | {"shard": report.shard or "none"} for report in (before, after)
-    ]
-    for what, first, second in differing(*settings, missing="none"):
+    both = [settings_of(report) | {"shard": report.shard or "none"} for report in (before, after)]
+    for what, first, second in differing(*both, missing="none"):
         yield f"{what}: {first or 'unknown'} before, {second or 'unknown'} after"
+
+
+class Setting(NamedTuple):
+    """What two reports may differ in; where there are several, `of` says of what."""
+
+    what: str
+    of: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what} of {self.of}" if self.of else self.what
+
+
+VERSION = "version"
 
 
 def settings_of(report: Report) -> dict[str, str]:
@@ -176,17 +187,23 @@ def settings_of(report: Report) -> dict[str, str]:
 
     Two reports must have them in common to be joined or compared.
     """
+    return {str(setting): value for setting, value in settings(report).items()}
+
+
+def settings(report: Report) -> dict[Setting, str]:
+    """Return what two reports must have in common to be joined or compared."""
     required = ", ".join(f"{clause}={reading}" for clause, reading in report.required.items())
+    vectors = {
+        used.operator: f"{used.total:,} with digest {used.digest or 'unknown'}"
+        for used in report.vectors
+    }
     return {
-        "backend": report.backend,
-        "tier": report.tier,
-        "required readings": required or "none",
-        "extensions": "allowed" if report.allow_extensions else "not allowed",
-        **{f"version of {name}": version for name, version in report.versions.items()},
-        **{
-            f"vectors of {used.operator}": f"{used.total:,} with digest {used.digest or 'unknown'}"
-            for used in report.vectors
-        },
+        Setting("backend"): report.backend,
+        Setting("tier"): report.tier,
+        Setting("required readings"): required or "none",
+        Setting("extensions"): "allowed" if report.allow_extensions else "not allowed",
+        **{Setting(VERSION, name): version for name, version in report.versions.items()},
+        **{Setting("vectors", name): used for name, used in vectors.items()},
     }
 
 

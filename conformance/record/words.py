@@ -28,7 +28,7 @@ from conformance.record.why import (
 HOW_CALLED = {
     "again": "again",
     "twice": "twice in a row",
-    "rewritten": "where the inputs replace others in the same memory",
+    "rewritten": "with inputs that replace others in the same memory",
     "after-other-shapes": "after calls with other shapes",
     "offset": "with inputs at an offset in their memory",
     "slice": "with inputs that are slices of larger arrays",

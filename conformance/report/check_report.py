@@ -485,11 +485,9 @@ def _repeats(report: Report) -> doc.Section | None:
     if not (repeated.sampled or report.variations):
         return None
     differing, alike = phrases.repeats(repeated)
-    said = _naming(f"{differing}.", repeated.differing, repeated.failing, repeated.passing)
-    blocks: list[doc.Block] = [doc.Paragraph(said)] if differing else []
+    blocks: list[doc.Block] = [doc.Paragraph(_naming(*differing))] if differing else []
     failing, others = phrases.variations(report.variations)
-    ids = [each.failing for each in report.variations]
-    blocks += [doc.Paragraph(_naming(f"{each}.", *ids)) for each in failing]
+    blocks += [doc.Paragraph(_naming(each)) for each in failing]
     asides = [f"{aside}." for aside in (alike, *others) if aside]
     blocks += [doc.Paragraph(doc.Span(aside, "quiet")) for aside in asides]
     if differing:
@@ -502,8 +500,7 @@ def _expectations(report: Report) -> doc.Section | None:
     if met is None:
         return None
     blocks: list[doc.Block] = [doc.Paragraph(f"{phrases.met(met)}.")]
-    unmet = (_naming(f"{said}.", met.passed, met.unmatched) for said in phrases.unmet(met))
-    blocks += [doc.Paragraph(said) for said in unmet]
+    blocks += [doc.Paragraph(_naming(said)) for said in phrases.unmet(met)]
     blocks += [_ids(ids) for ids in (met.passed, met.unmatched) if ids]
     return doc.Section("Expected failures", tuple(blocks), name="expectations")
 
@@ -530,20 +527,18 @@ def _unsupported_ids(report: Report) -> tuple[str, ...]:
     return tuple(result.id for result in report.results if result.verdict == "unsupported")
 
 
-def _naming(text: str, *named: tuple[str, ...]) -> tuple[doc.Span, ...]:
-    """Return a bad text in which the ids that it names stand out."""
+def _naming(*said: phrases.Naming) -> tuple[doc.Span, ...]:
+    """Return bad things that are said of vectors, as one sentence in which the ids stand out."""
     pieces: list[doc.Span] = []
-    for ids in filter(None, named):
-        said, shown = phrases.named(ids), ids[: phrases.IDS]
-        before, found, after = text.partition(f": {said}")
-        if found:
-            codes = shared_blocks.codes(shown, ", ")
-            pieces.append(doc.Span(f"{before}: ", "bad"))
-            pieces += [
-                doc.Span(piece, "bad") if isinstance(piece, str) else piece for piece in codes
-            ]
-            text = said.removeprefix(", ".join(shown)) + after
-    return (*pieces, doc.Span(text, "bad"))
+    before = ""
+    for text, ids in said:
+        pieces.append(doc.Span(f"{before}{text}: ", "bad"))
+        pieces += [
+            doc.Span(piece, "bad") if isinstance(piece, str) else piece
+            for piece in shared_blocks.codes(ids[: phrases.IDS], ", ")
+        ]
+        before = f"{phrases.more(ids)}; "
+    return (*pieces, doc.Span(f"{phrases.more(said[-1].ids)}.", "bad"))
 
 
 def _ids(ids: Sequence[str]) -> doc.Detail:

@@ -50,7 +50,7 @@ class _Renderer:
                 chunks += self._section(section)
         if document.conclusion:
             style = f"bold {_STYLES[document.tone]}"
-            chunks.append([_whole_line(document.conclusion, style)])
+            chunks.append([_whole_line(str(document.conclusion), style)])
         filled = [chunk for chunk in chunks if chunk]
         spaced = [part for chunk in filled for part in (*chunk, Line())]
         return Group(*spaced[:-1])

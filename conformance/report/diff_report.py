@@ -80,12 +80,12 @@ def _counted(which: str, counts: Mapping[str, int]) -> doc.Paragraph:
     return doc.Paragraph(f"{total} {which}: {words.tally(counts)}")
 
 
-def _conclusion(difference: Difference) -> str:
+def _conclusion(difference: Difference) -> doc.Conclusion:
     compared = f"{words.count(difference.compared, 'vector')} in both reports"
     if difference.worse:
-        return f"WORSE: {'; '.join(difference.worse)}; {compared}"
+        return doc.Conclusion("WORSE", f"{'; '.join(difference.worse)}; {compared}")
     better = difference.count("better")
     if better:
-        return f"BETTER: {words.count(better, 'vector')} got better; {compared}"
+        return doc.Conclusion("BETTER", f"{words.count(better, 'vector')} got better; {compared}")
     word = "NOTHING GOT WORSE" if difference.verdicts or difference.readings else "SAME"
-    return f"{word}: {compared}"
+    return doc.Conclusion(word, compared)

@@ -290,20 +290,35 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Conclusion:
+    """One sentence, `CONFORMS: ...` for example: a page shows its word alone, in large letters.
+
+    `more` belongs to the word, and stands behind it in the sentence.
+    """
+
+    word: str = ""
+    sentence: str = ""
+    more: str = ""
+
+    def __str__(self) -> str:
+        word = ", ".join(filter(None, (self.word, self.more)))
+        return ": ".join(filter(None, (word, self.sentence)))
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A whole report: what it is, what it is about, what it comes to, and its sections.
 
     `subject` is a kind of thing and its name, a backend for example. `alerts` are reasons to doubt
-    everything else. `conclusion` is one sentence, `CONFORMS: ...` for example; `tone` says whether
-    it is good or bad. `footer` says how the document was made. `menu` are other pages, which only a
-    page leads to.
+    everything else. `tone` says whether the `conclusion` is good or bad. `footer` says how the
+    document was made. `menu` are other pages, which only a page leads to.
     """
 
     title: str
     sections: tuple[Section | None, ...]
     subject: tuple[str, str] = ("", "")
     alerts: tuple[str, ...] = ()
-    conclusion: str = ""
+    conclusion: Conclusion | None = None
     tone: Tone = ""
     footer: Text = ""
     menu: Text = ()

@@ -114,15 +114,16 @@ def _saved(paths: Sequence[Path]) -> Iterator[doc.Block]:
         yield doc.Paragraph(f"saved in {path}; run it with conformance check BACKEND {path}")
 
 
-def _conclusion(report: FuzzReport) -> str:
+def _conclusion(report: FuzzReport) -> doc.Conclusion:
     cases = words.count(report.examples, "case")
     causes, clauses = len(report.findings), len(report.inconsistent)
     if report.ok:
-        return f"NOTHING FOUND in {cases}"
+        return doc.Conclusion(f"NOTHING FOUND in {cases}")
     if not causes and not clauses:
         if report.counts.total():
-            return f"NOTHING WAS COMPUTED: the backend supports none of {cases}"
-        return f"NOTHING WAS RUN of {cases}"
+            sentence = f"the backend supports none of {cases}"
+            return doc.Conclusion("NOTHING WAS COMPUTED", sentence)
+        return doc.Conclusion(f"NOTHING WAS RUN of {cases}")
     said = [words.count(causes, "cause")] if causes else []
     said += [f"{words.count(clauses, 'clause')} with inconsistent readings"] if clauses else []
-    return f"FOUND {' and '.join(said)} in {cases}"
+    return doc.Conclusion(f"FOUND {' and '.join(said)} in {cases}")

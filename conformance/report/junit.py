@@ -131,7 +131,7 @@ def _properties(suite: Element, report: Report) -> None:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    yield "verdict", phrases.verdict(report)
+    yield "verdict", str(phrases.verdict(report))
     yield "backend", report.backend
     yield "tier", report.tier
     if report.shard:

@@ -65,7 +65,7 @@ def _head(document: doc.Document) -> Iterator[str]:
     for alert in document.alerts:
         yield f"# ⚠️ {markdown(alert)}"
     if document.conclusion:
-        yield f"## {'✅' if document.tone == 'good' else '❌'} {markdown(document.conclusion)}"
+        yield f"## {'✅' if document.tone == 'good' else '❌'} {markdown(str(document.conclusion))}"
     else:
         yield f"# {markdown(document.title)}"
     noun, name = document.subject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from conformance.dtypes import FLOATS
 from conformance.judging.tally import explanations
@@ -22,6 +23,7 @@ from conformance.record.report import (
 )
 from conformance.record.words import how_called
 from conformance.report import values as words
+from conformance.report.document import Conclusion
 from conformance.text import cut, listed, without_unprintable
 from conformance.vector import BACKWARD, LARGE, forward_name, own_inputs
 
@@ -33,7 +35,7 @@ _REASONS, _REASON = 5, 100
 _PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
 
 
-def verdict(report: Report) -> str:
+def verdict(report: Report) -> Conclusion:
     """Return the sentence that says whether the backend conforms, with its denominators."""
     run, total = len(report.results), len(report.results) + report.not_run
     unsupported = report.counts["unsupported"]
@@ -41,14 +43,13 @@ def verdict(report: Report) -> str:
     if report.ok:
         failing = sum(report.counts[verdict] for verdict in report.failing)
         said = [
-            f"CONFORMS: {report.counts['conforms']:,} of {total:,} vectors conform",
+            f"{report.counts['conforms']:,} of {total:,} vectors conform",
             f"{words.count(failing, 'expected failure')}" if failing else "",
             words.count(extensions, "extension") if extensions else "",
             f"{unsupported:,} unsupported" if unsupported else "",
             f"{report.not_run:,} not run" if report.not_run else "",
         ]
-        return ", ".join(filter(None, said))
-    word = "DOES NOT CONFORM" if report.complete else "DOES NOT CONFORM, INCOMPLETE"
+        return Conclusion("CONFORMS", ", ".join(filter(None, said)))
     problems = [*report.problems]
     if wavering := unstable(report):
         problems.append(wavering.lower())
@@ -56,7 +57,8 @@ def verdict(report: Report) -> str:
         problems.append(words.count(extensions, "extension"))
     if unsupported and not (report.support and report.support.strict):
         problems.append(f"{unsupported:,} unsupported")
-    return f"{word}: {'; '.join(problems)}; {run:,} of {total:,} vectors run"
+    sentence = f"{'; '.join(problems)}; {run:,} of {total:,} vectors run"
+    return Conclusion("DOES NOT CONFORM", sentence, "" if report.complete else "INCOMPLETE")
 
 
 def left_out(report: Report) -> str:
@@ -232,33 +234,40 @@ def behaviours(undefined: UndefinedReport) -> str:
     return ", ".join(f"{behaviour} {n:,}" for behaviour, n in ordered)
 
 
-def repeats(repeated: Repeatability) -> tuple[str, str]:
+class Naming(NamedTuple):
+    """What is said of vectors, before their ids."""
+
+    text: str
+    ids: tuple[str, ...]
+
+
+def repeats(repeated: Repeatability) -> tuple[list[Naming], str]:
     """Say which second calls gave other bits, and (aside) that the others gave the same."""
     differing = len(repeated.differing)
     alike = repeated.sampled - differing
     aside = f"{words.count(alike, 'vector')} called again gave the same bits" if alike > 0 else ""
     if not differing:
-        return "", aside
+        return [], aside
     said = f"NOT REPEATABLE: {differing:,} of {words.count(repeated.sampled, 'vector')} called "
-    said += f"again gave other bits: {named(repeated.differing)}"
-    if repeated.failing:
-        said += f"; the second result is wrong: {named(repeated.failing)}"
-    if repeated.passing:
-        said += f"; the second result is right: {named(repeated.passing)}"
-    return said, aside
+    said += "again gave other bits"
+    parts = (
+        Naming(said, repeated.differing),
+        Naming("the second result is wrong", repeated.failing),
+        Naming("the second result is right", repeated.passing),
+    )
+    return [part for part in parts if part.ids], aside
 
 
-def variations(varied: Sequence[VariationReport]) -> tuple[list[str], list[str]]:
+def variations(varied: Sequence[VariationReport]) -> tuple[list[Naming], list[str]]:
     """Say in which variations of a call vectors fail, and (aside) what came of the others."""
-    said, aside = [], []
+    said: list[Naming] = []
+    aside: list[str] = []
     for each in varied:
         of = f"of {words.count(each.called, 'vector')} called"
         how = f"when called {how_called(each.variation)}"
         if each.failing:
-            said.append(
-                f"WRONG {how}, and right otherwise: {len(each.failing):,} {of} "
-                f"({each.variation}): {named(each.failing)}"
-            )
+            wrong = f"{len(each.failing):,} {of} ({each.variation})"
+            said.append(Naming(f"WRONG {how}, and right otherwise: {wrong}", each.failing))
         if each.refused:
             why = f": {cut(each.refusal, _REASON)}" if each.refusal else ""
             aside.append(f"{each.variation} was refused by {each.refused:,} {of}{why}")
@@ -291,16 +300,16 @@ def met(expectations: Expectations) -> str:
     return f"failed as {expectations.path} says: {met or 'none'}"
 
 
-def unmet(expectations: Expectations) -> list[str]:
+def unmet(expectations: Expectations) -> list[Naming]:
     """Say what an expected-failure file announces and did not happen."""
     said = []
     if expectations.passed:
         count = words.count(len(expectations.passed), "vector")
-        said.append(f"{count} passed unexpectedly: {named(expectations.passed)}")
+        said.append(Naming(f"{count} passed unexpectedly", expectations.passed))
     if expectations.unmatched:
         count = words.count(len(expectations.unmatched), "line")
         verb = "matches" if len(expectations.unmatched) == 1 else "match"
-        said.append(f"{count} that {verb} nothing: {named(expectations.unmatched)}")
+        said.append(Naming(f"{count} that {verb} nothing", expectations.unmatched))
     return said
 
 
@@ -352,8 +361,13 @@ def unsupported(report: Report, ids: Collection[str] | None = None) -> list[str]
 
 def named(ids: tuple[str, ...]) -> str:
     """Return the first few ids, and how many more there are."""
+    return ", ".join(ids[:IDS]) + more(ids)
+
+
+def more(ids: tuple[str, ...]) -> str:
+    """Say how many ids there are beside the first few; empty if there are no others."""
     rest = len(ids) - IDS
-    return ", ".join(ids[:IDS]) + (f" and {rest:,} more" if rest > 0 else "")
+    return f" and {rest:,} more" if rest > 0 else ""
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:

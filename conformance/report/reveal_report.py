@@ -285,7 +285,7 @@ def _refused(refused: Sequence[Refused]) -> doc.Section:
     return doc.Section("Not computed", (doc.listing(items),), name="refused")
 
 
-def _conclusion(averages: Sequence[RevealedAverage]) -> str:
+def _conclusion(averages: Sequence[RevealedAverage]) -> doc.Conclusion:
     predictions = [found.prediction for found in averages if found.prediction]
     models = sum(bool(found.properties) for found in averages)
     text = f"a model of {models:,} of {words.count(len(averages), 'average')}"
@@ -293,4 +293,4 @@ def _conclusion(averages: Sequence[RevealedAverage]) -> str:
         every = sum(prediction.averages for prediction in predictions)
         others = sum(prediction.other_averages for prediction in predictions)
         text += f"; {every - others:,} of {every:,} results predicted bit for bit"
-    return f"REVEALED: {text}"
+    return doc.Conclusion("REVEALED", text)

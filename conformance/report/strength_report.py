@@ -20,7 +20,9 @@ def describe(strength: Strength, *, every: bool = False) -> doc.Document:
     return doc.Document(
         footer=doc.FOOTER,
         title="Strength of vectors",
-        conclusion=f"{caught:,} of {faults:,} faults caught in every operator that may have them",
+        conclusion=doc.Conclusion(
+            f"{caught:,} of {faults:,} faults caught in every operator that may have them"
+        ),
         tone="good" if caught == faults else "warn",
         sections=(
             doc.Section("", (_counts(strength),), name="counts"),

@@ -110,7 +110,9 @@ def vector_page(failing: FailingVector, vector: Vector | None) -> doc.Document:
         title="Vector",
         subject=("vector", failing.id),
         menu=MENU,
-        conclusion=f"FAILED: by {failed:,} of {words.count(ran, 'release')} that ran it",
+        conclusion=doc.Conclusion(
+            "FAILED", f"by {failed:,} of {words.count(ran, 'release')} that ran it"
+        ),
         tone="bad",
         sections=(
             doc.Section("Who fails it", (_answers(failing),), "failed", "Who fails it"),

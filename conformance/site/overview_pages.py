@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from conformance.api.compare import Compared, Comparison
-from conformance.api.diff import Difference
+from conformance.api.diff import Difference, Setting
 from conformance.record.report import Report
 from conformance.report import check_report, comparison_report, diff_report, shared_blocks
 from conformance.report import document as doc
@@ -65,11 +65,11 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
 
 def _doubts(releases: Sequence[Release]) -> Iterator[str]:
     """Say what makes the numbers of some releases doubtful."""
-    values: dict[str, set[str]] = {}
+    values: dict[Setting, set[str]] = {}
     for release in releases:
-        for name, value in release.settings.items():
-            values.setdefault(name, set()).add(value)
-    differing = {name.partition(" of ")[0]: 0 for name, given in values.items() if len(given) > 1}
+        for setting, value in release.settings.items():
+            values.setdefault(setting, set()).add(value)
+    differing = {setting.what: 0 for setting, given in values.items() if len(given) > 1}
     if differing:
         what = listed([*differing])
         yield f"Reports differ in {what}: numbers compare only where these are the same."
@@ -174,7 +174,7 @@ def _since_the_one_before(engine: Engine, changes: Mapping[str, Difference]) -> 
     if engine.newest.name not in changes:
         return None
     difference = diff_report.describe(changes[engine.newest.name])
-    blocks: list[doc.Block] = [doc.Paragraph(doc.Span(difference.conclusion, difference.tone))]
+    blocks: list[doc.Block] = [doc.Paragraph(doc.Span(str(difference.conclusion), difference.tone))]
     for section in difference.filled():
         title = section.title or ("What makes this doubtful" if section.name == "caveats" else "")
         blocks += [doc.Detail(section.blocks, title)] if title else section.blocks

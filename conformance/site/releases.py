@@ -10,7 +10,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from conformance.api.compare import Compared
-from conformance.api.diff import settings_of
+from conformance.api.diff import VERSION, Setting, settings
 from conformance.errors import UsageError
 from conformance.record import jsonl
 from conformance.record.report import Report, Verdict
@@ -40,7 +40,7 @@ class Release:
     compared: Compared
     failing: tuple[Verdict, ...]
     failures: tuple[str, ...]
-    settings: Mapping[str, str]
+    settings: Mapping[Setting, str]
 
     @classmethod
     def read(cls, path: Path) -> Release:
@@ -59,9 +59,9 @@ class Release:
             failing=report.failing,
             failures=tuple(dict.fromkeys(_failures(report))),
             settings={
-                name: value
-                for name, value in settings_of(report).items()
-                if name != "backend" and not name.startswith("version of ")
+                setting: value
+                for setting, value in settings(report).items()
+                if setting.what not in {"backend", VERSION}
             },
         )
         return replace(release, compared=replace(release.compared, backend=release.name))

@@ -61,7 +61,7 @@ def test_a_backend_that_supports_nothing_is_not_ok(fuzz):
 def test_a_search_in_which_nothing_was_run_says_so():
     """It was stopped before the first case."""
     report = FuzzReport("numpy", 1, (), (), {}, 0, 0, 0, 0, Counter(), 0.1, "interrupted")
-    assert describe(report).conclusion == "NOTHING WAS RUN of 0 cases"
+    assert str(describe(report).conclusion) == "NOTHING WAS RUN of 0 cases"
 
 
 @pytest.mark.parametrize("name", ["cli.fuzz_command.save", "fuzz.saving._write"])

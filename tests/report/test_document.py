@@ -12,6 +12,7 @@ from conformance.report.document import (
     Cell,
     Code,
     Column,
+    Conclusion,
     Detail,
     Document,
     Entries,
@@ -56,7 +57,7 @@ def everything(text):
         Series((3, 2), lambda _: part, "vector", "group"),
     )
     section = Section(text, blocks, name="all", short=text, intro=text)
-    return Document(text, (section,), (text, text), (text,), f"BAD: {text}", "bad", text)
+    return Document(text, (section,), (text, text), (text,), Conclusion("BAD", text), "bad", text)
 
 
 def numbered(count):
@@ -107,13 +108,23 @@ def test_every_text_is_shown(form):
 def test_sections_stand_in_one_order_everywhere(form):
     """That of the document."""
     sections = (*titled("one"), *titled("two"), *titled("three"))
-    text = RENDERERS[form](Document("title", sections, conclusion="GOOD: all", tone="good"))
+    text = RENDERERS[form](
+        Document("title", sections, conclusion=Conclusion("GOOD", "all"), tone="good")
+    )
     assert text.index("in one") < text.index("in two") < text.index("in three")
+
+
+def test_what_belongs_to_the_word_of_a_conclusion_stands_in_the_sentence():
+    """A page shows the word alone, in large letters."""
+    conclusion = Conclusion("DOES NOT CONFORM", "1 error", "INCOMPLETE")
+    assert str(conclusion) == "DOES NOT CONFORM, INCOMPLETE: 1 error"
+    page = html.render(Document("title", titled("one"), conclusion=conclusion, tone="bad"))
+    assert "<strong>Does not conform</strong>" in page
 
 
 def test_the_conclusion_is_last_in_a_terminal_and_first_on_a_page():
     """Next to the prompt, or where reading begins."""
-    document = Document("title", titled("one"), conclusion="GOOD: all", tone="good")
+    document = Document("title", titled("one"), conclusion=Conclusion("GOOD", "all"), tone="good")
     assert in_terminal(document)[-1] == "GOOD: all"
     assert markdown.render(document).startswith("## ✅ GOOD: all\n")
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from conformance.record.report import Report
 from conformance.report import check_report
 from conformance.report import values as words
-from conformance.report.document import Document, plain, spans
+from conformance.report.document import Conclusion, Document, plain, spans
 from conformance.report.html.embedded import Embedded, embedded
 from conformance.report.html.json_data import shown
 
@@ -57,15 +57,15 @@ def render(
     Without data there is no script. `pages` are addresses of other pages by name: a text that is
     such a name, or whose link is one, leads there.
     """
-    word, _, sentence = document.conclusion.partition(": ")
+    conclusion = document.conclusion or Conclusion()
     style, script = _asset("page.css"), _script() if data else ""
     return (
         _environment()
         .get_template("page.html")
         .render(
             document=document,
-            word=word.partition(",")[0].capitalize(),
-            sentence=sentence,
+            word=conclusion.word.capitalize(),
+            sentence=conclusion.sentence,
             figures=figures or {},
             pages=pages or {},
             data=data,
