@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from conformance.backends.variations import VARIATIONS
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
@@ -18,6 +17,7 @@ from conformance.diagnosis.traits import traits
 from conformance.diagnosis.varied import VariedFinding
 from conformance.faults.catalogue import CATALOGUE
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up
+from conformance.record.words import how_called
 from conformance.text import listed
 from conformance.vector import Outputs, Vector
 
@@ -290,6 +290,4 @@ def _how_well(diagnosis: Diagnosis) -> str:
 
 
 def _wrong(calls: WrongCalls) -> str:
-    known = VARIATIONS.get(calls.variation)
-    how = calls.variation if known is None else known.words
-    return f"{how} ({calls.wrong:,} of {calls.called:,})"
+    return f"when called {how_called(calls.variation)} ({calls.wrong:,} of {calls.called:,})"
