@@ -15,10 +15,15 @@ from conformance.api.check import check
 from conformance.api.expected_failures import ExpectedFailures
 from conformance.api.expected_failures_update import _INTRODUCTION, updated, write_expected
 from conformance.errors import UsageError
-from conformance.record.report import FAILURES, VERDICTS, ClauseReport, Diagnosis
+from conformance.record.report import FAILURES, VERDICTS, ClauseReport, Diagnosis, Proof
 
 SAME = pool(auto_pad="same_upper")
-INTRODUCTION = f"{_INTRODUCTION.format('b')}\n\n"
+INTRODUCTION = _INTRODUCTION.format("b")
+CAUSED = "same-lower-as-upper"
+IDS = st.text("ab", min_size=1, max_size=3)
+LINES = st.tuples(
+    st.sampled_from(FAILURES), st.sampled_from(["", "?"]), st.text("ab*?", min_size=1, max_size=3)
+)
 
 
 def report(verdicts, details=None, **others):
@@ -39,190 +44,149 @@ def again(text, verdicts, *gone, **others):
 class TestNew:
     """A file where there was none."""
 
-    def test_failures_stand_under_the_kind_of_failure(self):
-        """Kinds and ids are sorted, the reason is what the report says."""
+    def test_failures_are_named_one_by_one_in_the_words_of_the_report(self):
         found = report(
-            {"z": "mismatch", "y": "error", "x": "conforms", "a": "mismatch"},
-            {"y": "ValueError: no", "a": "shape (1,) instead of (2,)"},
+            {"z": "mismatch", "x": "conforms", "y": "error", "u": "unsupported"},
+            {"z": "shape (1,) instead of (2,)", "y": "ValueError: no"},
         )
         assert updated(None, found).text == (
             f"{INTRODUCTION}"
-            "## AvgPool-1: mismatch\nmismatch a # found: shape (1,) instead of (2,)\n"
-            "mismatch z # found: odd\n\n"
-            "## AvgPool-1: raised ValueError\nerror y # found: ValueError: no\n"
+            "error y # found: ValueError: no\n"
+            "mismatch z # found: shape (1,) instead of (2,)\n"
         )
 
-    def test_a_likely_cause_is_the_heading(self):
-        """And the name of the fault is in the reason."""
-        cause = Diagnosis("so", ("same-lower-as-upper",), 1, 1, 1, vectors=("a",))
-        unknown = Diagnosis("?", (), 1, 0, 1, vectors=("b",))
-        found = report({"a": "mismatch", "b": "mismatch"}, diagnoses=(unknown, cause))
-        assert updated(None, found).text == (
-            f"{INTRODUCTION}"
-            "## AvgPool-1: mismatch\nmismatch b # found: odd\n\n"
-            "## Likely cause: same_lower treated as same_upper\n"
-            "mismatch a # found: same-lower-as-upper: odd\n"
-        )
-
-    def test_several_failures_of_a_cause_are_one_line(self):
-        """Those that the search did not look at are compared with it, too."""
-        cause = Diagnosis("so", ("same-lower-as-upper",), 1, 1, 1, vectors=("a",))
-        found = report({"a": "mismatch", "b": "mismatch", "c": "mismatch"}, diagnoses=(cause,))
-        update = updated(None, found, (), {"b": ["same-lower-as-upper"]})
+    def test_a_cause_is_one_line_for_all_failures_that_it_reproduces(self):
+        found = report(dict.fromkeys("abc", "mismatch"))
+        update = updated(None, found, (), {"a": [CAUSED], "b": [CAUSED]})
         assert update.text == (
-            f"{INTRODUCTION}"
-            "## AvgPool-1: mismatch\nmismatch c # found: odd\n\n"
-            "## Likely cause: same_lower treated as same_upper\n"
-            "cause same-lower-as-upper # found: 2 failures, a for one\n"
+            f"{INTRODUCTION}cause {CAUSED} # found: explains 2, a for one\n"
+            "mismatch c # found: odd\n"
         )
-        assert update.describe("f") == (
-            "wrote f: 1 new cause, 1 new id; 3 failures that it did not announce"
-        )
+        assert update.describe("f") == "wrote f: 2 lines added"
 
-    def test_a_pattern_stands_for_the_vectors_that_fail(self):
-        """One that also matches a vector that was not run is not written."""
-        failing = [f"P/float16/1x{n}/k2-same/x-{n}a" for n in range(1, 6)]
-        fine = [f"P/{dtype}/1x{n}/k2-valid/x-{n}b" for n in range(3) for dtype in ("float16", "f")]
-        verdicts = dict.fromkeys(failing, "mismatch") | dict.fromkeys(fine, "conforms")
-        (entry,) = ExpectedFailures.parse(updated(None, report(verdicts)).text).entries
-        assert (entry.pattern, entry.reason) == ("P/*same*", "found: 5 vectors, odd")
-        more = ["P/float32/1x1/k2-same/x-c"]
-        (entry,) = ExpectedFailures.parse(updated(None, report(verdicts), more).text).entries
-        assert entry.pattern == "P/float16/*same*"
-
-    def test_a_pattern_that_also_matches_a_few_that_pass_says_so(self):
-        """Where nearly all of an element type fails; one more that passes is too many."""
-        failing = [f"P/float16/1x{n}/k2/x-{n}a" for n in range(9)]
-        verdicts = dict.fromkeys(failing, "error") | {"P/float16/1x9/k2/y-b": "conforms"}
-        verdicts |= {f"P/float32/1x{n}/k2/x-{n}a": "conforms" for n in range(9)}
-        (entry,) = ExpectedFailures.parse(updated(None, report(verdicts)).text).entries
-        found = (entry.word, entry.pattern, entry.may_pass)
-        assert found == ("error", "P/float16/*", True)
+    def test_of_several_causes_the_one_that_reproduces_most_comes_first(self):
+        """A cause that reproduces nothing else is not named."""
+        causes = {"a": ["few"], "b": ["few", "most"], "c": ["most"], "d": ["most", "least"]}
+        text = updated(None, report(dict.fromkeys("abcd", "error")), (), causes).text
+        lines = text.removeprefix(INTRODUCTION).splitlines()
+        assert [line.split()[1] for line in lines] == ["most", "few"]
 
     def test_nothing_that_failed_is_a_file_without_lines(self):
-        """It says what it is, and that is what may be filled in."""
-        text = updated(None, report({"a": "conforms", "b": "unsupported"})).text
-        assert ExpectedFailures.parse(text).entries == ()
+        update = updated(None, report({"a": "conforms", "b": "unsupported"}))
+        assert (update.text, update.describe("f")) == (INTRODUCTION, "wrote f: no line")
 
     def test_a_long_reason_is_cut(self):
-        """A line stays a line that people read."""
         text = updated(None, report({"a": "error"}, {"a": f"E: {'x' * 500}"})).text
         assert max(map(len, text.splitlines())) < 200
 
-    @given(
-        st.dictionaries(st.text(min_size=1), st.sampled_from(VERDICTS)),
-        st.text(),
-    )
-    def test_what_is_written_can_be_read_and_expects_every_failure(self, verdicts, detail):
-        """Whatever the ids and the reasons look like."""
+    def test_an_id_that_a_line_cannot_hold_may_match_others_that_pass(self):
+        text = updated(None, report({"a b": "error", "a*b": "conforms"})).text
+        assert text == f"{INTRODUCTION}error? a?b # found: odd\n"
+
+    @given(st.dictionaries(st.text(min_size=1), st.sampled_from(VERDICTS)), st.text())
+    def test_a_run_with_what_is_written_is_ok_whatever_ids_and_reasons_look_like(
+        self, verdicts, detail
+    ):
         found = report(verdicts, dict.fromkeys(verdicts, detail))
-        expected = ExpectedFailures.parse(updated(None, found).text).applied(found, verdicts)
+        file = ExpectedFailures.parse(updated(None, found).text)
+        expected = file.applied(found, verdicts).expectations
         failing = Counter(each for each in verdicts.values() if each in FAILURES)
-        assert expected.expectations.met == failing
-        assert expected.expectations.unmatched == ()
+        assert (expected.met, expected.unmatched, expected.passed) == (failing, (), ())
 
 
 class TestAgain:
-    """A file that is there is kept as far as it is right."""
+    """A file that is there: what people wrote stays, what was found is renewed."""
 
     def test_nothing_changes_where_nothing_changed(self):
         """Not even what people wrote in their own way."""
-        text = "# ours\n\nmismatch  b*   # 12: known\n# and\nerror a # 13\n"
+        text = "# ours\n\nmismatch  b*   # 12: known\n# and\nerror a # 13\n\n\n"
         assert again(text, {"b1": "mismatch", "b2": "mismatch", "a": "error"}) == text
 
-    def test_a_line_that_was_written_here_goes_when_its_vector_conforms(self):
-        """The others stay, and so does a comment."""
+    def test_a_found_line_goes_when_its_vector_conforms(self):
         text = "# why\nmismatch a # found: 1\nmismatch b # 2\n"
         assert again(text, {"a": "conforms", "b": "mismatch"}) == "# why\nmismatch b # 2\n"
 
-    def test_a_heading_that_was_written_here_goes_with_the_last_of_its_lines(self):
-        """Comments of people stay."""
-        text = "# ours\n\n## why\n# us\nmismatch a # found: 1\n\n# more\nmismatch b # 2\n"
-        after = again(text, {"a": "conforms", "b": "mismatch"})
-        assert after == "# ours\n\n# us\n\n# more\nmismatch b # 2\n"
+    def test_a_found_line_is_renewed_in_its_place(self):
+        text = "mismatch a # found: 1\n# ours\nmismatch b # 2\n"
+        after = again(text, {"a": "mismatch", "b": "mismatch", "0": "error"})
+        assert after == ("mismatch a # found: odd\n# ours\nmismatch b # 2\nerror 0 # found: odd\n")
 
     @pytest.mark.parametrize(
-        ("line", "verdicts", "after"),
+        ("line", "verdicts", "new"),
         [
-            ("mismatch a # 1", {"a": "conforms"}, "# passes now: mismatch a # 1"),
-            ("error x # 1", {"a": "conforms"}, "# matches no vector: error x # 1"),
-            (
-                "mismatch a # 1",
-                {"a": "crashed"},
-                (
-                    "# fails otherwise now: mismatch a # 1\n\n"
-                    "## AvgPool-1: crashed\ncrashed a # found: odd"
-                ),
-            ),
-            ("mismatch a* # 1", {"a1": "conforms", "a2": "mismatch"}, "mismatch? a* # 1"),
-            (
-                "cause same-lower-as-upper # 1",
-                {"a": "conforms"},
-                "# explains nothing now: cause same-lower-as-upper # 1",
-            ),
+            ("mismatch a # 1", {"a": "conforms"}, ""),
+            ("error x # 1", {"a": "conforms"}, ""),
+            ("mismatch a* # 1", {"a1": "conforms", "a2": "mismatch"}, "mismatch a2 # found: odd\n"),
+            (f"cause {CAUSED} # 1", {"a": "conforms"}, ""),
         ],
     )
-    def test_a_line_of_people_is_never_deleted(self, line, verdicts, after):
-        """It becomes a comment, or allows what passes; a second time nothing changes."""
-        assert again(f"{line}\n", verdicts) == f"{after}\n"
-        assert again(f"{after}\n", verdicts) == f"{after}\n"
+    def test_a_line_of_people_that_is_not_true_any_more_becomes_a_comment(
+        self, line, verdicts, new
+    ):
+        """A second time nothing changes."""
+        after = f"# no longer true: {line}\n{new}"
+        assert again(f"{line}\n", verdicts) == after
+        assert again(after, verdicts) == after
 
-    def test_a_pattern_that_was_written_here_is_made_anew(self):
-        """Those that still fail are announced one by one."""
+    @pytest.mark.parametrize(
+        ("line", "verdicts", "new"),
+        [
+            ("error a # 1", {"a": "unsupported"}, ""),
+            ("mismatch a # 1", {"a": "crashed"}, "crashed a # found: odd\n"),
+            ("mismatch? a # 1", {"a": "conforms"}, ""),
+            (f"cause? {CAUSED} # 1", {"a": "conforms"}, ""),
+        ],
+    )
+    def test_a_line_of_people_stays_where_nothing_contradicts_it(self, line, verdicts, new):
+        assert again(f"{line}\n", verdicts) == f"{line}\n{new}"
+
+    def test_a_found_pattern_is_renewed_vector_by_vector(self):
         after = again("mismatch a* # found: 1\n", {"a1": "conforms", "a2": "mismatch"})
-        assert after == "## AvgPool-1: mismatch\nmismatch a2 # found: odd\n"
+        assert after == "mismatch a2 # found: odd\n"
 
-    def test_a_line_whose_vector_was_not_run_stays(self):
-        """It may still be right."""
-        assert again("error a # found: 1\n", {"c": "conforms"}, "a") == "error a # found: 1\n"
+    @pytest.mark.parametrize("line", ["error a # found: 1\n", f"cause {CAUSED} # found: 1\n"])
+    def test_a_found_line_stays_where_its_vectors_were_not_run(self, line):
+        assert again(line, {"c": "conforms"}, "a", not_run=1) == line
+
+    def test_a_cause_of_people_stands_for_what_it_reproduces(self):
+        text = f"cause {CAUSED} # 1\n"
+        found = report({"a": "mismatch"})
+        assert updated(ExpectedFailures.parse(text), found, (), {"a": [CAUSED]}).text == text
 
     def test_what_was_done_is_said(self):
-        """In numbers of lines."""
-        old = ExpectedFailures.parse("error a # 1\nerror b # found: 2\nerror c # 3\nerror d* # 4\n")
-        verdicts = {"a": "error", "b": "conforms", "c": "conforms", "d1": "error", "d2": "conforms"}
+        old = ExpectedFailures.parse("error a # 1\nerror b # found: 2\nerror c # 3\nerror d # 4\n")
+        verdicts = {"a": "error", "b": "conforms", "c": "conforms", "d": "error", "e": "error"}
         assert updated(old, report(verdicts)).describe("f") == (
-            "wrote f: 1 line kept, 1 line dropped, 1 line made a comment, 1 line given a ?; "
-            "0 failures that it did not announce"
+            "wrote f: 2 lines kept, 1 line removed, 1 line made a comment, 1 line added"
         )
 
-    def test_an_unsupported_vector_keeps_its_line(self):
-        """It says nothing about the failure."""
-        assert again("error a # 1\n", {"a": "unsupported"}) == "error a # 1\n"
-
-    def test_a_new_failure_joins_those_of_its_heading(self):
-        """Or a new one at the end."""
-        text = "## AvgPool-1: mismatch\nmismatch b # 1\n\n# last\nerror c # 2\n"
-        after = again(text, {"a": "mismatch", "b": "mismatch", "c": "error", "d": "timed-out"})
-        assert after == (
-            "## AvgPool-1: mismatch\nmismatch b # 1\nmismatch a # found: odd\n\n"
-            "# last\nerror c # 2\n\n## AvgPool-1: timed-out\ntimed-out d # found: odd\n"
-        )
-
-    def test_clauses_come_and_go_likewise(self):
-        """An inconsistent one gets a line, which goes when the clause is consistent."""
+    def test_a_clause_has_a_line_as_long_as_it_is_inconsistent(self):
         name = "overhang-divisor"
         found = report({"a": "conforms"})
         odd = ClauseReport(name, "inconsistent", counts={"one": 1_000, "other": 2})
         text = updated(None, replace(found, readings=(odd,))).text
         assert text == (
-            f"{INTRODUCTION}## Readings that no attribute separates\n"
+            f"{INTRODUCTION}"
             f"inconsistent {name} # found: vectors that need each reading: one 1,000, other 2\n"
         )
         assert again(text, {"a": "conforms"}, readings=(odd,)) == text
         fine = again(text, {"a": "conforms"}, readings=(ClauseReport(name, "followed"),))
-        assert fine == INTRODUCTION.rstrip("\n") + "\n"
+        assert fine == INTRODUCTION
 
     @given(
-        st.dictionaries(st.text("ab", min_size=1, max_size=3), st.sampled_from(VERDICTS)),
-        st.dictionaries(st.text("ab", min_size=1, max_size=3), st.sampled_from(VERDICTS)),
+        st.lists(LINES, unique_by=lambda line: (line[0], line[2])),
+        st.dictionaries(IDS, st.sampled_from(VERDICTS)),
+        st.dictionaries(IDS, st.sampled_from(VERDICTS)),
     )
-    def test_after_any_change_the_file_is_right_again(self, before, after):
-        """Every failure is announced, nothing else, and writing it once more changes nothing."""
+    def test_after_any_change_the_file_is_right_again(self, lines, before, after):
+        """A run with it is ok, what people wrote is in it, and a second time nothing changes."""
+        theirs = [f"{word}{may} {pattern} # {n}" for n, (word, may, pattern) in enumerate(lines)]
         found = report(after)
-        text = again(updated(None, report(before)).text, after)
-        old = ExpectedFailures.parse(text)
-        assert updated(old, found, after).text == text
-        expected = old.applied(found, after).expectations
+        text = again("".join(f"{line}\n" for line in theirs), before)
+        text = again(text, after)
+        assert all(line in text for line in theirs)
+        assert again(text, after) == text
+        expected = ExpectedFailures.parse(text).applied(found, after).expectations
         assert (expected.passed, expected.unmatched) == ((), ())
         assert sum(expected.met.values()) == sum(found.counts[each] for each in FAILURES)
 
@@ -252,6 +216,24 @@ class TestFile:
         """A folder that is not there."""
         with pytest.raises(UsageError, match="nowhere"):
             write_expected(tmp_path / "nowhere" / "f", report({"a": "error"}), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("proof", "word"),
+    [(Proof(40, 40), "cause"), (Proof(missing="too few"), "mismatch"), (None, "mismatch")],
+)
+def test_a_cause_has_a_line_where_fresh_cases_confirmed_it(proof, word, tmp_path):
+    vectors = [vector(ramp(1, 1, 6), pool(auto_pad="same_lower", kernel=[2], strides=[1]), id="odd")]
+
+    def wrong(operator, inputs, attributes):
+        return right(operator, inputs, {**attributes, "auto_pad": "same_upper"})
+
+    found = check(wrong, vectors, diagnose=False)
+    cause = Diagnosis("so", (CAUSED,), 1, 1, 1, proof=proof)
+    path = tmp_path / "expected"
+    write_expected(path, replace(found, diagnoses=(cause,)), ["odd"], vectors)
+    assert [entry.word for entry in ExpectedFailures.read(path).entries] == [word]
+    assert check(wrong, vectors, diagnose=False, expected_failures=path).ok
 
 
 def raising(operator, inputs, attributes):

@@ -268,7 +268,7 @@ class TestExpectedFailures:
         file = tmp_path / "expected.txt"
         first = check_here("upper", "--write-expected-failures", file, "--max-shown", 0)
         assert first.exit_code == 1
-        assert f"wrote {file}: 1 new id; 1 failure that it did not announce\n" in first.stdout
+        assert f"wrote {file}: 1 line added\n" in first.stdout
         known = check_here("upper", "--expected-failures", file)
         assert (known.exit_code, verdict(known)) == (
             0,
