@@ -223,7 +223,9 @@ class TestFile:
     [(Proof(40, 40), "cause"), (Proof(missing="too few"), "mismatch"), (None, "mismatch")],
 )
 def test_a_cause_has_a_line_where_fresh_cases_confirmed_it(proof, word, tmp_path):
-    vectors = [vector(ramp(1, 1, 6), pool(auto_pad="same_lower", kernel=[2], strides=[1]), id="odd")]
+    vectors = [
+        vector(ramp(1, 1, 6), pool(auto_pad="same_lower", kernel=[2], strides=[1]), id="odd")
+    ]
 
     def wrong(operator, inputs, attributes):
         return right(operator, inputs, {**attributes, "auto_pad": "same_upper"})

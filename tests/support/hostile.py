@@ -44,7 +44,7 @@ class Misbehaviour:
     survivable: bool
     hangs: bool
 
-    def __call__(self, operator, inputs, attributes):  # noqa: D102 - as every backend
+    def __call__(self, operator, inputs, attributes):
         given = inputs[0].flat[0]
         output = right(operator, inputs, attributes)
         return self.act(output, inputs, attributes) if given == TRIGGER else output
