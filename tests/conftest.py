@@ -1,7 +1,5 @@
 """What all tests share: which of them run, with how many examples, and on which operators."""
 
-from __future__ import annotations
-
 import os
 import signal
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Batches: vectors as columns and back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The benchmarks run: their cheap rows, and the page they are written to."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What runs where: `.ci/run` does what README says, then the tests of engines."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

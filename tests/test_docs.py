@@ -1,7 +1,5 @@
 """The documentation: what it shows runs, what it links to exists, what it lists is complete."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

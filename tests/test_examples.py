@@ -1,7 +1,5 @@
 """The workflows and the action: what they run is what the command line takes, and it works."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The example programs: they keep the protocol, conform, and stand what a harness might send."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

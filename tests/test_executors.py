@@ -1,7 +1,5 @@
 """Executors: the same vectors and the same report as one process, whoever dies."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

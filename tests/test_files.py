@@ -1,7 +1,5 @@
 """Files and folders in the making: what stays of them when something ends too early."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

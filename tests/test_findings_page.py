@@ -1,7 +1,5 @@
 """docs/findings.md: a finding names its kind and evidence, and its lines print what it says."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

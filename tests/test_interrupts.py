@@ -1,7 +1,5 @@
 """Interrupts: at any moment, one line and exit code 130."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

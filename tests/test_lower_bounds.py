@@ -1,7 +1,5 @@
 """The lower bounds of dependencies are what works: the lowest versions are installed and used."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

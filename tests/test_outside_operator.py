@@ -3,8 +3,6 @@
 tests/outside is such a package: one operator, of two outputs, and backends of it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

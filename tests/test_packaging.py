@@ -1,7 +1,5 @@
 """What is built from this folder: a wheel that has the vectors, a source archive that has all."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The public names are functions and classes, whatever was imported before."""
 
-from __future__ import annotations
-
 import pydoc
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The rooms of the package: each imports only from rooms below it, as docs/README.md lists them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

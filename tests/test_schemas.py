@@ -1,7 +1,5 @@
 """The JSON schemas in docs of the protocol and of vector files: what is written fits them."""
 
-from __future__ import annotations
-
 import json
 
 import h5py

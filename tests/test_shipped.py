@@ -1,7 +1,5 @@
 """The suite that the package ships: reproducible, small, fair to every sound backend."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

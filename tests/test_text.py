@@ -1,7 +1,5 @@
 """Texts from outside are made safe to show: short, on one line, and without control characters."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

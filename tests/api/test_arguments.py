@@ -1,7 +1,5 @@
 """What is run: files, operators, tiers, selections; what is refused; what is left of a stop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import check, pool, ramp, right, vector

@@ -1,7 +1,5 @@
 """The public check as a whole: what a run that says little, or is stopped late, comes to."""
 
-from __future__ import annotations
-
 import pytest
 from support.fakes import pool, ramp, right, vector
 

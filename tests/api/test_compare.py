@@ -1,7 +1,5 @@
 """Backends side by side: what a comparison holds of each."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

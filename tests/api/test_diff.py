@@ -1,7 +1,5 @@
 """Two reports compared."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Files of expected failures: what they may say, and what a run makes of them."""
 
-from __future__ import annotations
-
 import os
 from fnmatch import fnmatchcase
 

@@ -1,7 +1,5 @@
 """A file of expected failures made of a report: the next run passes, and changes are small."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

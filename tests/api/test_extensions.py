@@ -1,7 +1,5 @@
 """Accepting what a document excludes: a verdict of its own, and one that may be allowed."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 

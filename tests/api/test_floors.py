@@ -1,7 +1,5 @@
 """Floors under what is supported: a backend that lost support does not conform."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

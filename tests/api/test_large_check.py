@@ -1,7 +1,5 @@
 """Check of the tier large: what is run, left out and counted."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

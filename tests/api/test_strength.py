@@ -1,7 +1,5 @@
 """Strength: what a set of vectors catches, with the smallest vector, and what adds nothing."""
 
-from __future__ import annotations
-
 from support.fakes import pool, ramp, vector
 
 from conformance.api.strength import strength

@@ -1,7 +1,5 @@
 """The shipped suite bites: its tiers catch the faults of the catalogue."""
 
-from __future__ import annotations
-
 import pytest
 from support.effort import one_in
 

@@ -1,7 +1,5 @@
 """Options of built-in backends: `torch:device=cuda`."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fresh copies of a backend: each is called by one sequence alone, and none is left behind."""
 
-from __future__ import annotations
-
 import itertools
 import time
 
@@ -21,7 +19,7 @@ TWO = batch_of([vector(), vector(id="other")])
 class Counting(InProcess):
     """Adds how often it was called; `living` are those that were not closed."""
 
-    living: set[Counting] = set()  # noqa: RUF012 - a test looks at it
+    living: set["Counting"] = set()  # noqa: RUF012 - a test looks at it
 
     def __init__(self):
         calls = itertools.count()

@@ -1,7 +1,5 @@
 """Imports of the backends point one way: from the text that names one down to bytes and engines."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

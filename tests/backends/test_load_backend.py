@@ -1,7 +1,5 @@
 """How a backend is found from the text a user typed, and what is said when it is not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

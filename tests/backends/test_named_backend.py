@@ -1,7 +1,5 @@
 """What a text that names a backend is parsed to, and what follows from it."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance.backends import engine_version, parse_backend

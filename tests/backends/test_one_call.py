@@ -1,7 +1,5 @@
 """What this package fails at when it calls a backend is no verdict on the backend."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Warm workers: which task gets which, and when they end."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 

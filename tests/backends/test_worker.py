@@ -1,7 +1,5 @@
 """Our worker keeps the protocol when it is started by hand, and ends when nobody is there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Generation: the same arguments give the same files, whole or not at all."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance import UsageError, VectorFileError, generate, open_vectors

@@ -1,7 +1,5 @@
 """Cases of gradients: a gradient of the output's shape, whatever is done to a case."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

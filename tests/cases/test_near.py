@@ -1,7 +1,5 @@
 """Cases near a given one, and cases with one feature set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector

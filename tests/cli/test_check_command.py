@@ -1,7 +1,5 @@
 """The options of conformance check: how a backend is run, what counts, and what is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

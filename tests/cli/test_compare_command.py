@@ -1,7 +1,5 @@
 """`conformance compare`: its arguments, what it prints and writes, how it ends."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

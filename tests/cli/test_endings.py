@@ -1,7 +1,5 @@
 """How a command ends where the world is unkind: signals, streams that are gone, full disks."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`conformance fuzz`: what it prints, what it writes, and its exit codes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

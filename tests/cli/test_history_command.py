@@ -3,8 +3,6 @@
 The releases are of a package that a fake installer makes: one file, with the version in it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The tier large in commands: check runs it, verify recomputes it, others say where it is."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from unittest.mock import patch
 

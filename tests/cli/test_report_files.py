@@ -1,7 +1,5 @@
 """Saved reports on the command line: rendered again, compared and merged."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

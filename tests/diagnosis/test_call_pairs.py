@@ -1,7 +1,5 @@
 """Two calls: what they differ in, calls in between, and what of the first comes back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector

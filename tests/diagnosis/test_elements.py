@@ -1,7 +1,5 @@
 """Features of elements and cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector

@@ -1,7 +1,5 @@
 """Causes held against a live backend: what is true is confirmed, what fits by chance is refuted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.effort import one_in

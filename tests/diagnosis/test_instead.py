@@ -1,7 +1,5 @@
 """What stands in wrong elements in place of the right values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, vector

@@ -1,7 +1,5 @@
 """The live backend under experiment: fresh cases, and what it makes of them."""
 
-from __future__ import annotations
-
 from itertools import islice
 from time import sleep
 

@@ -1,7 +1,5 @@
 """Diagnosis: the planted cause is named first, and nothing is named that was not seen."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A report with likely causes: what they are looked for, and what is said of the rest."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where wrong elements lie, in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector

@@ -1,7 +1,5 @@
 """Rules are learned from what small backends with one stated fault each make of cases."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The calls of a run in their order: which failed, which came before, which are alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import check, pool, ramp, right, vector

@@ -1,7 +1,5 @@
 """Delta debugging: the smallest part that shows something, in few trials."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """A call of a backend as a line of Python: it makes the same arrays again."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

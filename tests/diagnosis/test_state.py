@@ -3,8 +3,6 @@
 Fakes are made anew for each fresh start, in this process; a few tests start workers.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import time

@@ -1,7 +1,5 @@
 """What is found out about state, in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector

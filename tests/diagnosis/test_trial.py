@@ -1,7 +1,5 @@
 """A supposed cause and its fresh cases: what confirms it and what refutes it."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.fakes import pool, ramp, vector
 from support.samples import sample

@@ -1,7 +1,5 @@
 """Rules about elements as hypotheses: what equal values may hide."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, vector

@@ -1,7 +1,5 @@
 """Folders of .npy files: what they say is what the checker does, and results come back."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """ONNX backend tests: their models are sound, and what runs them gives what they expect."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

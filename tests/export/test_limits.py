@@ -1,7 +1,5 @@
 """Limits admit exactly what the checker's bound does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

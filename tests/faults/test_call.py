@@ -1,7 +1,5 @@
 """Calls by role: the same for every document, and the way back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The catalogue: every fault is wrong, no two are alike, every reported behaviour has its place."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What faults of each kind return, worked out by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool, ramp

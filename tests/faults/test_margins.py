@@ -1,7 +1,5 @@
 """Faults that few vectors could catch are caught by five or more, of different shapes."""
 
-from __future__ import annotations
-
 import pytest
 from support.effort import one_in
 

@@ -1,7 +1,5 @@
 """Faults of an operator that no document of the suite has, with two outputs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

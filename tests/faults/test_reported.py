@@ -1,7 +1,5 @@
 """Faults return what public reports of the same behaviour print."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.fakes import ramp
 

@@ -1,7 +1,5 @@
 """Faults tried on cases of a stranger, whose numbers need not mean anything."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 

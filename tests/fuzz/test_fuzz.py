@@ -1,7 +1,5 @@
 """The search: what it finds of backends that crash, hang, are wrong in two ways, or right."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Of every fault, the case that is found is the smallest and plainest that can show it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which releases a bisection runs."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

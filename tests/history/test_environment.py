@@ -1,7 +1,5 @@
 """Environments: how they are made, and how a check in one ends."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where failures came and went."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from support.releases import history_of, release

@@ -1,7 +1,5 @@
 """What is installed for a history, and what its caller hears."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a history shows."""
 
-from __future__ import annotations
-
 import pytest
 from support.releases import history_of, release
 

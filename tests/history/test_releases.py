@@ -1,7 +1,5 @@
 """The order of versions, the newest of a package, and what a report says of a release."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance.errors import UsageError

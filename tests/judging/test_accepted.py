@@ -1,7 +1,5 @@
 """Answers to vectors judged alone, many at once: by the rules of a whole check."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.fakes import ramp, right, vector
 

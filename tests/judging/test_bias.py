@@ -1,7 +1,5 @@
 """Results that lie to one side: directed rounding is named, and nothing that is sound."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The order in which vectors are run, and a word where that takes long."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Operators with several outputs: each is compared, and those left out are counted."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Right answers in odd clothes conform, and a careless backend harms only itself."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

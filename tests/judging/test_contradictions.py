@@ -1,7 +1,5 @@
 """A gradient follows the readings of its forward operator: in windows, divisors and ties."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Failures named in two or three words."""
 
-from __future__ import annotations
-
 import pytest
 from support.arbitrary_reports import result
 

@@ -1,7 +1,5 @@
 """The verdict on a large output, which is compared block by block."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a run keeps of vectors: nothing that a file does not hold anyway."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Readings of several operators, each with clauses of its own and some in common."""
 
-from __future__ import annotations
-
 from collections import Counter
 from unittest.mock import patch
 

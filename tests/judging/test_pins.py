@@ -1,7 +1,5 @@
 """Pinned readings: what follows another one is a mismatch that says so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import check, following, only, pool, ramp, right, vector

@@ -1,7 +1,5 @@
 """Sets of combinations of readings, in the space of an operator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The report says which reading a backend follows, or that it follows none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A second call of some vectors: state between calls and answers that vary are found."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

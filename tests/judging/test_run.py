@@ -1,7 +1,5 @@
 """A run: which batches a backend has while others are read and judged."""
 
-from __future__ import annotations
-
 from time import sleep
 
 import pytest

@@ -1,7 +1,5 @@
 """The sound backends are right, each in its own way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.oracle import array

@@ -1,7 +1,5 @@
 """No sound gradient is a mismatch, whatever its arithmetic and its readings."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from support.drawn_gradients import gradient_cases

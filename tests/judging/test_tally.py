@@ -1,7 +1,5 @@
 """Parts of a run: shards, and stopping after some failures."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import pytest

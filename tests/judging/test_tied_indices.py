@@ -1,7 +1,5 @@
 """Indices of equal maxima: any cell of the window will do, and no other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

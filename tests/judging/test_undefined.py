@@ -1,7 +1,5 @@
 """What a backend does where nothing is defined conforms, and is recorded; accuracy is summed up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import altered, only, pool, ramp, ran, right, vector

@@ -1,7 +1,5 @@
 """Variations of a call: what is right in a plain call and wrong in another one is found."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Each wrong answer gets the verdict that names it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Votes: what vectors say of readings, and what may separate them."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 

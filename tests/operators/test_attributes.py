@@ -1,7 +1,5 @@
 """Each rule of the documents, broken alone, is named in the error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.oracle import oracle

@@ -1,7 +1,5 @@
 """Clauses are complete, consistent, and replace the steps they say."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """`evaluate` against the oracle, bit for bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import event, given

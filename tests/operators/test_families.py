@@ -1,7 +1,5 @@
 """Operators by name, by a glob over names, and by family."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance.errors import UsageError

@@ -1,7 +1,5 @@
 """Gradients: equal to a slow oracle, and to what calculus says of them, exactly."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

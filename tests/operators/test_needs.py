@@ -1,7 +1,5 @@
 """What a clause or a fault needs of an operator."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The node tests inside the onnx package, run against `evaluate`."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 

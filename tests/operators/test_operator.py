@@ -1,7 +1,5 @@
 """Operators as values: what they refuse to be, how one extends another, and two languages."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every answer that conforms, and no other: outcomes, their readings, what is undefined."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Packages that add operators: what they may extend, and the line that a broken one ends with."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Steps alone, and a pipeline as a value whose steps can be replaced."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A windowed operator in terms of any engine: explicit pads, divisors, whether rounding matters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Worked examples: what the documents print of the outputs, held against what is computed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Each clause touches the cases its rule names and no others: hand-made cases by reading."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

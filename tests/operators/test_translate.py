@@ -1,7 +1,5 @@
 """Attributes in common terms: what adapters hand to engines, and the plainest way to ask."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The geometry of one axis against counting by hand and by loops."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Commands that are run to their end."""
 
-from __future__ import annotations
-
 import signal
 import sys
 

@@ -1,7 +1,5 @@
 """Shared memory, and what the system says when memory runs out."""
 
-from __future__ import annotations
-
 import os
 import sys
 

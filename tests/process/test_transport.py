@@ -1,7 +1,5 @@
 """A process and its pipes: bytes pass both ways, and nothing is left when it ends."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import pytest

@@ -1,7 +1,5 @@
 """A program ends with the harness, however the harness ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

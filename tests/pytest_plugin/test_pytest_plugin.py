@@ -1,7 +1,5 @@
 """The plugin of pytest, and the decorator for test files: both run by a pytest inside."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What agrees in every report of a run, and which changes are contradictions."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Dataclasses as JSON."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """Reports as JSON lines: written, read, and refused where they are not sound."""
 
-from __future__ import annotations
-
 import io
 import json
 from copy import deepcopy

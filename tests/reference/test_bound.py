@@ -1,7 +1,5 @@
 """No sound way to sum ever leaves the bound, and the bound still catches wrong divisors."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Sums of what windows give to cells: both ways are right, and so is what the bound depends on."""
 
-from __future__ import annotations
-
 import importlib
 from fractions import Fraction
 

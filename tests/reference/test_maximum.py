@@ -1,7 +1,5 @@
 """The maximum over boxes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.drawn_params import FLOATS, INTEGERS

@@ -1,7 +1,5 @@
 """The correctly rounded mean, and that each of its three ways is used and right."""
 
-from __future__ import annotations
-
 import importlib
 from collections import Counter
 from fractions import Fraction

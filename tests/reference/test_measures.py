@@ -1,7 +1,5 @@
 """What a bound needs to know of each window, against exact fractions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

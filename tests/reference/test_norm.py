@@ -1,7 +1,5 @@
 """The correctly rounded norm, and that each of its two ways is used and right."""
 
-from __future__ import annotations
-
 import importlib
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The bound of norms: sound ways to compute one are within it, wrong ones are not."""
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Positions of maxima against plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

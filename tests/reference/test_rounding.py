@@ -1,7 +1,5 @@
 """Rounding once, at and beside every kind of tie, against exact fractions."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The report of a check, in a terminal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A comparison of backends: on a terminal, as Markdown, as a web page."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """One document on a terminal, as Markdown and as a page."""
 
-from __future__ import annotations
-
 import pytest
 from markdown_it import MarkdownIt
 from support.parsed_page import Page

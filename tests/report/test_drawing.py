@@ -1,7 +1,5 @@
 """Vectors drawn for people."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

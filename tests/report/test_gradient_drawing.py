@@ -1,7 +1,5 @@
 """What `show` says of a gradient: which windows gave what to a cell."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from rich.console import Console

@@ -1,7 +1,5 @@
 """Planes of cells as text."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

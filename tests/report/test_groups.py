@@ -1,7 +1,5 @@
 """Failures in groups."""
 
-from __future__ import annotations
-
 import pytest
 from support.arbitrary_reports import made
 from support.arbitrary_reports import result as plain_result

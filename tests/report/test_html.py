@@ -1,7 +1,5 @@
 """The report as a web page."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64decode, b64encode

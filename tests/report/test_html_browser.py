@@ -1,8 +1,6 @@
 """The report as a web page, in a browser."""
 
 # ruff: noqa: RUF001 - the page writes the signs of a book
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

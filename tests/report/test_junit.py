@@ -1,7 +1,5 @@
 """Reports as JUnit XML."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """Reports as Markdown."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pytest

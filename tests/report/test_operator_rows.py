@@ -1,7 +1,5 @@
 """Rows of tables over operators."""
 
-from __future__ import annotations
-
 from conformance.operators import OPERATORS
 from conformance.report.operator_rows import OperatorRow, operator_rows
 from conformance.vector import BACKWARD

@@ -1,7 +1,5 @@
 """Reports, drawings and scripts of an operator with two outputs."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Scripts that show a failure again."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 

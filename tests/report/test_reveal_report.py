@@ -1,7 +1,5 @@
 """What a report says of the arithmetic of a backend."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

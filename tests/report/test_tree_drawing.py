@@ -1,7 +1,5 @@
 """Trees of additions drawn in characters."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance.report.tree_drawing import draw_tree

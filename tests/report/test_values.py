@@ -1,7 +1,5 @@
 """Numbers and readings as short text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The order and the arithmetic of averages, revealed of planted ones."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

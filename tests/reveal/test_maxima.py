@@ -1,7 +1,5 @@
 """Which of equal maxima wins, and what a NaN does."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A model held against what a backend returns for vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support import sound

@@ -1,7 +1,5 @@
 """Trees of additions: their one form, their sizes and back, the rules that make them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

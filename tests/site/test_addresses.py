@@ -1,7 +1,5 @@
 """Names of files and addresses of pages, whatever the names of engines and vectors."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Badges: what they say, as a picture and for services."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 

@@ -1,7 +1,5 @@
 """A site as a whole: its pages, its links, and what strangers write into reports."""
 
-from __future__ import annotations
-
 import signal
 from contextlib import nullcontext
 from dataclasses import replace

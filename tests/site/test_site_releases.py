@@ -1,7 +1,5 @@
 """Saved reports sorted by engine and release."""
 
-from __future__ import annotations
-
 import pytest
 from support.arbitrary_reports import made, result
 

@@ -1,7 +1,5 @@
 """Vectors of small cases, and what they accept: shared by the tests of outcomes."""
 
-from __future__ import annotations
-
 from support.oracle import array
 
 from conformance.operators import vector_of

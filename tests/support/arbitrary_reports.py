@@ -1,7 +1,5 @@
 """Hypothesis strategies of reports that need no meaning, small real reports, and comparison."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from operator import attrgetter

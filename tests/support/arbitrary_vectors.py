@@ -1,7 +1,5 @@
 """Hypothesis strategies of vectors that need no meaning, and their comparison bit by bit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

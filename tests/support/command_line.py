@@ -1,7 +1,5 @@
 """Commands run in this process or as a program, and a file of backends for them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

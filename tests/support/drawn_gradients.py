@@ -1,7 +1,5 @@
 """Cases of gradients: those of forward operators, with a gradient of their output."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import assume

@@ -1,7 +1,5 @@
 """Cases that are hard to compute: values chosen to round, cancel, overflow and underflow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How much the tests of a run try: examples of a property, parameters of a test."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 

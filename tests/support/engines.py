@@ -1,7 +1,5 @@
 """What the tests of engine adapters share: one attempt at a random case, against the oracle."""
 
-from __future__ import annotations
-
 from hypothesis import assume, given
 from support.effort import examples
 from support.oracle import WholeCaseUndefined, oracle

@@ -1,7 +1,5 @@
 """Vectors to export, and what an exported folder says, read without the package."""
 
-from __future__ import annotations
-
 import json
 
 import ml_dtypes

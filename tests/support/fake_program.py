@@ -6,8 +6,6 @@ It averages each plane of its input. A fault of an answer shows where the first 
 `always` everywhere. Plain Python, so that it starts quickly.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

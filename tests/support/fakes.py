@@ -1,7 +1,5 @@
 """Small vectors and small backends: the reference, and the reference with one thing changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A few hundred varied vectors to try faults on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Backends that are wrong somewhere, for workers to load: `path/to/fuzzed.py:name`."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

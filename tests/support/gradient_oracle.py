@@ -4,8 +4,6 @@ The windows are those of the slow oracle of the forward operators; nothing is sh
 package. Norms are computed to 120 decimal digits.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

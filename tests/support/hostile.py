@@ -5,8 +5,6 @@ import this module, so it imports little.
 """
 
 # ruff: noqa: T201, N818 - backends print, and their exceptions have the names they have
-from __future__ import annotations
-
 import ctypes
 import os
 import random
@@ -25,7 +23,7 @@ from conformance.backends.engines.numpy_backend import backend as right
 from conformance.errors import Unsupported
 
 TRIGGER = 13.0
-GALLERY: dict[str, Misbehaviour] = {}
+GALLERY: dict[str, "Misbehaviour"] = {}
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ A vote is `(operator, set of combinations, separators)`: each combination maps t
 touch the vector to readings, given as numbers; separators map attributes to values.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 

@@ -1,7 +1,5 @@
 """What a backend that is called here makes of a recipe of a large case."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from conformance.backends.answer import answer_returned, native_view

@@ -1,7 +1,5 @@
 """Operators of documents that nobody wrote, each unlike the others in what it has and lacks."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Small backends that are right in a plain call and wrong in another, and odd sound ones."""
 
-from __future__ import annotations
-
 import threading
 import time
 

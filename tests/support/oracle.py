@@ -4,8 +4,6 @@ It shares no code with the package, so that a mistake there cannot hide here. nu
 only carry values in and out. The clauses and readings are those of the project's list of rulings.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

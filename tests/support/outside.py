@@ -1,7 +1,5 @@
 """The package of tests/outside, as if it were installed: it adds the operator MinimumPool-1."""
 
-from __future__ import annotations
-
 import os
 from contextlib import contextmanager
 

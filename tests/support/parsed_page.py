@@ -1,7 +1,5 @@
 """A web page taken apart, for tests of reports."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """Where the project and its tests lie."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]

@@ -1,7 +1,5 @@
 """Sums of every shape to plant in a backend, written as plain loops; see `sound` for more."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Processes by number: whether they run, and waiting for their end."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

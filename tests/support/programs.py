@@ -1,7 +1,5 @@
 """The commands of tests/fake_program.py, and vectors on which its faults show."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vectors at which the backends of `hostile` misbehave or do not, and verdicts by a Runner."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.fakes import ramp, vector
 from support.hostile import TRIGGER

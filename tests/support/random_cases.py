@@ -1,7 +1,5 @@
 """Random valid cases, and comparison with the oracle: shared by the tests of backends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

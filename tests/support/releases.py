@@ -1,7 +1,5 @@
 """Made-up releases of an engine: vectors of one-letter ids, with their verdicts."""
 
-from __future__ import annotations
-
 from conformance.history import History, Release
 from conformance.history.releases import Group
 

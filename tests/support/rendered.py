@@ -1,7 +1,5 @@
 """What renderers make of documents, for tests of what is described."""
 
-from __future__ import annotations
-
 from rich.console import Console
 
 from conformance.report import check_report, console, html, markdown

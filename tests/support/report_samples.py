@@ -1,7 +1,5 @@
 """A few hand-made cases, and a vector file of them: shared by the tests of reports and commands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

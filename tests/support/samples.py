@@ -1,7 +1,5 @@
 """What backends with a stated fault make of cases, as samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

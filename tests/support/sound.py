@@ -6,8 +6,6 @@ Windows and validation are the oracle's; arithmetic rounds after every operation
 that type would, because numpy and ml_dtypes do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
@@ -39,7 +37,7 @@ class Geometry:
     empty: Array
 
     @staticmethod
-    def of(planned: Plan) -> Geometry:
+    def of(planned: Plan) -> "Geometry":
         """Turn the windows of a plan into arrays."""
         cells, inside, divisors = [], [], []
         for axis, windows in enumerate(planned.axes):

@@ -5,8 +5,6 @@ computes the derivative of a norm, which of equal maxima it chooses. Windows and
 oracle's; arithmetic rounds after every operation.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence

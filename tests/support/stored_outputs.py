@@ -1,7 +1,5 @@
 """Results of a backend in both layouts, written as docs/results.md says."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import h5py

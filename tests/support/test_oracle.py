@@ -1,7 +1,5 @@
 """The oracle against values worked out by hand; the arithmetic stands beside each."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

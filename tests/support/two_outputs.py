@@ -1,7 +1,5 @@
 """Vectors of MinimumPool-1, the operator in tests/outside, and backends of its two outputs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 What is read from where a number has wrapped below zero is 0, in place of a crash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any

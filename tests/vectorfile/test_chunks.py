@@ -1,7 +1,5 @@
 """Chunks that are not where a stranger's file says, and files that change while they are open."""
 
-from __future__ import annotations
-
 import os
 
 import h5py

@@ -1,7 +1,5 @@
 """Vector files made before a reading or a disputed clause was added are read and judged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Vector files written and read back: contents, batches, digest and atomic writing."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

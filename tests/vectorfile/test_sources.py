@@ -1,7 +1,5 @@
 """Which vectors of a source are run, and in which parts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import vector

@@ -1,7 +1,5 @@
 """Files from strangers: damaged, crafted or of another kind, each refused with one clear line."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The readers in examples/ and docs/format.md: other people's programs read our files."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Files of an operator with two outputs: what is stored, read back, verified and refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import h5py

@@ -1,7 +1,5 @@
 """Every expected value computed again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Adapters know operators by roles and reductions: one of another name is computed as well."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.made_up import registered

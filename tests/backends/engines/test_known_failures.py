@@ -3,8 +3,6 @@
 A release that mends a defect makes its line fail, and one that brings a new one fails here too.
 """
 
-from __future__ import annotations
-
 import pytest
 from support.paths import TESTS
 

@@ -1,7 +1,5 @@
 """The MNN backend: what its padding modes express, and what they do not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.oracle import oracle

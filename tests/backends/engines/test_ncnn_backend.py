@@ -1,7 +1,5 @@
 """The ncnn backend against the oracle, and what it does not support or must not try."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.engines import assert_equals_oracle, counts_pads

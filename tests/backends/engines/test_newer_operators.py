@@ -1,7 +1,5 @@
 """Dilations, indices, norms and whole planes: what engines compute of them, and what they leave."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.fakes import pool

@@ -1,7 +1,5 @@
 """The numpy backend against the oracle."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """The OpenVINO backend against the oracle, and what it does not support."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

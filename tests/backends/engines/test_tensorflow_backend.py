@@ -1,7 +1,5 @@
 """The TensorFlow backend against the oracle, and what it does not support."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.engines import assert_equals_oracle

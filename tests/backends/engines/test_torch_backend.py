@@ -1,7 +1,5 @@
 """The torch backend against the oracle, where torch can say what the case says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

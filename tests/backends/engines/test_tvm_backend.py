@@ -1,7 +1,5 @@
 """The TVM backend: a few cases, each of which it compiles, and what it does not support."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.oracle import oracle

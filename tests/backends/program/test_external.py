@@ -1,7 +1,5 @@
 """A program as a backend: called directly, and run by the checker with every fault of a gallery."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """Many workers, their limits, and their end: nothing is left behind, whatever happens."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

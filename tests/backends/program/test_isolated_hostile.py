@@ -1,7 +1,5 @@
 """Whatever a backend does is the verdict of one vector: the next gets its own, in peace."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

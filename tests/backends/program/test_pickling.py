@@ -1,8 +1,6 @@
 """A callable reaches a worker: by its name where a worker could import it, and else by value."""
 
 # ruff: noqa: PLC0415 - functions that are sent import what they need where they run
-from __future__ import annotations
-
 import importlib.util
 import pickle
 import sys

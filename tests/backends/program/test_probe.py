@@ -1,7 +1,5 @@
 """The look at a program's manners: every rule is found broken where it is, and only there."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """A program with a fault gets a verdict that names the fault, and is gone."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Messages say the same on both sides, and a stranger's are checked before they are believed."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names of what belongs to a vector."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Stored results: what is found, and what is refused with one clear line."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Verdicts on stored results: those of the backend itself, and none that a file could forge."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import reduce
 

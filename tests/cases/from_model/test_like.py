@@ -1,7 +1,5 @@
 """Vectors like a model: which cases a layer becomes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Pooling nodes of ONNX models."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Pooling layers of OpenVINO's XML, and what is refused of a stranger's file."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """A recipe of a large case: what it makes, and when it is one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tier large: what it holds, and that it catches numbers that are too narrow."""
 
-from __future__ import annotations
-
 import re
 from math import prod
 

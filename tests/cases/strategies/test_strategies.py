@@ -1,7 +1,5 @@
 """The public strategies: what they draw is valid, reaches far, and shrinks to the plainest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings

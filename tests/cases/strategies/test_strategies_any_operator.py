@@ -1,7 +1,5 @@
 """Strategies draw cases of operators that nobody has thought of: from roles and traits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

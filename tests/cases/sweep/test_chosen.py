@@ -1,7 +1,5 @@
 """The cases chosen for the smoke tier: small, there, and of that tier."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance.cases.sweep import chosen, of_no_array

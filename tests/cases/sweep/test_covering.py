@@ -1,7 +1,5 @@
 """Covering arrays against full enumeration of small models."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every kind of number is in the vectors of every operator, in every element type that holds it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

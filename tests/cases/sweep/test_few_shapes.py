@@ -1,7 +1,5 @@
 """Few shapes with many values."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

@@ -1,7 +1,5 @@
 """The numbers found for levels satisfy the levels."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

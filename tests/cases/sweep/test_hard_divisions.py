@@ -1,7 +1,5 @@
 """Pairs of sizes at which divisions that are not exact go wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

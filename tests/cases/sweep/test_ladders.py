@@ -1,7 +1,5 @@
 """Every dimension of every operator is large in turn, and alone."""
 
-from __future__ import annotations
-
 from functools import cache
 from math import prod
 

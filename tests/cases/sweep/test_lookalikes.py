@@ -1,7 +1,5 @@
 """Pairs of cases that a careless key takes for one, in both orders."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 

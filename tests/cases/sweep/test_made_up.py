@@ -1,7 +1,5 @@
 """Cases follow from roles and traits: those of operators that nobody has thought of."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

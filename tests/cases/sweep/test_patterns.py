@@ -1,7 +1,5 @@
 """Data patterns hold what their names promise, the same on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

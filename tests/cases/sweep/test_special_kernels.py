@@ -1,7 +1,5 @@
 """Numbers that kernels specialise on occur on every rank, with everything else."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The sweep reaches every kind of number that makes bugs visible."""
 
-from __future__ import annotations
-
 from functools import cache
 from math import prod
 

@@ -1,7 +1,5 @@
 """What an operator and its gradient may read differently shows in the smoke tier of both."""
 
-from __future__ import annotations
-
 import pytest
 
 from conformance import open_vectors

@@ -1,7 +1,5 @@
 """Slips: what a right backend would answer to another call is named without any catalogue."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.effort import one_in

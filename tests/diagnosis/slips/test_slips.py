@@ -1,7 +1,5 @@
 """Each production of the grammar of slips, on calls small enough to compute by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
