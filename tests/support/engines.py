@@ -1,9 +1,25 @@
-"""What the tests of engine adapters share: one attempt at a random case, against the oracle."""
+"""What the tests of engine adapters share: the packages they need, and the oracle as a judge."""
 
+import pytest
 from hypothesis import assume, given
 from support.effort import examples
 from support.oracle import WholeCaseUndefined, oracle
 from support.random_cases import cases, worst_share
+
+PACKAGES = {"numpy": (), "onnxruntime": ("onnxruntime", "onnx"), "onnx-reference": ("onnx",)}
+"""What an engine needs, where that is not the package of its name."""
+
+
+def marks_of(engine):
+    """Return the marks of a test that needs an engine."""
+    packages = PACKAGES.get(engine, (engine,))
+    return [pytest.mark.needs_engine(*packages)] if packages else []
+
+
+def of_engines(*names):
+    """Run a test for each engine, where it is installed."""
+    each = [pytest.param(name, marks=marks_of(name)) for name in names]
+    return pytest.mark.parametrize("engine", each)
 
 
 def assert_equals_oracle(backend, operator, *, readings, known=None, factor=0.2, **how):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.engines import of_engines
 from support.made_up import registered
 
 from conformance.backends import load_backend
@@ -17,8 +18,18 @@ from conformance.operators import (
     sliding,
 )
 
-PACKAGES = {"numpy": (), "onnxruntime": ("onnxruntime", "onnx"), "onnx-reference": ("onnx",)}
-SLIDING = (*PACKAGES, "torch", "openvino", "jax", "paddle", "ncnn", "tinygrad", "tvm")
+SLIDING = (
+    "numpy",
+    "onnxruntime",
+    "onnx-reference",
+    "torch",
+    "openvino",
+    "jax",
+    "paddle",
+    "ncnn",
+    "tinygrad",
+    "tvm",
+)
 ADAPTIVE = ("numpy", "torch", "openvino", "paddle", "ncnn", "tensorflow")
 ROW = np.array([[[1, 3, 5, 4, 2]]], np.float32)
 
@@ -64,14 +75,6 @@ CASES = [
 ]
 
 
-def engines(names):
-    """Return engines as parameters, each marked as what it needs."""
-    for name in names:
-        packages = PACKAGES.get(name, (name,))
-        marks = [pytest.mark.needs_engine(*packages)] if packages else []
-        yield pytest.param(name, marks=marks)
-
-
 @pytest.fixture(autouse=True)
 def known():
     """Let the operators be among those that there are."""
@@ -84,14 +87,14 @@ def known():
     CASES,
     ids=lambda value: getattr(value, "name", str(value)),
 )
-@pytest.mark.parametrize("engine", [*engines(SLIDING)])
+@of_engines(*SLIDING)
 def test_windows_are_those_of_the_roles(engine, operator, attributes, expected):
     """Whatever the document calls its attributes and spells their values."""
     got = load_backend(engine)(operator.name, [ROW], attributes)
     np.testing.assert_allclose(got, [[expected]], rtol=1e-6)
 
 
-@pytest.mark.parametrize("engine", [*engines(ADAPTIVE)])
+@of_engines(*ADAPTIVE)
 def test_the_maximum_of_blocks(engine):
     """Engines that have adaptive pooling have both reductions."""
     data = np.arange(15, dtype=np.float32).reshape(1, 1, 3, 5)
@@ -108,7 +111,7 @@ def test_the_maximum_of_all_is_global_pooling():
         backend(ADAPTIVE_MAXIMUM.name, [ROW, np.array([2])], {})
 
 
-@pytest.mark.parametrize("engine", [*engines(name for name in SLIDING if name != "numpy")])
+@of_engines(*SLIDING[1:])
 def test_a_first_output_that_an_engine_has_not_got_is_unsupported(engine):
     """An engine that pools returns elements of the type of the data."""
     with pytest.raises(Unsupported, match="Position-5"):

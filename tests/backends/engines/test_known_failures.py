@@ -4,6 +4,7 @@ A release that mends a defect makes its line fail, and one that brings a new one
 """
 
 import pytest
+from support.engines import marks_of
 from support.paths import TESTS
 
 from conformance.api.check import check
@@ -14,7 +15,6 @@ EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
 NEWER = "-newer"
 """What a file is called that is of the operators with few levels, and of the smoke tier."""
 TIERS = {"openvino": "smoke"}  # it compiles each vector: the standard tier takes five minutes
-PACKAGES = {"onnxruntime": ("onnxruntime", "onnx")}  # its adapter needs both
 QUICK = {"onnxruntime-newer"}
 
 
@@ -22,7 +22,7 @@ def engines():
     """Return the files, each marked as one that needs its engine."""
     for path in EXPECTED:
         name = path.stem.removesuffix(NEWER)
-        marks = [pytest.mark.needs_engine(*PACKAGES.get(name, (name,)))]
+        marks = marks_of(name)
         if path.stem.endswith(NEWER) and path.stem not in QUICK:
             marks.append(pytest.mark.slow("one engine stands for it, and this takes seconds"))
         yield pytest.param(path, id=path.stem, marks=marks)

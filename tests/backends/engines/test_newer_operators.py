@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from support.engines import of_engines
 from support.fakes import pool
 
 from conformance.backends import load_backend
 from conformance.errors import Unsupported
 
-PACKAGES = {"onnxruntime": ("onnxruntime", "onnx"), "onnx-reference": ("onnx",)}
 ONNX = ("onnxruntime", "onnx-reference")
 ROWS = np.array([[[1, 3, 5, 4, 2], [2, 4, 5, 3, 1]]], np.float32)
 ROW = ROWS[:, :1]
@@ -17,17 +17,6 @@ MAXIMA = [[5, 4, 5], [5, 4, 5]]
 OF_PLANES = [[2, 3, 2], [2, 1, 2]]
 OF_ALL = [[2, 3, 2], [7, 6, 7]]
 COLUMNS = {"kernel_shape": [2, 2], "strides": [1, 2], "storage_order": 1}
-
-
-def of_engines(*names):
-    """Return engines as parameters, each marked as what it needs."""
-    return pytest.mark.parametrize(
-        "engine",
-        [
-            pytest.param(name, marks=pytest.mark.needs_engine(*PACKAGES.get(name, (name,))))
-            for name in names
-        ],
-    )
 
 
 def computed(engine, operator, inputs, attributes):

@@ -10,7 +10,6 @@ from support.oracle import FORMATS, WholeCaseUndefined, array, oracle
 from support.random_cases import (
     INVALID,
     OPERATORS,
-    assert_equals,
     cases,
     noise,
     pooling,
@@ -67,15 +66,6 @@ def test_is_within_rounding_on_noise(case):
     assert worst_share(got, result, case[1][0].ndim - 2) <= 1
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
-def test_maximum_of_integers(dtype):
-    """Over two axes torch takes the maximum of integers."""
-    data = array([[[[1, 5], [3, 2]]]], dtype)
-    assert_equals(
-        backend("MaxPool-1", [data], pooling([2, 2])), oracle("MaxPool-1", [data], pooling([2, 2]))
-    )
-
-
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_input_memory_is_shared(dtype):
     """A pooling of one cell per window reads the array in place, and the array stays as it is."""
@@ -111,29 +101,6 @@ def test_invalid_attributes_raise(name, axes):
     assert isinstance(caught.value, Unsupported) == (name in NOT_TOLD)
 
 
-@pytest.mark.parametrize("given", [{"kernel": [2]}, {"strides": [1]}], ids=str)
-def test_one_number_is_not_taken_for_every_axis(given):
-    """As torch would: it is a list that is too short."""
-    with pytest.raises(Unsupported, match="every axis"):
-        backend("MaxPool-1", [np.ones((1, 1, 4, 4), np.float32)], pooling([2, 2]) | given)
-
-
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        (pooling([2], pads_end=[1]), "both ends alike"),
-        (pooling([3], pads_begin=[2], pads_end=[2]), "at most half of"),
-        (pooling([2], auto_pad="same_upper"), r"pads \[0\] and \[1\]"),
-        (pooling([2], auto_pad="same_lower"), r"pads \[1\] and \[0\]"),
-    ],
-    ids=str,
-)
-def test_what_torch_cannot_say(given, reason):
-    """One call of torch cannot express it: unsupported, with the reason."""
-    with pytest.raises(Unsupported, match=reason):
-        backend("MaxPool-1", [ROW], given)
-
-
 @pytest.mark.parametrize("error", [RuntimeError, NotImplementedError])
 def test_a_type_that_torch_does_not_implement_is_unsupported(monkeypatch, error):
     """Whichever of the two exceptions a release raises."""
@@ -144,29 +111,6 @@ def test_a_type_that_torch_does_not_implement_is_unsupported(monkeypatch, error)
     monkeypatch.setitem(torch_backend._SLIDING, "average", (refuse,) * 3)
     with pytest.raises(NotImplementedError, match="not implemented for"):
         backend("AvgPool-1", [ROW], pooling([2], exclude_pad=True))
-
-
-def test_unsupported_operators():
-    """Unknown operators, and numbers of axes that torch has no functions for."""
-    with pytest.raises(Unsupported):
-        backend("SumPool-1", [ROW], {})
-    for axes in (0, 4):
-        with pytest.raises(Unsupported, match=f"{axes} spatial axes"):
-            backend("nGraph-AvgPool", [np.ones((1, 1) + (1,) * axes)], {"window_shape": [1] * axes})
-
-
-def test_even_same_padding_is_supported():
-    """same_* with an even total is symmetric padding; rounding_type does not change it."""
-    # d = 4, k = 3, s = 1: o = 4, T = 3 + 3 - 4 = 2
-    for rounding in ("floor", "ceil"):
-        given = pooling([3], auto_pad="same_lower", rounding_type=rounding)
-        assert backend("MaxPool-1", [ROW], given).tolist() == [[[3, 5, 5, 5]]]
-
-
-def test_valid_ignores_the_pads():
-    """Auto_pad=valid pads nothing and rounds up where asked to."""
-    given = pooling([3], [2], auto_pad="valid", pads_begin=[9], rounding_type="ceil")
-    assert backend("MaxPool-1", [ROW], given).tolist() == [[[5, 5]]]
 
 
 @pytest.mark.parametrize(
