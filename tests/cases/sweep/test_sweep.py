@@ -99,86 +99,6 @@ def test_smoke_is_small():
     assert {name: size for name, size in sizes.items() if name not in every and size > 90} == {}
 
 
-@pytest.mark.parametrize("operator", ALL_LEVELS)
-def test_numbers_of_axes_differ_wherever_they_can(operator):
-    """With three axes, half of the cases of plain numbers have three different sizes."""
-    shapes = [case.inputs[0].shape[2:] for case in valid(operator) if not case.tags]
-    three = [shape for shape in shapes if len(shape) == 3]
-    assert len([s for s in three if len(set(s)) == 3]) >= len(three) / 2
-
-
-@pytest.mark.parametrize("operator", WINDOWED)
-def test_kernels_and_strides_of_three_axes_are_different_numbers_somewhere(operator):
-    """Some 3-D cases have three different kernels, and some three different strides."""
-    three = [axes_of(case) for case in valid(operator) if case.inputs[0].ndim == 5]
-    assert any(len({k for _, k, *_ in axes}) == 3 for axes in three)
-    assert any(len({s for _, _, s, *_ in axes}) == 3 for axes in three)
-
-
-@pytest.mark.parametrize("operator", WINDOWED)
-@pytest.mark.parametrize(
-    ("what", "holds"),
-    [
-        ("begin pads above end pads", lambda d, k, s, b, e: b > e > 0),
-        ("end pads above begin pads", lambda d, k, s, b, e: e > b > 0),
-        ("pads of at least stride + 1", lambda d, k, s, b, e: k > max(b, e) > s),
-        ("pads equal to the kernel", lambda d, k, s, b, e: max(b, e) == k),
-        ("pads above the kernel", lambda d, k, s, b, e: max(b, e) > k),
-        ("kernel one", lambda d, k, s, b, e: k == 1),
-        ("even kernel", lambda d, k, s, b, e: k % 2 == 0),
-        ("kernel equal to the input", lambda d, k, s, b, e: k == d > 1),
-        ("kernel above the input", lambda d, k, s, b, e: k > d),
-        ("kernel above 7", lambda d, k, s, b, e: k > 7),
-        ("kernel above 255", lambda d, k, s, b, e: k > 255),
-        ("stride above the kernel", lambda d, k, s, b, e: s > k),
-    ],
-)
-def test_windows_of_every_kind_occur(operator, what, holds):
-    """Kernels, strides and pads take every relation to each other and to the input."""
-    assert any(holds(*axis) for case in valid(operator) for axis in axes_of(case)), what
-
-
-def squares(operator):
-    """Return the cases with equal kernels above one, and equal strides, on two axes or more."""
-    for case in valid(operator):
-        numbers = axes_of(case)
-        if len(numbers) > 1 and numbers[0][1] > 1 and len({axis[1:3] for axis in numbers}) == 1:
-            yield case, numbers
-
-
-@pytest.mark.parametrize("operator", WINDOWED)
-@pytest.mark.parametrize(
-    ("what", "holds"),
-    [
-        ("float64", lambda case, axes: name_of(case.inputs[0].dtype) == "float64"),
-        ("bfloat16", lambda case, axes: name_of(case.inputs[0].dtype) == "bfloat16"),
-        ("batches", lambda case, axes: case.inputs[0].shape[0] > 1),
-        ("channels above 16", lambda case, axes: case.inputs[0].shape[1] > 16),
-        ("three axes", lambda case, axes: len(axes) == 3),
-        ("kernel 2", lambda case, axes: axes[0][1] == 2),
-        ("kernel 3", lambda case, axes: axes[0][1] == 3),
-        ("kernel 4", lambda case, axes: axes[0][1] == 4),
-        ("kernel above 4", lambda case, axes: axes[0][1] > 4),
-        ("stride 1", lambda case, axes: axes[0][2] == 1),
-        ("stride 2", lambda case, axes: axes[0][2] == 2),
-        ("stride above the kernel", lambda case, axes: axes[0][2] > axes[0][1]),
-        ("kernel above an input", lambda case, axes: any(k > d for d, k, *_ in axes)),
-        ("pads at one end", lambda case, axes: any(b != e for *_, b, e in axes)),
-        ("pads on some axes", lambda case, axes: 0 < sum(b > 0 for *_, b, e in axes) < len(axes)),
-    ],
-)
-def test_square_windows_of_every_kind_occur(operator, what, holds):
-    """The fast ways of kernels are for equal axes: what is tested elsewhere is tested there."""
-    assert any(holds(case, axes) for case, axes in squares(operator)), what
-
-
-@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
-def test_square_windows_meet_every_auto_pad(operator):
-    """Absent too."""
-    seen = {case.attributes.get("auto_pad") for case, _ in squares(operator)}
-    assert seen == {None, "explicit", "same_upper", "same_lower", "valid"}
-
-
 @pytest.mark.parametrize("operator", EVERY)
 def test_neighbours_differ_in_one_thing(operator):
     """From some case before them: attributes, shape, output size, types. A base may be one too."""
@@ -199,58 +119,6 @@ def test_neighbours_differ_in_one_thing(operator):
     assert differences.count(1) >= (8 if operator in SEVERAL else 5)
 
 
-@pytest.mark.parametrize("operator", EVERY)
-@pytest.mark.parametrize("lanes", [4, 8, 16, 32])
-def test_widths_and_channels_leave_remainders_of_every_vector_width(operator, lanes):
-    """Rows and channels end in the middle of a vector of 4, 8, 16 and 32."""
-    shapes = [case.inputs[0].shape for case in valid(operator)]
-    assert any(shape[-1] > lanes and shape[-1] % lanes for shape in shapes)
-    assert any(shape[1] > lanes and shape[1] % lanes for shape in shapes)
-
-
-@pytest.mark.parametrize("operator", ALL_LEVELS)
-def test_batches_and_channels_of_every_size_occur(operator):
-    """Batches above one and above 256; channels from 1 to above 256 and 1,024."""
-    shapes = [case.inputs[0].shape for case in valid(operator)]
-    assert {1, 2, 3} <= {shape[0] for shape in shapes}
-    assert any(shape[0] > 256 for shape in shapes)
-    assert {1, 5, 17, 33, 264} <= {shape[1] for shape in shapes}
-    assert any(shape[1] > 1024 for shape in shapes)
-
-
-@pytest.mark.parametrize("operator", EVERY)
-def test_some_cases_have_more_than_65536_positions(operator):
-    """A 16-bit index is too narrow for some input."""
-    assert any(prod(case.inputs[0].shape[2:]) > 65536 for case in valid(operator)) or any(
-        prod(case.inputs[1].tolist()) > 65536 for case in valid(operator)
-    )
-
-
-@pytest.mark.parametrize("operator", ["AvgPool-1", "nGraph-AvgPool", "AdaptiveAvgPool-8"])
-def test_some_window_holds_more_cells_than_16_bits_count(operator):
-    """A divisor kept in 16 bits is wrong there."""
-    for case in special(OPERATORS[operator], 0):
-        if operator == "AdaptiveAvgPool-8":
-            pairs = zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
-            cells = prod(d // o for d, o in pairs if o)
-        else:
-            cells = prod(min(d, k) for d, k, *_ in axes_of(case)) if case.inputs[0].size else 0
-        if cells > 65536:
-            return
-    pytest.fail("no such case")
-
-
-@pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1"])
-def test_automatic_pads_meet_non_zero_given_pads(operator):
-    """same_* and valid come with explicit pads that must be ignored."""
-    seen = {
-        case.attributes["auto_pad"]
-        for case in valid(operator)
-        if "auto_pad" in case.attributes and any(max(b, e) for *_, b, e in axes_of(case))
-    }
-    assert seen == {"explicit", "same_upper", "same_lower", "valid"}
-
-
 @pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1", "nGraph-AvgPool"])
 def test_every_optional_attribute_is_absent_somewhere(operator):
     """Defaults are tested: each optional attribute is left out of some case."""
@@ -258,40 +126,6 @@ def test_every_optional_attribute_is_absent_somewhere(operator):
     for key in optional:
         assert any(key not in case.attributes for case in valid(operator)), key
     assert ABSENT not in {v for c in valid(operator) for v in map(str, c.attributes.values())}
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [(5, 3), (10, 3), (11, 7), (14, 13), (21, 19), (191, 3), (3, 5), (5, 5), (7, 1), (30, 22)],
-)
-def test_adaptive_sizes_that_break_index_arithmetic_occur(pair):
-    """Sizes that do not divide, grow, stay, or shrink to one."""
-    pairs = {
-        (d, o)
-        for case in valid("AdaptiveAvgPool-8")
-        for d, o in zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
-    }
-    assert pair in pairs
-
-
-def test_some_adaptive_case_grows_one_axis_and_shrinks_another():
-    """One axis up and one down in the same case."""
-    assert any(
-        any(o > d for d, o in zip(c.inputs[0].shape[2:], c.inputs[1].tolist(), strict=True))
-        and any(o < d for d, o in zip(c.inputs[0].shape[2:], c.inputs[1].tolist(), strict=True))
-        for c in valid("AdaptiveAvgPool-8")
-    )
-
-
-def test_some_adaptive_index_is_beyond_24_and_31_bits():
-    """An index i * d does not fit a float32 mantissa, or a 32-bit integer."""
-    products = [
-        d * o
-        for case in valid("AdaptiveAvgPool-8")
-        for d, o in zip(case.inputs[0].shape[2:], case.inputs[1].tolist(), strict=True)
-    ]
-    assert any(2**24 < p < 2**31 for p in products)
-    assert max(products) > 2**31
 
 
 @pytest.mark.parametrize("operator", EVERY)
