@@ -83,7 +83,6 @@ def language(request):
 
 @pytest.fixture
 def command(language, commands):
-    """Return its command."""
     return commands[language]
 
 

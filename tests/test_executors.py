@@ -74,15 +74,11 @@ def raises(number):
 
 
 class TestCompleted:
-    """`completed`."""
-
     def test_every_task_comes_with_its_result(self, machines):
         """In whatever order they are finished."""
         assert sorted(completed(machines, square, range(100))) == [(n, n * n) for n in range(100)]
 
     def test_no_tasks_start_nothing(self):
-        """There is nothing to do."""
-
         @contextmanager
         def refuse():
             raise AssertionError
@@ -200,8 +196,6 @@ def small():
 
 
 class TestGenerate:
-    """`generate` with an executor."""
-
     @dask_with_all
     def test_the_files_are_those_of_one_process(self, machines, tmp_path):
         """Same names, same digests."""
@@ -272,8 +266,6 @@ def backend(operator, inputs, attributes):
 
 
 class TestCheck:
-    """`check` with an executor."""
-
     @dask_with_all
     @pytest.mark.parametrize(
         "backend",

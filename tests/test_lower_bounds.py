@@ -61,7 +61,6 @@ _SLOW = pytest.mark.slow("test_every_dependency_has_a_lower_bound")
 
 @_SLOW
 def test_every_command_starts_with_the_lowest_versions(python):
-    """Its help is printed."""
     shown = _run(python, "conformance", "--help")
     commands = re.findall(r"^  ([a-z]+) {2,}", shown, re.MULTILINE)
     assert {"generate", "check", "site", "strength"} <= set(commands)

@@ -158,7 +158,6 @@ def test_it_is_exported(vectors, tmp_path):
 
 
 def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):
-    """Each vector is a test."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path]
     options = ["--conformance-backend", f"{BACKENDS}:right", "--conformance-vectors", str(vectors)]
     done = subprocess.run(

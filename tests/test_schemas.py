@@ -35,7 +35,6 @@ def errors(name, kind, value):
 
 @pytest.mark.parametrize("name", [*SCHEMAS])
 def test_the_schema_is_sound(name):
-    """As JSON Schema 2020-12."""
     Draft202012Validator.check_schema(SCHEMAS[name])
 
 

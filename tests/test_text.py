@@ -37,7 +37,6 @@ def test_a_quoted_text_is_a_literal():
 
 @given(st.text(), st.integers(4, 40))
 def test_one_line_is_printable_and_short(text, most):
-    """Whatever the text is."""
     line = one_line(text, most)
     assert line.isprintable()
     assert len(line) <= most

@@ -30,8 +30,6 @@ def ids(report):
 
 
 class TestVectors:
-    """Where vectors come from."""
-
     def test_a_directory(self, suite):
         """Every file of a directory is run, and the report has path, digest and counts of each."""
         report = check(right, suite)
@@ -143,7 +141,6 @@ class TestSelection:
         assert str(error.value).startswith(message)
 
     def test_a_backend_that_cannot_be_called(self, suite):
-        """A backend is a callable."""
         with pytest.raises(UsageError, match="the backend is int, not callable"):
             conformance.check(7, suite)
 

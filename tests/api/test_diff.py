@@ -59,7 +59,6 @@ def test_what_is_better_one_way_is_worse_the_other(verdicts):
 @given(reports(max_size=3))
 @examples(0.3)
 def test_any_difference_is_strict_json_and_text(report):
-    """Whatever the texts and numbers of the reports."""
     common = result("common")
     found = compare(made(common), made(common, *report.results, accuracy=report.accuracy))
     text = difference_json(found)
@@ -106,7 +105,6 @@ def test_changes_are_grouped_by_operator_verdicts_and_cause():
 
 
 def test_new_and_gone_vectors_are_counted_and_not_judged():
-    """They cannot be compared."""
     first = made(result("a"), result("b", "mismatch"))
     second = made(result("a"), result("c", "error"), result("d"))
     found = compare(first, second)
@@ -149,7 +147,6 @@ def test_readings_are_compared_without_their_counts():
 
 
 def test_accuracy_changes_no_verdict():
-    """It is shown."""
     first = made(result("a"), accuracy=(Accuracy("float16", 9, 1.0, 0.5, 0.1),))
     second = made(result("a"), accuracy=(Accuracy("float16", 9, 0.5, 2.0, 0.9),))
     found = compare(first, second)
@@ -191,7 +188,6 @@ def test_a_report_that_is_incomplete_is_worse_and_said_loudly():
 
 
 def test_the_last_line_is_the_verdict():
-    """For people and their eyes."""
     assert text_of(compare(real(reference), real()))[-1] == (
         "WORSE: 1 vector got worse; 5 vectors in both reports"
     )

@@ -93,7 +93,6 @@ class TestRead:
 
     @pytest.mark.parametrize("word", WORDS)
     def test_a_question_mark_behind_the_word_allows_what_passes(self, word):
-        """Of every word."""
         names = {"inconsistent": "overhang-divisor", "cause": "same-lower-as-upper"}
         (entry,) = parsed(f"{word}? {names.get(word, 'a')} # why").entries
         assert (entry.word, entry.may_pass) == (word, True)
@@ -118,7 +117,6 @@ class TestRead:
         assert "; there are same-output-size, " in said
 
     def test_the_first_wrong_line_is_named_and_the_others_counted(self):
-        """One line says it all."""
         said = refused("a\n" * 3)
         assert said.startswith("f:1: ")
         assert said.endswith(" (and 2 more wrong lines)")
@@ -207,7 +205,6 @@ class TestApplied:
 
     @pytest.mark.parametrize("verdict", FAILURES)
     def test_every_failure_can_be_expected(self, verdict):
-        """By its own verdict."""
         assert applied(f"{verdict} a # why", {"a": verdict, "b": "conforms"}).ok
 
     def test_another_failure_than_the_expected_one_is_a_failure(self):
@@ -224,7 +221,6 @@ class TestApplied:
         assert found.ok
 
     def test_the_first_line_that_matches_gives_the_reason(self):
-        """Patterns may overlap."""
         found = applied("error a* # one\nerror *a # two", {"a": "error", "b": "conforms"})
         assert found.results[0].expected == "one"
 
@@ -236,7 +232,6 @@ class TestApplied:
         assert found.problems == ("1 passed unexpectedly",)
 
     def test_unsupported_is_neither_a_failure_nor_a_pass(self):
-        """The line stays right."""
         found = applied("mismatch a # why", {"a": "unsupported", "b": "conforms"})
         assert found.ok
         assert (found.expectations.met, found.expectations.passed) == ({}, ())
@@ -252,7 +247,6 @@ class TestApplied:
         assert applied("mismatch a # why", {"b": "conforms"}, "a").ok
 
     def test_an_expected_inconsistent_clause_is_no_problem(self):
-        """A line names the clause."""
         text = "inconsistent overhang-divisor # why"
         readings = [("overhang-divisor", "inconsistent")]
         found = applied(text, {"a": "conforms"}, readings=readings)
@@ -286,7 +280,6 @@ class TestApplied:
         assert not applied("mismatch? x* # why", verdicts).ok
 
     def test_a_stricter_line_for_the_same_vector_holds(self):
-        """Each line says what it says."""
         text = "mismatch? a* # one\ncrashed a2 # two"
         found = applied(text, {"a1": "mismatch", "a2": "conforms"})
         assert found.expectations.passed == ("a2",)

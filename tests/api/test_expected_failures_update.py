@@ -190,8 +190,6 @@ class TestAgain:
 
 
 class TestFile:
-    """The file on the disk."""
-
     def test_it_is_made_and_then_kept(self, tmp_path):
         """Reasons that people changed survive."""
         path = tmp_path / "expected.txt"

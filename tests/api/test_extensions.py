@@ -67,7 +67,6 @@ class TestVerdict:
         assert report.problems == ("1 mismatch",)
 
     def test_what_is_no_array_extends_nothing(self):
-        """There is no answer in it."""
         report = ran(lambda *case: None, PLAIN, INVALID, allow_extensions=True)
         assert report.counts == {"mismatch": 2}
 
@@ -215,7 +214,6 @@ class TestNothingDefined:
         assert ran(idle, self.EMPTY, PLAIN).problems == ("nothing was computed",)
 
     def test_one_defined_element_is_enough(self):
-        """Of one vector of all."""
         assert ran(right, self.PARTLY).ok
         assert ran(right, self.EMPTY, PLAIN).ok
 

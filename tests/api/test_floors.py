@@ -40,8 +40,6 @@ def baseline(tmp_path):
 
 
 class TestFloor:
-    """What a floor says."""
-
     @pytest.mark.parametrize(
         ("text", "floor"),
         [
@@ -161,7 +159,6 @@ class TestStrict:
     """Nothing may be unsupported."""
 
     def test_one_is_enough(self):
-        """It is counted."""
         assert run(strict_unsupported=True).problems == ("5 unsupported, which none may be",)
         assert run(right, strict_unsupported=True).ok
 

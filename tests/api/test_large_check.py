@@ -43,7 +43,6 @@ def check(backend=right, memory=2 << 30, **options):
 
 
 def failing(*case):
-    """Raise."""
     raise ValueError("no")
 
 

@@ -247,7 +247,6 @@ class TestMissing:
     """What is not there is said."""
 
     def test_a_missing_shard_makes_the_run_incomplete(self):
-        """It is named."""
         shards = {f"{i}": run(right, shard=f"{i}/4") for i in (1, 3)}
         merged = merge(shards)
         assert (merged.complete, merged.ok) == (False, False)
@@ -260,7 +259,6 @@ class TestMissing:
         assert merged.stopped.endswith(f"11/{10**15} and 999,999,999,999,989 more are missing")
 
     def test_a_shard_that_was_cut_short_is_named(self):
-        """With its reason."""
         shards = {f"{i}": run(right, shard=f"{i}/2") for i in (1, 2)}
         shards["2"] = replace(shards["2"], complete=False, stopped="interrupted")
         assert merge(shards).stopped == "shard 2/2: interrupted"
@@ -314,7 +312,6 @@ class TestNonsense:
             merge({"a": first, "b": replace(first, shard="2/2")})
 
     def test_no_reports_at_all(self):
-        """There is nothing to merge."""
         with pytest.raises(UsageError, match="no reports"):
             merge({})
 

@@ -35,8 +35,6 @@ def test_a_callable_of_a_module_is_no_option(tmp_path, monkeypatch):
 
 @pytest.mark.needs_engine("torch")
 class TestTorch:
-    """The device of torch."""
-
     @pytest.mark.parametrize("dtype", FORMATS)
     def test_a_device_computes_the_same(self, dtype):
         """Inputs go there and outputs come back in their type."""
@@ -141,7 +139,6 @@ class TestFile:
         ],
     )
     def test_wrong_options(self, mine, options, said):
-        """One line that names what there is."""
         assert said in refusal(f"{mine}:{options}")
 
     @pytest.mark.parametrize("isolate", [True, False])

@@ -75,8 +75,6 @@ def refusal(spec: str) -> str:
 
 
 class TestFound:
-    """What loads."""
-
     def test_builtin(self):
         """A built-in name gives the backend of its module."""
         assert load_backend("numpy") is numpy_backend.backend
@@ -164,7 +162,6 @@ class TestRefused:
         assert refusal("my_engine.py").endswith("my_engine.py:ATTRIBUTE")
 
     def test_no_module(self, folder):
-        """The module does not exist."""
         line = refusal("no_such_module.inside:pool")
         assert "no module 'no_such_module.inside' on the import path" in line
 
@@ -182,7 +179,6 @@ class TestRefused:
         assert "my_engine has no 'pol' (did you mean 'pool'?); it has Engine, " in line
 
     def test_no_dotted_attribute(self, folder):
-        """Likewise inside a class."""
         assert "Engine has no 'rum' (did you mean 'run'?)" in refusal("my_engine:Engine.rum")
 
     def test_attribute_of_something_without_attributes(self, folder):
@@ -195,7 +191,6 @@ class TestRefused:
         assert line.endswith("'broken' raised RuntimeError: no device found")
 
     def test_not_callable(self, folder):
-        """A number is no backend."""
         assert refusal("my_engine:number").endswith("is int, not callable")
 
     def test_class(self, folder):

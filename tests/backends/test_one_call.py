@@ -28,7 +28,6 @@ class NoMemory:
     """An input of which there can be no copy."""
 
     def copy(self):
-        """Fail."""
         raise MemoryError("1 TiB")
 
 

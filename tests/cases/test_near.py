@@ -109,7 +109,6 @@ def output_of(case):
 
 
 def test_words_types_and_the_number_of_axes_are_features_too():
-    """By role."""
     assert at(AVERAGE, Feature("auto_pad"), "valid").attributes["auto_pad"] == "valid"
     assert at(AVERAGE, Feature("include_pad"), value=True).attributes["exclude_pad"] is False
     assert at(AVERAGE, Feature("dtype"), "float16").inputs[0].dtype == np.float16

@@ -145,8 +145,6 @@ class TestWorkers:
 
 
 class TestExtensions:
-    """`--allow-extensions`."""
-
     def test_they_fail_unless_they_are_allowed(self, check_here):
         """And then they are counted beside what conforms."""
         failed = check_here("general")
@@ -231,8 +229,6 @@ class TestReports:
 
 
 class TestFloors:
-    """What has to be supported."""
-
     @pytest.mark.parametrize(
         ("option", "code"),
         [
@@ -259,8 +255,6 @@ class TestFloors:
 
 
 class TestExpectedFailures:
-    """--expected-failures and --write-expected-failures."""
-
     def test_a_file_goes_with_its_run(self, check_here, tmp_path):
         """Written from failures, it announces them; when they are mended it has to change."""
         file = tmp_path / "expected.txt"

@@ -233,8 +233,6 @@ def test_wrong_arguments_are_one_line_on_standard_error(folder, arguments, code,
 
 
 class TestCheck:
-    """conformance check."""
-
     def test_a_backend_that_conforms_exits_0(self, folder):
         """The verdict is the last line."""
         got = run("check", "numpy", folder / "AvgPool-1.h5")
@@ -305,8 +303,6 @@ class TestCheck:
 
 
 class TestGenerateAndVerify:
-    """conformance generate and verify."""
-
     def test_what_is_generated_is_verified_and_passes(self, tmp_path):
         """The smallest run of the whole chain; the digest is in all of them."""
         made = run(
@@ -439,7 +435,6 @@ def test_numbers_that_fit_into_no_memory_are_no_bug(tmp_path, attributes):
     ],
 )
 def test_a_name_that_no_system_allows_is_one_line(words, code):
-    """Whatever the command."""
     got = run(*words, "x" * 300)
     assert (got.exit_code, got.stderr.count("\n")) == (code, 1)
     assert "name too long" in got.stderr.lower()
@@ -454,8 +449,6 @@ def test_a_pipe_is_no_report(tmp_path):
 
 
 class TestList:
-    """conformance list."""
-
     def test_a_summary_counts_what_is_there(self, folder):
         """Tiers, types, provenance, clauses, digest."""
         got = run("list", folder / "AvgPool-1.h5")
@@ -501,8 +494,6 @@ class TestList:
 
 
 class TestShow:
-    """conformance show."""
-
     @pytest.mark.parametrize("name", ["AvgPool-1/ceil", "AvgPool-1/c", "*ceil", "ceil"])
     def test_a_vector_is_found_by_id_prefix_pattern_or_part(self, folder, name):
         """As long as one id is meant."""
@@ -563,8 +554,6 @@ class TestShow:
 
 
 class TestClauses:
-    """conformance clauses."""
-
     def test_every_clause_is_listed(self):
         """Disputed, undefined and ruled."""
         got = run("clauses")
@@ -584,8 +573,6 @@ class TestClauses:
 
 
 class TestStrength:
-    """conformance strength."""
-
     def test_faults_caught_and_missed_are_counted_and_named(self, folder, monkeypatch):
         """Five small vectors catch some faults, --all says which of them, and miss others."""
         monkeypatch.setattr(sys.modules["conformance.api.strength"], "CATALOGUE", CATALOGUE[::8])

@@ -94,7 +94,6 @@ class TestStreams:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
     @pytest.mark.parametrize("words", [("--help",), ("check", "numpy", "AvgPool-1.h5")])
     def test_a_full_disk_is_one_line(self, folder, words):
-        """It is nobody's bug."""
         got = shell(folder, '"$@" > /dev/full', *words)
         said = "error: the output cannot be written: No space left on device\n"
         assert (got.returncode, got.stderr) == (2, said)

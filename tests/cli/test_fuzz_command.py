@@ -105,6 +105,5 @@ def test_lines_fit_80_columns(found):
     ],
 )
 def test_wrong_usage_exits_2(fuzz, arguments, said):
-    """One line says what was wrong."""
     done = fuzz(f"{HERE}:right", *arguments)
     assert (done.exit_code, said in done.output, done.output.count("\n")) == (2, True, 1)

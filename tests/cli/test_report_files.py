@@ -37,8 +37,6 @@ def folder(tmp_path_factory):
 
 
 class TestReport:
-    """conformance report."""
-
     def test_it_shows_what_check_showed(self, folder):
         """And exits 0, whatever the report says."""
         got = run("report", folder / "faulty.json")
@@ -117,17 +115,13 @@ class TestReport:
 
 
 class TestDiff:
-    """conformance diff."""
-
     def test_something_worse_exits_1(self, folder):
-        """And is named."""
         got = run("diff", folder / "right.json", folder / "faulty.json")
         assert got.exit_code == 1
         assert "AvgPool-1: conforms → mismatch in 1 vector (wrong values)" in got.stdout
         assert "    AvgPool-1/lower" in got.stdout
 
     def test_nothing_worse_exits_0(self, folder):
-        """Better or the same."""
         assert run("diff", folder / "faulty.json", folder / "right.json").exit_code == 0
         assert run("diff", folder / "right.json", folder / "right.json").exit_code == 0
 
@@ -145,8 +139,6 @@ class TestDiff:
 
 
 class TestMerge:
-    """conformance merge."""
-
     def test_shards_make_the_report_of_the_run(self, folder, tmp_path):
         """Written and shown; the exit code is its verdict."""
         got = run("merge", folder / "shard2.json", folder / "shard1.json", "--json", tmp_path / "m")
@@ -281,7 +273,6 @@ class TestSite:
         assert "are both of b " in got.stderr
 
     def test_a_folder_that_is_no_site_is_wrong_usage(self, folder):
-        """It is refused in one line."""
         got = run("site", folder / "right.json", folder)
         assert (got.exit_code, got.stdout) == (2, "")
         assert got.stderr.count("\n") == 1

@@ -89,7 +89,6 @@ def test_two_planted_faults_are_both_named(one, other):
 
 
 def test_a_right_backend_has_nothing_to_diagnose():
-    """No mismatch, no diagnosis."""
     assert causes_of(right, light_probes("AvgPool-1", "MaxPool-14")) == ()
 
 

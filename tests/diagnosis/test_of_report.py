@@ -80,7 +80,6 @@ def test_failures_without_an_output_to_look_at_are_counted():
 
 
 def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch):
-    """So that all are counted."""
     monkeypatch.setattr(likely_causes, "_LIGHT_ONES", 1)
 
     def upper(operator, inputs, attributes):
@@ -120,7 +119,6 @@ def test_causes_are_left_out_or_not_asked_about_if_told_so(diagnose, proofs):
 
 
 def test_diagnose_is_one_of_three_words():
-    """Any other is an error of one line."""
     with pytest.raises(UsageError, match="diagnose='proved': one of none, seen, proven"):
         check(upper, tier="smoke", diagnose="proved")
 

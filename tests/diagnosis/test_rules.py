@@ -127,7 +127,6 @@ def rules_of(fault):
 
 @ALL
 def test_the_shortest_rule_is_the_fault(fault):
-    """In plain words."""
     assert rules_of(fault)[0].words == FAULTS[fault]
 
 
@@ -295,7 +294,6 @@ def test_an_edge_is_where_a_case_is_drawn():
 
 
 def test_an_edge_between_neighbours_has_no_case():
-    """Nothing lies between."""
     assert Edge(Feature("channel"), 15, 16).case(AVERAGE) is None
     case = Edge(Feature("channel"), 8, 16).case(AVERAGE)
     assert case is not None

@@ -37,7 +37,6 @@ def test_failures_and_the_calls_before_them():
 
 
 def test_a_run_without_failures_has_no_calls():
-    """Nothing is read."""
     assert history(vectors(3), {}).failed == ()
 
 

@@ -328,7 +328,6 @@ class TestNoState:
         assert found.starts <= 5
 
     def test_nothing_failed(self):
-        """Nothing is started."""
         some = vectors(3)
         with opened(some) as sources:
             found = of_state(check(right, some), sources, lambda: pytest.fail("started"))

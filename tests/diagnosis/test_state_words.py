@@ -65,7 +65,6 @@ def test_an_attribute_that_only_the_later_call_has_is_unset():
 
 
 def test_what_has_to_differ_is_named():
-    """Where it is known."""
     assert depends_on(1, ()) == "the output depends on an earlier call"
     assert depends_on(2, ()) == "the output depends on 2 earlier calls"
     assert depends_on(1, ["shape", "kernel"]).endswith(

@@ -227,8 +227,6 @@ class TestFolder:
 
 
 class TestCommand:
-    """conformance export."""
-
     def test_what_was_written_is_counted(self, tmp_path):
         """The options choose as those of check do."""
         folder = str(tmp_path / "e")

@@ -113,7 +113,6 @@ def test_chance_is_excluded_at_one_in_a_thousand_millions(most, least, biased):
 
 
 def test_any_numbers_are_looked_at_in_no_time():
-    """A file may have any."""
     assert Bias("a", "b", above=2**63 - 1, below=2**62).directions == ("upwards",)
 
 

@@ -22,8 +22,6 @@ def failing(*_):
 
 
 class TestShards:
-    """`shard`."""
-
     @pytest.mark.parametrize("count", [1, 2, 3, 7])
     def test_each_vector_is_in_one_shard(self, count):
         """The shards of a run are the run."""
@@ -43,8 +41,6 @@ class TestShards:
 
 
 class TestMaxFailures:
-    """`max_failures`."""
-
     def test_the_run_stops_soon_after_so_many_failures(self):
         """It is incomplete then, and says why."""
         report = check(failing, vectors(600), max_failures=3)

@@ -120,7 +120,6 @@ class TestWholeCase:
         assert report.undefined == (UndefinedReport("kernel-past-padding", {behaviour: 1}),)
 
     def test_an_exception_conforms(self):
-        """So does an exception."""
         report = ran(right, self.vector)
         assert (report.ok, report.undefined[0].counts) == (True, {"raised": 1})
 

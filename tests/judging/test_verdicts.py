@@ -250,8 +250,6 @@ class TestUnsupported:
 
 
 class TestOk:
-    """Of a whole run."""
-
     def test_everything_conforms(self):
         """A run in which every vector conforms is ok."""
         report = ran(right, vector(), vector(id="other", operator="MaxPool-1"))

@@ -141,8 +141,6 @@ def test_words_are_taken_literally(operator, key, words, value):
 
 @pytest.mark.parametrize("operator", VALID)
 class TestInputs:
-    """Inputs have rules as well."""
-
     def test_the_number_of_inputs(self, operator):
         """One too many is refused."""
         inputs = [*inputs_of(operator), DATA]

@@ -83,8 +83,6 @@ def test_readings_come_in_their_order():
 
 @pytest.mark.parametrize("name", CLAUSES)
 class TestEach:
-    """Every clause alone."""
-
     def test_it_is_filed_under_its_name(self, name):
         """Names are words joined by hyphens."""
         assert CLAUSES[name].name == name

@@ -116,18 +116,15 @@ class TestUndefined:
         assert whole == [-(2**15), 4]
 
     def test_a_kernel_past_the_padding_is_refused(self):
-        """The error names the kernel."""
         with pytest.raises(InvalidCase, match=r"kernel \[4\]"):
             evaluate("MaxPool-1", [array([[[1, 2, 3]]])], pooling([4]))
 
     def test_a_spatial_size_of_zero_is_refused(self):
-        """There is nothing to pool."""
         with pytest.raises(InvalidCase, match="size of 0"):
             evaluate("MaxPool-1", [np.zeros((1, 1, 0), np.float32)], pooling([1]))
 
     @pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3)])
     def test_an_empty_batch_gives_an_empty_output(self, shape):
-        """No plane, no values."""
         data = np.zeros(shape, np.float32)
         assert evaluate("MaxPool-1", [data], pooling([2])).shape == (*shape[:2], 2)
         average = pooling([2], exclude_pad=True)

@@ -49,7 +49,6 @@ class TestAttribute:
         ],
     )
     def test_what_no_attribute_can_say_is_refused(self, role, changes, why):
-        """The error names the attribute."""
         with pytest.raises(ValueError, match=rf"attribute 'key': .*{why}"):
             Attribute("key", role, "s", **changes)
 
@@ -196,7 +195,6 @@ class TestTranslation:
         }
 
     def test_what_a_document_cannot_say_is_left_out(self):
-        """It has no attribute for it."""
         assert ONE_LIST.attributes_of({"kernel": (2,), "strides": (3,)}) == {"size": [2]}
 
     def test_windows_have_strides_and_pads_without_attributes_for_them(self):

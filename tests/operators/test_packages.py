@@ -170,7 +170,6 @@ def test_a_package_can_extend_an_operator_that_there_is(install):
 
 
 def test_without_the_package_all_is_as_before(install):
-    """Nothing is remembered of it."""
     folder = install(BROKEN["import"][0])
     with pytest.raises(UsageError):
         len(OPERATORS)

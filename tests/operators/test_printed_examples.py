@@ -120,7 +120,6 @@ def test_what_no_document_prints_is_refused(given, why):
 
 
 def test_generate_ends_with_a_line_that_names_operator_and_example(tmp_path):
-    """Nothing is written."""
     wrong = printing(Printed((3, 5, 5, 9, 8)), number=1)
     with registered(wrong):
         done = CliRunner().invoke(main, ["generate", str(tmp_path), "--operator", wrong.name])

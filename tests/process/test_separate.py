@@ -61,7 +61,6 @@ def test_results_and_errors_come_back():
 
 
 def test_a_crash_and_a_hang_are_errors():
-    """Each is said in words."""
     with pytest.raises(ProcessFailed, match="SIGSEGV"):
         call_separately(crash, seconds=60)
     with pytest.raises(ProcessFailed, match="took more than"):

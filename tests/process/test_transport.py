@@ -60,8 +60,6 @@ class TestBytes:
 
 
 class TestEnd:
-    """How a program ends."""
-
     def test_its_process_group_is_killed(self):
         """A child that outlives its parent does not outlive the transport."""
         with started("sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!") as transport:

@@ -110,7 +110,6 @@ class TestItems:
         assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
     def test_k_selects_by_id(self, suite):
-        """As for any test."""
         suite("right", "-k", "lower or stride").assert_outcomes(passed=2, deselected=3)
 
     @pytest.mark.parametrize(
@@ -191,7 +190,6 @@ class TestOutcomes:
         assert " instead of " in done.stdout
 
     def test_unsupported_is_skipped_with_the_reason(self, suite):
-        """It is no failure."""
         result = suite("partial", "-rs")
         result.assert_outcomes(passed=5, skipped=1)
         result.stdout.fnmatch_lines(["SKIPPED*unsupported: NotImplementedError: no ceil"])
@@ -320,7 +318,6 @@ class TestReadings:
         suite("by_size", "-k", "of5 or of9", vectors=sizes).assert_outcomes(passed=2, deselected=1)
 
     def test_a_session_that_was_stopped_is_not_judged(self, suite, sizes):
-        """It has failed."""
         result = suite("by_size", "-x", "--conformance-require", DIVIDED, vectors=sizes)
         result.assert_outcomes(failed=1, passed=1)
 
@@ -385,7 +382,6 @@ class TestDistributed:
 
     @pytest.mark.slow("a backend that cannot be loaded is refused without workers of pytest")
     def test_a_backend_that_no_worker_can_load(self, distributed, sizes):
-        """The tests say why."""
         result = distributed("controllers", sizes)
         assert result.ret == pytest.ExitCode.INTERRUPTED
         result.stdout.fnmatch_lines(["backend 'backends.py:controllers': * no 'controllers'*"])
@@ -405,13 +401,11 @@ class TestExpected:
         return run
 
     def test_an_expected_failure_xfails(self, expecting):
-        """With its reason."""
         result = expecting("upper", "mismatch */lower # 7: known\n", "-rx")
         result.assert_outcomes(xfailed=1, passed=5)
         result.stdout.fnmatch_lines([f"XFAIL {LOWER} - mismatch: 7: known"])
 
     def test_an_unexpected_pass_fails(self, expecting):
-        """The line has to go."""
         result = expecting("right", "mismatch */lower # 7: known\n")
         result.assert_outcomes(failed=1, passed=5)
         result.stdout.fnmatch_lines(["passed unexpectedly: announced as mismatch: 7: known"])
@@ -433,7 +427,6 @@ class TestExpected:
         ],
     )
     def test_a_wrong_file_is_wrong_usage(self, expecting, text, said):
-        """One line says what is wrong."""
         result = expecting("upper", text)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines([f"ERROR: {said}"])
@@ -462,14 +455,12 @@ class TestUsage:
 
     @pytest.mark.parametrize("isolated", [False, True])
     def test_a_backend_that_cannot_be_loaded(self, suite, isolated):
-        """Wherever it is called."""
         result = suite("nothing", isolated=isolated)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(["ERROR: backend 'backends.py:nothing': * no 'nothing'*"])
         assert "Traceback" not in result.stdout.str() + result.stderr.str()
 
     def test_vectors_that_are_not_there(self, suite):
-        """The path is named."""
         result = suite("right", vectors="nowhere.h5")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(["ERROR: nowhere.h5: *"])

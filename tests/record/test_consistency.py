@@ -143,13 +143,11 @@ def met_without_results(lines):
 
 
 def twice(lines):
-    """Have a result twice."""
     return [lines[0], lines[1], *lines[1:]]
 
 
 @pytest.mark.parametrize("change", [without_failures, met_without_results, twice])
 def test_a_file_that_contradicts_itself_is_refused(tmp_path, change):
-    """One line names it."""
     path = tmp_path / "r.jsonl"
     lines = lines_of(path, real())
     jsonl.read(path)

@@ -146,7 +146,6 @@ class TestFormat:
             assert [e.message for e in validator.iter_errors(json.loads(line))] == []
 
     def test_the_schema_refuses_other_lines(self):
-        """It says something."""
         validator = Draft202012Validator(SCHEMA)
         line = json.loads(next(jsonl.lines(made(result("a")))))
         assert validator.is_valid(line)
@@ -225,7 +224,6 @@ class TestFiles:
         assert [each.name for each in tmp_path.iterdir()] == ["r"]
 
     def test_a_path_that_cannot_be_written_is_wrong_usage(self, tmp_path, full):
-        """One line that names it."""
         with pytest.raises(UsageError, match=r"nowhere/r: cannot be written: No such file"):
             jsonl.write(full, tmp_path / "nowhere" / "r")
 
@@ -242,7 +240,6 @@ class TestFiles:
             jsonl.read(tmp_path / "r")
 
     def test_a_directory_is_no_report(self, tmp_path):
-        """One line."""
         with pytest.raises(UsageError, match="a directory; give a report that --json wrote"):
             jsonl.read(tmp_path)
 
@@ -276,7 +273,6 @@ class TestBroken:
         assert refused(tmp_path / "r", data) == why
 
     def test_a_later_version_is_refused(self, saved):
-        """And named."""
         header, *lines = map(json.loads, saved.read_bytes().splitlines())
         why = "a report of version 2; this program reads 1"
         assert refused(saved, joined([header | {"version": 2}, *lines])) == why
@@ -296,7 +292,6 @@ class TestBroken:
         ],
     )
     def test_a_wrong_field_is_named(self, saved, line, change, why):
-        """With its line."""
         lines = [json.loads(each) for each in saved.read_bytes().splitlines()]
         lines[line] |= change
         assert refused(saved, joined(lines)).startswith(why)

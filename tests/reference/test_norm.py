@@ -94,8 +94,6 @@ def test_no_planes_have_no_norms():
 
 
 class TestWays:
-    """Which way settles what."""
-
     @pytest.mark.parametrize("dtype", FLOATS)
     @pytest.mark.parametrize("p", [2, 3, 7])
     def test_plain_numbers_are_settled_in_two_doubles(self, dtype, p, settled):

@@ -445,7 +445,6 @@ class TestNextSteps:
         assert "  conformance clauses same-with-ceil" in lines
 
     def test_a_sound_backend_needs_nothing(self, sound):
-        """There is nothing to try."""
         assert "What to try next" not in text_of(sound)
 
 

@@ -65,7 +65,6 @@ class TestInATerminal:
         ]
 
     def test_short_names_are_columns(self):
-        """As on a page."""
         followed = ClauseReport("accumulator", "followed", followed="wider")
         other = ClauseReport("accumulator", "inconsistent")
         lines = shown(

@@ -143,7 +143,6 @@ def test_sections_are_where_there_is_room_for_them():
 
 
 def test_parts_that_are_not_shown_are_counted():
-    """With what they are about."""
     lines = in_terminal(numbered(4), shown=2)
     assert "part 1 in 3 vectors" in lines
     assert not any(line.startswith("part 2") for line in lines)
@@ -197,7 +196,6 @@ def test_equal_texts_that_have_no_room_side_by_side_stand_together():
 
 
 def test_a_page_without_data_has_no_script():
-    """Nothing on it can be run."""
     page = Page(html.render(numbered(2)))
     assert "script" not in page.tags
     policy = page.attributes[page.one("meta", **{"http-equiv": "Content-Security-Policy"})]

@@ -233,7 +233,6 @@ def test_readings_are_explained(files):
 
 
 def test_an_expected_failure_is_listed_but_in_no_group(files):
-    """Nobody has to look at it."""
     report = check(doubled, files, diagnose=False)
     results = [replace(result, expected="known") for result in report.results]
     met = {"mismatch": 4}

@@ -199,7 +199,6 @@ def test_an_excused_inconsistency_is_green():
 
 
 def test_properties_hold_readings_and_accuracy():
-    """For readers that show them."""
     report = replace(real(), required={"overhang-divisor": "whole-kernel"})
     found = {each.get("name"): each.get("value") for each in parsed(report).iter("property")}
     assert found["verdict"] == "DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run"

@@ -152,7 +152,6 @@ def everywhere(text):
 @given(reports())
 @examples(0.3)
 def test_any_report_makes_only_known_elements(report):
-    """Whatever its texts hold."""
     known = {"p", "h1", "h2", "h3", "h4", "ul", "li", "code", "pre", "em", "a", *OWN}
     known |= {"table", "thead", "tbody", "tr", "th", "td"}
     assert tags(render(report)) <= known
@@ -160,7 +159,6 @@ def test_any_report_makes_only_known_elements(report):
 
 @given(st.lists(texts, min_size=3, max_size=3))
 def test_rows_have_as_many_cells_as_were_given(cells):
-    """Whatever these hold."""
     assert [tag for tag, _ in page(table(*map(code, cells))).found].count("td") == 3
     assert [tag for tag, _ in page(table(*cells)).found].count("td") == 3
 

@@ -174,7 +174,6 @@ def test_a_vector_that_the_suite_has_not_comes_with_its_attributes(tmp_path):
 
 
 def test_vectors_beyond_a_number_have_no_page_and_that_is_said(tmp_path):
-    """They are counted."""
     report = made(*(result(f"v{i}", "error", detail="no") for i in range(5)))
     written = site.write(saved(tmp_path, report), tmp_path / "site", most_vectors=3)
     assert (written.failing, written.with_page) == (5, 3)

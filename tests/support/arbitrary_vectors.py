@@ -71,7 +71,6 @@ def _outcomes(draw):
 
 @st.composite
 def vectors(draw):
-    """Draw a vector."""
     return Vector(
         case=Case(
             id=draw(_ids),

@@ -125,7 +125,6 @@ def overflow_in_c(output, inputs, attributes):
 
 @hostile("error", "SystemExit: 3")
 def sys_exit(output, inputs, attributes):
-    """Call sys.exit."""
     sys.exit(3)
 
 
@@ -342,7 +341,6 @@ def writes_bytes_everywhere(output, inputs, attributes):
 
 @hostile("conforms", survivable=False)
 def reads_standard_input(output, inputs, attributes):
-    """Read all of standard input."""
     assert sys.stdin.read() == ""
     assert os.read(0, 100) == b""
     return output
@@ -401,7 +399,6 @@ def zero_strides(output, inputs, attributes):
 
 @hostile("mismatch", "returned list instead of numpy.ndarray")
 def returns_list(output, inputs, attributes):
-    """Return a list."""
     return output.tolist()
 
 
@@ -420,7 +417,6 @@ def returns_structures(output, inputs, attributes):
 
 @hostile("mismatch", r"returned numpy\.ma(\.core)?\.MaskedArray instead of numpy.ndarray")
 def returns_masked(output, inputs, attributes):
-    """Return a masked array."""
     return np.ma.masked_array(output, mask=True)
 
 

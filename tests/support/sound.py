@@ -187,7 +187,6 @@ def flat(cells: Array, geometry: Geometry) -> Array:
 def sum_then_divide(
     on: Arithmetic, cells: Array, geometry: Geometry, *, order: Order = sequential
 ) -> Array:
-    """Divide the sum once."""
     return on.divide(order(on, flat(cells, geometry)), geometry.divisor.astype(cells.dtype))
 
 

@@ -416,7 +416,6 @@ class TestOpenVectors:
             assert [plain(vector) for file in vectors for vector in file] == expected
 
     def test_a_missing_path_is_one_clear_line(self, tmp_path):
-        """The error names the path."""
         with pytest.raises(VectorFileError, match=r"none\.h5: no such file"):
             open_vectors(tmp_path / "none.h5")
 

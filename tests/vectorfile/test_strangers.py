@@ -456,7 +456,6 @@ class TestOtherFiles:
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"\0" * 4096])
     def test_a_file_that_is_not_hdf5_is_refused(self, tmp_path, content):
-        """Whatever it is called."""
         path = tmp_path / "a.h5"
         path.write_bytes(content)
         refusal(path)

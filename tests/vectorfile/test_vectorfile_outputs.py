@@ -127,7 +127,6 @@ class TestWrongVectors:
             written(tmp_path / "a.h5", [wrong])
 
     def test_a_second_output_of_an_operator_with_one(self):
-        """It has none."""
         (vector,) = small_vectors(1)
         outcome = vector.outcomes[0]
         wrong = replace(outcome, outputs=outcome.outputs * 2)

@@ -72,8 +72,6 @@ def stray(tmp_path, monkeypatch):
 
 
 class TestByName:
-    """What can be imported is."""
-
     @pytest.mark.parametrize("backend", [numpy_backend.backend, hostile.GALLERY["segfault"]])
     def test_nothing_but_a_name_is_sent(self, backend):
         """A function of a module on the import path is a name of a few bytes."""

@@ -260,8 +260,6 @@ class TestOtherVersion:
 
 
 class TestCommand:
-    """conformance probe."""
-
     def run(self, *arguments):
         """Run it in this process."""
         return CliRunner().invoke(main, ["probe", *arguments])
@@ -308,7 +306,6 @@ class TestCommand:
         ],
     )
     def test_wrong_usage_exits_2_with_one_line(self, arguments, message):
-        """As every command does."""
         got = self.run(*arguments)
         assert (got.exit_code, got.stdout) == (2, "")
         assert message in got.stderr

@@ -103,7 +103,6 @@ class TestFind:
             assert stored.find("v", F32).outputs == (Returned("bool", (1,)),)
 
     def test_what_raised_or_is_unsupported_says_why(self, store):
-        """On one line."""
         with store({"a": ValueError("no\nkernel"), "b": NotImplementedError("3-D")}) as stored:
             assert stored.find("a", F32) == Answer(RAISED, why=Raised("ValueError", "no kernel"))
             assert stored.find("b", F32) == Answer(
@@ -280,7 +279,6 @@ class TestFolder:
 
     @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"\x93NUMPY\x03\x00\x00\x00", b"text"])
     def test_what_is_no_npy_file_is_refused(self, tmp_path, content):
-        """Whatever it is called."""
         assert "not a sound .npy file" in self._spoilt(tmp_path, content)
 
     @pytest.mark.parametrize("place", ["v/output.npy", "w", "status.tsv"])
@@ -453,7 +451,6 @@ class TestFile:
         assert "not a regular file" in refusal(lambda: StoredResults(tmp_path / "r.h5"))
 
     def test_another_file_is_refused(self, tmp_path):
-        """Whatever it is called."""
         (tmp_path / "r.h5").write_text("text")
         assert "neither an HDF5 file nor a folder" in refusal(
             lambda: StoredResults(tmp_path / "r.h5")

@@ -154,7 +154,6 @@ class TestPages:
 
     @pytest.mark.parametrize("text", [layer()[:-3], "a < b", f"{layer()}<layer", ""])
     def test_a_page_without_whole_elements(self, read, text):
-        """Half an element is none."""
         with pytest.raises(UsageError, match="no model: broken XML"):
             read(text, "page.md")
 
