@@ -53,6 +53,17 @@ class OperatorVotes:
             self.separators[these],
         )
 
+    def named(self, operator: str) -> OperatorVotes:
+        """Return the votes as those of another operator."""
+        separators = [(operator, *others) for _, *others in self.separators.tolist()]
+        return replace(self, separators=np.array(separators, str))
+
+    def leaving_open(self, clauses: Collection[str]) -> OperatorVotes:
+        """Return what the votes say of the other clauses, whatever the readings of some."""
+        axes = tuple(axis for axis, name in enumerate(self.clauses, 1) if name in clauses)
+        sets = self.sets.any(axis=axes, keepdims=True)
+        return replace(self, sets=np.broadcast_to(sets, self.sets.shape))
+
     def on(self, clause: str) -> Bools:
         """Mask (votes,): the votes of vectors that a clause applies to."""
         if clause not in self.clauses:

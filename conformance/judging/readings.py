@@ -37,6 +37,7 @@ SpaceOf = Callable[[str], ReadingSpace]
 Split = tuple[str, dict[str, str]]
 
 EITHER = "either"
+_OPERATOR = ATTRIBUTES.index("operator")
 
 
 def settled(
@@ -78,7 +79,7 @@ def refuted(exceptions: Iterable[Vote], evidence: Evidence) -> frozenset[Vote]:
 
     One attribute may split each clause, and only exceptions may show one side of a split. So an
     exception is not refuted if, for some two attributes, the votes that are like it in both leave
-    it an excuse.
+    it an excuse. Those of a gradient are like those of its operator in what binds both.
     """
     wrong = list(exceptions)
     for places in ((), *combinations(range(len(ATTRIBUTES)), 2)):
@@ -137,10 +138,13 @@ class Evidence:
         if not alike:
             return self
         places, values = list(alike), list(alike.values())
-        selected = {
-            operator: votes.among((votes.separators[:, places] == values).all(axis=1))
-            for operator, votes in self._votes.items()
-        }
+        selected = {}
+        for operator, votes in self._votes.items():
+            like = votes
+            if (gradient := alike.get(_OPERATOR, operator)) != operator == forward_name(gradient):
+                free = [name for name, clause in self._clauses.items() if not clause.is_geometric]
+                like = votes.named(gradient).leaving_open(free)
+            selected[operator] = like.among((like.separators[:, places] == values).all(axis=1))
         selected = {operator: votes for operator, votes in selected.items() if len(votes.counts)}
         return Evidence(selected, self._space_of)
 

@@ -97,6 +97,38 @@ def test_a_gradient_of_the_same_windows_and_divisors_conforms(name, reading):
     assert not clause(report, name).contradicting
 
 
+OF_OTHER_SHAPE = [
+    ("same-output-size", "same-as-input"),
+    ("same-with-ceil", "rounding-applied"),
+    ("valid-rounds", "ignored"),
+]
+
+
+@pytest.mark.parametrize(("name", "reading"), OF_OTHER_SHAPE)
+def test_a_gradient_that_refuses_its_operators_output_does_not_conform(name, reading):
+    """To raise for the shape that its own operator returns is to follow another reading."""
+    operator, cells, attributes = CASES[name]
+    forward, gradient, *_ = of_both(operator, ramp(1, 1, cells), attributes)
+    backend = following({}, {name: reading})
+    assert ran(backend, gradient).ok
+    report = ran(backend, forward, gradient)
+    assert not report.ok
+    assert report.counts["error"] == 1
+
+
+def test_a_gradient_may_refuse_pads_that_its_operator_takes():
+    """No clause about windows says so, and each kernel has its own checks."""
+    attributes = pool(kernel=[1], strides=[1], pads_begin=[1], exclude_pad=True)
+    forward, gradient, *_ = of_both("AvgPool-1", ramp(1, 1, 3), attributes)
+
+    def backend(operator, inputs, given):
+        if operator.endswith(BACKWARD):
+            raise ValueError("pads must be smaller than the kernel")
+        return evaluate(operator, inputs, given)
+
+    assert ran(backend, forward, gradient).ok
+
+
 def overhang(*dtypes, operator="AvgPool-1"):
     """Return vectors of an operator and its gradient whose divisor is disputed."""
     _, cells, attributes = CASES["overhang-divisor"]
