@@ -31,14 +31,15 @@ def describe(comparison: Comparison, *, command: str = "") -> doc.Document:
         title="Pooling operators compared",
         sections=(
             doc.Section("", (doc.Paragraph(_heading(comparison)),), name="heading"),
+            # What went wrong and why, then what was run, then what a reader may want to know.
             _summary(comparison),
+            _failures(comparison),
             by_operator({b.backend: (b, comparison.failing) for b in comparison.ran}),
             _types(comparison),
             _readings(comparison),
             _undefined(comparison),
             _accuracy(comparison),
             _arithmetic(comparison),
-            _failures(comparison),
         ),
         footer=made,
     )
@@ -97,15 +98,8 @@ def by_operator(shown: Mapping[str, tuple[Compared, Sequence[Verdict]]]) -> doc.
     `shown` are backends and the verdicts that are failures, by the name to show. An operator of
     which all that all backends did is to conform, or none of it is supported, folds.
     """
-    compared = [backend for backend, _ in shown.values()]
-    names = dict.fromkeys(name for backend in compared for name in backend.counts)
-
-    def outcomes(name: str) -> tuple[str, ...] | None:
-        known = [outcome(backend.of_operator(name)) for backend in compared]
-        return tuple(filter(None, known)) if None not in known else None
-
     rows: list[doc.Row] = []
-    for row in operator_rows({name: outcomes(name) for name in names}):
+    for row in operator_rows(_outcomes([backend for backend, _ in shown.values()])):
         counts = ((b.of_operators(row.operators), failing) for b, failing in shown.values())
         rows.append((row.title, *(share(*of_one) for of_one in counts)))
     return doc.Section(
@@ -117,8 +111,21 @@ def by_operator(shown: Mapping[str, tuple[Compared, Sequence[Verdict]]]) -> doc.
     )
 
 
+def _outcomes(compared: Sequence[Compared]) -> dict[str, tuple[str, ...] | None]:
+    """Return by operator what happened to all its vectors in each backend, None if it varies."""
+    known = {
+        name: [outcome(backend.of_operator(name)) for backend in compared]
+        for name in dict.fromkeys(name for backend in compared for name in backend.counts)
+    }
+    return {
+        name: None if None in of_each else tuple(filter(None, of_each))
+        for name, of_each in known.items()
+    }
+
+
 def _types(comparison: Comparison) -> doc.Section:
-    """Return the same of each element type."""
+    """Return the same of each element type, without operators that `by_operator` may fold."""
+    outcomes = _outcomes(comparison.ran)
     rows: Iterable[doc.Row] = (
         (
             doc.Span(operator, "strong"),
@@ -126,6 +133,7 @@ def _types(comparison: Comparison) -> doc.Section:
             *(share(b.of_type(operator, dtype), comparison.failing) for b in comparison.ran),
         )
         for operator, types in comparison.cells()
+        if outcomes[operator] is None
         for dtype in sorted(types, key=_order)
     )
     columns: doc.Columns = (
@@ -138,6 +146,8 @@ def _types(comparison: Comparison) -> doc.Section:
         (doc.table(columns, rows, heads=2, matrix=True),),
         name="types",
         short="Element types",
+        intro="Left out: operators and gradients of which each backend conforms in all vectors or "
+        "supports none.",
         on="pages",
     )
 
@@ -275,12 +285,12 @@ def _failures(comparison: Comparison) -> doc.Section:
 
 
 def _failures_of(backend: Compared, failures: Mapping[str, Counter[Verdict]]) -> doc.Item:
-    items: list[doc.Text] = [
-        doc.Span(f"{operator}: {words.tally(counts)}", "bad")
-        for operator, counts in failures.items()
-    ]
-    items += [shared_blocks.cause(cause).text for cause in backend.causes[:_CAUSES]]
+    items = [shared_blocks.cause(cause).text for cause in backend.causes[:_CAUSES]]
     rest = backend.causes[_CAUSES:]
     if rest:
         items.append(f"{words.count(len(rest), 'more cause')}: see conformance check")
+    items += (
+        doc.Span(f"{operator}: {words.tally(counts)}", "bad")
+        for operator, counts in failures.items()
+    )
     return doc.Item(doc.Span(backend.backend, "strong"), doc.listing(items).items)

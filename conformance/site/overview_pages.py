@@ -24,7 +24,7 @@ TO_INDEX, TO_VECTORS = (
     doc.Span("Failing vectors", link=VECTORS),
 )
 MENU = (TO_INDEX, TO_VECTORS)
-_COMPARED = ("readings", "undefined", "accuracy", "failures")
+_COMPARED = ("readings", "undefined", "accuracy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
     """
     releases = [release for engine in engines for release in engine.releases]
     newest = [replace(engine.newest.compared, backend=engine.name) for engine in engines]
-    compared = comparison_report.describe(_comparison(newest)).filled()
+    described = comparison_report.describe(_comparison(newest)).filled()
+    compared = {section.name: section for section in described}
     counts = words.count(len(engines), "engine"), words.count(len(releases), "release")
     failing = doc.Span(f"{words.count(vectors, 'vector')} that some release fails", link=VECTORS)
     return doc.Document(
@@ -56,8 +57,9 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
         sections=(
             doc.Section("", (doc.Paragraph((f"{listed(counts)}, ", failing)),), name="heading"),
             doc.Section("", (_verdicts(releases, files),), name="releases"),
+            compared.get("failures"),
             _by_operator({release.name: release for release in releases}),
-            *(section for section in compared if section.name in _COMPARED),
+            *map(compared.get, _COMPARED),
         ),
         footer=doc.FOOTER,
     )
@@ -150,7 +152,8 @@ def engine_page(
     """
     document = check_report.describe(report, with_tables=True)
     # All vectors are listed by a script, which a site does without.
-    counts, *sections = (each for each in document.filled() if each.name != "vectors")
+    sections = [each for each in document.filled() if each.name != "vectors"]
+    counts = [each.name for each in sections].index("counts")
     newest = engine.newest.version
     lead = f"All else on this page, but for what compares them, is about the newest, {newest}."
     table = _verdicts(engine.releases, files, changes)
@@ -161,9 +164,10 @@ def engine_page(
         sections=(
             doc.Section("Releases", (table,), "releases", "Releases", lead),
             _since_the_one_before(engine, changes),
+            *sections[:counts],  # causes
             _by_operator(versions) if len(versions) > 1 else None,
-            replace(counts, title=f"Release {newest}", short="Newest"),
-            *sections,
+            replace(sections[counts], title=f"Release {newest}", short="Newest"),
+            *sections[counts + 1 :],
             _badge(files.badges[engine.name]),
         ),
     )

@@ -7,7 +7,7 @@ from support.fakes import right, vector
 from support.rendered import RENDERERS, in_terminal
 
 from conformance.api.compare import Compared, Comparison, compare
-from conformance.record.report import Accuracy, ClauseReport, UndefinedReport
+from conformance.record.report import Accuracy, ClauseReport, Diagnosis, UndefinedReport
 from conformance.report import comparison_report, markdown
 from conformance.report.document import plain
 from conformance.report.json_documents import comparison_json
@@ -45,14 +45,30 @@ class TestInATerminal:
         names = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
         counts = {name: {"float32": FAILING} for name in names}
         lines = shown(Compared("b", counts=counts))
-        start = lines.index("Failures and their likely causes")
-        assert lines[start + 1 :] == [
+        start, end = map(lines.index, ("Failures and their likely causes", "By operator"))
+        assert lines[start + 1 : end - 1] == [
             "  b",
             "    AvgPool-1: 1,234 mismatch, 22 error, 1 timed-out",
             "    MaxPool-1: 1,234 mismatch, 22 error, 1 timed-out",
             "    AdaptiveAvgPool-8: 1,234 mismatch, 22 error, 1 timed-out",
             "    nGraph-AvgPool: 1,234 mismatch, 22 error, 1 timed-out",
         ]
+
+    def test_causes_come_first(self):
+        """Right after the summary, and before the failures that they explain."""
+        cause = Diagnosis("half the padding is lost", (), explained=3, exact=3, total=1257)
+        lines = shown(Compared("b", counts={"AvgPool-1": {"float32": FAILING}}, causes=(cause,)))
+        start = lines.index("Failures and their likely causes")
+        assert lines[start - 2].startswith("b ")
+        assert lines[start + 1] == "  b"
+        assert "half the padding is lost" in lines[start + 2]
+        assert lines[start + 3] == "    AvgPool-1: 1,234 mismatch, 22 error, 1 timed-out"
+
+    def test_where_nothing_fails_nothing_is_said_of_failures(self):
+        """Nor of causes."""
+        lines = shown(Compared("b", counts=CONFORMING))
+        assert not [line for line in lines if "cause" in line]
+        assert "By operator" in lines
 
     def test_backends_that_follow_one_reading_stand_together(self):
         """Where their names have no room as columns; no name is divided between lines."""
@@ -144,6 +160,21 @@ class TestOnPages:
         """Of each operator and gradient."""
         page = markdown.render(made(Compared("b", counts={"AvgPool-1": {"float32": FAILING}})))
         assert "| AvgPool-1 | float32 | 0/1,257 |" in page
+
+    def test_types_of_operators_in_which_nothing_is_remarkable_are_left_out(self):
+        """Those that conform, or are unsupported, in all backends; without others, the table."""
+        right, none = (
+            {"float32": Counter({verdict: 3})} for verdict in ("conforms", "unsupported")
+        )
+        in_part = {"float32": Counter({"conforms": 2, "unsupported": 1})}
+        one = Compared("a", counts={"AvgPool-1": right, "MaxPool-1": right, "MaxPool-8": right})
+        other = Compared("b", counts={"AvgPool-1": right, "MaxPool-1": none, "MaxPool-8": in_part})
+        title = "## By operator and element type"
+        _, _, types = markdown.render(made(one, other)).partition(title)
+        assert "| MaxPool-8 | float32 | 3/3 | 2/2 |" in types
+        assert "AvgPool-1" not in types
+        assert "MaxPool-1" not in types
+        assert title not in markdown.render(made(one))
 
     def test_json_has_no_numbers_that_json_lacks(self, hostile):
         """NaN and infinities would break strict readers."""

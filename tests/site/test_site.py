@@ -19,7 +19,7 @@ from support.report_samples import write_cases
 from conformance import open_vectors, site
 from conformance.errors import ReportFileError, UsageError
 from conformance.record import jsonl
-from conformance.record.report import ClauseReport, UndefinedReport
+from conformance.record.report import ClauseReport, Diagnosis, UndefinedReport
 from conformance.site import folder as folder_module
 
 FAILING = "AvgPool-1/lower"
@@ -116,6 +116,40 @@ def test_the_first_page_has_a_row_for_each_release(made_site):
 def test_the_first_page_has_the_numbers_of_each_operator(made_site):
     """Conforming of supported vectors."""
     assert rows(made_site / "index.html", "by-operator") == [["AvgPool-1", "5/5", "5/5", "4/5"]]
+
+
+def sections(path):
+    """Return the names of the sections of a page, and their titles."""
+    parsed = page(path)
+    titles = {parsed.parents[i]: parsed.text(i) for i in parsed.all("h2")}
+    names = {i: parsed.attributes[i].get("id") for i in parsed.all("section")}
+    return [(name, titles[i]) for i, name in names.items() if i in titles]
+
+
+def test_failures_and_causes_come_first_on_the_first_page(tmp_path):
+    """Right after the releases; where the newest of every engine conforms, there are none."""
+    site.write(saved(tmp_path, real()), tmp_path / "wrong")
+    assert [name for name, _ in sections(tmp_path / "wrong" / "index.html")][:2] == [
+        "failures",
+        "operators",
+    ]
+    site.write(saved(tmp_path, real(reference)), tmp_path / "right")
+    names = [name for name, _ in sections(tmp_path / "right" / "index.html")]
+    assert names[0] == "operators"
+    assert "failures" not in names
+
+
+def test_the_page_of_an_engine_says_causes_before_numbers(tmp_path):
+    """Each under its own title."""
+    wrong = replace(real(), diagnoses=(Diagnosis("why", (), explained=1, exact=1, total=1),))
+    site.write(saved(tmp_path, of("2025", wrong), of("2026", wrong)), tmp_path / "site")
+    assert sections(tmp_path / "site" / "engines" / "upper.html")[:5] == [
+        ("releases", "Releases"),
+        ("changes", "Since 2025"),
+        ("causes", "Likely causes"),
+        ("operators", "By operator"),
+        ("counts", "Release 2026"),
+    ]
 
 
 def test_every_link_leads_to_a_file_of_the_site(made_site):
