@@ -1,7 +1,5 @@
 """What is asked of a run: one value, which Python, the command line and pytest have in common."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

@@ -1,7 +1,5 @@
 """Diagnoses in words, and those of the parts of a run joined."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from conformance.diagnosis.statements import caused, united
