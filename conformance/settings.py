@@ -11,9 +11,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from conformance.errors import UsageError
@@ -115,13 +114,13 @@ class Settings:
         str | None, Option("Run the I-th of N equal parts; see merge.", metavar="I/N")
     ] = None
     require: Annotated[
-        Mapping[str, str],
+        Mapping[str, str] | None,
         Option(
             "Accept only this reading of a clause; repeatable.",
             "readings",
             metavar="CLAUSE=READING",
         ),
-    ] = field(default_factory=lambda: MappingProxyType({}))
+    ] = None
     profile: Annotated[
         str | None, Option("Require the readings of openvino, onnx or torch.", metavar="NAME")
     ] = None
@@ -195,6 +194,10 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
+        for name, (kinds, words) in _TYPES.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds):
+                raise UsageError(f"{name} is {value!r}: {words}")
         check_jobs(self.jobs)
         check_limits(self.timeout, self.memory)
         if self.max_failures is not None and not _is_count(self.max_failures):
@@ -248,6 +251,24 @@ def check_limits(timeout: float | None, memory: int | None) -> None:
         raise UsageError(f"timeout is {timeout!r} s: above 0, or None for no limit")
     if memory is not None and not _is_count(memory):
         raise UsageError(f"memory is {memory!r} bytes: at least 1, or None for no limit")
+
+
+_NOTHING = type(None)
+_CALLABLE: Any = Callable
+_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "operators": ((str, Sequence, _NOTHING), "a name or several, or None for all"),
+    "select": ((str, Sequence, _CALLABLE, _NOTHING), "a text, several, or a function of an id"),
+    "tier": ((str,), "a text"),
+    "shard": ((str, _NOTHING), "a text i/n, or None for a whole run"),
+    "require": ((Mapping, _NOTHING), "a mapping of clauses to readings"),
+    "profile": ((str, _NOTHING), "a text, or None"),
+    "variations": ((str, Iterable), "a text, or several"),
+    "executor": ((_CALLABLE, _NOTHING), "what opens an executor, see conformance.executors"),
+    "expected_failures": ((str, os.PathLike, _NOTHING), "a path, or None"),
+    "min_supported": ((str, int, Sequence), "a number, a text, or several"),
+    "baseline": ((str, os.PathLike, _NOTHING), "a path, or None"),
+}
+"""The types that a setting may have, and what it is in words, of those that are no numbers."""
 
 
 def _is_count(value: object) -> bool:

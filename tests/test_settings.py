@@ -51,6 +51,12 @@ def test_settings_are_those_of_compare_too():
         ({"memory": 0}, "memory is 0 bytes: at least 1"),
         ({"max_failures": 0}, "max_failures is 0; it must be at least 1"),
         ({"diagnose": "all"}, "diagnose='all': one of none, seen, proven"),
+        ({"operators": 5}, "operators is 5: a name or several"),
+        ({"select": 5}, "select is 5: a text, several"),
+        ({"tier": None}, "tier is None: a text"),
+        ({"require": "x"}, "require is 'x': a mapping"),
+        ({"expected_failures": 5}, "expected_failures is 5: a path"),
+        ({"baseline": 5}, "baseline is 5: a path"),
     ],
 )
 def test_a_value_that_cannot_be_is_wrong_usage(wrong, message):

@@ -255,6 +255,4 @@ def _calling(
             "an executor is for backends named by a text, not for stored results, "
             "and counts no failures: leave out max_failures"
         )
-    return nullcontext(
-        Distributed(settings.executor, named.text, settings.timeout, settings.memory)
-    )
+    return nullcontext(Distributed(settings, named.text))

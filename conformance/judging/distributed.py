@@ -14,7 +14,7 @@ from conformance.errors import UsageError
 from conformance.executors import completed
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, Tally
-from conformance.settings import Machines
+from conformance.settings import Settings
 from conformance.vectorfile import VectorFile
 from conformance.vectorfile.sources import InMemory, Selected
 
@@ -57,12 +57,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Distributed:
-    """Runs vectors of files on machines; `backend` is a text, since each machine loads it."""
+    """Runs vectors of files on the machines of settings, which load `backend`, a text."""
 
-    machines: Machines
+    settings: Settings
     backend: str
-    timeout: float | None = None
-    memory: int | None = None
 
     def ready(self) -> None:
         """Do nothing: each machine starts the backend with its first task."""
@@ -76,13 +74,16 @@ class Distributed:
     ) -> Tally:
         """Run what is selected and return the tally; `tick(vectors done)` is called per task."""
         parts = [part for selection in selected for part in selection.split(_VECTORS)]
-        worker = WorkerSettings(secrets.token_hex(8), self.backend, self.timeout, self.memory)
+        worker = WorkerSettings(
+            secrets.token_hex(8), self.backend, self.settings.timeout, self.settings.memory
+        )
         tasks = [_task(index, part, worker, pins, variations) for index, part in enumerate(parts)]
         tallies: dict[int, Tally] = {}
+        assert self.settings.executor is not None
         done = 0
         total = Tally()
         try:
-            for task, tally in completed(self.machines, perform, tasks):
+            for task, tally in completed(self.settings.executor, perform, tasks):
                 tallies[task.index] = tally
                 done += len(tally)
                 tick(done)

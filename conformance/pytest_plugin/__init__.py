@@ -15,20 +15,20 @@ import pytest
 from conformance import settings
 
 _PREFIX = "conformance_"
-SETTINGS = (
-    "operators",
-    "select",
-    "tier",
-    "require",
-    "profile",
-    "allow_extensions",
-    "expected_failures",
-    "min_supported",
-    "baseline",
-    "strict_unsupported",
-    "variations",
-)
-"""The settings that are options of pytest, too."""
+SETTINGS = {
+    "operators": "",
+    "select": "",
+    "tier": "The largest tier to run [standard].",
+    "require": "",
+    "profile": "",
+    "allow_extensions": "Skip, and do not fail, where what a document excludes is accepted.",
+    "expected_failures": "Failures that are known, with reasons: they xfail, and must not pass.",
+    "min_supported": "",
+    "baseline": "",
+    "strict_unsupported": "",
+    "variations": "Call each vector in these variations, too: names with commas, or all.",
+}
+"""The settings that are options of pytest, too, with words of their own where others are meant."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,7 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             how["action"] = "append"
         elif option.kind == "seconds":
             how["type"] = float
-        flag, words = f"--conformance-{option.flag}", option.help.replace("%", "%%")
+        words = (SETTINGS.get(name) or option.help).replace("%", "%%")
+        flag = f"--conformance-{option.flag}"
         add(flag, dest=f"{_PREFIX}{name}", default=None, help=words, **how)
     add(
         "--conformance-in-process",
