@@ -80,7 +80,7 @@ class Fault:
 
 @cache
 def _meets(operator: Operator, needs: Needs) -> bool:
-    return needs.met_by(operator)
+    return operator.meets(needs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ def clauses_of(operator: Operator) -> dict[str, Clause]:
     """Return the clauses that concern an operator: the shared ones, then its document's own."""
     settled = {clause.settles for clause in operator.clauses}
     shared = [
-        clause for clause in SHARED if clause.needs.met_by(operator) and clause.name not in settled
+        clause for clause in SHARED if operator.meets(clause.needs) and clause.name not in settled
     ]
     return {clause.name: clause for clause in (*shared, *operator.clauses)}
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from conformance.operators.attributes import Role, roles_of
-
-if TYPE_CHECKING:
-    from conformance.operators.operator import Operator
+from conformance.operators.attributes import Role
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Conditions on an operator; every operator meets `Needs()`.
+    """Conditions on an operator, see `Operator.meets`; every operator meets `Needs()`.
 
     The operator has all of `roles`, at least one of `some` (if not empty) and none of `without`.
     Attributes of the roles in `optional` have a default, those in `required` have none. `says` and
@@ -53,48 +50,6 @@ class Needs:
                 for field in fields(self)
             }
         )
-
-    def met_by(self, operator: Operator) -> bool:
-        """Say whether an operator meets all conditions."""
-        attributes = operator.attributes
-        required = roles_of(attribute for attribute in attributes if attribute.required)
-        optional = roles_of(attribute for attribute in attributes if not attribute.required)
-        return (
-            operator.roles.issuperset(self.roles)
-            and (not self.some or not operator.roles.isdisjoint(self.some))
-            and operator.roles.isdisjoint(self.without)
-            and optional.issuperset(self.optional)
-            and required.issuperset(self.required)
-            and all(_can_say(operator, role, meaning) for role, meaning in self.says)
-            and all(
-                _has_other_default(operator, role, meaning) for role, meaning in self.other_default
-            )
-            and self.reduction in {"", operator.reduction.name}
-            and self.sums in {None, operator.reduction.sums}
-            and self.powers in {None, operator.reduction.powers}
-            and self.integers in {None, operator.takes_integers}
-            and self.limited_axes in {None, operator.limits_axes}
-            and self.indices in {None, operator.has_indices}
-            and set(self.dtypes) <= set(operator.dtypes)
-            and len(operator.outputs) >= self.outputs
-            and self.gradient in {None, operator.is_gradient}
-        )
-
-
-def _can_say(operator: Operator, role: Role, meaning: Any) -> bool:
-    return any(
-        attribute.role == role and (attribute.is_list or meaning in attribute.values.values())
-        for attribute in operator.attributes
-    )
-
-
-def _has_other_default(operator: Operator, role: Role, meaning: Any) -> bool:
-    return _can_say(operator, role, meaning) and any(
-        attribute.role == role
-        and not attribute.required
-        and attribute.values.get(attribute.default, attribute.default) != meaning
-        for attribute in operator.attributes
-    )
 
 
 def _both(one: Any, other: Any) -> Any:

@@ -23,6 +23,7 @@ from conformance.operators.attributes import (
 )
 from conformance.operators.clause import Clause
 from conformance.operators.examples import Example
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import Reduction
@@ -161,6 +162,46 @@ class Operator:
         changes = {"examples": (), "smoke_rows": None, "constants": constants, **changes}
         return replace(
             self, name=name, document=document, attributes=tuple(by_key.values()), **changes
+        )
+
+    def meets(self, needs: Needs) -> bool:
+        """Say whether it meets all of some conditions."""
+        required = roles_of(attribute for attribute in self.attributes if attribute.required)
+        optional = roles_of(attribute for attribute in self.attributes if not attribute.required)
+        return (
+            self.roles.issuperset(needs.roles)
+            and (not needs.some or not self.roles.isdisjoint(needs.some))
+            and self.roles.isdisjoint(needs.without)
+            and optional.issuperset(needs.optional)
+            and required.issuperset(needs.required)
+            and all(self._can_say(role, meaning) for role, meaning in needs.says)
+            and all(
+                self._can_say(role, meaning) and self._has_other_default(role, meaning)
+                for role, meaning in needs.other_default
+            )
+            and needs.reduction in {"", self.reduction.name}
+            and needs.sums in {None, self.reduction.sums}
+            and needs.powers in {None, self.reduction.powers}
+            and needs.integers in {None, self.takes_integers}
+            and needs.limited_axes in {None, self.limits_axes}
+            and needs.indices in {None, self.has_indices}
+            and set(needs.dtypes) <= set(self.dtypes)
+            and len(self.outputs) >= needs.outputs
+            and needs.gradient in {None, self.is_gradient}
+        )
+
+    def _can_say(self, role: Role, meaning: Any) -> bool:
+        return any(
+            attribute.role == role and (attribute.is_list or meaning in attribute.values.values())
+            for attribute in self.attributes
+        )
+
+    def _has_other_default(self, role: Role, meaning: Any) -> bool:
+        return any(
+            attribute.role == role
+            and not attribute.required
+            and attribute.values.get(attribute.default, attribute.default) != meaning
+            for attribute in self.attributes
         )
 
     @cached_property

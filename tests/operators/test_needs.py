@@ -14,7 +14,7 @@ PADS = Attribute("pads", "pads", "", default=0)
 
 def meeting(needs):
     """Return which of four operators meet needs."""
-    return [operator for operator in (AVG, MAX, ADAPTIVE, NGRAPH) if needs.met_by(operator)]
+    return [operator for operator in (AVG, MAX, ADAPTIVE, NGRAPH) if operator.meets(needs)]
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_pads_in_one_list_are_begins_and_ends():
     """An attribute that lists both ends has the roles of both."""
     others = (AVG.attribute("kernel"), AVG.attribute("include_pad"))
     listed = replace(AVG, attributes=(*others, PADS))
-    assert Needs(optional=("pads_begin", "pads_end")).met_by(listed)
-    assert not Needs(optional=("pads_end",), without=("pads",)).met_by(listed)
+    assert listed.meets(Needs(optional=("pads_begin", "pads_end")))
+    assert not listed.meets(Needs(optional=("pads_end",), without=("pads",)))
 
 
 def test_further_outputs_are_counted():
     """So many outputs there must be, or more."""
     two = replace(AVG, outputs=(Output("one"), Output("other")))
-    assert Needs(outputs=2).met_by(two)
-    assert not Needs(outputs=3).met_by(two)
+    assert two.meets(Needs(outputs=2))
+    assert not two.meets(Needs(outputs=3))
 
 
 def test_and_asks_for_both():
