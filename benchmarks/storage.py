@@ -21,8 +21,8 @@ from benchmarks.paired import Effort, Row, measured
 from conformance.batch import vector_at
 from conformance.dtypes import dtype_of
 from conformance.vector import (
-    ARITHMETIC,
     Anything,
+    Arithmetic,
     Case,
     Expected,
     Outcome,
@@ -100,8 +100,7 @@ def write_groups(path: Path, vectors: Sequence[Vector]) -> None:
                 held.attrs["kind"] = outcome.kind
                 held.attrs["readings"] = json.dumps(outcome.readings)
                 if isinstance(outcome, Values):
-                    for name in ARITHMETIC.values():
-                        held.attrs[name] = getattr(outcome, name)
+                    held.attrs["arithmetic"] = int(outcome.arithmetic)
                     for name in _COLUMNS:
                         _write_array(held, name, getattr(outcome.outputs[0], name))
 
@@ -136,7 +135,7 @@ def _read_outcome(group: Any) -> Outcome:
     return Values(
         (Expected(*(_read_array(group[name]) for name in _COLUMNS)),),
         readings,
-        **{name: group.attrs[name] for name in ARITHMETIC.values()},
+        Arithmetic(int(group.attrs["arithmetic"])),
     )
 
 

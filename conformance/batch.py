@@ -14,6 +14,7 @@ from conformance.dtypes import is_known, name_of
 from conformance.vector import (
     UNDEFINED,
     Anything,
+    Arithmetic,
     Array,
     Case,
     Expected,
@@ -26,7 +27,7 @@ from conformance.vector import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 Ints = npt.NDArray[np.int64]
 _T = TypeVar("_T")
@@ -91,7 +92,8 @@ class Batch:
 
     `numbers` are the vectors' numbers in their file, ascending. `inputs` are read-only, C-order
     views. Outcome rows: `outcome_vector` is the index of the vector within the batch,
-    ascending; `outcome_kind` one of VALUES, RAISES, ANYTHING; `outcome_expected` a row of the
+    ascending; `outcome_kind` one of VALUES, RAISES, ANYTHING; `outcome_arithmetic` an `Arithmetic`;
+    `outcome_expected` a row of the
     expected table, -1 where the outcome has no values; outcomes of one vector may share a row.
     Expected rows: elements `expected_start` to `expected_start + expected_size` of
     `columns[expected_dtype]`, in C order of `expected_shape`; `expected_output` is the number of
@@ -113,9 +115,7 @@ class Batch:
     clauses: list[dict[str, tuple[str, ...]]]
     outcome_vector: Ints
     outcome_kind: npt.NDArray[np.uint8]
-    outcome_element_type: npt.NDArray[np.bool_]
-    outcome_overflows: npt.NDArray[np.bool_]
-    outcome_flushed: npt.NDArray[np.bool_]
+    outcome_arithmetic: npt.NDArray[np.uint8]
     outcome_expected: Ints
     outcome_readings: list[tuple[dict[str, str], ...]]
     expected_vector: Ints
@@ -185,9 +185,9 @@ def batch_of(vectors: Sequence[Vector]) -> Batch:
         ],
         outcome_vector=_ints(index for index, _, _ in outcomes),
         outcome_kind=np.array([KINDS.index(type(o)) for _, o, _ in outcomes], dtype=np.uint8),
-        outcome_element_type=_marks(outcomes, lambda o: o.accumulator == "element-type"),
-        outcome_overflows=_marks(outcomes, lambda o: o.sum_overflow == "overflows"),
-        outcome_flushed=_marks(outcomes, lambda o: o.subnormals == "flushed"),
+        outcome_arithmetic=np.array(
+            [o.arithmetic if isinstance(o, Values) else 0 for _, o, _ in outcomes], np.uint8
+        ),
         outcome_expected=_ints(row for _, _, row in outcomes),
         outcome_readings=[
             tuple(dict(combination) for combination in o.readings) for _, o, _ in outcomes
@@ -200,13 +200,6 @@ def batch_of(vectors: Sequence[Vector]) -> Batch:
         expected_size=_ints(row.values.size for row in table.rows),
         columns=table.columns(),
     )
-
-
-def _marks(
-    outcomes: Sequence[tuple[int, Outcome, int]], is_marked: Callable[[Values], bool]
-) -> npt.NDArray[np.bool_]:
-    """Mark the outcomes with values of which something holds."""
-    return np.array([isinstance(o, Values) and is_marked(o) for _, o, _ in outcomes], np.bool_)
 
 
 def distinct(column: Sequence[_T]) -> tuple[list[_T], Ints]:
@@ -262,9 +255,7 @@ def outcome_at(batch: Batch, row: int) -> Outcome:
     return Values(
         tuple(_expected_at(batch, first + output) for output in range(batch.outputs)),
         readings,
-        accumulator="element-type" if batch.outcome_element_type[row] else "wider",
-        subnormals="flushed" if batch.outcome_flushed[row] else "kept",
-        sum_overflow="overflows" if batch.outcome_overflows[row] else "finite",
+        Arithmetic(int(batch.outcome_arithmetic[row])),
     )
 
 

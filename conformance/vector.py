@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntFlag
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -17,25 +18,34 @@ Combination = Mapping[str, str]  # clause name -> reading name
 Tier = Literal["smoke", "standard", "exhaustive", "large"]
 Provenance = Literal["printed", "derived", "computed"]
 OutcomeKind = Literal["values", "raises", "anything"]
-Accumulator = Literal["wider", "element-type"]
-SumOverflow = Literal["finite", "overflows"]
-Subnormals = Literal["kept", "flushed"]
 
 TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
 """The tiers in files, each with all that is in those before it."""
 LARGE: Tier = "large"
 """The tier of recipes: not in files, and run alone."""
-ARITHMETIC: Mapping[str, str] = MappingProxyType(
+
+
+class Arithmetic(IntFlag):
+    """What a sound arithmetic may do besides summing in a wider type, so that a bound admits it."""
+
+    USUAL = 0
+    ELEMENT_TYPE = 1
+    """Sums are in the element type."""
+    FLUSHED = 2
+    """Subnormal numbers count as zero."""
+    OVERFLOWS = 4
+    """Sums or powers leave the range of their type."""
+
+
+ARITHMETIC: Mapping[str, tuple[str, Arithmetic]] = MappingProxyType(
     {
-        "accumulator": "accumulator",
-        "sum-overflow": "sum_overflow",
-        "lp-range": "sum_overflow",
-        "subnormals": "subnormals",
+        "accumulator": ("element-type", Arithmetic.ELEMENT_TYPE),
+        "sum-overflow": ("overflows", Arithmetic.OVERFLOWS),
+        "lp-range": ("direct", Arithmetic.OVERFLOWS),
+        "subnormals": ("flushed", Arithmetic.FLUSHED),
     }
 )
-"""The clauses that change the bound and not the values, each with its field of `Values`."""
-SPELLED_OTHERWISE: Mapping[str, str] = MappingProxyType({"scaled": "finite", "direct": "overflows"})
-"""The readings of these clauses whose name is not the value of the field."""
+"""The clauses that change the bound and not the values: a reading, and what it admits."""
 BACKWARD = "-backward"
 """What the name of an operator's gradient ends in: its inputs are the gradient of the operator's
 first output, then the operator's own."""
@@ -101,7 +111,7 @@ class Expected:
 class Values:
     """Arrays are the right answer: `outputs` says what each output must be, in their order.
 
-    `accumulator`, `subnormals` and `sum_overflow` say which arithmetic the bound must admit.
+    `arithmetic` is what the bound must admit.
     `readings` are the combinations, over the disputed clauses that apply to the vector, under
     which this is the answer.
     """
@@ -109,9 +119,7 @@ class Values:
     kind: ClassVar[OutcomeKind] = "values"
     outputs: tuple[Expected, ...]
     readings: tuple[Combination, ...] = ({},)
-    accumulator: Accumulator = "wider"
-    subnormals: Subnormals = "kept"
-    sum_overflow: SumOverflow = "finite"
+    arithmetic: Arithmetic = Arithmetic.USUAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)

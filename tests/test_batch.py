@@ -9,7 +9,7 @@ from support.arbitrary_vectors import plain, small_vectors, vector_lists, with_f
 from support.effort import examples
 
 from conformance.batch import RAISES, VALUES, batch_of, vector_at
-from conformance.vector import Values
+from conformance.vector import Arithmetic, Values
 
 
 def _with_outcomes(*outcomes):
@@ -55,7 +55,7 @@ class TestBatchOf:
         """Outcomes that differ only in how they are judged share a row."""
         answer = small_vectors(1)[0].outcomes[0]
         copy = with_first(answer, values=answer.outputs[0].values.copy())
-        copy = replace(copy, accumulator="element-type")
+        copy = replace(copy, arithmetic=Arithmetic.ELEMENT_TYPE)
         batch = batch_of([_with_outcomes(answer, copy)])
         assert batch.outcome_expected.tolist() == [0, 0]
         assert batch.expected_size.tolist() == [4]

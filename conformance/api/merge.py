@@ -223,7 +223,7 @@ def _rejudged(result: Result, vote: Vote, *, refuted: bool) -> Result:
         why = explain_excused(result.why, result.operator, vote.accepted, vote.clauses)
         excused = result.excused or result.readings
         return replace(result, verdict="error", readings=(), excused=excused, why=why)
-    raised = structs.replace(result.why, only_under={}) if isinstance(result.why, Raised) else None
+    raised = structs.replace(result.why, only_under=()) if isinstance(result.why, Raised) else None
     return replace(
         result, verdict="conforms", readings=result.excused, why=raised or result.why, expected=""
     )

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from conformance.batch import ExpectedColumns
 from conformance.dtypes import FLOATS, DType, float_format, name_of
-from conformance.judging.closeness import Closeness, arithmetic_code, closeness
+from conformance.judging.closeness import Closeness, closeness
 from conformance.reference.rounding import widen
-from conformance.vector import Array, Values
+from conformance.vector import Arithmetic, Array, Values
 
 OVERFLOW, ANY, NAN = 1, 2, 3
 """Values of the mask: an infinity or NaN conforms as well; any value conforms."""
@@ -40,16 +40,16 @@ def limits(outcome: Values, axes: int, *, average: bool, output: int = 0) -> Lim
     asked = outcome.outputs[output]
     expected = asked.values.reshape(-1)
     columns = ExpectedColumns(expected, asked.addends, asked.divisor, asked.magnitude)
-    arithmetic = arithmetic_code(outcome)
+    arithmetic = outcome.arithmetic
     mask = np.where(columns.addends < 0, np.uint8(ANY), np.uint8(0))
     lower = upper = expected
-    if name_of(expected.dtype) in FLOATS and (average or outcome.subnormals == "flushed"):
+    if name_of(expected.dtype) in FLOATS and (average or Arithmetic.FLUSHED in arithmetic):
         near = closeness(expected, columns, np.array(axes), average=average)
         lower, upper = (
             _furthest(near, near.bound(arithmetic, below=sign < 0), expected.dtype, sign)
             for sign in (-1, 1)
         )
-        if average and outcome.sum_overflow == "overflows":
+        if average and Arithmetic.OVERFLOWS in arithmetic:
             mask[near.may_overflow(arithmetic) & (mask == 0)] = OVERFLOW
             mask[np.isinf(near.expected) & (mask == OVERFLOW)] = NAN
     shape = asked.values.shape

@@ -8,7 +8,6 @@ from conformance.batch import Batch, Ints
 from conformance.judging.closeness import (
     Column,
     Comparison,
-    arithmetic_of,
     counts_within,
     spacing,
 )
@@ -33,7 +32,7 @@ def rows_with_arithmetic(batch: Batch, compared: Comparison, outcomes: Ints) -> 
     arithmetic = np.full(len(batch.expected_dtype), -1, np.int64)
     for output in range(batch.outputs):
         rows = batch.outcome_expected[outcomes] + output
-        arithmetic[rows] = np.where(compared.returned[rows], arithmetic_of(batch)[outcomes], -1)
+        arithmetic[rows] = np.where(compared.returned[rows], batch.outcome_arithmetic[outcomes], -1)
     return arithmetic
 
 

@@ -17,16 +17,14 @@ from conformance.judging.tied_indices import hold_the_value
 from conformance.operators import Output, operator_named
 from conformance.reference import overflow_allowed, tolerance
 from conformance.reference.rounding import widen
-from conformance.vector import TIED, UNDEFINED, Array, Values
+from conformance.vector import TIED, UNDEFINED, Arithmetic, Array
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
 
-ARITHMETICS = 8
-"""Codes of arithmetic: 1 for sums in the element type + 2 for flushed + 4 for sums or powers that
-overflow or vanish."""
-_OWN, _FLUSHED, _OVERFLOWS = 1, 2, 4
+ARITHMETICS = 1 << len(Arithmetic)
+"""Values of an `Arithmetic`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,17 +65,23 @@ class Closeness:
                 self.columns.magnitude,
                 self.axes,
                 average=self.average,
-                element_type=bool(arithmetic & _OWN),
-                flushed=bool(arithmetic & _FLUSHED),
+                element_type=bool(arithmetic & Arithmetic.ELEMENT_TYPE),
+                flushed=bool(arithmetic & Arithmetic.FLUSHED),
                 below=self.got < self.expected if below is None else below,
-                powers=np.maximum(-self.columns.divisor, 0) if arithmetic & _OVERFLOWS else 0,
+                powers=self._powers if arithmetic & Arithmetic.OVERFLOWS else 0,
             )
+
+    @property
+    def _powers(self) -> npt.NDArray[np.int32]:
+        """The exponents of norms, 0 of what is none."""
+        powers: npt.NDArray[np.int32] = np.maximum(-self.columns.divisor, 0)
+        return powers
 
     def right(self, arithmetic: int) -> Bools:
         """Mask: error <= bound, or an infinity or NaN where sums may overflow."""
         finite = np.isfinite(self.expected) & np.isfinite(self.got)
         right: Bools = (self.error == 0) | (finite & (self.error <= self.bound(arithmetic)))
-        if self.average and arithmetic & _OVERFLOWS:
+        if self.average and arithmetic & Arithmetic.OVERFLOWS:
             infinite = np.isinf(self.got) & np.isfinite(self.expected)
             right |= self.may_overflow(arithmetic) & (infinite | np.isnan(self.got))
         return right
@@ -91,7 +95,7 @@ class Closeness:
             of.divisor,
             of.magnitude,
             self.axes,
-            element_type=bool(arithmetic & _OWN),
+            element_type=bool(arithmetic & Arithmetic.ELEMENT_TYPE),
         )
 
 
@@ -180,7 +184,7 @@ def _arithmetics(batch: Batch) -> Bools:
     """Mask (rows of the expected table, ARITHMETICS): the row has an outcome of the arithmetic."""
     arithmetics = np.zeros((len(batch.expected_dtype), ARITHMETICS), np.bool_)
     valued = batch.outcome_expected >= 0
-    rows, codes = batch.outcome_expected[valued], arithmetic_of(batch)[valued]
+    rows, codes = batch.outcome_expected[valued], batch.outcome_arithmetic[valued]
     for output in range(batch.outputs):
         arithmetics[rows + output, codes] = True
     return arithmetics
@@ -208,37 +212,6 @@ def _wrong(column: Column, arithmetics: Bools) -> Ints:
             bad = row[of][~near.at(of).right(arithmetic)]
             wrong[:, arithmetic] = np.bincount(bad, minlength=len(column.rows))
     return wrong
-
-
-def arithmetic_of(batch: Batch) -> Ints:
-    """Return the arithmetic code of each outcome."""
-    codes = np.zeros(len(batch.outcome_kind), np.int64)
-    codes[batch.outcome_element_type] |= _OWN
-    codes[batch.outcome_flushed] |= _FLUSHED
-    codes[batch.outcome_overflows] |= _OVERFLOWS
-    return codes
-
-
-def arithmetic_at(batch: Batch, outcome: int) -> int:
-    """Return the arithmetic code of one outcome."""
-    return _code(
-        element_type=bool(batch.outcome_element_type[outcome]),
-        flushed=bool(batch.outcome_flushed[outcome]),
-        overflows=bool(batch.outcome_overflows[outcome]),
-    )
-
-
-def arithmetic_code(outcome: Values) -> int:
-    """Return the arithmetic code of an outcome."""
-    return _code(
-        element_type=outcome.accumulator == "element-type",
-        flushed=outcome.subnormals == "flushed",
-        overflows=outcome.sum_overflow == "overflows",
-    )
-
-
-def _code(*, element_type: bool, flushed: bool, overflows: bool) -> int:
-    return _OWN * element_type + _FLUSHED * flushed + _OVERFLOWS * overflows
 
 
 def spacing(expected: Doubles, name: str) -> Doubles:

@@ -18,7 +18,6 @@ from conformance.judging.closeness import (
     Bools,
     Comparison,
     Doubles,
-    arithmetic_at,
     closeness,
     spacing,
 )
@@ -30,6 +29,7 @@ from conformance.record.why import (
     Differing,
     NotRequired,
     NotStored,
+    OnlyUnder,
     OtherReading,
     Raised,
     Why,
@@ -78,7 +78,7 @@ def explain_mismatch(
         why = _misfit(batch, answers, vector, [nearest])
     if why is not None:
         return Explanation(why)
-    table, code = int(batch.outcome_expected[nearest]), arithmetic_at(batch, nearest)
+    table, code = int(batch.outcome_expected[nearest]), int(batch.outcome_arithmetic[nearest])
     worst = [
         _worst(batch, answers, vector, nearest, output)
         for output in range(count)
@@ -104,7 +104,7 @@ def nearest_outcome(
     count = min(len(answers.outputs[vector]), batch.outputs)
 
     def distance(outcome: int) -> tuple[int, int]:
-        first, code = int(batch.outcome_expected[outcome]), arithmetic_at(batch, outcome)
+        first, code = int(batch.outcome_expected[outcome]), int(batch.outcome_arithmetic[outcome])
         comparable = sum(bool(compared.comparable[first + output]) for output in range(count))
         wrong = sum(int(compared.wrong[first + output, code]) for output in range(count))
         return count - comparable, wrong
@@ -131,7 +131,8 @@ class Elements:
 @np.errstate(all="ignore")  # NaN and overflow are among what is compared
 def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: int) -> Elements:
     """Return the elements of an output that has the type and shape of an outcome, by its row."""
-    row, arithmetic = int(batch.outcome_expected[outcome]) + output, arithmetic_at(batch, outcome)
+    row = int(batch.outcome_expected[outcome]) + output
+    arithmetic = int(batch.outcome_arithmetic[outcome])
     name = batch.expected_dtype[row]
     start = int(batch.expected_start[row])
     of = batch.columns[name].at(slice(start, start + int(batch.expected_size[row])))
@@ -221,11 +222,11 @@ def explain_excused(
     `accepted` is the packed set of these, `clauses` the disputed clauses that apply to the vector.
     """
     space = reading_space(operator)
-    only = {
-        clause: tuple(possible)
+    only = tuple(
+        OnlyUnder(clause, tuple(possible))
         for clause, readings in space.readings.items()
         if clause in clauses and (possible := space.readings_in(accepted, clause)) != readings
-    }
+    )
     raised = why if isinstance(why, Raised) else Raised(text=in_words(why))
     return structs.replace(raised, only_under=only)
 

@@ -20,7 +20,7 @@ from conformance.cases.large import LargeBatch
 from conformance.dtypes import DType, name_of
 from conformance.judging.accuracy import accuracy_of
 from conformance.judging.bias import bias_of
-from conformance.judging.closeness import Comparison, Ints, arithmetic_of, compare
+from conformance.judging.closeness import Comparison, Ints, compare
 from conformance.judging.explanations import (
     Explanation,
     explain_excused,
@@ -151,7 +151,7 @@ def _fitting(batch: Batch, answers: Answers) -> tuple[Comparison, Bools]:
     fits: Bools = (batch.outcome_kind == RAISES) & raised
     fits |= (batch.outcome_kind == ANYTHING) & (raised | (kinds == ARRAY) | (kinds == NO_ARRAY))
     values = np.flatnonzero(batch.outcome_expected >= 0)
-    rows, codes = batch.outcome_expected[values], arithmetic_of(batch)[values]
+    rows, codes = batch.outcome_expected[values], batch.outcome_arithmetic[values]
     counts = compared.counts[batch.outcome_vector[values]]
     right: Bools = (counts > 0) & (counts <= batch.outputs)
     undefined = np.zeros(len(values), np.bool_)

@@ -12,7 +12,6 @@ from conformance.backends.runner import Answers
 from conformance.batch import ExpectedColumns
 from conformance.cases.large import LargeBatch, Recipe
 from conformance.dtypes import dtype_of, name_of
-from conformance.judging.closeness import arithmetic_code
 from conformance.judging.explanations import (
     Elements,
     Explanation,
@@ -132,7 +131,7 @@ def _differing(
         small.values.ravel(), small.addends, small.divisor, small.magnitude
     ).at(of_small)
     output = operator_named(recipe.case.operator).outputs[number]
-    arithmetics = {arithmetic_code(outcome) for outcome in recipe.vector.values}
+    arithmetics = {outcome.arithmetic for outcome in recipe.vector.values}
     axes = small.values.ndim - 2
     return elements_of(got, replace(columns, values=expected), axes, output, arithmetics)
 

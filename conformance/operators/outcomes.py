@@ -29,10 +29,10 @@ from conformance.reference.bound import gamma, is_meaningful, leaves_range, wide
 from conformance.reference.rounding import widen
 from conformance.vector import (
     ARITHMETIC,
-    SPELLED_OTHERWISE,
     TIED,
     UNDEFINED,
     Anything,
+    Arithmetic,
     Array,
     Case,
     Combination,
@@ -324,13 +324,14 @@ def _computed(outcome: Values, data: Array, chosen: Combination) -> Values:
     """Return an outcome under readings of the clauses of arithmetic."""
     if not chosen:
         return outcome
-    fields: dict[str, Any] = {
-        ARITHMETIC[clause]: SPELLED_OTHERWISE.get(reading, reading)
-        for clause, reading in chosen.items()
-    }
+    arithmetic = Arithmetic.USUAL
+    for clause, reading in chosen.items():
+        admitting, what = ARITHMETIC[clause]
+        if reading == admitting:
+            arithmetic |= what
     if not _may_leave_range(outcome, data, chosen.get("accumulator", "wider")):
-        fields.pop("sum_overflow", None)  # this accumulator holds the sums
-    return replace(outcome, **fields)
+        arithmetic &= ~Arithmetic.OVERFLOWS  # this accumulator holds the sums
+    return replace(outcome, arithmetic=arithmetic)
 
 
 def _choices(clauses: Clauses) -> list[dict[str, Any]]:
@@ -485,7 +486,7 @@ def _key(outcome: Outcome) -> tuple[Any, ...]:
     """Equal for two outcomes exactly if they accept the same answers."""
     if not isinstance(outcome, Values):
         return (type(outcome),)
-    parts: list[Any] = [getattr(outcome, field) for field in ARITHMETIC.values()]
+    parts: list[Any] = [outcome.arithmetic]
     for expected in outcome.outputs:
         defined: npt.NDArray[np.bool_] = expected.addends != UNDEFINED
         parts += [

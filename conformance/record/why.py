@@ -24,16 +24,23 @@ class Fact(Struct, frozen=True, omit_defaults=True, tag_field="fact", tag=_kebab
     """One of the facts in `Why`; saved as an object that names it, such as `wrong-shape`."""
 
 
+class OnlyUnder(Struct, frozen=True):
+    """The readings of a disputed clause under which alone something is right."""
+
+    clause: str
+    readings: tuple[str, ...]
+
+
 class Raised(Fact, frozen=True):
     """An exception, or a refusal: its `type`, "" where only a text is known, and its `text`.
 
-    `only_under` has the readings, by disputed clause, under which alone an exception is right,
-    where the backend does not follow them.
+    `only_under` has the readings under which alone an exception is right, where the backend does
+    not follow them.
     """
 
     type: str = ""
     text: str = ""
-    only_under: dict[str, tuple[str, ...]] = {}
+    only_under: tuple[OnlyUnder, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Raised:

@@ -99,7 +99,7 @@ def raised_in_words(raised: Raised) -> str:
 
 
 def _only_under(raised: Raised) -> str:
-    only = [f"{clause}={either(of)}" for clause, of in raised.only_under.items()]
+    only = [f"{of.clause}={either(of.readings)}" for of in raised.only_under]
     return f" (an exception is right only under {', '.join(only)})" if only else ""
 
 

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Final, get_args
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from conformance.batch import KINDS, MAX_RANK
 from conformance.dtypes import DType, dtype_of
-from conformance.vector import TIED, TIERS, Array, Provenance
+from conformance.vector import TIED, TIERS, Arithmetic, Array, Provenance
 
 FORMAT: Final = "pooling-conformance vectors"
 VERSION: Final = 1
@@ -90,15 +91,21 @@ def _id(text: str) -> str:
 _Scalar = int | float | bool | str | None
 _Combinations = Annotated[tuple[dict[str, str], ...], msgspec.Meta(min_length=1)]
 
-SUMS: Final = np.array([[0, 3], [2, 1]], np.uint8)
-"""Code of how an outcome sums, by whether in the element type and whether sums may overflow.
+_OF_SUMS = Arithmetic.ELEMENT_TYPE | Arithmetic.OVERFLOWS
+SUMS: Final = np.array([0, _OF_SUMS, Arithmetic.ELEMENT_TYPE, Arithmetic.OVERFLOWS], np.uint8)
+"""What the bound of an outcome admits of sums, by the code that is stored.
 
-It is called `outcomes/element_type`: 0 and 1 were all codes before overflow was told apart.
+That is called `outcomes/element_type`: 0 and 1 were all codes before overflow was told apart.
 """
-IN_ELEMENT_TYPE: Final = np.isin(np.arange(SUMS.size), SUMS[1])
-"""Of each code: whether the bound admits sums in the element type."""
-MAY_OVERFLOW: Final = np.isin(np.arange(SUMS.size), SUMS[:, 1])
-"""Of each code: whether the bound admits sums that overflow."""
+
+
+def sums_of(arithmetic: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return the codes that are stored of what bounds admit of sums."""
+    code_of = np.zeros(int(max(SUMS)) + 1, np.uint8)
+    code_of[SUMS] = np.arange(SUMS.size)
+    codes: npt.NDArray[np.uint8] = code_of[arithmetic & _OF_SUMS]
+    return codes
+
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from conformance.batch import Batch, Ints, vector_at
 from conformance.files import Closable
-from conformance.vector import Vector
+from conformance.vector import Arithmetic, Vector
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
 from conformance.vectorfile.index import ROW, check_index
@@ -202,16 +202,15 @@ class VectorFile(Closable):
         if layout.OUTPUT_COLUMN in columns.lengths:
             outputs = expected.read(columns, layout.OUTPUT_COLUMN).astype(np.int64)
         index = np.arange(numbers.size)
-        sums = outcomes.read(columns, "outcomes/element_type")
+        sums = layout.SUMS[outcomes.read(columns, "outcomes/element_type")]
+        flushed = outcomes.read(columns, "outcomes/flushed").view(np.bool_)
         return Batch(
             operator=self.operator,
             numbers=numbers,
             inputs=[tuple(views[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)],
             outcome_vector=np.repeat(index, outcomes.counts),
             outcome_kind=outcomes.read(columns, "outcomes/kind"),
-            outcome_element_type=layout.IN_ELEMENT_TYPE[sums],
-            outcome_overflows=layout.MAY_OVERFLOW[sums],
-            outcome_flushed=outcomes.read(columns, "outcomes/flushed").view(np.bool_),
+            outcome_arithmetic=sums | (flushed * np.uint8(Arithmetic.FLUSHED)),
             outcome_expected=np.where(rows < 0, -1, rows + np.repeat(shift, outcomes.counts)),
             expected_vector=np.repeat(index, expected.counts),
             expected_output=outputs,

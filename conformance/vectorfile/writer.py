@@ -19,7 +19,7 @@ import numpy as np
 
 from conformance.batch import MAX_RANK, Batch, batch_of, output_dtypes
 from conformance.files import Target, writing
-from conformance.vector import Array, Vector
+from conformance.vector import Arithmetic, Array, Vector
 from conformance.vectorfile import layout
 
 _CHUNK = 1 << 18  # bytes: small enough to read one vector of a big file, large enough to deflate
@@ -229,10 +229,9 @@ class VectorWriter:
             for path, elements in zip(layout.element_columns(name), parts, strict=True):
                 self._column(path).append(elements)
         columns["outcomes/kind"].append(batch.outcome_kind)
-        columns["outcomes/element_type"].append(
-            layout.SUMS[batch.outcome_element_type.astype(int), batch.outcome_overflows.astype(int)]
-        )
-        columns["outcomes/flushed"].append(batch.outcome_flushed)
+        columns["outcomes/element_type"].append(layout.sums_of(batch.outcome_arithmetic))
+        flushed = (batch.outcome_arithmetic & Arithmetic.FLUSHED) > 0
+        columns["outcomes/flushed"].append(flushed)
         expected = batch.outcome_expected
         columns["outcomes/expected"].append(
             np.where(expected < 0, expected, expected + rows["expected_arrays"])

@@ -24,6 +24,7 @@ from conformance.faults import CATALOGUE
 from conformance.operators import CLAUSES, vector_of
 from conformance.vector import LARGE as LARGE_TIER
 from conformance.vector import TIERS as ALL_TIERS
+from conformance.vector import Arithmetic
 from conformance.vectorfile import VectorWriter
 
 BODIES = {
@@ -375,13 +376,13 @@ class TestGenerateAndVerify:
     def test_only_some_differences_are_printed(self, tmp_path):
         """A file that is wrong throughout does not flood the terminal."""
         vector = vector_of(cases()[0])
-        outcome = replace(vector.outcomes[0], accumulator="element-type")
+        outcome = replace(vector.outcomes[0], arithmetic=Arithmetic.ELEMENT_TYPE)
         wrong = [
             replace(vector, case=replace(vector.case, id=f"v{number}"), outcomes=(outcome,))
             for number in range(30)
         ]
         got = run("verify", write(tmp_path / "a.h5", wrong))
-        assert got.stdout.count("accumulator is element-type, computed wider") == 20
+        assert got.stdout.count("arithmetic is element-type, computed the usual one") == 20
         assert "30 differences in 30 vectors" in got.stderr
 
     def test_a_hostile_file_is_refused_without_allocating(self, tmp_path):

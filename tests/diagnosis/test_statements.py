@@ -58,7 +58,8 @@ def test_calls_of_variations_add_up_over_the_parts_of_a_run():
     (joined,) = united(parts)
     assert joined.summary == (
         "3 of 3 failures are of one kind: strides of inputs are ignored: "
-        "wrong with inputs that are slices of larger arrays (3 of 8), and right in plain calls"
+        "wrong when called with inputs that are slices of larger arrays (3 of 8), "
+        "and right in plain calls"
     )
 
 

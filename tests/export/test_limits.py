@@ -10,8 +10,8 @@ from support.fakes import vector
 from conformance.batch import ExpectedColumns
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.export.limits import ANY, NAN, OVERFLOW, limits
-from conformance.judging.closeness import arithmetic_code, closeness
-from conformance.vector import UNDEFINED, Expected, Values
+from conformance.judging.closeness import closeness
+from conformance.vector import UNDEFINED, Arithmetic, Expected, Values
 
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -29,9 +29,7 @@ def outcomes(draw):
     )
     return Values(
         (expected,),
-        accumulator=draw(st.sampled_from(["wider", "element-type"])),
-        subnormals=draw(st.sampled_from(["kept", "flushed"])),
-        sum_overflow=draw(st.sampled_from(["finite", "overflows"])),
+        arithmetic=Arithmetic(draw(st.integers(0, 7))),
     )
 
 
@@ -73,7 +71,7 @@ def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
         )
     )
     near = closeness(values, columns, np.array(axes), average=average)
-    right = near.right(arithmetic_code(outcome))
+    right = near.right(outcome.arithmetic)
     right |= outcome.outputs[0].addends == UNDEFINED
     assert admitted(found, values).tolist() == right.tolist()
 
@@ -87,7 +85,7 @@ def test_limits_near_zero_are_found_where_the_bound_is_as_large_as_the_value():
     columns = ExpectedColumns(asked.values, asked.addends, asked.divisor, asked.magnitude)
     near = closeness(found.lower, columns, np.array(1), average=True)
     assert -1 < found.lower[0] < 1
-    assert near.right(arithmetic_code(Values((asked,)))).all()
+    assert near.right(Arithmetic.USUAL).all()
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float32"])

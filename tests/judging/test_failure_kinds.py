@@ -11,6 +11,7 @@ from conformance.record.why import (
     NotArrays,
     NotRequired,
     NotStored,
+    OnlyUnder,
     OtherReading,
     Raised,
     TimedOut,
@@ -48,5 +49,7 @@ def test_kind_says_what_happened(verdict, why, kind):
 
 def test_an_exception_is_told_without_what_varies():
     """Numbers and quoted words may differ from vector to vector."""
-    why = Raised("ValueError", "axis 3 of 'x' at 0x7f00\nand more", {"clause": ("reading",)})
+    why = Raised(
+        "ValueError", "axis 3 of 'x' at 0x7f00\nand more", (OnlyUnder("clause", ("reading",)),)
+    )
     assert exception_of(result("a", "error", why=why)) == "ValueError: axis … of … at …"

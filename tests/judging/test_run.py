@@ -93,7 +93,7 @@ def test_a_long_run_names_the_vectors_that_took_longest(monkeypatch, isolate):
     seven = [vector(operator="AvgPool-1", id=f"AvgPool-1/{n}") for n in range(7)]
 
     def backend(operator, inputs, attributes):
-        sleep(0.2 if operator == "MaxPool-1" else 0)
+        sleep(0.25 if operator == "MaxPool-1" else 0)
         return right(operator, inputs, attributes)
 
     def slowest():

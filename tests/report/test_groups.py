@@ -6,7 +6,7 @@ from support.arbitrary_reports import result as plain_result
 from support.report_samples import PLAIN
 
 from conformance.record.report import Diagnosis, Worst
-from conformance.record.why import Raised, WrongShape
+from conformance.record.why import OnlyUnder, Raised, WrongShape
 from conformance.report.groups import failure_groups, groups_of_cause, traits
 
 KNOWN = ("detail", "why", "worst", "dtype", "clauses", "operator", "variations", "only_again")
@@ -131,7 +131,7 @@ def test_exceptions_are_grouped_by_their_message():
 @pytest.mark.parametrize("others", [{"variations": ("again",)}, {"only_again": True}])
 def test_what_the_checker_says_of_an_exception_is_not_its_message(others):
     """It is the same exception."""
-    why = Raised("ValueError", "pads", {"same-with-ceil": ("rounded",)})
+    why = Raised("ValueError", "pads", (OnlyUnder("same-with-ceil", ("rounded",)),))
     (group,) = failure_groups(made(result("a", "error", why=why, **others)))
     assert group.title == "AvgPool-1: raised ValueError: pads"
 

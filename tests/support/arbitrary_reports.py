@@ -45,6 +45,7 @@ from conformance.record.why import (
     NotCalled,
     NotRequired,
     NotStored,
+    OnlyUnder,
     OtherReading,
     Raised,
     TimedOut,
@@ -111,9 +112,10 @@ def _facts():
     """Return a strategy of facts of all types."""
     names, counts = st.lists(texts, max_size=2).map(tuple), st.integers(0, 10**9)
     shapes = st.lists(st.integers(0, 99), max_size=3).map(tuple)
+    only = st.builds(OnlyUnder, texts, names)
     readings = st.builds(OtherReading, texts, names, texts)
     return st.one_of(
-        st.builds(Raised, texts, texts, st.dictionaries(texts, names, max_size=2)),
+        st.builds(Raised, texts, texts, st.lists(only, max_size=2).map(tuple)),
         st.builds(NotCalled, texts, texts),
         st.builds(Exited, st.integers(-64, 255), texts),
         st.builds(BrokeProtocol, texts),

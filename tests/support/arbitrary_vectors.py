@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
-from conformance.vector import Anything, Case, Expected, Outcome, Raises, Values, Vector
+from conformance.vector import Anything, Arithmetic, Case, Expected, Outcome, Raises, Values, Vector
 
 OPERATOR = "AvgPool-1"
 
@@ -59,9 +59,7 @@ def _outcomes(draw):
         Values(
             (draw(st.sampled_from(pool)),),
             draw(readings),
-            accumulator=draw(st.sampled_from(["wider", "element-type"])),
-            subnormals=draw(st.sampled_from(["kept", "flushed"])),
-            sum_overflow=draw(st.sampled_from(["finite", "overflows"])),
+            Arithmetic(draw(st.integers(0, 7))),
         )
         if kind is Values
         else kind(draw(readings))

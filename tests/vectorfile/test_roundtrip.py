@@ -18,7 +18,7 @@ from conformance.api.check import check
 from conformance.batch import batch_of
 from conformance.errors import UsageError, VectorFileError
 from conformance.operators import vector_of
-from conformance.vector import Case, Expected, Values, Vector
+from conformance.vector import Arithmetic, Case, Expected, Values, Vector
 from conformance.vectorfile import (
     VectorFile,
     VectorWriter,
@@ -424,9 +424,13 @@ def test_a_file_of_before_sums_that_overflow_were_told_apart(tmp_path):
     """Its sums in the element type may overflow: it is judged as it was when it was written."""
     made = vector_of(Case("AvgPool-1/a", "AvgPool-1", *large_halves()))
     of_old = [
-        replace(outcome, readings=({"accumulator": outcome.accumulator},))
+        replace(outcome, readings=({"accumulator": reading},))
         for outcome in made.values
-        if (outcome.accumulator == "element-type") == (outcome.sum_overflow == "overflows")
+        for reading, arithmetic in {
+            "wider": Arithmetic(0),
+            "element-type": Arithmetic.ELEMENT_TYPE | Arithmetic.OVERFLOWS,
+        }.items()
+        if outcome.arithmetic == arithmetic
     ]
     clauses = {"accumulator": made.clauses["accumulator"]}
     path = write(tmp_path / "old.h5", [replace(made, outcomes=tuple(of_old), clauses=clauses)])
