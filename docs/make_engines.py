@@ -4,16 +4,18 @@ It runs `conformance check` with each engine that is installed, or with those na
 shipped vectors, and puts the reports side by side. Engines that take a tenth of a second to compile
 each case have a page of their own, of the smoke tier. Reports stay in build/engines: one that is of
 the same vectors and the same engine is not made again, so that the command can be stopped, and
-engines that cannot be installed together can each be run where they are. A page has those with a
-report.
+engines that cannot be installed together can each be run where they are. A part of a page compares
+the engines with such a report; one without any stays as it is.
 """
 
 from __future__ import annotations
 
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from conformance import Report, open_vectors, read_report
@@ -21,23 +23,27 @@ from conformance.api.compare import Compared, Comparison
 from conformance.backends import available, engine_version
 from conformance.errors import ReportFileError, UsageError
 from conformance.report import comparison_report, markdown
+from conformance.report import document as doc
 from conformance.vector import Tier
 
 ROOT = Path(__file__).parents[1]
-PAGES: dict[str, tuple[Tier, tuple[str, ...]]] = {
+PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
     "engines": (
         "standard",
         (
-            *("torch", "openvino", "onnxruntime", "onnx-reference"),
-            *("paddle", "ncnn", "tensorflow", "mnn"),
+            (
+                *("torch", "openvino", "onnxruntime", "onnx-reference"),
+                *("paddle", "ncnn", "tensorflow", "mnn"),
+            ),
         ),
     ),
-    "engines-smoke": ("smoke", ("jax", "tinygrad", "tvm", "torch:compile=true")),
+    "engines-smoke": ("smoke", (("jax", "tinygrad", "tvm"), ("torch:compile=true",))),
 }
-"""Names of pages, the tier of each, and its engines."""
+"""Names of pages, the tier of each, and the engines of each of its parts."""
 SLOW = {"torch:compile=true": "--jobs 2 --diagnose seen --variations none --timeout 120"}
-"""Options for those that take seconds to compile each case: some 30 minutes on two cores."""
+"""Options for those that take seconds to compile each case: a quarter of an hour on two cores."""
 REPORTS = ROOT / "build" / "engines"
+_TITLE = re.compile(r"^(?=# )", re.MULTILINE)
 
 
 def report_of(
@@ -72,8 +78,8 @@ def _is_of(report: Report, vectors: Mapping[str, str], tier: str) -> bool:
     return same and current and report.complete and report.tier == tier
 
 
-def page(reports: Sequence[Report]) -> str:
-    """Return the page that puts reports of the same vectors side by side."""
+def part(reports: Sequence[Report]) -> str:
+    """Return the part of a page that puts reports of the same vectors side by side."""
     first = reports[0]
     comparison = Comparison(
         backends=tuple(Compared.of(each, each.versions.get("engine", "")) for each in reports),
@@ -84,18 +90,40 @@ def page(reports: Sequence[Report]) -> str:
         platform=f"{platform.system()} {platform.machine()}",
     )
     made = comparison_report.describe(comparison, command="python docs/make_engines.py")
-    return markdown.render(made)
+    slow = [each.backend for each in reports if each.backend in SLOW]
+    if slow:
+        made = replace(made, title=f"{made.title}: {', '.join(slow)}")
+    heading, *sections = made.sections
+    options = (
+        doc.Paragraph((doc.code(name), " was run with ", doc.code(SLOW[name]), "."))
+        for name in slow
+    )
+    run = doc.Section("", tuple(options))
+    return markdown.render(replace(made, sections=(heading, run, *sections)))
+
+
+def page(before: str, parts: Sequence[str]) -> str:
+    """Return a page of some parts; one that is empty is that of the page before, if it has it."""
+    old = [text.rstrip() for text in _TITLE.split(before) if text.strip()]
+    old += [""] * len(parts)
+    kept = (new.rstrip() or was for new, was in zip(parts, old, strict=False))
+    return "\n\n".join(filter(None, kept)) + "\n"
 
 
 if __name__ == "__main__":
     with open_vectors() as files:
         digests = files.digests
-    for name, (tier, engines) in PAGES.items():
-        for engine in sys.argv[1:] or engines:
-            if engine in engines and available()[engine.partition(":")[0]].installed:
-                report_of(engine, name, digests, tier=tier)
-        paths = [REPORTS / name / f"{engine.replace(':', '-')}.jsonl" for engine in engines]
-        reports = [read_report(path) for path in paths if path.exists()]
-        if current := [report for report in reports if _is_of(report, digests, tier)]:
-            made = page(current)
-            Path(__file__).with_name(f"{name}.md").write_text(made, encoding="utf-8")
+    for name, (tier, groups) in PAGES.items():
+        parts = []
+        for engines in groups:
+            for engine in sys.argv[1:] or engines:
+                if engine in engines and available()[engine.partition(":")[0]].installed:
+                    report_of(engine, name, digests, tier=tier)
+            paths = [REPORTS / name / f"{engine.replace(':', '-')}.jsonl" for engine in engines]
+            reports = [read_report(path) for path in paths if path.exists()]
+            current = [report for report in reports if _is_of(report, digests, tier)]
+            parts.append(part(current) if current else "")
+        if any(parts):
+            path = Path(__file__).with_name(f"{name}.md")
+            before = path.read_text("utf-8") if path.exists() else ""
+            path.write_text(page(before, parts), encoding="utf-8")

@@ -356,13 +356,22 @@ def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeyp
     with conformance.open_vectors() as files:
         digests = {name: files.digests[name] for name in ("AvgPool-1", "MaxPool-8")}
     made = engines.report_of("numpy", "page", digests, tier="smoke")
-    page = engines.page([made])
-    assert page.startswith("# Pooling operators compared\n\n1 backend, ")
-    assert "| numpy | " in page
+    part = engines.part([made])
+    assert part.startswith("# Pooling operators compared\n\n1 backend, ")
+    assert "| numpy | " in part
     monkeypatch.setattr(engines.subprocess, "run", lambda *_, **how: pytest.fail("run again"))
     assert engines.report_of("numpy", "page", digests, tier="smoke").started == made.started
     with pytest.raises(pytest.fail.Exception, match="run again"):
         engines.report_of("numpy", "page", digests | {"AvgPool-1": "other"}, tier="smoke")
+
+
+def test_a_part_of_the_page_of_engines_without_reports_stays():
+    """Also where the other parts are new, or where the page has not yet had them."""
+    page = script("make_engines").page
+    assert page("", ["# A\n", "# B\n"]) == "# A\n\n# B\n"
+    assert page("# A\n\n## a\n\n# B\n", ["", "# C\n"]) == "# A\n\n## a\n\n# C\n"
+    assert page("# A\n", ["", "# C\n"]) == "# A\n\n# C\n"
+    assert page("# A\n\n# B\n", ["# C\n", ""]) == "# C\n\n# B\n"
 
 
 def test_the_page_of_releases_has_a_part_for_each_engine():
