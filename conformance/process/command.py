@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from conformance.interrupts import held
 from conformance.process.launch import Launch
 from conformance.process.transport import Transport
 
@@ -22,11 +23,14 @@ def run_command(launch: Launch) -> Ending:
     Whatever it has started is ended with it, also where this is interrupted or this process is
     killed. Raises UsageError if it cannot be started.
     """
-    process = Transport(launch)
+    process: Transport | None = None
     try:
+        with held():  # until somebody knows of it
+            process = Transport(launch)
         status = process.finish(None)
         process.read_errors()
         return Ending(status, bytes(process.received), process.errors.text)
     finally:
-        process.kill()
-        process.wait_for_group()
+        if process is not None:
+            process.kill()
+            process.wait_for_group()

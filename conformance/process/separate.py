@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from conformance.errors import ConformanceError
 from conformance.files import size_of
+from conformance.interrupts import held
 from conformance.process.launch import python_launch
 from conformance.process.transport import Ended, Silent, Transport
 
@@ -46,8 +47,10 @@ def call_separately(
     if not sys.executable or os.name != "posix":
         return function(*arguments)
     call = pickle.dumps((function, arguments, memory))
-    process = Transport(python_launch("conformance.process.separate", "_serve"))
+    process: Transport | None = None
     try:
+        with held():  # until somebody knows of it
+            process = Transport(python_launch("conformance.process.separate", "_serve"))
         process.allow(_START)
         process.send_bytes(call)
         process.line(_NUMBER)
@@ -59,7 +62,8 @@ def call_separately(
         how = "crashed" if end.status is None else f"crashed with {end}"
         raise ProcessFailed(how) from None
     finally:
-        process.kill()
+        if process is not None:
+            process.kill()
     if error is not None:
         raise error
     returned: _Result = result

@@ -7,7 +7,8 @@ import pytest
 from support.processes import wait_for_end
 
 from conformance.errors import UsageError
-from conformance.process import Launch, run_command
+from conformance.process import Launch, run_command, transport
+from conformance.process.transport import watchdog
 
 
 def shell(line, **options):
@@ -46,3 +47,18 @@ def test_it_has_variables_besides_those_of_this_process():
 def test_what_cannot_be_started_is_said():
     with pytest.raises(UsageError, match="cannot start /no/such: No such file"):
         run_command(Launch(("/no/such",)))
+
+
+def test_an_interrupt_while_it_is_started_leaves_nothing_of_it(monkeypatch):
+    started = []
+
+    def interrupted(group):
+        started.append(group)
+        signal.raise_signal(signal.SIGINT)
+        return watchdog(group)
+
+    monkeypatch.setattr(transport, "watchdog", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shell("sleep 600")
+
+    wait_for_end(*started)
