@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from conformance.errors import UsageError
 
@@ -25,9 +25,10 @@ Machines = Callable[[], AbstractContextManager[Executor]]
 Diagnosing = Literal["none", "seen", "proven"]
 DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
 
-TIERS = ("smoke", "standard", "exhaustive")
-LARGE = "large"
-"""As in conformance.vector, which imports numpy."""
+TIERS: Final = ("smoke", "standard", "exhaustive")
+"""The tiers in files, each with all that is in those before it."""
+LARGE: Final = "large"
+"""The tier of recipes: not in files, and run alone."""
 SAMPLE, ALL, NONE = "sample", "all", "none"
 """Sets of variations of a call."""
 MOST_JOBS = 256

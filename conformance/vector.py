@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from conformance import settings
+
 _T = TypeVar("_T")
 Array = np.ndarray[Any, np.dtype[Any]]
 Outputs = tuple[Array, ...]  # one array per output of an operator, in its order
@@ -19,10 +21,8 @@ Tier = Literal["smoke", "standard", "exhaustive", "large"]
 Provenance = Literal["printed", "derived", "computed"]
 OutcomeKind = Literal["values", "raises", "anything"]
 
-TIERS: tuple[Tier, ...] = ("smoke", "standard", "exhaustive")
-"""The tiers in files, each with all that is in those before it."""
-LARGE: Tier = "large"
-"""The tier of recipes: not in files, and run alone."""
+TIERS: tuple[Tier, ...] = settings.TIERS
+LARGE: Tier = settings.LARGE
 
 
 class Arithmetic(IntFlag):

@@ -144,15 +144,13 @@ def run(
     with opened(vectors, settings.operators) as sources:
         unused = runner.unused(_ids(sources)) if isinstance(runner, StoredResults) else ()
         started, clock = datetime.now(UTC), perf_counter()
-        whole = chosen(sources, settings.operators, settings.select, settings.tier)
-        selected = whole
-        if settings.shard is not None:
-            selected = chosen(
-                sources, settings.operators, settings.select, settings.tier, settings.shard
-            )
+        selected = chosen(
+            sources, settings.operators, settings.select, settings.tier, settings.shard
+        )
         if isinstance(runner, StoredResults):
             selected = _exported(runner, selected)
         if floored is not None:
+            whole = chosen(sources, settings.operators, settings.select, settings.tier)
             floored.check(ids_by_operator(whole))
         notes = []
         if unused:

@@ -22,7 +22,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 """Types of arguments and options."""
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
-"""As FLOATS in conformance.dtypes, likewise."""
+"""As FLOATS in conformance.dtypes, which imports numpy."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 vectors_argument = click.argument("vectors", required=False, type=PATH)
@@ -58,10 +58,10 @@ def setting_options(*names: str, **texts: str) -> Callable[[Any], Any]:
     return decorate
 
 
-def setting_option(name: str, text: str | None = None, **how: Any) -> Callable[[Any], Any]:
+def setting_option(name: str, text: str | None = None) -> Callable[[Any], Any]:
     """Return the option of a setting, with a help text of its own if there is one."""
     option = options()[name]
-    how = {"help": text or option.help, "metavar": option.metavar, **_KINDS[option.kind], **how}
+    how = {"help": text or option.help, "metavar": option.metavar, **_KINDS[option.kind]}
     if name == "tier":
         # Only where the setting's own words are meant, the tier without files is, too.
         how |= {"type": _Tier(option.choices if text is None else TIERS), "metavar": None}
@@ -69,16 +69,14 @@ def setting_option(name: str, text: str | None = None, **how: Any) -> Callable[[
         how["type"] = click.Choice(option.choices)
     if option.kind == "choice":
         how |= {"default": option.default, "show_default": True}
-    elif isinstance(option.default, str) and "default" not in how:
+    elif isinstance(option.default, str):
         how["default"] = option.default
     return click.option(f"--{option.flag}", name, **how)
 
 
 def readings_option(flag: str, name: str, text: str) -> Callable[[Any], Any]:
     """Return a repeatable option CLAUSE=READING whose value is a dict from clause to reading."""
-    return click.option(
-        flag, name, multiple=True, metavar="CLAUSE=READING", callback=_readings, help=text
-    )
+    return click.option(flag, name, metavar="CLAUSE=READING", help=text, **_KINDS["readings"])
 
 
 def _readings(
