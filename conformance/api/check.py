@@ -16,7 +16,7 @@ from conformance.api.large import check_large, fitting
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.fresh_starts import fresh_starts_of
-from conformance.backends.named_backend import name_of, parse_backend
+from conformance.backends.named_backend import NamedBackend, name_of, parsed
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.backends.variations import wanted_variations
@@ -95,9 +95,9 @@ def check(
     vectors that are not sound, ResultFileError for stored results that are not, and Interrupted
     on Ctrl-C.
     """
-    settings = Settings.of(settings, options)
+    settings, called = Settings.of(settings, options), parsed(backend)
     if settings.tier == LARGE:
-        check_large(backend, settings)
+        check_large(called, settings)
         if vectors is not None:
             raise UsageError("tier large is made as it is run: leave out the vectors")
         vectors = large_sources()
@@ -105,14 +105,14 @@ def check(
     asked = Asked.of(settings)
     named = name or (backend if isinstance(backend, str) else name_of(backend))
     with (
-        _calling(backend, settings) as runner,
+        _calling(called, settings) as runner,
         opened(vectors, settings.operators) as sources,
     ):
         runner.ready()  # an engine's start is not the time of its vectors
         start = None
         if settings.diagnosing == "proven" and not isinstance(runner, StoredResults | Distributed):
             # Now: what is called in this process may be another after the run.
-            start = fresh_starts_of(backend, settings.timeout, settings.memory)
+            start = fresh_starts_of(called, settings.timeout, settings.memory)
         report = run(runner, sources, asked, name=named, progress=progress)
         if report.ok or settings.diagnosing == "none":
             return report
@@ -238,7 +238,7 @@ def ids_by_operator(selected: Sequence[Selected]) -> dict[str, list[str]]:
 
 
 def _calling(
-    backend: Backend | str, settings: Settings
+    backend: Backend | NamedBackend, settings: Settings
 ) -> AbstractContextManager[Runner | Distributed]:
     """Return what calls a backend: here, in workers, or on the machines of an executor."""
     if settings.tier == LARGE:
@@ -247,10 +247,13 @@ def _calling(
         return runner_of(
             backend, settings.timeout, settings.memory, settings.jobs, apart=settings.apart
         )
-    named = parse_backend(backend) if isinstance(backend, str) else None
-    if named is None or named.kind == "results" or settings.max_failures:
-        raise UsageError(
-            "an executor is for backends named by a text, not for stored results, "
-            "and counts no failures: leave out max_failures"
-        )
-    return nullcontext(Distributed(settings, named.text))
+    if (
+        isinstance(backend, NamedBackend)
+        and backend.kind != "results"
+        and not settings.max_failures
+    ):
+        return nullcontext(Distributed(settings, backend.text))
+    raise UsageError(
+        "an executor is for backends named by a text, not for stored results, "
+        "and counts no failures: leave out max_failures"
+    )

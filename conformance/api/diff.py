@@ -46,7 +46,7 @@ class VerdictChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Said:
     """What two reports say of a clause, an element type or a setting; "" for nothing."""
 
     what: str
@@ -71,9 +71,9 @@ class Difference:
     compared: int
     new: Mapping[str, int]
     gone: Mapping[str, int]
-    readings: tuple[Change, ...]
+    readings: tuple[Said, ...]
     inconsistent: tuple[str, ...]
-    accuracy: tuple[Change, ...]
+    accuracy: tuple[Said, ...]
     incomplete: bool
 
     def count(self, way: Way) -> int:
@@ -89,7 +89,7 @@ class Difference:
         return (*lines, "the second report is incomplete") if self.incomplete else tuple(lines)
 
 
-def compare(before: Report, after: Report) -> Difference:
+def diff(before: Report, after: Report) -> Difference:
     """Compare two reports.
 
     A vector is the same if its id is. Where both runs used the same file, a vector that
@@ -243,5 +243,5 @@ def _figures(accuracy: Accuracy) -> str:
     )
 
 
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
-    return tuple(starmap(Change, differing(before, after)))
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Said, ...]:
+    return tuple(starmap(Said, differing(before, after)))

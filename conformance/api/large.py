@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from conformance.backends import Backend
-from conformance.backends.named_backend import parse_backend
+from conformance.backends.named_backend import NamedBackend
 from conformance.backends.program.external import External
 from conformance.backends.results.stored_results import StoredResults
 from conformance.cases.large import Recipe, Recipes
@@ -21,14 +21,13 @@ _GIB = 1 << 30
 _SHOWN = 50
 
 
-def check_large(backend: Backend | str, settings: Settings) -> None:
+def check_large(backend: Backend | NamedBackend, settings: Settings) -> None:
     """Raise UsageError for a backend or settings that this tier has no use for."""
     if settings.variations not in {SAMPLE, NONE}:
         raise UsageError("vectors of tier large are called once, in no variation")
     if settings.executor is not None or settings.jobs != 1:
         raise UsageError("tier large runs one vector at a time, here: no executor, and one job")
-    named = parse_backend(backend) if isinstance(backend, str) else None
-    in_python = named is None or named.kind in {"builtin", "callable"}
+    in_python = not isinstance(backend, NamedBackend) or backend.kind in {"builtin", "callable"}
     if not in_python or isinstance(backend, StoredResults | External):
         raise UsageError("tier large is for backends in Python: no pipe or file takes such tensors")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from conformance.backends.answer import Backend
-from conformance.backends.named_backend import engine_version, parse_backend
+from conformance.backends.named_backend import NamedBackend
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.program.launch import python_worker
@@ -18,16 +18,21 @@ from conformance.process import Launch
 
 @contextmanager
 def runner_of(
-    backend: Backend | str, timeout: float | None, memory: int | None, jobs: int, *, apart: bool
+    backend: Backend | NamedBackend,
+    timeout: float | None,
+    memory: int | None,
+    jobs: int,
+    *,
+    apart: bool,
 ) -> Iterator[Runner]:
-    """Yield what calls a backend, a callable or a text as `load_backend` takes it.
+    """Yield what calls a backend, a callable or what a text names.
 
     Stored results are looked up. Programs always run in processes of their own, and a backend of
     Python does if `apart` says so: in `jobs` processes, each with `memory` bytes of address space,
     and `timeout` seconds for each call; None is no limit. Raises UsageError for what is no
     backend.
     """
-    named = parse_backend(backend) if isinstance(backend, str) else None
+    named = backend if isinstance(backend, NamedBackend) else None
     if named is not None and (named.kind in {"exec", "results"} or not apart):
         backend = named.load()
     if isinstance(backend, External) or (apart and not isinstance(backend, StoredResults)):
@@ -37,19 +42,19 @@ def runner_of(
         with nullcontext() if named is None else backend:
             yield backend
     elif callable(backend):
-        yield InProcess(backend, engine_version(named.text) if named is not None else "")
+        yield InProcess(backend, "" if named is None else named.engine_version)
     else:
         raise UsageError(f"the backend is {type(backend).__name__}, not callable")
 
 
-def launch_of(backend: Backend | str) -> Launch:
+def launch_of(backend: Backend | NamedBackend) -> Launch:
     """Return how to start a backend in a process of its own.
 
     Raises UsageError for what is no backend, for stored results and for a callable that cannot be
     sent to another process.
     """
-    if isinstance(backend, str):
-        return parse_backend(backend).launch
+    if isinstance(backend, NamedBackend):
+        return backend.launch
     if isinstance(backend, StoredResults):
         raise UsageError("stored results are looked up, and no process computes them")
     return backend.launch if isinstance(backend, External) else python_worker(backend)

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from conformance.backends.answer import NOT_RUN, Answer, Backend
 from conformance.backends.choose_runner import launch_of
+from conformance.backends.named_backend import NamedBackend
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.runner import Answers, Runner
 from conformance.batch import Batch
@@ -29,7 +30,7 @@ class TimeIsUp(Exception):  # noqa: N818 - no error: what is known by then is sa
 
 
 def fresh_starts_of(
-    backend: Backend | str, timeout: float | None = None, memory: int | None = None
+    backend: Backend | NamedBackend, timeout: float | None = None, memory: int | None = None
 ) -> Start:
     """Return what starts copies of a backend, each as the backend is now; see `runner_of`.
 

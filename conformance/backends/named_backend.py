@@ -75,6 +75,11 @@ class NamedBackend:
             existing(self.text, self.name)
 
     @property
+    def engine_version(self) -> str:
+        """The version of the engine of an adapter of this package, "" for any other."""
+        return available()[self.name].version if self.kind == "builtin" else ""
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """What may be paths of files that the backend is read from."""
         if self.kind == "results" or (self.kind == "callable" and is_path(self.name)):
@@ -102,6 +107,11 @@ def parse_backend(text: str) -> NamedBackend:
     if not (module and attribute):
         refuse_unknown(text)
     return NamedBackend(text, "callable", module, attribute, options)
+
+
+def parsed(backend: Backend | str) -> Backend | NamedBackend:
+    """Return what a text names, as `parse_backend` does, and what is no text as it is."""
+    return parse_backend(backend) if isinstance(backend, str) else backend
 
 
 def _without_options(text: str) -> tuple[str, str]:
@@ -139,8 +149,7 @@ def load_backend(spec: str) -> Backend:
 def engine_version(text: str) -> str:
     """Return the version of the engine of a built-in backend, "" for any other text."""
     with suppress(UsageError):
-        backend = parse_backend(text)
-        return available()[backend.name].version if backend.kind == "builtin" else ""
+        return parse_backend(text).engine_version
     return ""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from conformance import site
-from conformance.api.diff import compare
+from conformance.api.diff import diff
 from conformance.api.merge import merge
 from conformance.cli.outputs import Outputs
 from conformance.cli.terminal import show
@@ -53,7 +53,7 @@ def merge_reports(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) ->
 
 def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
     """Say what got better and what got worse."""
-    difference = compare(jsonl.read(before), jsonl.read(after))
+    difference = diff(jsonl.read(before), jsonl.read(after))
     if as_json:
         click.echo(difference_json(difference), nl=False)
     else:

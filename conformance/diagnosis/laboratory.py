@@ -22,7 +22,7 @@ from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault
-from conformance.judging.closeness import Comparison, compare
+from conformance.judging.closeness import OutputsCompared, compare_outputs
 from conformance.judging.explanations import elements, nearest_outcome
 from conformance.judging.judge import answers_of, judge
 from conformance.operators import disputed_of, operator_named, vector_of
@@ -184,7 +184,7 @@ def samples_of(
     failing: tuple[Verdict, ...] = FAILURES,
 ) -> list[Sample]:
     """Judge the answers to the vectors of a batch, whatever readings were required."""
-    verdicts, compared = judge(batch, answers, {}), compare(batch, answers)
+    verdicts, compared = judge(batch, answers, {}), compare_outputs(batch, answers)
     return [
         _sample(vector, batch, answers, compared, number, VERDICTS[code] in failing)
         for number, (vector, code) in enumerate(
@@ -194,7 +194,7 @@ def samples_of(
     ]
 
 
-def judged(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:
+def samples_from(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:
     """Return as samples what a backend returned for vectors; None stands for an exception."""
     samples: dict[int, Sample] = {}
     returned = {id(vector): outputs for vector, outputs in pairs}
@@ -224,7 +224,7 @@ def _sample(
     vector: Vector,
     batch: Batch,
     answers: Answers,
-    compared: Comparison,
+    compared: OutputsCompared,
     number: int,
     failed: bool,  # noqa: FBT001 - a value like the others
 ) -> Sample:

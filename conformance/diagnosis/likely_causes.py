@@ -9,7 +9,7 @@ from math import inf
 
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, spread, weight
-from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
+from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Cause, Search
@@ -114,7 +114,7 @@ def _proven(
     experiments = Experiments(
         laboratory,
         planting,
-        judged([pair for pair in failures.pairs if id(pair[0]) in chosen]),
+        samples_from([pair for pair in failures.pairs if id(pair[0]) in chosen]),
         [as_expected(v) for v in some.values()],
         [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
     )
@@ -123,7 +123,7 @@ def _proven(
     )
     rules = experiments.on_rules()
     # All failed in the run, also exceptions that readings excuse which are not followed.
-    samples = [replace(s, failed=True) for s in judged(failures.pairs)] if rules else []
+    samples = [replace(s, failed=True) for s in samples_from(failures.pairs)] if rules else []
     ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()

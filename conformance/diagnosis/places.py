@@ -10,7 +10,7 @@ import numpy.typing as npt
 from conformance.batch import VALUES, batch_of
 from conformance.diagnosis.features import spread
 from conformance.errors import InvalidCase
-from conformance.judging.closeness import compare
+from conformance.judging.closeness import compare_outputs
 from conformance.judging.explanations import elements, nearest_outcome
 from conformance.judging.judge import answers_of
 from conformance.operators import operator_named, under
@@ -81,7 +81,7 @@ def _wrong(vector: Vector, got: Outputs) -> tuple[Bools, Bools] | None:
     answers = answers_of(batch, [got])
     if len(answers.outputs[0]) > batch.outputs:
         return None
-    compared = compare(batch, answers)
+    compared = compare_outputs(batch, answers)
     rows = [row for row, kind in enumerate(batch.outcome_kind) if kind == VALUES]
     nearest = nearest_outcome(batch, answers, compared, 0, rows)
     for output in range(len(answers.outputs[0])):

@@ -10,7 +10,7 @@ from time import perf_counter
 from conformance.backends import Backend
 from conformance.backends.answer import CRASHED, TIMED_OUT
 from conformance.backends.choose_runner import runner_of
-from conformance.backends.named_backend import name_of
+from conformance.backends.named_backend import name_of, parsed
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Answers, Runner
 from conformance.batch import Batch
@@ -31,7 +31,7 @@ class Called(Closable):
         self, backend: Backend | str, timeout: float | None, memory: int | None, *, apart: bool
     ) -> None:
         self.name = backend if isinstance(backend, str) else name_of(backend)
-        self._backend = backend
+        self._backend = parsed(backend)
         self._timeout, self._memory, self._apart = timeout, memory, apart
         self._took: deque[float] = deque(maxlen=200)
         self._harmless: tuple[Batch, int] | None = None

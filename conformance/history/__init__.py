@@ -7,7 +7,7 @@ of failures came or went.
 from __future__ import annotations
 
 from conformance.history.api import Checked, history
-from conformance.history.findings import Change, Finding, History
+from conformance.history.findings import Change, FailureHistory, History
 from conformance.history.releases import Release, newest
 
-__all__ = ["Change", "Checked", "Finding", "History", "Release", "history", "newest"]
+__all__ = ["Change", "Checked", "FailureHistory", "History", "Release", "history", "newest"]

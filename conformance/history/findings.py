@@ -29,7 +29,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FailureHistory:
     """Vectors that fail for one reason, in some releases.
 
     `group` joins those with one title, a vector being in that of the newest release in which it
@@ -62,12 +62,12 @@ class History:
         return tuple(release for release in self.releases if release.ran)
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[FailureHistory, ...]:
         """The groups of failures, those of the newest release first."""
         return tuple(_findings(self.ran))
 
 
-def _findings(releases: Sequence[Release]) -> Iterator[Finding]:
+def _findings(releases: Sequence[Release]) -> Iterator[FailureHistory]:
     """Yield the failures of some releases, each vector in the last group that it was in."""
     groups: dict[str, Group] = {}
     known: set[str] = set()
@@ -80,7 +80,7 @@ def _findings(releases: Sequence[Release]) -> Iterator[Finding]:
                 shared = tuple(trait for trait in newer.shared if trait in group.shared)
                 groups[group.title] = Group(group.title, shared, newer.ids + ids)
     for group in groups.values():
-        yield Finding(
+        yield FailureHistory(
             group,
             tuple(len(release.failures.intersection(group.ids)) for release in releases),
             tuple(change for pair in pairwise(releases) for change in _changes(pair, group.ids)),

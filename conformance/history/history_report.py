@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from conformance.history.findings import Finding, History
+from conformance.history.findings import FailureHistory, History
 from conformance.report import document as doc
 from conformance.report import shared_blocks
 from conformance.report import values as words
@@ -76,7 +76,7 @@ def _left_out(history: History) -> Iterator[doc.Paragraph]:
         )
 
 
-def changes_table(findings: Iterable[Finding], versions: Sequence[str]) -> doc.Block:
+def changes_table(findings: Iterable[FailureHistory], versions: Sequence[str]) -> doc.Block:
     """Return what came and went, by release, of which the `versions` are in order."""
     changes = [(change, finding.group) for finding in findings for change in finding.changes]
     if not changes:

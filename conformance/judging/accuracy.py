@@ -6,15 +6,15 @@ import numpy as np
 
 from conformance.batch import Batch, Ints
 from conformance.judging.closeness import (
-    Column,
-    Comparison,
+    OutputColumn,
+    OutputsCompared,
     counts_within,
     spacing,
 )
 from conformance.record.report import Accuracy
 
 
-def accuracy_of(batch: Batch, compared: Comparison, outcomes: Ints) -> list[Accuracy]:
+def accuracy_of(batch: Batch, compared: OutputsCompared, outcomes: Ints) -> list[Accuracy]:
     """Return the accuracy of outputs, given the rows of the outcomes that vectors conform to."""
     columns = [column for column in compared.columns if column.bound]
     if not columns:
@@ -24,7 +24,7 @@ def accuracy_of(batch: Batch, compared: Comparison, outcomes: Ints) -> list[Accu
     return [accuracy for accuracy in measured if accuracy.elements]
 
 
-def rows_with_arithmetic(batch: Batch, compared: Comparison, outcomes: Ints) -> Ints:
+def rows_with_arithmetic(batch: Batch, compared: OutputsCompared, outcomes: Ints) -> Ints:
     """Return the arithmetic of each row of the expected table that some outcomes are of, else -1.
 
     Outputs that were not returned have none.
@@ -36,7 +36,7 @@ def rows_with_arithmetic(batch: Batch, compared: Comparison, outcomes: Ints) -> 
     return arithmetic
 
 
-def _accuracy_of_column(column: Column, arithmetic: Ints) -> Accuracy:
+def _accuracy_of_column(column: OutputColumn, arithmetic: Ints) -> Accuracy:
     """Return the accuracy of the rows with an `arithmetic`, one per row, -1 to leave it out.
 
     Only elements that are defined and expected to be finite count. An infinity allowed in

@@ -14,12 +14,12 @@ import numpy as np
 from conformance.batch import Batch, ExpectedColumns, Ints
 from conformance.dtypes import float_format
 from conformance.judging.accuracy import rows_with_arithmetic
-from conformance.judging.closeness import Bools, Column, Comparison, Doubles, spacing
+from conformance.judging.closeness import Bools, Doubles, OutputColumn, OutputsCompared, spacing
 from conformance.operators import operator_named
 from conformance.record.report import BIAS_STEPS, Bias
 
 
-def bias_of(batch: Batch, compared: Comparison, outcomes: Ints) -> list[Bias]:
+def bias_of(batch: Batch, compared: OutputsCompared, outcomes: Ints) -> list[Bias]:
     """Return the bias of outputs, given the rows of the outcomes that vectors conform to."""
     columns = [column for column in compared.columns if column.bound]
     if not columns:
@@ -29,7 +29,7 @@ def bias_of(batch: Batch, compared: Comparison, outcomes: Ints) -> list[Bias]:
     return [bias for bias in found if bias.off]
 
 
-def _bias_of_column(batch: Batch, column: Column, conforming: Bools) -> Bias:
+def _bias_of_column(batch: Batch, column: OutputColumn, conforming: Bools) -> Bias:
     """Return the bias of the rows of a column that are `conforming`."""
     if column.near is None:
         return Bias(batch.operator, column.name)

@@ -109,7 +109,7 @@ def closeness(got: Array, expected: ExpectedColumns, axes: Ints, *, average: boo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class OutputColumn:
     """The expected elements of one output and type in a batch beside what the backend returned.
 
     `bound` says that errors within the bound are allowed. `rows` are the rows of the expected
@@ -133,7 +133,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class OutputsCompared:
     """Per row of the expected table: how the output of its vector compares.
 
     `returned` says that the backend returned the output, and `comparable` that it has the type
@@ -146,11 +146,11 @@ class Comparison:
     comparable: Bools
     wrong: Ints
     undefined: Ints
-    columns: tuple[Column, ...]
+    columns: tuple[OutputColumn, ...]
     counts: Ints
 
 
-def compare(batch: Batch, answers: Answers) -> Comparison:
+def compare_outputs(batch: Batch, answers: Answers) -> OutputsCompared:
     """Compare the answers of a batch with every expected array of their vectors."""
     count = len(batch.expected_dtype)
     comparable = np.zeros(count, np.bool_)
@@ -177,7 +177,7 @@ def compare(batch: Batch, answers: Answers) -> Comparison:
             column = _column(batch, name, rows, looked, got, axes, outputs[output])
             wrong[rows] = _wrong(column, arithmetics[rows])
             columns.append(column)
-    return Comparison(returned, comparable, wrong, undefined, tuple(columns), counts)
+    return OutputsCompared(returned, comparable, wrong, undefined, tuple(columns), counts)
 
 
 def _arithmetics(batch: Batch) -> Bools:
@@ -190,7 +190,7 @@ def _arithmetics(batch: Batch) -> Bools:
     return arithmetics
 
 
-def _wrong(column: Column, arithmetics: Bools) -> Ints:
+def _wrong(column: OutputColumn, arithmetics: Bools) -> Ints:
     """Count, (rows, ARITHMETICS), the elements of each row that do not conform.
 
     `arithmetics` says which arithmetics each row has; under the others the count is 0.
@@ -233,7 +233,7 @@ def counts_within(places: Ints, starts: Ints, stops: Ints) -> Ints:
 
 def _column(
     batch: Batch, name: str, rows: Ints, looked: Ints, got: Array, axes: Ints, output: Output
-) -> Column:
+) -> OutputColumn:
     """Return the column of an output and type; `looked` and `got` are as from `_outputs`."""
     columns, dtype = batch.columns[name], dtype_of(name)
     starts = batch.expected_start[rows]
@@ -260,7 +260,7 @@ def _column(
             axes[batch.expected_vector[rows[row_of[differing]]]],
             average=output.comparison == "bound",
         )
-    return Column(
+    return OutputColumn(
         name=name,
         bound=output.comparison == "bound",
         rows=rows,

@@ -16,8 +16,8 @@ from conformance.dtypes import FLOATS, dtype_of, name_of
 from conformance.errors import InvalidCase
 from conformance.judging.closeness import (
     Bools,
-    Comparison,
     Doubles,
+    OutputsCompared,
     closeness,
     spacing,
 )
@@ -56,7 +56,7 @@ class Explanation(NamedTuple):
 
 
 def explain_mismatch(
-    batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
+    batch: Batch, answers: Answers, compared: OutputsCompared, vector: int, outcomes: Sequence[int]
 ) -> Explanation:
     """Say why the answer to a vector fits none of some of its outcomes, given by their rows."""
     if answers.kind[vector] == MISSING:
@@ -93,7 +93,7 @@ def elements_differ(worst: Iterable[Worst]) -> WrongElements:
 
 
 def nearest_outcome(
-    batch: Batch, answers: Answers, compared: Comparison, vector: int, outcomes: Sequence[int]
+    batch: Batch, answers: Answers, compared: OutputsCompared, vector: int, outcomes: Sequence[int]
 ) -> int:
     """Return which of some outcomes with values the arrays returned for a vector are nearest to.
 

@@ -20,7 +20,7 @@ from conformance.cases.large import LargeBatch
 from conformance.dtypes import DType, name_of
 from conformance.judging.accuracy import accuracy_of
 from conformance.judging.bias import bias_of
-from conformance.judging.closeness import Comparison, Ints, compare
+from conformance.judging.closeness import Ints, OutputsCompared, compare_outputs
 from conformance.judging.explanations import (
     Explanation,
     explain_excused,
@@ -143,9 +143,9 @@ def _judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
 
 
 @np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
-def _fitting(batch: Batch, answers: Answers) -> tuple[Comparison, Bools]:
+def _fitting(batch: Batch, answers: Answers) -> tuple[OutputsCompared, Bools]:
     """Hold the answers to a batch against its outcomes, and say which of these accept them."""
-    compared = compare(batch, answers)
+    compared = compare_outputs(batch, answers)
     kinds = np.array(answers.kind)[batch.outcome_vector]
     raised = kinds == RAISED
     fits: Bools = (batch.outcome_kind == RAISES) & raised
@@ -181,7 +181,7 @@ def _any(batch: Batch, outcomes: Bools) -> Bools:
     return marked
 
 
-def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
+def _followed_rows(batch: Batch, compared: OutputsCompared, fits: Bools) -> Ints:
     """Return per vector the row of the outcome its output is nearest to by kind, -1 if none.
 
     That is the first one that fits, or else the first one with the first output's type and shape.
@@ -197,7 +197,7 @@ def _followed_rows(batch: Batch, compared: Comparison, fits: Bools) -> Ints:
     return followed
 
 
-def _defined(batch: Batch, compared: Comparison, followed: Ints) -> Bools:
+def _defined(batch: Batch, compared: OutputsCompared, followed: Ints) -> Bools:
     """Say per vector whether some output that was returned has a defined element."""
     defined = np.zeros(len(batch), np.bool_)
     vectors = np.flatnonzero(followed >= 0)

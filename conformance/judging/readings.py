@@ -50,11 +50,11 @@ def settled(
     disputed = {vote: count for vote, count in votes.items() if vote.clauses}
     silent = without_say(votes)
     heard = {vote: count for vote, count in disputed.items() if vote not in silent}
-    evidence = Evidence.of(heard, space_of)
+    evidence = VotesTogether.of(heard, space_of)
     reports = readings_followed(evidence)
     if contradicting := _exceptions_against_answers(heard, reports, space_of):
         heard = {vote: count for vote, count in heard.items() if vote not in contradicting}
-        evidence = Evidence.of(heard, space_of)
+        evidence = VotesTogether.of(heard, space_of)
         reports = readings_followed(evidence)
     return refuted([vote for vote in disputed if vote not in heard], evidence), reports
 
@@ -70,11 +70,11 @@ def _exceptions_against_answers(
     raised = [vote for vote in votes if vote.raised and unclear.intersection(vote.clauses)]
     if not raised:
         return frozenset()
-    answers = Evidence.of({v: count for v, count in votes.items() if not v.raised}, space_of)
+    answers = VotesTogether.of({v: count for v, count in votes.items() if not v.raised}, space_of)
     return frozenset(vote for vote in raised if not answers.excuses(vote))
 
 
-def refuted(exceptions: Iterable[Vote], evidence: Evidence) -> frozenset[Vote]:
+def refuted(exceptions: Iterable[Vote], evidence: VotesTogether) -> frozenset[Vote]:
     """Return the exceptions that no explanation of the other votes excuses.
 
     One attribute may split each clause, and only exceptions may show one side of a split. So an
@@ -95,7 +95,7 @@ def refuted(exceptions: Iterable[Vote], evidence: Evidence) -> frozenset[Vote]:
     return frozenset(wrong)
 
 
-def readings_followed(evidence: Evidence) -> tuple[ClauseReport, ...]:
+def readings_followed(evidence: VotesTogether) -> tuple[ClauseReport, ...]:
     """Return a report for each clause that applies to a vector, in the order of the clauses."""
     # Several clauses may explain a difference: one that an attribute splits does it better.
     reports = min(
@@ -110,7 +110,7 @@ def place_of(clause: str) -> int:
     return list(CLAUSES).index(clause) if clause in CLAUSES else len(CLAUSES)
 
 
-class Evidence:
+class VotesTogether:
     """Votes of several operators, to be explained together."""
 
     def __init__(self, votes: Mapping[str, OperatorVotes], space_of: SpaceOf) -> None:
@@ -124,7 +124,7 @@ class Evidence:
         self._possible: dict[str, Packed] = {}
 
     @classmethod
-    def of(cls, votes: Mapping[Vote, int], space_of: SpaceOf = reading_space) -> Evidence:
+    def of(cls, votes: Mapping[Vote, int], space_of: SpaceOf = reading_space) -> VotesTogether:
         """Return the evidence of votes, none of them excused, each for so many vectors."""
         operators: dict[str, dict[Vote, int]] = {}
         for vote, count in votes.items():
@@ -133,7 +133,7 @@ class Evidence:
             {name: OperatorVotes.of(of, space_of(name)) for name, of in operators.items()}, space_of
         )
 
-    def among(self, alike: Mapping[int, str]) -> Evidence:
+    def among(self, alike: Mapping[int, str]) -> VotesTogether:
         """Return the votes that have given values of some attributes, by their places."""
         if not alike:
             return self
@@ -146,7 +146,7 @@ class Evidence:
                 like = votes.named(gradient).leaving_open(free)
             selected[operator] = like.among((like.separators[:, places] == values).all(axis=1))
         selected = {operator: votes for operator, votes in selected.items() if len(votes.counts)}
-        return Evidence(selected, self._space_of)
+        return VotesTogether(selected, self._space_of)
 
     def excuses(self, exception: Vote) -> bool:
         """Say whether an exception is right under some explanation of the votes."""

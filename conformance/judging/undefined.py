@@ -18,7 +18,7 @@ from conformance.backends.answer import (
 from conformance.backends.runner import Answers
 from conformance.batch import ANYTHING, Batch, distinct
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
-from conformance.judging.closeness import Column, Comparison, Ints
+from conformance.judging.closeness import Ints, OutputColumn, OutputsCompared
 from conformance.operators import operator_named
 from conformance.record.report import UndefinedReport
 from conformance.reference.rounding import widen
@@ -62,7 +62,7 @@ def classify(values: Array) -> npt.NDArray[np.int8]:
 
 
 def behaviours_in(
-    batch: Batch, answers: Answers, compared: Comparison, followed: Ints
+    batch: Batch, answers: Answers, compared: OutputsCompared, followed: Ints
 ) -> list[UndefinedReport]:
     """Report per undefined clause what the backend did in the vectors that it applies to.
 
@@ -110,7 +110,7 @@ def _behaviour_of(answers: Answers, vector: int) -> str:
     return BEHAVIOURS[codes[0]] if (codes == codes[0]).all() else "mixed"
 
 
-def _behaviour_of_rows(column: Column) -> Ints:
+def _behaviour_of_rows(column: OutputColumn) -> Ints:
     """Return per row the behaviour in its undefined elements, -1 if it has none."""
     behaviour = np.full(len(column.rows), _NONE, np.int64)
     rows, codes = column.undefined_row, classify(column.undefined).astype(np.int64)

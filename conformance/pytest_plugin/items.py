@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from conformance.api.check import Asked
 from conformance.api.expected_failures import INCONSISTENT
 from conformance.backends.choose_runner import runner_of
+from conformance.backends.named_backend import parsed
 from conformance.backends.runner import Runner
 from conformance.errors import ConformanceError, UsageError
 from conformance.pytest_plugin import SETTINGS
@@ -225,4 +226,4 @@ def _calling(options: Mapping[str, Any]) -> Callable[[], AbstractContextManager[
             "--conformance-timeout is for workers: not with --conformance-in-process"
         )
     timeout = None if in_process else options.get("timeout", _TIMEOUT)
-    return partial(runner_of, options["backend"], timeout, None, 1, apart=not in_process)
+    return lambda: runner_of(parsed(options["backend"]), timeout, None, 1, apart=not in_process)

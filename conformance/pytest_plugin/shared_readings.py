@@ -50,7 +50,7 @@ class Readings:
         results = [self._results[test.id] for test in tests if test.id in self._results]
         if not results:
             return outcome
-        problems, expected = judged(self._tests, results)
+        problems, expected = problems_of(self._tests, results)
         # A part of the vectors proves nothing by being consistent.
         if problems or expected or len(results) == len(tests):
             session.testscollected += 1
@@ -81,7 +81,7 @@ class ReadingsItem(Item):
             raise DoesNotConform("\n".join(problems))
 
 
-def judged(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str], list[str]]:
+def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str], list[str]]:
     """Return the problems of some results as a whole: unexpected ones, and expected ones."""
     report = _report(tests, results)
     if tests.floored is not None:

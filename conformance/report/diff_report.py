@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.api.diff import Change, Difference, VerdictChange, Way
+from conformance.api.diff import Difference, Said, VerdictChange, Way
 from conformance.report import document as doc
 from conformance.report import values as words
 
@@ -67,7 +67,7 @@ def _verdict_change(change: VerdictChange) -> doc.Item:
     return doc.Item(said, doc.listing(ids).items)
 
 
-def _changes(title: str, changes: Sequence[Change], inconsistent: Sequence[str]) -> doc.Section:
+def _changes(title: str, changes: Sequence[Said], inconsistent: Sequence[str]) -> doc.Section:
     items = []
     for change in changes:
         said = f"{change.what}: {change.before or 'nothing'} → {change.after or 'nothing'}"

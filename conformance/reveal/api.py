@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from conformance.backends.answer import Backend
 from conformance.backends.choose_runner import runner_of
-from conformance.backends.named_backend import name_of
+from conformance.backends.named_backend import name_of, parsed
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner, Stopped
 from conformance.dtypes import FLOATS, INTEGERS
@@ -55,7 +55,7 @@ def reveal(
     names = [operator.name for operator in chosen_operators]
     with (
         opened(vectors, names) as sources,
-        runner_of(backend, timeout, memory, 1, apart=workers.apart) as runner,
+        runner_of(parsed(backend), timeout, memory, 1, apart=workers.apart) as runner,
     ):
         if isinstance(runner, StoredResults):
             raise UsageError("stored results answer no new calls: reveal needs the backend itself")

@@ -6,7 +6,7 @@ import json
 from html import escape
 
 from conformance.report import shared_blocks
-from conformance.site.releases import Release
+from conformance.site.releases import SavedRelease
 
 _LABEL = "pooling"
 _PER_CHARACTER, _MARGIN, _HEIGHT = 6.0, 6, 20
@@ -15,7 +15,7 @@ _COLORS = {"brightgreen": "#3a7d1c", "orange": "#a85b00", "red": "#b3261e"}
 """The names that services know, and shades of them on which white can be read."""
 
 
-def message(release: Release) -> tuple[str, str]:
+def message(release: SavedRelease) -> tuple[str, str]:
     """Return what a badge says of a release, and the name of its colour."""
     if release.ok:
         return "conforms", "brightgreen"
@@ -30,14 +30,14 @@ def message(release: Release) -> tuple[str, str]:
     return f"{failing:,} of {supported:,} fail", "orange" if few else "red"
 
 
-def endpoint(release: Release) -> str:
+def endpoint(release: SavedRelease) -> str:
     """Return the JSON that services read: schemaVersion, label, message and color."""
     text, color = message(release)
     said = {"schemaVersion": 1, "label": _LABEL, "message": text, "color": color}
     return json.dumps(said) + "\n"
 
 
-def svg(release: Release) -> str:
+def svg(release: SavedRelease) -> str:
     """Return a picture that needs no font and no address."""
     text, color = message(release)
     left, right = (round(_PER_CHARACTER * len(part)) + 2 * _MARGIN for part in (_LABEL, text))

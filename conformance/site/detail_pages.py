@@ -15,7 +15,7 @@ from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.vector_report import describe as describe_vector
 from conformance.site.overview_pages import MENU, TO_INDEX
-from conformance.site.releases import Engine, Release
+from conformance.site.releases import Engine, SavedRelease
 from conformance.vector import Vector
 
 _WHAT = ("what", "worst", "error")
@@ -28,10 +28,10 @@ class FailingVector:
     """A vector that some release fails, with the result of each release that ran it."""
 
     id: str
-    results: Sequence[tuple[Release, Result]]
+    results: Sequence[tuple[SavedRelease, Result]]
 
     @property
-    def failed(self) -> list[Release]:
+    def failed(self) -> list[SavedRelease]:
         """The releases that fail it."""
         return [release for release, result in self.results if result.verdict in release.failing]
 
@@ -42,7 +42,7 @@ def clauses_met(engines: Iterable[Engine]) -> list[Clause]:
     return [clause for name, clause in CLAUSES.items() if name in met]
 
 
-def _named(release: Release) -> Iterator[str]:
+def _named(release: SavedRelease) -> Iterator[str]:
     yield from (followed.clause for followed in release.compared.readings)
     yield from (undefined.clause for undefined in release.compared.undefined)
 
@@ -68,7 +68,7 @@ def clause_page(clause: Clause, engines: Iterable[Engine]) -> doc.Document:
     )
 
 
-def _said(clause: Clause, release: Release) -> Iterator[tuple[doc.Text, str]]:
+def _said(clause: Clause, release: SavedRelease) -> Iterator[tuple[doc.Text, str]]:
     for followed in release.compared.readings:
         if followed.clause == clause.name:
             yield comparison_report.reading(followed), phrases.reading(followed)[2]

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.api.diff import Difference, compare
+from conformance.api.diff import Difference, diff
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import renewed_folder
 from conformance.operators import CLAUSES
@@ -25,7 +25,7 @@ from conformance.site.detail_pages import (
     vectors_page,
 )
 from conformance.site.overview_pages import Files, engine_page, index
-from conformance.site.releases import Engine, Release, engines_of, failing_ids
+from conformance.site.releases import Engine, SavedRelease, engines_of, failing_ids
 from conformance.vector import Vector
 from conformance.vectorfile import VectorSet, open_vectors
 
@@ -76,7 +76,7 @@ class _Site:
         self.addresses = Addresses()
         add = self.addresses.add
         self.clauses = {each.name: add("clauses", each.name) for each in clauses_met(engines)}
-        self.results: dict[str, list[tuple[Release, Result]]] = {each: [] for each in ids}
+        self.results: dict[str, list[tuple[SavedRelease, Result]]] = {each: [] for each in ids}
         self.vectors = {each: add("vectors", each) for each in ids}
         self.pages = {
             engine.name: add("engines", engine.name, of=[each.name for each in engine.releases])
@@ -125,7 +125,7 @@ class _Site:
                     self.results[result.id].append((release, result))
             if before is not None:
                 with suppress(UsageError):  # no vector is in both
-                    changes[release.name] = compare(before, report)
+                    changes[release.name] = diff(before, report)
             before = report
         if before is not None:
             page = engine_page(engine, before, changes, self.files)

@@ -16,7 +16,7 @@ from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.comparison_report import by_operator
 from conformance.site.addresses import INDEX, VECTORS
-from conformance.site.releases import Engine, Release
+from conformance.site.releases import Engine, SavedRelease
 from conformance.text import listed
 
 TO_INDEX, TO_VECTORS = (
@@ -65,7 +65,7 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
     )
 
 
-def _doubts(releases: Sequence[Release]) -> Iterator[str]:
+def _doubts(releases: Sequence[SavedRelease]) -> Iterator[str]:
     """Say what makes the numbers of some releases doubtful."""
     values: dict[Setting, set[str]] = {}
     for release in releases:
@@ -85,7 +85,7 @@ def _comparison(compared: Sequence[Compared]) -> Comparison:
 
 
 def _verdicts(
-    releases: Sequence[Release], files: Files, changes: Mapping[str, Difference] | None = None
+    releases: Sequence[SavedRelease], files: Files, changes: Mapping[str, Difference] | None = None
 ) -> doc.Table:
     """Return a row for each release: the verdict, numbers, what changed, where its report is."""
     shown = shared_blocks.verdicts({v for release in releases for v in release.compared.total})
@@ -113,7 +113,7 @@ def _verdicts(
     return doc.table(columns, rows, name="releases", heads=2)
 
 
-def conclusion(release: Release) -> doc.Span:
+def conclusion(release: SavedRelease) -> doc.Span:
     """Return the verdict on a release: where it fails, what share of what it supports."""
     if release.ok:
         return doc.Span("conforms", "good")
@@ -138,7 +138,7 @@ def _changed(difference: Difference | None) -> str:
     return ", ".join(filter(None, [words.tally(counts), readings])) or "the same"
 
 
-def _by_operator(releases: Mapping[str, Release]) -> doc.Section:
+def _by_operator(releases: Mapping[str, SavedRelease]) -> doc.Section:
     """Return how many vectors of each operator conform in each release, by the name to show."""
     return by_operator({name: (each.compared, each.failing) for name, each in releases.items()})
 

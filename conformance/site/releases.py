@@ -20,7 +20,7 @@ _NO_VERSION = Version("0")
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class SavedRelease:
     """What a saved report says of one release of an engine.
 
     `version` is that of the engine; where the report has none, the minute at which the run began.
@@ -43,7 +43,7 @@ class Release:
     settings: Mapping[Setting, str]
 
     @classmethod
-    def read(cls, path: Path) -> Release:
+    def read(cls, path: Path) -> SavedRelease:
         """Read a report; raises as `jsonl.read` does."""
         report = jsonl.read(path)
         version = report.versions.get("engine") or report.started[:16].replace("T", " ")
@@ -81,10 +81,10 @@ class Engine:
     """An engine with its releases, the newest first."""
 
     name: str
-    releases: tuple[Release, ...]
+    releases: tuple[SavedRelease, ...]
 
     @property
-    def newest(self) -> Release:
+    def newest(self) -> SavedRelease:
         """The newest release."""
         return self.releases[0]
 
@@ -94,9 +94,9 @@ def engines_of(paths: Iterable[Path]) -> tuple[Engine, ...]:
 
     Raises UsageError for two reports of the same release, and what `jsonl.read` raises.
     """
-    known: dict[str, Release] = {}
+    known: dict[str, SavedRelease] = {}
     for path in paths:
-        release = Release.read(path)
+        release = SavedRelease.read(path)
         other = known.setdefault(release.name, release)
         if other is not release:
             raise UsageError(
@@ -125,7 +125,7 @@ def failing_ids(engines: Sequence[Engine], most: int) -> tuple[list[str], int]:
     return [*islice(ids, most)], len(ids)
 
 
-def _age(release: Release) -> tuple[bool, Version, str]:
+def _age(release: SavedRelease) -> tuple[bool, Version, str]:
     """Return what orders releases: by version, and by the time of the run where that is none."""
     try:
         return True, Version(release.version), release.started

@@ -10,7 +10,7 @@ from support.arbitrary_reports import made, real, reference, reports, result
 from support.effort import examples
 from support.rendered import in_terminal
 
-from conformance.api.diff import compare
+from conformance.api.diff import diff
 from conformance.errors import UsageError
 from conformance.record.report import VERDICTS, Accuracy, ClauseReport, Diagnosis, VectorsUsed
 from conformance.record.why import WrongShape
@@ -30,7 +30,7 @@ def text_of(difference):
 
 def pair(first, second):
     """Return the difference of two reports of one vector that got these verdicts."""
-    return compare(made(result("a", first)), made(result("a", second)))
+    return diff(made(result("a", first)), made(result("a", second)))
 
 
 @given(reports())
@@ -38,7 +38,7 @@ def pair(first, second):
 def test_a_report_is_the_same_as_itself(report):
     """Nothing changed, and nothing got worse."""
     assume(report.results)
-    found = compare(report, report)
+    found = diff(report, report)
     assert (found.verdicts, found.readings, found.accuracy, found.worse) == ((), (), (), ())
     assert text_of(found)[-1].startswith("SAME: ")
 
@@ -49,7 +49,7 @@ def test_what_is_better_one_way_is_worse_the_other(verdicts):
     first, second = (
         made(*(result(f"{n}", pair[which]) for n, pair in enumerate(verdicts))) for which in (0, 1)
     )
-    there, back = compare(first, second), compare(second, first)
+    there, back = diff(first, second), diff(second, first)
     assert set(ids(there, "better")) == set(ids(back, "worse"))
     assert set(ids(there, "other")) == set(ids(back, "other"))
     changed = {f"{n}" for n, (one, other) in enumerate(verdicts) if one != other}
@@ -60,7 +60,7 @@ def test_what_is_better_one_way_is_worse_the_other(verdicts):
 @examples(0.3)
 def test_any_difference_is_strict_json_and_text(report):
     common = result("common")
-    found = compare(made(common), made(common, *report.results, accuracy=report.accuracy))
+    found = diff(made(common), made(common, *report.results, accuracy=report.accuracy))
     text = difference_json(found)
     assert json.loads(text, parse_constant=pytest.fail)["got_worse"] == []
     assert text.encode()
@@ -96,7 +96,7 @@ def test_changes_are_grouped_by_operator_verdicts_and_cause():
         result("d"),
         diagnoses=(cause,),
     )
-    found = [(c.way, c.before, c.after, c.why, c.ids) for c in compare(first, second).verdicts]
+    found = [(c.way, c.before, c.after, c.why, c.ids) for c in diff(first, second).verdicts]
     assert found == [
         ("worse", "conforms", "mismatch", "fault f + g", ("a", "c")),
         ("worse", "conforms", "mismatch", "wrong shape", ("b",)),
@@ -107,7 +107,7 @@ def test_changes_are_grouped_by_operator_verdicts_and_cause():
 def test_new_and_gone_vectors_are_counted_and_not_judged():
     first = made(result("a"), result("b", "mismatch"))
     second = made(result("a"), result("c", "error"), result("d"))
-    found = compare(first, second)
+    found = diff(first, second)
     assert (found.new, found.gone, found.worse) == (
         {"error": 1, "conforms": 1},
         {"mismatch": 1},
@@ -120,7 +120,7 @@ def test_a_vector_of_the_same_file_that_is_no_longer_run_got_worse():
     """A run of less is not a better one."""
     used = (VectorsUsed("AvgPool-1", "a.h5", "12ab", 2, 2),)
     first = made(result("a"), result("b"), vectors=used)
-    found = compare(first, made(result("a"), vectors=used))
+    found = diff(first, made(result("a"), vectors=used))
     assert [(c.before, c.after, c.ids) for c in found.verdicts] == [("conforms", "not run", ("b",))]
     assert found.worse == ("1 vector got worse",)
 
@@ -128,7 +128,7 @@ def test_a_vector_of_the_same_file_that_is_no_longer_run_got_worse():
 def test_nothing_in_common_is_nothing_to_compare():
     """Rather than no difference."""
     with pytest.raises(UsageError, match="no vector is in both reports"):
-        compare(made(result("a")), made(result("b")))
+        diff(made(result("a")), made(result("b")))
 
 
 def test_readings_are_compared_without_their_counts():
@@ -138,18 +138,18 @@ def test_readings_are_compared_without_their_counts():
     more = made(result("a"), readings=(replace(clause, counts={"x": 9}, touched=9),))
     other = made(result("a"), readings=(replace(clause, followed="y"),))
     broken = made(result("a"), readings=(replace(clause, status="inconsistent", followed=None),))
-    assert compare(first, more).readings == ()
-    (change,) = compare(first, other).readings
+    assert diff(first, more).readings == ()
+    (change,) = diff(first, other).readings
     assert (change.what, change.before, change.after) == ("c", "x", "y")
-    assert compare(first, other).worse == ()
-    assert compare(first, broken).worse == ("readings of c became inconsistent",)
-    assert compare(broken, first).worse == ()
+    assert diff(first, other).worse == ()
+    assert diff(first, broken).worse == ("readings of c became inconsistent",)
+    assert diff(broken, first).worse == ()
 
 
 def test_accuracy_changes_no_verdict():
     first = made(result("a"), accuracy=(Accuracy("float16", 9, 1.0, 0.5, 0.1),))
     second = made(result("a"), accuracy=(Accuracy("float16", 9, 0.5, 2.0, 0.9),))
-    found = compare(first, second)
+    found = diff(first, second)
     assert (len(found.accuracy), found.worse) == (1, ())
     (line,) = [line for line in text_of(found) if "float16" in line]
     assert line.startswith("  float16: 100.00 % correctly rounded, worst 0.5 ulp, 0.1 of the")
@@ -167,7 +167,7 @@ def test_what_makes_reports_hard_to_compare_is_said_first():
         tier="smoke",
         required={"c": "x"},
     )
-    assert compare(first, second).caveats == (
+    assert diff(first, second).caveats == (
         "backend: b before, c after",
         "tier: standard before, smoke after",
         "required readings: none before, c=x after",
@@ -180,18 +180,18 @@ def test_a_report_that_is_incomplete_is_worse_and_said_loudly():
     """Unless the first was, too."""
     whole = made(result("a"))
     cut = made(result("a"), complete=False, stopped="interrupted")
-    found = compare(whole, cut)
+    found = diff(whole, cut)
     assert found.caveats == ("the second report is incomplete: interrupted",)
     assert found.worse == ("the second report is incomplete",)
-    assert compare(cut, cut).worse == ()
+    assert diff(cut, cut).worse == ()
     assert "NOTE: the second report is incomplete: interrupted" in text_of(found)
 
 
 def test_the_last_line_is_the_verdict():
-    assert text_of(compare(real(reference), real()))[-1] == (
+    assert text_of(diff(real(reference), real()))[-1] == (
         "WORSE: 1 vector got worse; 5 vectors in both reports"
     )
-    assert text_of(compare(real(), real(reference)))[-1] == (
+    assert text_of(diff(real(), real(reference)))[-1] == (
         "BETTER: 1 vector got better; 5 vectors in both reports"
     )
     assert text_of(pair("mismatch", "error"))[-1] == ("NOTHING GOT WORSE: 1 vector in both reports")

@@ -10,7 +10,7 @@ from support.rendered import in_terminal
 
 from conformance import InvalidCase
 from conformance.api.compare import compare
-from conformance.api.diff import compare as difference
+from conformance.api.diff import diff as difference
 from conformance.api.expected_failures_update import updated
 from conformance.api.merge import merge
 from conformance.fuzz import fuzz

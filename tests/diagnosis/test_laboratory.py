@@ -8,7 +8,7 @@ from support.fakes import altered, pool, ramp, right, vector
 
 from conformance.backends.answer import CRASHED, TIMED_OUT, Answer
 from conformance.backends.runner import InProcess, OneByOne
-from conformance.diagnosis.laboratory import Laboratory, as_expected, judged
+from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.errors import Unsupported
 from conformance.vector import Case
 
@@ -137,7 +137,9 @@ def test_time_is_that_of_experiments_and_of_the_backend():
 def test_stored_outputs_and_conforming_vectors_are_samples_too():
     """What a run knows is not asked again."""
     one = vector()
-    wrong, raised = judged([(one, (np.zeros((1, 1, 3), np.float32),)), (vector(id="b"), None)])
+    wrong, raised = samples_from(
+        [(one, (np.zeros((1, 1, 3), np.float32),)), (vector(id="b"), None)]
+    )
     assert wrong.wrong.all()
     assert raised.outputs is None
     assert raised.failed

@@ -12,6 +12,7 @@ import pytest
 from support.fakes import check, pool, ramp, right, vector
 
 from conformance.backends.fresh_starts import fresh_starts_of
+from conformance.backends.named_backend import parse_backend
 from conformance.backends.runner import InProcess
 from conformance.diagnosis.state import of_state
 from conformance.errors import UsageError
@@ -388,7 +389,7 @@ class TestLimits:
     def test_stored_results_cannot_be_started(self):
         """They are looked up."""
         with pytest.raises(UsageError, match="stored results"):
-            fresh_starts_of("results:somewhere")()
+            fresh_starts_of(parse_backend("results:somewhere"))()
 
     def test_the_time_is_up(self):
         """What was found by then is said, and that it is not all."""

@@ -8,7 +8,7 @@ from support.arbitrary_reports import made, result
 
 from conformance.record import jsonl
 from conformance.site import badge
-from conformance.site.releases import Release
+from conformance.site.releases import SavedRelease
 
 RIGHT, WRONG = result("a"), result("b", "mismatch", detail="1 of 2 elements differ")
 EXTENDED = result("d", "accepted-invalid", detail="accepted")
@@ -28,7 +28,7 @@ def saved(tmp_path):
 
     def save(report):
         jsonl.write(report, tmp_path / "r.jsonl")
-        return Release.read(tmp_path / "r.jsonl")
+        return SavedRelease.read(tmp_path / "r.jsonl")
 
     return save
 

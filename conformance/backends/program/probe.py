@@ -50,7 +50,7 @@ _ANYTHING = {"a key": ['}]"\\', {"deep": [None, 1.5e3, -7, False, []]}], "": {}}
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleKept:
     """Whether a program keeps a rule; `seen` is one line on what it did."""
 
     rule: str
@@ -62,7 +62,7 @@ class _NotTestedError(Exception):
     """Why a rule could not be tested."""
 
 
-def probe(command: Sequence[str], *, timeout: float = 10.0) -> Iterator[Finding]:
+def probe(command: Sequence[str], *, timeout: float = 10.0) -> Iterator[RuleKept]:
     """Yield a finding for each of RULES, in their order; it may start the program several times.
 
     `timeout` is how many seconds it may take over an answer. Raises UsageError if the program
@@ -85,17 +85,17 @@ class _RuleChecks:
         self._sample: tuple[str, str] | None = None
         self._kind = ""  # of the answer to the sample
 
-    def finding(self, rule: str) -> Finding:
+    def finding(self, rule: str) -> RuleKept:
         """Return the finding on a rule."""
         if self._welcome is None and rule not in {"handshake", "only-messages"}:
-            return Finding(rule, "not tested", "there was no handshake")
+            return RuleKept(rule, "not tested", "there was no handshake")
         try:
-            return Finding(rule, "ok", getattr(self, f"_{rule.replace('-', '_')}")())
+            return RuleKept(rule, "ok", getattr(self, f"_{rule.replace('-', '_')}")())
         except _NotTestedError as why:
-            return Finding(rule, "not tested", str(why))
+            return RuleKept(rule, "not tested", str(why))
         except Broken as breach:
             self.session.end()
-            return Finding(rule, "broken", str(breach))
+            return RuleKept(rule, "broken", str(breach))
 
     # The rules, in their order ------------------------------------------------------------------
 

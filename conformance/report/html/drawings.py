@@ -13,7 +13,7 @@ import numpy.typing as npt
 from conformance.batch import batch_of
 from conformance.dtypes import name_of
 from conformance.errors import ConformanceError
-from conformance.judging.closeness import compare
+from conformance.judging.closeness import compare_outputs
 from conformance.judging.explanations import Elements, elements, nearest_outcome
 from conformance.judging.judge import answers_of
 from conformance.operators import operator_named
@@ -120,7 +120,7 @@ def _nearest(
         return next(iter(values.values()), None), None
     batch = batch_of([vector])
     answers = answers_of(batch, [outputs_of(result.output)])
-    comparison = compare(batch, answers)
+    comparison = compare_outputs(batch, answers)
     nearest = nearest_outcome(batch, answers, comparison, 0, [*values])
     if not comparison.comparable[batch.outcome_expected[nearest]]:
         return values[nearest], None
