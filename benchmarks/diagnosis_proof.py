@@ -61,7 +61,7 @@ _FEWEST = 3
 def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Experiments:
     """Return the experiments on a backend that has faults, when they are over."""
     runner, planting = InProcess(backend), Planting(lambda _: {})
-    run = Laboratory(runner, lambda _: {}, seconds=600).ask(vectors)
+    run = Laboratory(runner, lambda _: {}, steps=10**9).ask(vectors)
     failing = [sample for sample in run if sample.failed]
     conforming = [sample for sample in run if not sample.failed]
     chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
@@ -111,7 +111,7 @@ def some_operators(fault: Fault, rng: random.Random) -> list[str]:
 
 def _fail(backend: Backend, vectors: Sequence[Vector]) -> int:
     """Return how many vectors a backend fails."""
-    laboratory = Laboratory(InProcess(backend), lambda _: {}, seconds=600)
+    laboratory = Laboratory(InProcess(backend), lambda _: {}, steps=10**9)
     return sum(sample.failed for sample in laboratory.ask(vectors))
 
 

@@ -80,7 +80,9 @@ class Settings:
 
     Causes: `diagnose` "none" leaves them out, "seen" searches the catalogue of faults for what
     reproduces the failures, and "proven" then asks the backend about fresh cases, which confirm or
-    refute it; True is "proven" and False "none".
+    refute it; True is "proven" and False "none". The work of this is counted, so that the same
+    causes are found on any machine; `diagnose_seconds`, None for no limit, ends it where a backend
+    is slow.
 
     Raises UsageError for a value that cannot be.
     """
@@ -140,6 +142,14 @@ class Settings:
             choices=DIAGNOSING,
         ),
     ] = "proven"
+    diagnose_seconds: Annotated[
+        float | None,
+        Option(
+            "How long the search for causes may take; its work is limited in any case.",
+            "seconds",
+            metavar="SECONDS",
+        ),
+    ] = 300.0
     variations: Annotated[
         Variations,
         Option(
@@ -201,6 +211,7 @@ class Settings:
                 raise UsageError(f"{name} is {value!r}: {words}")
         check_jobs(self.jobs)
         check_limits(self.timeout, self.memory)
+        check_seconds("diagnose_seconds", self.diagnose_seconds)
         if self.max_failures is not None and not _is_count(self.max_failures):
             raise UsageError(f"max_failures is {self.max_failures!r}; it must be at least 1")
         if not isinstance(self.diagnose, bool) and self.diagnose not in DIAGNOSING:
@@ -246,12 +257,17 @@ def check_jobs(jobs: int) -> None:
 
 def check_limits(timeout: float | None, memory: int | None) -> None:
     """Raise UsageError for seconds of a call or bytes of a process that cannot be a limit."""
-    if timeout is not None and not (
-        isinstance(timeout, int | float) and 0 < timeout <= threading.TIMEOUT_MAX
-    ):
-        raise UsageError(f"timeout is {timeout!r} s: above 0, or None for no limit")
+    check_seconds("timeout", timeout)
     if memory is not None and not _is_count(memory):
         raise UsageError(f"memory is {memory!r} bytes: at least 1, or None for no limit")
+
+
+def check_seconds(name: str, seconds: float | None) -> None:
+    """Raise UsageError for seconds that cannot be a limit."""
+    if seconds is not None and not (
+        isinstance(seconds, int | float) and 0 < seconds <= threading.TIMEOUT_MAX
+    ):
+        raise UsageError(f"{name} is {seconds!r} s: above 0, or None for no limit")
 
 
 _NOTHING = type(None)

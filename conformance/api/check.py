@@ -119,11 +119,15 @@ def check(
         from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
 
         try:
-            told = from_counts(progress)
-            if settings.diagnosing == "seen":
-                return explained(report, sources, progress=told)
+            asked_too = settings.diagnosing == "proven"
             return explained(
-                report, sources, runner=runner, start=start, workers=settings.jobs, progress=told
+                report,
+                sources,
+                runner=runner if asked_too else None,
+                start=start,
+                workers=settings.jobs,
+                seconds=settings.diagnose_seconds,
+                progress=from_counts(progress),
             )
         except KeyboardInterrupt:
             note = "the search for likely causes was interrupted"

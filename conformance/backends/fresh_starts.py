@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from time import perf_counter
 
 from conformance.backends.answer import NOT_RUN, Answer, Backend
 from conformance.backends.choose_runner import launch_of
@@ -13,6 +12,7 @@ from conformance.backends.named_backend import NamedBackend
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.runner import Answers, Runner
 from conformance.batch import Batch
+from conformance.budget import CALL, START, Share, Spent
 from conformance.errors import UsageError
 from conformance.executors import usable_cpus
 from conformance.files import Closable
@@ -23,10 +23,6 @@ Start = Callable[[], Runner]
 
 _MOST_AHEAD = 3
 """Copies that are started while another one works: a start takes longer than most calls."""
-
-
-class TimeIsUp(Exception):  # noqa: N818 - no error: what is known by then is said
-    """Raised by a call when the time for all of them is up."""
 
 
 def fresh_starts_of(
@@ -50,24 +46,19 @@ def fresh_starts_of(
 
 
 class FreshStarts(Closable):
-    """Starts copies of a backend one after the other, for so many `seconds` in all.
+    """Starts copies of a backend one after the other, as a `share` of a budget allows.
 
-    The next ones are started ahead. `progress` counts the copies called.
+    Starts and calls are counted in it. The next ones are started ahead. `progress` counts the
+    copies that are called.
     """
 
-    def __init__(self, start: Start, seconds: float, progress: Progress | None = None) -> None:
+    def __init__(self, start: Start, share: Share, progress: Progress | None = None) -> None:
         self.called = 0
         self._start = start
-        self._end = perf_counter() + seconds
+        self.share = share
         self._progress = progress
-        self._wait = 0.0
         self._ahead: deque[Runner] = deque()
         self._most_ahead = max(1, min(_MOST_AHEAD, usable_cpus() - 1))
-
-    @property
-    def seconds_left(self) -> float:
-        """How many seconds are left."""
-        return self._end - perf_counter()
 
     def close(self) -> None:
         """End the copies that nobody has called."""
@@ -75,50 +66,41 @@ class FreshStarts(Closable):
             self._ahead.pop().close()
 
     @contextmanager
-    def reserving(self, seconds: float) -> Iterator[None]:
-        """Have the time be up so many seconds earlier, for the length of a `with` block."""
-        self._end -= seconds
+    def reserving(self, steps: float) -> Iterator[None]:
+        """Keep so many steps for what follows, for the length of a `with` block."""
+        whole = self.share
+        self.share = whole.but(steps)
         try:
             yield
         finally:
-            self._end += seconds
+            self.share = whole
 
     @contextmanager
     def copy(self) -> Iterator[Copy]:
-        """Yield a copy that was never called; raises TimeIsUp, and UsageError if none starts.
-
-        The time is up, too, if it is shorter than the last copy has taken to start.
-        """
-        if self.seconds_left <= self._wait:
-            raise TimeIsUp
+        """Yield a copy that was never called; raises Spent, and UsageError if none starts."""
+        self.share.spend(START)
         while len(self._ahead) <= self._most_ahead:
             self._ahead.append(self._start())
         with self._ahead.popleft() as runner:
-            began = perf_counter()
             runner.ready()
-            self._wait = perf_counter() - began
             self.called += 1
             if self._progress is not None:
                 self._progress("fresh starts", self.called, 0)
-            yield Copy(runner, self._check_time)
-
-    def _check_time(self, _done: int) -> None:
-        if self.seconds_left <= 0:
-            raise TimeIsUp
+            yield Copy(runner, self)
 
 
 class Copy:
-    """A copy of a backend; raises what `Runner.run` does, and TimeIsUp."""
+    """A copy of a backend; raises what `Runner.run` does, and Spent."""
 
-    def __init__(self, runner: Runner, tick: Callable[[int], None]) -> None:
+    def __init__(self, runner: Runner, starts: FreshStarts) -> None:
         self._runner = runner
-        self._tick = tick
+        self._starts = starts
 
     def call(self, batch: Batch, rows: Sequence[int]) -> Answers:
         """Call for the vectors in some rows of a batch, in their order; return the last answers."""
         answers = Answers.none_yet(len(batch))
-        self._tick(0)
-        self._runner.run(batch, answers, self._tick, rows)
+        self._starts.share.spend(CALL * len(rows))
+        self._runner.run(batch, answers, self._go_on, rows)
         return answers
 
     def answer(self, batch: Batch) -> Answer:
@@ -128,8 +110,13 @@ class Copy:
 
     def answers(self, batch: Batch, count: int, heard: Callable[[Answer], None]) -> None:
         """Have `heard` called with each of so many answers to the only vector of a batch."""
-        self._tick(0)
-        self._runner.run(batch, _Each(heard), self._tick, [0] * count)
+        self._starts.share.spend(CALL * count)
+        self._runner.run(batch, _Each(heard), self._go_on, [0] * count)
+
+    def _go_on(self, _done: int) -> None:
+        """Raise Spent when the seconds are over: what was counted before the calls is allowed."""
+        if self._starts.share.budget.is_late:
+            raise Spent
 
 
 class _Each(Answers):

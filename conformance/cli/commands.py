@@ -130,6 +130,7 @@ def generate() -> None:
     "profile",
     "allow_extensions",
     "diagnose",
+    "diagnose_seconds",
     "variations",
 )
 @worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")

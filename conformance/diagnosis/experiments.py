@@ -19,6 +19,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from conformance.budget import ROW, Share
 from conformance.cases.minimize import polished
 from conformance.cases.near import named, other_words, with_word, words_of
 from conformance.diagnosis.features import thinned
@@ -26,7 +27,8 @@ from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
-from conformance.diagnosis.rules import Edge, Rule, learned, manner_of
+from conformance.diagnosis.rules import Edge, Rule, learned, manner_of, rows_of
+from conformance.diagnosis.shares import CAUSE, FRUITLESS, SMALLEST
 from conformance.diagnosis.slips import likely_slips, slips_instead
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial, may_hide
@@ -49,14 +51,8 @@ _ROUNDS = 6
 _MOST_CAUSES = 3
 _DRAWS = 150
 """Times that fresh cases are drawn for one cause, at most."""
-_SECONDS = 5.0
-"""For one supposed cause, at most."""
-_FRUITLESS = 1.5
-"""Seconds after which no more cases are drawn for a cause that showed on none, at most."""
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
-_POLISHING = 2.0
-"""Seconds for a small case that shows a cause, at most."""
 _QUIET = 12
 """Fresh cases at least on which it does not show."""
 _CONTESTED = 64
@@ -241,11 +237,11 @@ class Experiments:
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
-        until = self._laboratory.clock + _POLISHING
+        share = self._laboratory.budget.share(SMALLEST)
         shown = trial.predicted or [s for s in self._failing if trial.explains(s)]
 
         def fails(case: Case) -> bool:
-            if self._laboratory.clock > until or self._laboratory.is_over:
+            if share.is_spent or self._laboratory.is_over:
                 return False
             return any(
                 trial.hypothesis.fails(sample.vector) and trial.explains(sample)
@@ -274,16 +270,16 @@ class Experiments:
         """
         standing: Trial | None = None
         contradicted: Together = ()
-        until = self._laboratory.clock + _SECONDS
+        share = self._laboratory.share(CAUSE)
         for faults in alternatives:
-            if self._is_enough or self._laboratory.clock > until:
+            if self._is_enough or share.is_spent:
                 break
             hypothesis = FaultHypothesis(faults, self._planting)
             hypothesis.prepare([s.vector for s in self._conforming])
             if any(hypothesis.fails(s.vector) for s in self._conforming):
                 contradicted = contradicted or faults
                 continue
-            trial = self._tried(hypothesis, self._shown(hypothesis, _BASES), rivals, until)
+            trial = self._tried(hypothesis, self._shown(hypothesis, _BASES), rivals, share)
             if trial.is_confirmed:
                 if contradicted and self._unexplained(trial):
                     instead = self._on_condition(contradicted, rivals)
@@ -311,13 +307,13 @@ class Experiments:
         # Exceptions are all alike: which of them a fault explains, a rule says as well.
         if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
             return None
-        until = self._laboratory.clock + _SECONDS
-        trial = self._tried(hypothesis, shown, rivals, until)
+        share = self._laboratory.share(CAUSE)
+        trial = self._tried(hypothesis, shown, rivals, share)
         for _ in range(_CONDITIONS):
             is_right = not trial.absent and not any(hypothesis.fails(s.vector) for s in absent)
             if is_right or trial.other or not (trial.predicted or hypothesis.condition):
                 break
-            if self._laboratory.clock > until:
+            if share.is_spent:
                 break
             shown += trial.predicted
             absent += trial.absent
@@ -326,15 +322,15 @@ class Experiments:
                 if condition is None or any(condition.fails(s.vector) for s in absent):
                     break
                 hypothesis = replace(always, condition=condition)
-            trial = self._tried(hypothesis, shown, rivals, until)
+            trial = self._tried(hypothesis, shown, rivals, share)
         if not trial.is_confirmed or any(hypothesis.fails(s.vector) for s in absent):
             return None
-        trial = self._under_wider(trial, [*shown, *absent], rivals, until)
+        trial = self._under_wider(trial, [*shown, *absent], rivals, share)
         self._confirmed.append(trial)
         return trial
 
     def _under_wider(
-        self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], until: float
+        self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], share: Share
     ) -> Trial:
         """Return a fault confirmed without those of its conditions that fresh cases do not need."""
         hypothesis = trial.hypothesis
@@ -347,7 +343,7 @@ class Experiments:
         general = self._general(hypothesis.condition, known, under)
         if general is hypothesis.condition:
             return trial
-        wider = self._tried(under(general), [s for s in known if s.failed], rivals, until)
+        wider = self._tried(under(general), [s for s in known if s.failed], rivals, share)
         return wider if wider.is_confirmed else trial
 
     def _shown(self, hypothesis: FaultHypothesis, most: int) -> list[Sample]:
@@ -394,7 +390,7 @@ class Experiments:
         for _ in range(_ROUNDS):
             if self._laboratory.is_over or not known:
                 break
-            until = self._laboratory.clock + _SECONDS
+            share = self._laboratory.share(CAUSE)
             known = _of_manner(known, manner)
             rules = self._learned(known, others)
             asked = [*self._bisected(rules, left), *self._contested(rules, known)]
@@ -403,7 +399,7 @@ class Experiments:
             if any(not rules[0].predicts(sample) for sample in asked):
                 rules = self._learned(known, others)
             for rule in rules[:_RULES]:
-                trial = self._tried_and_widened(rule, known, left, until)
+                trial = self._tried_and_widened(rule, known, left, share)
                 if trial.is_confirmed:
                     if best is None or len(trial.strays) < len(best.strays):
                         best = trial
@@ -425,13 +421,14 @@ class Experiments:
 
     def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
+        self._laboratory.budget.spend(ROW * rows_of(samples))
         return learned(samples, self._laboratory.seed, readings=readings, others=others)
 
     def _tried_and_widened(
-        self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
+        self, rule: Rule, known: list[Sample], left: Sequence[Sample], share: Share
     ) -> Trial:
         """Hold a rule against fresh cases, and then one without the conditions that none needs."""
-        trial = self._tried_rule(rule, known, left, until)
+        trial = self._tried_rule(rule, known, left, share)
         if not trial.is_confirmed:
             return trial
         before = len(known)
@@ -440,11 +437,11 @@ class Experiments:
         self._see(trial, [s for s in known[before:] if _is_telling(trial.hypothesis, s.vector)], ())
         if general is rule:
             return trial
-        wider = self._tried_rule(general, known, left, until)
+        wider = self._tried_rule(general, known, left, share)
         return wider if wider.is_confirmed else trial
 
     def _tried_rule(
-        self, rule: Rule, known: list[Sample], left: Sequence[Sample], until: float
+        self, rule: Rule, known: list[Sample], left: Sequence[Sample], share: Share
     ) -> Trial:
         """Hold a rule against fresh cases, which are then known."""
         hypothesis = of_elements(rule, known)
@@ -457,7 +454,7 @@ class Experiments:
                     trial.absent.append(sample)
         if trial.is_refuted:
             return trial
-        trial = self._tried(hypothesis, [s for s in left if hypothesis.predicts(s)], (), until)
+        trial = self._tried(hypothesis, [s for s in left if hypothesis.predicts(s)], (), share)
         known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
         self._refuting += [*trial.absent, *trial.other]
         return trial
@@ -553,13 +550,13 @@ class Experiments:
         hypothesis: Hypothesis,
         shown: Sequence[Sample],
         rivals: Sequence[Fault],
-        until: float,
+        share: Share,
     ) -> Trial:
         """Hold a hypothesis against fresh cases until it is confirmed or refuted.
 
         `shown` are failures that it explains.
         """
-        trial, began = Trial(hypothesis), self._laboratory.clock
+        trial, patient = Trial(hypothesis), share.part(FRUITLESS)
         bases = [s.vector for s in thinned(shown, _BASES)]
         others = [s.vector for s in thinned([*self._failing, *self._conforming], _BASES)]
         open_clauses = self._laboratory.open_clauses
@@ -583,8 +580,7 @@ class Experiments:
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 self._see_varied(trial, rivals)
                 break
-            patient = until if trial.asked else min(until, began + _FRUITLESS)
-            if self._laboratory.is_over or self._laboratory.clock > patient:
+            if self._laboratory.is_over or (share if trial.asked else patient).is_spent:
                 break
         return trial
 

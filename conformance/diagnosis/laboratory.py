@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from time import perf_counter, thread_time
 
 import numpy as np
 
@@ -16,10 +15,12 @@ from conformance.backends.answer import (
 )
 from conformance.backends.runner import Answers, Runner, Stopped
 from conformance.batch import VALUES, Batch, batch_of
+from conformance.budget import CALL, VECTOR, Budget, Share
 from conformance.cases.near import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.shares import EXPERIMENTS
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault
 from conformance.judging.closeness import OutputsCompared, compare_outputs
@@ -31,19 +32,17 @@ from conformance.progress import Progress
 from conformance.record.report import FAILURES, VERDICTS, Verdict
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
-SECONDS = 24.0
 _PATIENCE = 5.0
-"""Seconds that one answer may take."""
-_MOST_CRASHES = 3
+"""Seconds that one answer may take: a case that takes longer is left out."""
+_MOST_LOST = 3
+"""Crashes and hangs after which a backend is not asked any more."""
 
 
 class Laboratory:
-    """Asks a backend about cases that were made up, until `seconds` have passed.
+    """Asks a backend about cases that were made up, for so many `steps` of a budget.
 
-    `readings` gives those of disputed clauses that the backend follows in a vector. A hang, or
-    several crashes, end the experiments as time does: each costs a start. Time is that of the
-    processor on experiments, and that which the backend takes: on a busy machine both last longer,
-    and the same causes are found.
+    `readings` gives those of disputed clauses that the backend follows in a vector. Several hangs
+    and crashes end the experiments, too: each costs a start.
     """
 
     def __init__(
@@ -52,7 +51,8 @@ class Laboratory:
         readings: Callable[[Vector], Combination],
         *,
         failing: tuple[Verdict, ...] = FAILURES,
-        seconds: float = SECONDS,
+        budget: Budget | None = None,
+        steps: int = EXPERIMENTS,
         seed: int = 0,
         known: Sequence[tuple[Fault, ...]] = (),
         progress: Progress | None = None,
@@ -66,10 +66,11 @@ class Laboratory:
         """How many cases the backend was asked."""
         self._runner = runner
         self._failing = failing
-        self._waited = 0.0
-        self._began = self.clock
-        self._seconds = seconds
-        self._crashes = 0
+        self.budget = budget or Budget()
+        """What all work is counted in."""
+        self._steps = steps
+        self._share = self.budget.share(steps)
+        self._lost = 0
         self._ended = ""
         self._progress = progress
         self._known: set[str] = set()
@@ -82,21 +83,17 @@ class Laboratory:
     @property
     def ended(self) -> str:
         """Why the backend is not to be asked any more; "" if it can be."""
-        return self._ended or ("time was up" if self.seconds_left <= 0 else "")
+        if self.budget.is_late:
+            return f"the {self.budget.seconds:g} seconds that --diagnose-seconds allows are over"
+        return self._ended or ("the work for them was done" if self._share.is_spent else "")
 
-    def begin(self) -> None:
-        """Let the time begin now."""
-        self._began = self.clock
+    def begin(self, steps: int | None = None) -> None:
+        """Let the work begin now: all that it may do, or so many steps."""
+        self._share = self.budget.share(self._steps if steps is None else steps)
 
-    @property
-    def clock(self) -> float:
-        """Seconds that experiments took, from an arbitrary moment on."""
-        return thread_time() + self._waited
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds that are left."""
-        return self._began + self._seconds - self.clock
+    def share(self, steps: float) -> Share:
+        """Return a part of the work that is left."""
+        return self._share.part(steps)
 
     def vector(self, case: Case | None) -> Vector | None:
         """Return a case with its outcomes; None if an answer to it would tell nothing.
@@ -106,6 +103,7 @@ class Laboratory:
         """
         if case is None or case.id in self._known:
             return None
+        self.budget.spend(VECTOR)
         operator, vector = operator_named(case.operator), vector_of(case)
         if not is_judgeable(operator, vector):
             return None
@@ -119,7 +117,7 @@ class Laboratory:
         return disputed.intersection(vector.clauses) - self.readings(vector).keys()
 
     def near(self, bases: Sequence[Vector], others: Sequence[Vector]) -> Iterator[Vector | None]:
-        """Yield vectors near `bases` and near `others` in turn, until the time is over.
+        """Yield vectors near `bases` and near `others` in turn, until the work is done.
 
         None stands for a draw of which nothing came, so that draws can be counted. The lighter a
         vector is, the more often it is drawn near.
@@ -131,30 +129,32 @@ class Laboratory:
                 yield self.vector(self._near(base.case, (*others, *bases)))
 
     def ask(self, vectors: Sequence[Vector]) -> list[Sample]:
-        """Return what the backend makes of vectors; those that it does not support are left out."""
+        """Return what the backend makes of vectors; those of no answer are left out.
+
+        That are those that it does not support, and those that take long.
+        """
         self._known.update(vector.case.id for vector in vectors)
         samples: list[Sample] = []
         for alike in _by_operator(vectors):
             if self.is_over:
                 break
             batch, answers = batch_of(alike), Answers.none_yet(len(alike))
-            began = perf_counter() - thread_time()
+            self.budget.spend(CALL * len(alike))
             try:
-                with self._runner.within(min(_PATIENCE, max(0.1, self.seconds_left))):
+                with self._runner.within(_PATIENCE):
                     self._runner.run(batch, answers, lambda _: None)
             except (Stopped, UsageError):
                 self._ended = "the backend could not be started again"
-            self._waited += perf_counter() - thread_time() - began
-            self._crashes += answers.kind.count(CRASHED)
-            if self._crashes >= _MOST_CRASHES:
-                self._ended = f"the backend crashed {self._crashes} times"
-            if TIMED_OUT in answers.kind and self.seconds_left > 0:
-                self._ended = f"an answer took more than {_PATIENCE:g} seconds"
+            self._lost += sum(kind in {CRASHED, TIMED_OUT} for kind in answers.kind)
+            # It might have come with more patience.
+            answers.kind = [NOT_RUN if kind == TIMED_OUT else kind for kind in answers.kind]
+            if self._lost >= _MOST_LOST:
+                self._ended = f"the backend crashed or hung {self._lost} times"
             samples += samples_of(alike, batch, answers, self._failing)
         self.asked += len(samples)
         if self._progress is not None:
-            spent = min(self._seconds, self._seconds - self.seconds_left)
-            self._progress("seconds of experiments", int(spent), int(self._seconds))
+            steps = int(self._share.steps)
+            self._progress("steps of experiments", steps - int(self._share.left), steps)
         return samples
 
     def _near(self, case: Case, others: Sequence[Vector]) -> Case | None:

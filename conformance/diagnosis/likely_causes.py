@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from math import inf
 
+from conformance.budget import Budget
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, spread, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Cause, Search
+from conformance.diagnosis.shares import SEARCH
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
@@ -29,8 +30,6 @@ _FAILING = 240
 """Failures that experiments start from, at most."""
 _LARGEST = 1 << 16
 """The largest number of a case that experiments start from; faults are planted up to it, too."""
-_SECONDS = 6.0
-"""For a search that experiments follow: they find what it leaves."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
 _MOST_HELD_AGAINST = 10_000_000
@@ -47,6 +46,7 @@ def diagnose(
     told: int = 0,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
+    budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> list[Diagnosis]:
     """Find what reproduces mismatches, the cause that explains most of them first.
@@ -57,9 +57,9 @@ def diagnose(
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
     mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
     are confirmed or refuted, and rules are learned for what no fault explains; without one,
-    `unasked` says why. The last diagnoses name nothing where mismatches are left over: one for
-    exceptions, one for wrong values and so on. A cause that explains only what others do is left
-    out.
+    `unasked` says why, and work is counted in a `budget`. The last diagnoses name nothing where
+    mismatches are left over: one for exceptions, one for wrong values and so on. A cause that
+    explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Combination:
@@ -71,7 +71,7 @@ def diagnose(
         [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
         [fault for fault in catalogue if not fault.remembers],
         progress,
-        inf if laboratory is None else _SECONDS,
+        (budget or Budget()).share() if laboratory is None else laboratory.budget.share(SEARCH),
     )
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
@@ -82,7 +82,7 @@ def diagnose(
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
         return [*diagnoses, *known.unknown(left)]
-    return _proven(known, search, causes, conforming, Planting(of), laboratory)
+    return _proven(known, search, causes, conforming, Planting(of, laboratory.budget), laboratory)
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:

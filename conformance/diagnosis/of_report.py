@@ -10,11 +10,13 @@ import numpy as np
 from conformance.backends.fresh_starts import Start
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
+from conformance.budget import Budget
 from conformance.diagnosis import statements
 from conformance.diagnosis.features import weight
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.shares import AGAIN, STATE
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
@@ -28,9 +30,6 @@ from conformance.record.report import RETURNED, ClauseReport, Report, Result
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
-_SECONDS_FOR_STATE = 6.0
-_SECONDS_AGAIN = 2.0
-"""For asking the backend about failures again, about."""
 _CALLED_AGAIN = 1000
 _AT_ONCE = 16
 _CONFORMING = 1200
@@ -45,13 +44,16 @@ def explained(
     start: Start | None = None,
     workers: int = 1,
     seed: int = 0,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
     cases, drawn with a `seed`, which confirm or refute what seems to be the cause; `start` starts
-    fresh copies of it, which tell state from arithmetic; so many `workers` had the run.
+    fresh copies of it, which tell state from arithmetic; so many `workers` had the run. The search
+    ends when its work is done, which is counted: it finds the same on any machine. After so many
+    `seconds`, if they are given, it ends earlier.
     Outputs that the report did not keep, and answers that were no arrays, are not diagnosed; nor
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
@@ -63,7 +65,7 @@ def explained(
     varied = findings_of(report)
     if not (failing or varied):
         return report
-    state = StateReport()
+    state, budget = StateReport(), Budget(seconds)
     with opened(vectors) as sources:
         if start is not None and failing:
             state = of_state(
@@ -71,7 +73,7 @@ def explained(
                 sources,
                 start,
                 workers=workers,
-                seconds=_SECONDS_FOR_STATE,
+                share=budget.share(STATE),
                 progress=progress,
             )
         mismatches = _mismatches(sources, failing, state.vectors)
@@ -86,7 +88,7 @@ def explained(
     laboratory, unasked = None, _unasked(runner)
     if isinstance(runner, Runner) and not unasked:
         laboratory = Laboratory(
-            runner, readings, failing=report.failing, seed=seed, progress=progress
+            runner, readings, failing=report.failing, budget=budget, seed=seed, progress=progress
         )
         state = state.with_others(_right_now(mismatches, laboratory))
         mismatches = [pair for pair in mismatches if pair[0].case.id not in state.vectors]
@@ -99,6 +101,7 @@ def explained(
         told=told,
         laboratory=laboratory,
         unasked=unasked,
+        budget=budget,
         progress=progress,
     )
     total, sample_of = told + len(mismatches), 0
@@ -125,13 +128,13 @@ def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[V
     """
     before = {id(vector): outputs for vector, outputs in mismatches}
     left = sorted((vector for vector, _ in mismatches), key=weight)[:_CALLED_AGAIN]
-    least = laboratory.seconds_left - _SECONDS_AGAIN
+    laboratory.begin(AGAIN)
     right: list[Vector] = []
     known = -1
     while known < len(right):
         known = len(right)
         for start in range(0, len(left), _AT_ONCE):
-            if laboratory.is_over or laboratory.seconds_left < least:
+            if laboratory.is_over:
                 return right
             right += [
                 sample.vector

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from conformance.budget import Budget
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.rules import Rule
@@ -17,11 +18,17 @@ Together = tuple[Fault, ...]
 
 
 class Planting:
-    """What planted faults make of vectors, under the readings that a backend follows."""
+    """What planted faults make of vectors, under the readings that a backend follows.
 
-    def __init__(self, readings: Callable[[Vector], Combination]) -> None:
+    Answers are counted in a `budget`.
+    """
+
+    def __init__(
+        self, readings: Callable[[Vector], Combination], budget: Budget | None = None
+    ) -> None:
         self.readings = readings
-        self._reproductions = Reproductions()
+        self.budget = budget or Budget()
+        self._reproductions = Reproductions(self.budget)
         self._observed: dict[int, tuple[Vector, Observation]] = {}
         self._shown: dict[tuple[Together, int], bool] = {}
         self._sampled: dict[int, tuple[Sample, Observation]] = {}

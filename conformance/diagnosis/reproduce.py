@@ -11,6 +11,7 @@ from itertools import islice, product
 import numpy as np
 import numpy.typing as npt
 
+from conformance.budget import ANSWER, Budget
 from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.faults.baseline import (
     Answer,
@@ -122,9 +123,13 @@ class Observation:
 
 
 class Reproductions:
-    """What faults make of observations; each is planted once per operator and readings."""
+    """What faults make of observations; each is planted once per operator and readings.
 
-    def __init__(self) -> None:
+    Answers are counted in a `budget`.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
         self._planted: dict[tuple[int, ...], dict[tuple[str, str], PlantedFaults]] = {}
 
     def answers(
@@ -144,6 +149,7 @@ class Reproductions:
         planted = self._planted.setdefault(tuple(map(id, faults)), {})
         answers = []
         for combination, baseline in observation.baselines:
+            self._budget.spend(ANSWER)
             key = (operator.name, repr(sorted(combination.items())))
             if key not in planted:
                 planted[key] = PlantedFaults(faults, operator.name, combination)

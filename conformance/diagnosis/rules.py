@@ -525,6 +525,12 @@ def learned(
     return [rule for rule in rules if _is_mostly_right(rule, samples)]
 
 
+def rows_of(samples: Sequence[Sample]) -> int:
+    """Return about how many rows rules are learned from."""
+    sizes = (1 if s.wrong is None else min(s.wrong.size, _MOST_ROWS) for s in samples)
+    return min(_ROWS, sum(sizes))
+
+
 def _is_mostly_right(rule: Rule, samples: Sequence[Sample]) -> bool:
     """Say whether what a rule predicts to fail fails in that manner, as a rule."""
     fails = [sample for sample in samples if rule.fails(sample.vector)]

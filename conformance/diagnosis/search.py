@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf
-from time import thread_time
 
+from conformance.budget import Budget, Share
 from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault
@@ -61,7 +60,7 @@ class Cause:
 
 
 class Search:
-    """One search; `run` it once. After some `seconds` no more causes are looked for."""
+    """One search; `run` it once. When its `share` of a budget is spent, it looks for no more."""
 
     def __init__(
         self,
@@ -69,7 +68,7 @@ class Search:
         conforming: Sequence[Observation],
         catalogue: Sequence[Fault],
         progress: Progress | None,
-        seconds: float = inf,
+        share: Share | None = None,
     ) -> None:
         self.features = [features(observation.vector) for observation in mismatches]
         self.others = [features(observation.vector) for observation in conforming]
@@ -78,11 +77,11 @@ class Search:
         self._conforming = conforming
         self._catalogue = catalogue
         self._progress = progress
-        self._reproductions = Reproductions()
+        self._share = share or Budget().share()
+        self._reproductions = Reproductions(self._share.budget)
         self._broken: dict[Together, list[bool]] = {}
         self._sample: list[int] = []
         self._pair_searches = _PAIR_SEARCHES
-        self._end = thread_time() + seconds
 
     def run(self) -> tuple[list[Cause], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
@@ -254,7 +253,7 @@ class Search:
 
     @property
     def _is_over(self) -> bool:
-        return thread_time() > self._end
+        return self._share.is_spent
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:

@@ -14,12 +14,14 @@ from operator import eq
 from random import Random
 
 from conformance.backends.answer import NOT_RUN, Answer, arrays_of
-from conformance.backends.fresh_starts import Copy, FreshStarts, Start, TimeIsUp
+from conformance.backends.fresh_starts import Copy, FreshStarts, Start
 from conformance.backends.runner import Answers, Stopped
 from conformance.batch import Batch, batch_of
+from conformance.budget import Budget, Share, Spent
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
+from conformance.diagnosis.shares import STATE
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.dtypes import name_of
@@ -30,7 +32,6 @@ from conformance.record.report import VERDICTS, Report
 from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 
-SECONDS = 15.0
 _FINDINGS = 3
 """Failures that are right in another order and are looked into."""
 _STEADY = 3
@@ -46,7 +47,7 @@ _ENOUGH = 3
 _LIKELY = 16
 """Earlier calls, those that a failure depends on most likely, that are tried at first."""
 _CHUNK = 256
-"""Vectors that are called before the clock is looked at."""
+"""Vectors that are called before it is looked at what is left."""
 _COMPARED = 256
 """Failing vectors of which different ones are chosen, at most."""
 _SEED = 23
@@ -116,24 +117,24 @@ def of_state(
     start: Start,
     *,
     workers: int = 1,
-    seconds: float = SECONDS,
+    share: Share | None = None,
     progress: Progress | None = None,
 ) -> StateReport:
     """Find out which failures of a run depend on earlier calls, and on which.
 
     `sources` are the vectors of the run, which so many `workers` shared. `start` starts fresh
-    copies of the backend, see `fresh_starts_of`.
+    copies of the backend, see `fresh_starts_of`; its `share` of a budget allows so many of them.
     """
     history = history_of(report, sources, workers=workers)
     if not history.failed:
         return StateReport()
-    note = ""
-    with FreshStarts(start, seconds, progress) as starts:
+    note, share = "", share or Budget().share(STATE)
+    with FreshStarts(start, share, progress) as starts:
         search = _Search(history, starts, report)
         try:
             search.run()
-        except TimeIsUp:
-            note = f"state was told from arithmetic only as far as {seconds:g} seconds allow"
+        except Spent:
+            note = f"state was told from arithmetic as far as {starts.called} fresh starts tell"
         except (UsageError, Stopped) as error:
             note = f"state was not told from arithmetic: no fresh start of the backend: {error}"
     return StateReport(search.findings(), note, starts.called)
@@ -171,13 +172,13 @@ class _Search:
     def __init__(self, history: RunHistory, starts: FreshStarts, report: Report) -> None:
         self._history, self._starts, self._pins = history, starts, report.required
         self._failing = [VERDICTS.index(verdict) for verdict in report.failing]
-        self._share = starts.seconds_left / 5
+        self._part = starts.share.left / 5
         self._found: dict[str, _Found] = {}
         self._right_elsewhere: set[int] = set()
         self._random = Random(_SEED)  # noqa: S311 - no secret: the same orders each time
 
     def run(self) -> None:
-        """Find what there is; raises TimeIsUp, and UsageError or Stopped if no copy starts."""
+        """Find what there is; raises Spent, and UsageError or Stopped if no copy starts."""
         self._call_reordered()
         for target in self._varied(sorted(self._right_elsewhere), _FINDINGS):
             self._examine(target)
@@ -188,7 +189,7 @@ class _Search:
                 self._right_elsewhere.add(target.position)
                 self._examine(target)
         known = 0
-        with suppress(TimeIsUp):  # what is left is to know more failures of the same kinds
+        with suppress(Spent):  # what is left is to know more failures of the same kinds
             while known < len(self._right_elsewhere):
                 known = len(self._right_elsewhere)
                 self._call_reordered()
@@ -204,7 +205,7 @@ class _Search:
                 or self._after_others(target)
                 or self._not_shown(target)
             )
-        except TimeIsUp:
+        except Spent:
             if self._found:
                 raise
             found = _open(target)
@@ -231,11 +232,11 @@ class _Search:
             return
         order = self._random.sample(calls, len(calls))
         with self._starts.copy() as copy:
-            least = self._starts.seconds_left - self._share
+            part = self._starts.share.part(self._part)
             # The first ones of a process may all be wrong, and later right.
-            for part in self._history.parts([*order, *calls], most=_CHUNK):
-                self._right_elsewhere.update(self._right_in(part, copy))
-                if self._starts.seconds_left < least:
+            for some in self._history.parts([*order, *calls], most=_CHUNK):
+                self._right_elsewhere.update(self._right_in(some, copy))
+                if part.is_spent:
                     break
 
     def _right_in(self, part: Part, copy: Copy) -> list[int]:
@@ -262,11 +263,11 @@ class _Search:
                 target.alone = _outputs(answer)
 
         with self._starts.copy() as copy:
-            least = self._starts.seconds_left - self._share / 2
+            part = self._starts.share.part(self._part / 2)
             while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
                 # Few at first: a call may take long.
                 copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
-                if self._starts.seconds_left < least:
+                if part.is_spent:
                     break
         return wrong
 
@@ -274,7 +275,7 @@ class _Search:
 
     def _by_number(self, target: _Target, most: int) -> _Found | None:
         """Return a finding if some calls of the vector alone are wrong; None if all are right."""
-        with self._starts.reserving(self._share):
+        with self._starts.reserving(self._part):
             wrong = self._calls(target, most)
             if not any(wrong):
                 return None
@@ -322,7 +323,7 @@ class _Search:
         def shows(positions: Sequence[int]) -> bool:
             return self._is_wrong_after(self._history.parts(positions), target)
 
-        with self._starts.reserving(self._share):
+        with self._starts.reserving(self._part):
             for known in self._found.values():
                 if self._is_of(known, target):
                     return known
@@ -331,13 +332,13 @@ class _Search:
             if shown is None:
                 return None
             kept, is_shortest = list[str](), False
-            with suppress(TimeIsUp):
+            with suppress(Spent):
                 for smaller in shrinking(shown, shows):
                     shown = smaller
                 is_shortest = True
             earlier = [self._history.vector(position) for position in shown]
             if len(earlier) == 1:
-                with suppress(TimeIsUp):
+                with suppress(Spent):
                     earlier[0], kept = self._most_alike(earlier[0], target)
         words = (
             "" if is_shortest else f"the output depends on some of {len(earlier):,} earlier calls"
@@ -392,7 +393,7 @@ class _Search:
     ) -> _Found:
         """Return what the calls found show, in several fresh processes."""
         runs = [self._last_two(earlier, target)]
-        with suppress(TimeIsUp):
+        with suppress(Spent):
             runs += [self._last_two(earlier, target) for _ in range(1, _REPEATS)]
         shown = [run for run in runs if self._is_wrong(run[1], target)]
         cases = [vector.case for vector in (*earlier, target.vector)]
@@ -421,7 +422,7 @@ class _Search:
         """Say what comes back after an earlier call, if the same is true with its data changed."""
         words = instead(target.vector, earlier, kept, (*map(_outputs, run), target.alone))
         other = with_other_data(earlier.case) if words else None
-        with suppress(TimeIsUp):
+        with suppress(Spent):
             if other is not None:
                 run = self._last_two([other], target)
                 if self._is_wrong(run[1], target):

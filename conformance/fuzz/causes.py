@@ -11,6 +11,7 @@ from conformance.diagnosis.features import thinned
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.shares import OF_A_CASE
 from conformance.faults import CATALOGUE, Fault, fault_named
 from conformance.fuzz.evaluator import Failure
 from conformance.fuzz.signature import Signature
@@ -19,8 +20,6 @@ from conformance.record.report import RETURNED, Diagnosis
 from conformance.vector import Case, Outputs, Vector, outputs_of
 
 _OTHERS = 24
-_SECONDS = 6.0
-"""Seconds for the experiments on one cause, at most."""
 
 
 @dataclass(slots=True, eq=False)
@@ -161,7 +160,7 @@ class Causes:
             laboratory=Laboratory(
                 self._runner,
                 lambda _: readings,
-                seconds=_SECONDS,
+                steps=OF_A_CASE,
                 seed=self._seed,
                 known=[cause.faults for cause in self.found if cause.faults],
             ),

@@ -1,16 +1,16 @@
 """Fresh copies of a backend: each is called by one sequence alone, and none is left behind."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
 from support.fakes import right, vector
 
 from conformance.backends.answer import arrays_of
-from conformance.backends.fresh_starts import FreshStarts, TimeIsUp, fresh_starts_of
+from conformance.backends.fresh_starts import FreshStarts, fresh_starts_of
 from conformance.backends.runner import InProcess
 from conformance.batch import batch_of
+from conformance.budget import START, Budget, Spent
 
 ONE = batch_of([vector()])
 TWO = batch_of([vector(), vector(id="other")])
@@ -38,7 +38,7 @@ def added(answer):
 
 def test_each_copy_is_fresh():
     """No copy knows of the calls of another."""
-    with FreshStarts(Counting, 60) as starts:
+    with FreshStarts(Counting, Budget().share()) as starts:
         for _ in range(4):
             with starts.copy() as copy:
                 assert [added(copy.answer(ONE)) for _ in range(3)] == [0, 1, 2]
@@ -49,7 +49,7 @@ def test_each_copy_is_fresh():
 def test_calls_come_in_the_order_that_is_asked_for():
     """Also several of one vector."""
     heard = []
-    with FreshStarts(Counting, 60) as starts, starts.copy() as copy:
+    with FreshStarts(Counting, Budget().share()) as starts, starts.copy() as copy:
         answers = copy.call(TWO, [1, 0])
         copy.answers(ONE, 3, lambda answer: heard.append(added(answer)))
     first = [arrays_of(outputs).flat[0] for outputs in answers.outputs]
@@ -59,37 +59,30 @@ def test_calls_come_in_the_order_that_is_asked_for():
 def test_progress_counts_the_copies_called():
     """Those that are only started do not count."""
     told = []
-    with FreshStarts(Counting, 60, lambda *counts: told.append(counts)) as starts:
+    with FreshStarts(Counting, Budget().share(), lambda *counts: told.append(counts)) as starts:
         for _ in range(2):
             with starts.copy():
                 continue
     assert told == [("fresh starts", 1, 0), ("fresh starts", 2, 0)]
 
 
-def test_the_time_is_up():
+def test_nothing_is_left_of_the_work():
     """Nothing is started or called any more; what is reserved comes back."""
-    with FreshStarts(Counting, 60) as starts:
-        with starts.reserving(100), pytest.raises(TimeIsUp), starts.copy():
+    with FreshStarts(Counting, Budget().share(10 * START)) as starts:
+        with starts.reserving(10 * START), pytest.raises(Spent), starts.copy():
             pytest.fail("it was started")
-        with starts.copy() as copy, starts.reserving(100), pytest.raises(TimeIsUp):
+        with starts.copy() as copy, starts.reserving(9 * START), pytest.raises(Spent):
             copy.answer(ONE)
         with starts.copy() as copy:
             assert added(copy.answer(ONE)) == 0
     assert not Counting.living
 
 
-def test_a_start_that_would_take_too_long_is_not_begun():
-    """As long as the last one took, that is."""
-
-    class Slow(Counting):
-        def ready(self):
-            time.sleep(0.4)
-
-    with FreshStarts(Slow, 0.7) as starts:
-        with starts.copy():
-            pass
-        with pytest.raises(TimeIsUp), starts.copy():
-            pytest.fail("it was started")
+def test_nothing_is_called_when_the_seconds_are_over():
+    """However much work is left: they are the user's."""
+    starts = FreshStarts(Counting, Budget(1e-9).share())
+    with starts, pytest.raises(Spent), starts.copy():
+        pytest.fail("it was started")
     assert not Counting.living
 
 
@@ -102,7 +95,7 @@ def test_copies_in_workers():
 
     start = fresh_starts_of(counting)
     counting("AvgPool-1", ONE.inputs[0], ONE.attributes[0])
-    with FreshStarts(start, 600) as starts:
+    with FreshStarts(start, Budget().share()) as starts:
         for _ in range(2):
             with starts.copy() as copy:
                 assert [added(copy.answer(ONE)) for _ in range(2)] == [1, 2]

@@ -8,7 +8,7 @@ from support.fault_probes import light_probes
 
 from conformance.api import check as api
 from conformance.backends.runner import InProcess
-from conformance.diagnosis import experiments, likely_causes, of_report
+from conformance.diagnosis import likely_causes
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.laboratory import Laboratory, as_expected
 from conformance.diagnosis.planting import Planting
@@ -17,14 +17,6 @@ from conformance.diagnosis.trial import CONFIRMING
 from conformance.faults import fault_named, faulty
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
-
-
-@pytest.fixture(autouse=True)
-def _plenty_of_time(monkeypatch):
-    """Have no test wait for a machine that is busy with others."""
-    monkeypatch.setattr(experiments, "_SECONDS", 600)
-    monkeypatch.setitem(Laboratory.__init__.__kwdefaults__, "seconds", 600)
-    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
 
 
 def diagnosed(backend, *operators, every=3):

@@ -1,13 +1,14 @@
 """The live backend under experiment: fresh cases, and what it makes of them."""
 
 from itertools import islice
-from time import sleep
 
 import numpy as np
+import pytest
 from support.fakes import altered, pool, ramp, right, vector
 
 from conformance.backends.answer import CRASHED, TIMED_OUT, Answer
 from conformance.backends.runner import InProcess, OneByOne
+from conformance.budget import CALL, VECTOR, Budget
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.errors import Unsupported
 from conformance.vector import Case
@@ -100,38 +101,37 @@ def test_an_exception_has_no_outputs_and_what_is_unsupported_no_sample():
     assert laboratory(refuses).ask([vector()]) == []
 
 
-def test_a_hang_or_three_crashes_end_the_experiments():
+@pytest.mark.parametrize("kind", [TIMED_OUT, CRASHED])
+def test_three_hangs_or_crashes_end_the_experiments(kind):
     """Each costs a start of the backend."""
-    for kind, asked in ((TIMED_OUT, 1), (CRASHED, 3)):
-        runner = Ending(kind)
-        lab = Laboratory(runner, lambda _: {})
-        for each in some():
-            lab.ask([each])
-        assert lab.is_over
-        assert runner.calls == asked
-
-
-def test_nothing_is_asked_when_the_time_is_over():
-    """The time limit holds for all experiments together."""
-    lab = laboratory(seconds=0)
+    runner = Ending(kind)
+    lab = Laboratory(runner, lambda _: {})
+    for each in some():
+        lab.ask([each])
     assert lab.is_over
-    assert lab.ask(some()) == []
-    assert list(lab.near(some(), [])) == []
+    assert runner.calls == 3
 
 
-def test_time_is_that_of_experiments_and_of_the_backend():
-    """Where the machine does something else meanwhile, there is as much of it left."""
+def test_a_case_that_takes_long_is_left_out():
+    """Nobody knows what the answer would be."""
+    assert Laboratory(Ending(TIMED_OUT), lambda _: {}).ask(some(1)) == []
+    assert len(Laboratory(Ending(CRASHED), lambda _: {}).ask(some(1))) == 1
 
-    def slow(operator, inputs, attributes):
-        sleep(0.2)
-        return right(operator, inputs, attributes)
 
-    lab = laboratory(slow)
-    sleep(0.2)
-    idle = lab.clock
-    lab.ask(some(1))
-    assert lab.seconds_left > 15.9 - (lab.clock - idle)
-    assert lab.clock - idle >= 0.2
+def test_nothing_is_asked_when_the_work_is_done_or_the_seconds_are_over():
+    """Either limit holds for all experiments together."""
+    for lab in (laboratory(steps=0), laboratory(budget=Budget(seconds=1e-9))):
+        assert lab.is_over
+        assert lab.ask(some()) == []
+        assert list(lab.near(some(), [])) == []
+
+
+def test_work_is_counted_by_what_is_asked():
+    """So a slow backend is asked as much as a quick one, on a busy machine and on a quiet one."""
+    budget = Budget()
+    lab = laboratory(budget=budget)
+    lab.ask([lab.vector(each.case) for each in some(3)])
+    assert budget.spent == 3 * (VECTOR + CALL)
 
 
 def test_stored_outputs_and_conforming_vectors_are_samples_too():

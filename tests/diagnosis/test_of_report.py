@@ -11,7 +11,7 @@ from support.stored_outputs import answered, as_folder
 from conformance import check, load_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess
-from conformance.diagnosis import explained, likely_causes, of_report
+from conformance.diagnosis import explained, likely_causes
 from conformance.errors import UsageError
 from conformance.faults import fault_named, faulty
 
@@ -133,9 +133,8 @@ def test_stored_results_cannot_be_asked(tmp_path):
     assert str(cause.proof) == "not confirmed: stored results cannot be asked about fresh cases"
 
 
-def test_what_depends_on_earlier_calls_is_no_arithmetic(monkeypatch):
+def test_what_depends_on_earlier_calls_is_no_arithmetic():
     """A cache that ignores pads is told as state, with the calls that show it."""
-    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
     kept = {}
 
     def backend(operator, inputs, attributes):

@@ -14,12 +14,10 @@ from support.fakes import check, pool, ramp, right, vector
 from conformance.backends.fresh_starts import fresh_starts_of
 from conformance.backends.named_backend import parse_backend
 from conformance.backends.runner import InProcess
+from conformance.budget import START, Budget
 from conformance.diagnosis.state import of_state
 from conformance.errors import UsageError
 from conformance.vectorfile.sources import opened
-
-PLENTY = 600
-"""Seconds: no test waits for them."""
 
 
 def vectors(count=24):
@@ -39,17 +37,17 @@ def vectors(count=24):
     ]
 
 
-def told(make, some=None, *, start=None, seconds=PLENTY, **options):
+def told(make, some=None, *, start=None, **options):
     """Run a backend that `make` makes, and return what is found out about its state."""
     some = vectors() if some is None else some
     start = start or (lambda: InProcess(make()))
     report = check(make(), some)
     with opened(some) as sources:
-        return of_state(report, sources, start, seconds=seconds, **options)
+        return of_state(report, sources, start, **options)
 
 
 def only(make, some=None, **options):
-    """Return the only finding, which no time limit has cut short."""
+    """Return the only finding, which nothing has cut short."""
     found = told(make, some, **options)
     (finding,) = found.findings
     assert found.note == ""
@@ -391,17 +389,11 @@ class TestLimits:
         with pytest.raises(UsageError, match="stored results"):
             fresh_starts_of(parse_backend("results:somewhere"))()
 
-    def test_the_time_is_up(self):
+    def test_the_work_is_done(self):
         """What was found by then is said, and that it is not all."""
-
-        def start():
-            time.sleep(0.3)
-            return InProcess(pads_kept())
-
-        began = time.perf_counter()
-        found = told(pads_kept, start=start, seconds=1.0)
-        assert time.perf_counter() - began < 10
-        assert found.note == "state was told from arithmetic only as far as 1 seconds allow"
+        found = told(pads_kept, share=Budget().share(2 * START))
+        assert found.starts == 2
+        assert found.note == "state was told from arithmetic as far as 2 fresh starts tell"
 
 
 class TestWorkers:
@@ -431,5 +423,5 @@ class TestWorkers:
         report = check(crashing, some, isolate=True)
         assert report.counts["crashed"] > 0
         with opened(some) as sources:
-            (finding,) = of_state(report, sources, start, seconds=PLENTY).findings
+            (finding,) = of_state(report, sources, start).findings
         assert "5th call" in finding.words

@@ -77,19 +77,16 @@ def test_a_hang_is_found_and_made_small_in_the_worker():
 
 
 @pytest.mark.slow("failures of unknown cause are told apart below, in the same search")
-def test_two_faults_are_two_causes(monkeypatch):
+def test_two_faults_are_two_causes():
     """After the first cause is found, the search goes on with what it does not explain."""
-    for module in ("fuzz.causes", "diagnosis.experiments", "diagnosis.likely_causes"):
-        monkeypatch.setattr(f"conformance.{module}._SECONDS", 60)  # on a busy machine, too
     backend = faulty([fault_named("same-lower-as-upper"), fault_named("last-channel-unwritten")])
     report = fuzz(backend, operators=["MaxPool-1"], max_examples=100, seed=1)
     assert causes(report) == [("last-channel-unwritten",), ("same-lower-as-upper",)]
 
 
 @pytest.mark.slow("what needs several axes alike is told in the same way")
-def test_failures_of_unknown_cause_are_told_apart_by_what_they_need(monkeypatch):
+def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
     """Where no fault of the catalogue fits, a failure that lacks something is another cause."""
-    monkeypatch.setattr("conformance.fuzz.causes._SECONDS", 1)
 
     def backend(operator, inputs, attributes):
         got = evaluate(operator, inputs, attributes)

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, islice
-from time import thread_time
 
 import numpy as np
 
+from conformance.budget import Share
 from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.planting import Planting, Together
+from conformance.diagnosis.shares import SLIPS
 from conformance.diagnosis.slips import cells, gradients, indices, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
 from conformance.diagnosis.slips.slip import Slip, SlipFault
@@ -40,8 +41,6 @@ _NEAR = 2.0**-4
 _NEARLY_ALL = 0.9
 _SUSPECTS = 3
 _ALTERNATIVES = 16
-_SECONDS = 4.0
-"""For one search, at most."""
 
 
 def likely_slips(
@@ -61,10 +60,10 @@ def likely_slips(
     left = [s for s in left if _weight(s) <= _LARGEST] or sorted(left, key=_weight)[:_FEW]
     right = [s.vector for s in thinned(conforming, _HELD_AGAINST) if _weight(s) <= _LARGEST]
     suspects: list[list[Together]] = []
-    until = thread_time() + _SECONDS
+    share = planting.budget.share(SLIPS)
     while left and len(suspects) < most:
         first = suspects[0][0] if suspects else ()
-        alternatives = _alternatives(left, right, first, planting, until)
+        alternatives = _alternatives(left, right, first, planting, share)
         if not alternatives:
             break
         suspects.append(alternatives)
@@ -82,7 +81,7 @@ def _alternatives(
     right: Sequence[Vector],
     first: Together,
     planting: Planting,
-    until: float,
+    share: Share,
 ) -> list[Together]:
     """Return the slips that reproduce most of some failures, alone or together with the first."""
     sample = sorted(thinned(left, _HELD_AGAINST), key=_as_seed)
@@ -91,7 +90,7 @@ def _alternatives(
     for seed in thinned(sample[: len(sample) // 2 + 1], _SEEDS):
         operator = operator_named(seed.vector.case.operator)
         for slip in (*_slips_for(seed, planting), *of_common):
-            if thread_time() > until:
+            if share.is_spent:
                 break
             if not slip.concerns(operator):
                 continue
@@ -160,7 +159,7 @@ def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
     """Return what slips make of all that is wrong in failures, though not of all that is right."""
     sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
     sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_as_seed)
-    until = thread_time() + _SECONDS
+    share = planting.budget.share(SLIPS)
     every = (*slips(), *of_common_numbers(sample, planting.readings)) if sample else ()
     candidates = [_instead(slip, planting) for slip in every]
     for failure in sample:
@@ -168,7 +167,7 @@ def slips_instead(left: Sequence[Sample], planting: Planting) -> list[Instead]:
         kept = []
         for candidate in candidates:
             alike, told = candidate.matches(failure, layout)
-            if 0 < told == alike and thread_time() < until:
+            if 0 < told == alike and not share.is_spent:
                 kept.append(candidate)
         candidates = kept
     return candidates

@@ -6,20 +6,14 @@ from support.effort import one_in
 from support.fault_probes import light_probes
 
 from conformance.api import check as api
-from conformance.diagnosis import experiments, likely_causes, of_report
-from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.slips import search
+from conformance.diagnosis import likely_causes
 from conformance.operators import evaluate
 
 
 @pytest.fixture(autouse=True)
 def _without_catalogue(monkeypatch):
-    """Let no fault of the catalogue explain anything, and no test wait for a busy machine."""
+    """Let no fault of the catalogue explain anything."""
     monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
-    monkeypatch.setattr(experiments, "_SECONDS", 600)
-    monkeypatch.setattr(search, "_SECONDS", 600)
-    monkeypatch.setitem(Laboratory.__init__.__kwdefaults__, "seconds", 600)
-    monkeypatch.setattr(of_report, "_SECONDS_FOR_STATE", 600)
 
 
 def first_cause(backend, operator):

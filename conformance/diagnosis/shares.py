@@ -1,0 +1,22 @@
+"""How much work each part of a search for causes may be, in the steps of `conformance.budget`."""
+
+from __future__ import annotations
+
+SEARCH = 60_000
+"""For faults of the catalogue that reproduce failures, where experiments follow."""
+STATE = 300_000
+"""For failures that depend on earlier calls: a hundred fresh starts, of which few have none."""
+AGAIN = 20_000
+"""For calling failures again."""
+EXPERIMENTS = 240_000
+"""For all experiments on causes."""
+OF_A_CASE = 60_000
+"""The same, where each failing case of many is looked into: in fuzzing."""
+CAUSE = 50_000
+"""Of these, for one supposed cause."""
+FRUITLESS = 15_000
+"""Of these, until it shows on some case."""
+SLIPS = 40_000
+"""For one search for slips."""
+SMALLEST = 20_000
+"""For a small case that shows a cause."""
