@@ -31,7 +31,7 @@ from conformance.diagnosis.rules import Edge, Rule, learned, manner_of, rows_of
 from conformance.diagnosis.shares import CAUSE, FRUITLESS, SMALLEST
 from conformance.diagnosis.slips import likely_slips, slips_instead
 from conformance.diagnosis.smallest import as_python
-from conformance.diagnosis.trial import Trial, may_hide
+from conformance.diagnosis.trial import CONFIRMING, Trial, may_hide
 from conformance.diagnosis.wrong_elements import Elements, of_elements
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
@@ -99,6 +99,8 @@ class Experiments:
         self._refuting: list[Sample] = []
         """Fresh samples that refuted a rule."""
         self._confirmed: list[Trial] = []
+        self._supposed: list[Trial] = []
+        """Faults that another cause may hide, not found yet, where they were refuted."""
         self._known = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
 
     @property
@@ -127,9 +129,10 @@ class Experiments:
         """Return slips, then rules, for the failures that no confirmed cause explains.
 
         A rule that explains all that a confirmed fault does takes its place, unless it says less:
-        that some of the elements somewhere are wrong.
+        that some of the elements somewhere are wrong. Faults that another cause may hide are
+        supposed to be there meanwhile, and then held against fresh cases without that one.
         """
-        known = set(map(id, self._confirmed))
+        known = {id(trial) for trial in (*self._confirmed, *self._supposed)}
         self._unite()
         self._on_slips()
         hopeless: set[str | None] = set()
@@ -139,9 +142,37 @@ class Experiments:
             if not manners:
                 break
             manner = max(manners, key=lambda manner: manners[manner])
-            if not self._on_manner(manner, left):
+            if self._on_manner(manner, left):
+                self._on_supposed()
+            else:
                 hopeless.add(manner)
-        return [trial for trial in self._confirmed if id(trial) not in known]
+        found = [trial for trial in (*self._confirmed, *self._supposed) if id(trial) not in known]
+        if self._supposed:
+            # No cause after all: what was found was held against no case in which they show.
+            self._supposed, supposed = [], self._supposed
+            for trial in found:
+                if trial not in supposed:
+                    self._confirmed.remove(trial)
+                    self._try_again(trial)
+        return [trial for trial in found if trial.stands]
+
+    def _on_supposed(self) -> None:
+        """Hold what is supposed against cases in which no cause shows that was found since."""
+        for trial in [*self._supposed]:
+            self._supposed.remove(trial)
+            self._try_again(trial)
+            if not trial.is_confirmed:
+                self._supposed.append(trial)
+
+    def _try_again(self, trial: Trial) -> None:
+        """Hold a cause against fresh cases in which no other one shows, known by now."""
+        shown = list(islice(filter(trial.hypothesis.predicts, self._failing), _BASES))
+        share = self._laboratory.share(CAUSE)
+        again = self._tried(trial.hypothesis, shown, (), share)
+        if again.asked:
+            trial.replace_by(again)
+        if trial.is_confirmed:
+            self._confirmed.append(trial)
 
     def _has(self, faults: Together) -> bool:
         """Say whether each of some faults is confirmed."""
@@ -222,9 +253,10 @@ class Experiments:
         missing = ""
         if not trial.is_confirmed:
             over = self._laboratory.ended or "few such cases can be drawn"
-            missing = (
-                f"{over}, {len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
-            )
+            predicted = f"{len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
+            missing = f"{over}, {predicted}"
+            if trial.may_be_hidden:
+                missing = f"{predicted}, and the others wrong in another way"
         elif isinstance(trial.hypothesis, FaultHypothesis) and (strays := self._unexplained(trial)):
             others = trial.quiet + len(trial.strays)
             missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
@@ -253,7 +285,7 @@ class Experiments:
 
     @property
     def _causes(self) -> list[Trial]:
-        return [*self._known, *self._confirmed]
+        return [*self._known, *self._confirmed, *self._supposed]
 
     @property
     def _is_enough(self) -> bool:
@@ -269,6 +301,7 @@ class Experiments:
         vectors contradict, if that is confirmed under a condition.
         """
         standing: Trial | None = None
+        hidden: Trial | None = None
         contradicted: Together = ()
         share = self._laboratory.share(CAUSE)
         for faults in alternatives:
@@ -281,15 +314,21 @@ class Experiments:
                 continue
             trial = self._tried(hypothesis, self._shown(hypothesis, _BASES), rivals, share)
             if trial.is_confirmed:
+                if hidden is not None and any(map(hidden.explains, trial.strays)):
+                    continue
                 if contradicted and self._unexplained(trial):
                     instead = self._on_condition(contradicted, rivals)
                     if instead is not None and not self._unexplained(instead):
                         return instead
                 self._confirmed.append(trial)
                 return trial
+            if trial.may_be_hidden:
+                hidden = hidden or trial
             if not trial.is_refuted and (trial.asked or self._laboratory.is_over):
                 standing = standing or trial
-        return standing
+        if hidden is not None:
+            self._supposed.append(hidden)
+        return hidden or standing
 
     def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, in place of what is confirmed and it explains."""
@@ -575,7 +614,9 @@ class Experiments:
             samples = self._laboratory.ask(drawn)
             self._fresh += samples
             self._see(trial, samples, rivals)
-            if trial.is_refuted and trial.asked >= _AT_ONCE:
+            if trial.is_refuted and trial.asked >= (
+                CONFIRMING if trial.may_be_hidden else _AT_ONCE
+            ):
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
                 self._see_varied(trial, rivals)

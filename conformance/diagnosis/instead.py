@@ -62,11 +62,13 @@ class Instead:
             return None
         right = widen(layout.expected.values)
         shown = ~equal_numbers(values, right)
-        if layout.operator.reduction.sums:
-            with np.errstate(invalid="ignore", over="ignore"):
-                # What differs by less than sums of so many cells may do is as right.
-                addends = np.maximum(layout.expected.addends.reshape(layout.shape), 1)
-                shown &= ~(np.abs(values - right) <= addends * _rounding(values, layout))
+        addends = np.maximum(layout.expected.addends.reshape(layout.shape), 1)
+        sums = layout.operator.reduction.sums
+        with np.errstate(invalid="ignore", over="ignore"):
+            # What differs by less than sums of so many cells may do is as right, and sound backends
+            # may take subnormal numbers for zero.
+            near = addends * (sums * _rounding(values, layout) + _least(layout))
+            shown &= ~(np.abs(values - right) <= near)
         return shown & self._told(values) if told else shown
 
     def _told(self, values: Doubles) -> Bools:
@@ -115,6 +117,12 @@ def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
         told += of
     wrong = sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
     return told >= _FEWEST and 2 * told >= wrong
+
+
+def _least(layout: Layout) -> float:
+    """Return the smallest normal number of the data's type; 0 for integers."""
+    name = name_of(layout.data.dtype)
+    return float_format(name).smallest_normal if name in FLOATS else 0.0
 
 
 def _rounding(values: Doubles, layout: Layout) -> Doubles:

@@ -128,7 +128,7 @@ def _proven(
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
     for cause, trial in zip(causes, faults, strict=True):
-        if trial is None:
+        if trial is None or not trial.stands:
             continue
         stood = _as_tried(cause, trial, failures.pairs, search)
         # What a rule explains besides all else that it does needs no name of its own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.planting import FaultHypothesis
@@ -18,6 +18,8 @@ _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
 _FOR_IN_PART = 10
 """The same for each in which more is wrong than predicted."""
+_FOR_HIDDEN = 2
+"""The same for each that another fault may hide."""
 _FEW = 6
 """Predictions besides exceptions that confirm a fault of gradients, at least."""
 
@@ -57,6 +59,20 @@ class Trial:
             or _FOR_IN_PART * (len(self.in_part) - 1) > known
         )
         return bool(self.absent or self.other) or too_many
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether all that refutes it are a few cases that fail in another way.
+
+        Where the backend has another fault besides, that hides this one in them.
+        """
+        others = len(self.other) + len(self.in_part) + len(self.unclear)
+        return bool(others) and not self.absent and _FOR_HIDDEN * others <= len(self.predicted)
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is confirmed, or may be yet."""
+        return not self.is_refuted or self.may_be_hidden
 
     @property
     def is_confirmed(self) -> bool:
@@ -122,6 +138,11 @@ class Trial:
             self.predicted.append(sample)  # it differs from what is right hardly more than may be
         else:
             self.strays.append(sample)
+
+    def replace_by(self, again: Trial) -> None:
+        """Take what fresh cases said of it another time, in place of what they said before."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(again, each.name))
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
