@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.cases.near import Feature
+from conformance.cases.sweep.rules import rule_of
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named, under, windows
@@ -800,6 +801,26 @@ def _standard(layout: Layout, _axis: int) -> str:
     return (layout.operator.forward or layout.operator).publisher
 
 
+def _broken_rule(part: int) -> Of:
+    """Return the feature: what of an invalid case is wrong, or how; None of a valid one.
+
+    An attribute goes by its role, which is the same in every document.
+    """
+
+    def of(layout: Layout, _axis: int) -> Any:
+        case = layout.vector.case
+        said = next((tag for tag in case.tags if ": " in tag), "") if "invalid" in case.tags else ""
+        if not said:
+            return None
+        what, how = said.split(": ", 1)
+        if part:
+            return rule_of(how)
+        roles = {attribute.key: attribute.role for attribute in layout.operator.attributes}
+        return str(roles.get(what, what))
+
+    return of
+
+
 _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "standard": _word(_standard, "the standard", 2.0),
@@ -868,6 +889,8 @@ _OF_CASES: Mapping[str, Kind] = {
         for one, other in pairs
         for compares in (Compares(one, name, other),)
     },
+    "invalid_part": _word(_broken_rule(0), "what is invalid", 1.0),
+    "invalid_how": _word(_broken_rule(1), "what is wrong with it", 1.0),
     "exponent": _number(_attribute("exponent"), "the exponent", 2.0),
     "index_axis": _number(_attribute("index_axis"), "the axis that indices start from"),
     "index_type": _word(_attribute("index_type"), "the type of indices"),

@@ -6,6 +6,7 @@ the fixed ways, the strategies draw any.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -21,6 +22,7 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 """Numbers of dimensions in words, as many as an array of a file may have."""
 _BELOW = (1, 2, 5)
 """How far below the least a number is."""
+_TOO_SMALL = re.compile(r"-?\d+ (is too small|on the (first|last) axis)")
 _NO_WORDS = ("nearest", "")
 
 
@@ -147,6 +149,11 @@ def _too_small(numbers: list[int], place: int, low: int, *, fixed: bool = True) 
     value = [*numbers[:place], low, *numbers[place + 1 :]]
     where = "the first axis" if place == 0 else "the last axis"
     return _Wrong(value, "too small", f"{low} is too small", f"{low} on {where}", fixed)
+
+
+def rule_of(how: str) -> str:
+    """Return the rule that is broken as `how` or `exactly` says: how far is another matter."""
+    return "too small" if _TOO_SMALL.fullmatch(how) else how
 
 
 def _any_too_small(numbers: list[int], least: int) -> Iterator[_Wrong]:
