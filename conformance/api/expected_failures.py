@@ -216,16 +216,21 @@ def with_expectations(report: Report, announced: Expectations, must_fail: Contai
 
 def faults_of(cause: str) -> tuple[Fault, ...]:
     """Return the faults that a cause names; ValueError where a line cannot be about them."""
-    from conformance.faults.catalogue import CATALOGUE  # noqa: PLC0415 - only for such lines
+    from conformance.faults.catalogue import (  # noqa: PLC0415 - only for such lines
+        CATALOGUE,
+        fault_named,
+    )
 
-    by_name = {fault.name: fault for fault in CATALOGUE}
+    faults = []
     for name in cause.split(TOGETHER):
-        if name not in by_name:
-            meant = _suggestion(name, list(by_name))
-            raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them")
-        if by_name[name].remembers:
+        try:
+            faults.append(fault_named(name))
+        except UsageError:
+            meant = _suggestion(name, [fault.name for fault in CATALOGUE])
+            raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them") from None
+        if faults[-1].remembers:
             raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")
-    return tuple(by_name[name] for name in cause.split(TOGETHER))
+    return tuple(faults)
 
 
 def line_of(word: str, pattern: str, reason: str) -> str:

@@ -10,7 +10,7 @@ from conformance.budget import Budget
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, spread, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
-from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Cause, Search
 from conformance.diagnosis.shares import SEARCH
@@ -76,6 +76,7 @@ def diagnose(
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
     pairs += others
+    causes = [_in_gradients_too(cause, search) for cause in causes]
     sample_of = failures if failures > len(pairs) + told else 0
     known = Failures(pairs, search.features, search.others, sample_of, told)
     causes = _folded(causes)
@@ -83,6 +84,19 @@ def diagnose(
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
         return [*diagnoses, *known.unknown(left)]
     return _proven(known, search, causes, conforming, Planting(of, laboratory.budget), laboratory)
+
+
+def _in_gradients_too(cause: Cause, search: Search) -> Cause:
+    """Return a fault as one of an operator and of its gradient, if it explains failures of both."""
+    faults = with_gradients(cause.faults)
+    if faults == cause.faults:
+        return cause
+    explained = search.explained(faults)
+    return (
+        replace(cause, faults=faults, explained=explained)
+        if len(explained) > len(cause.explained)
+        else cause
+    )
 
 
 def _folded(causes: Sequence[Cause]) -> list[Cause]:

@@ -10,11 +10,26 @@ from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.rules import Rule
 from conformance.faults.baseline import Raised
-from conformance.faults.fault import Fault
+from conformance.faults.fault import BACKWARD, Fault, of_gradients
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Combination, Vector
 
 Together = tuple[Fault, ...]
+TOGETHER = ", together with: "
+
+
+def with_gradients(faults: Together) -> Together:
+    """Return a fault together with the same one of gradients, if they can have it."""
+    backward = of_gradients(faults[0]) if len(faults) == 1 else None
+    return faults if backward is None else (*faults, backward)
+
+
+def behaviour_of(faults: Together) -> str:
+    """Return what faults do, in words: what gradients do as well is said once."""
+    match [*faults]:
+        case [one, other] if other.name == f"{BACKWARD}{one.name}":
+            return f"{one.summary}, in gradients too"
+    return TOGETHER.join(fault.summary for fault in faults)
 
 
 class Planting:
@@ -101,7 +116,7 @@ class FaultHypothesis:
     def words(self) -> str:
         """What is wrong; see Hypothesis."""
         where = f", where {self.where}" if self.where else ""
-        return ", together with: ".join(fault.summary for fault in self.faults) + where
+        return behaviour_of(self.faults) + where
 
     @property
     def where(self) -> str:

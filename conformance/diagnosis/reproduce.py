@@ -140,11 +140,14 @@ class Reproductions:
     ) -> list[tuple[Answer, Baseline]]:
         """Return what faults make of a vector under each possible combination of readings.
 
+        Those of other operators make nothing of it.
+
         Answers equal to the right ones are left out; those whose first output is not `wanted` lack
         values or outputs.
         """
         operator = observation.operator
-        if not all(fault.concerns(operator) for fault in faults):
+        faults = tuple(fault for fault in faults if fault.concerns(operator))
+        if not faults:
             return []
         planted = self._planted.setdefault(tuple(map(id, faults)), {})
         answers = []

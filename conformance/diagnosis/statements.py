@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.places import places
+from conformance.diagnosis.planting import TOGETHER, behaviour_of
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.search import Cause
 from conformance.diagnosis.state import StateFinding
@@ -24,7 +25,6 @@ from conformance.vector import Outputs, Vector
 Mismatch = tuple[Vector, Outputs | None]
 
 _ALTERNATIVES = 4
-_TOGETHER = ", together with: "
 _RARER = 3
 """How many times as common what sets failures apart is among them as elsewhere."""
 _NOTHING_SHARED = "no attribute sets them apart"
@@ -50,7 +50,7 @@ class Failures:
         return _summarized(
             self._diagnosis([*cause.explained]),
             faults=tuple(fault.name for fault in cause.faults),
-            behaviour=_TOGETHER.join(fault.summary for fault in cause.faults),
+            behaviour=behaviour_of(cause.faults),
             raised=all(self.pairs[i][1] is None for i in cause.explained),
             exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
@@ -195,7 +195,7 @@ def _with_behaviour(diagnosis: Diagnosis) -> Diagnosis:
         return diagnosis
     known = {fault.name: fault.summary for fault in CATALOGUE}
     said = [known.get(name, f"the fault {name}") for name in diagnosis.faults]
-    return replace(diagnosis, behaviour=_TOGETHER.join(said))
+    return replace(diagnosis, behaviour=TOGETHER.join(said))
 
 
 def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:

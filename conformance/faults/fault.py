@@ -28,6 +28,8 @@ from conformance.vector import Array, Outputs, as_returned, own_inputs
 
 STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
+BACKWARD = "backward-"
+"""What the name of a fault of gradients begins with that operators have, too."""
 # Limits of a kernel, stride or pad, and of the windows of a channel. Faults are tried on cases of
 # any vector file; larger ones would take too long or too much memory.
 _LARGEST = 1 << 17
@@ -76,6 +78,25 @@ class Fault:
         if operator.is_gradient and not self.needs.gradient:
             return False
         return _meets(operator, self.needs)
+
+
+@cache
+def of_gradients(fault: Fault) -> Fault | None:
+    """Return the same fault of gradients; None for one of gradients, or of steps they do not share.
+
+    A gradient shares the steps up to the divisor with its operator, in whatever code it has them.
+    """
+    shared = {"resolve", "pads", "extent", "windows", "gather", "divide"}
+    if fault.needs.gradient or fault.remembers or not shared.issuperset(fault.replaces):
+        return None
+    reduction = fault.needs.reduction and f"gradient of {fault.needs.reduction}"
+    return replace(
+        fault,
+        name=f"{BACKWARD}{fault.name}",
+        summary=f"in the gradient, {fault.summary}",
+        needs=replace(fault.needs, gradient=True, reduction=reduction),
+        bug="",
+    )
 
 
 @cache

@@ -14,7 +14,7 @@ from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
-from conformance.diagnosis.planting import Planting, Together
+from conformance.diagnosis.planting import Planting, Together, with_gradients
 from conformance.diagnosis.shares import SLIPS
 from conformance.diagnosis.slips import cells, gradients, indices, lists, values, windows
 from conformance.diagnosis.slips.learned import of_common_numbers
@@ -99,6 +99,12 @@ def _alternatives(
         if max(counts.values(), default=0) >= _NEARLY_ALL * len(sample):
             break
     likely = [each for each, count in counts.items() if _LEAST_SHARE * count >= len(sample)]
+    likely.sort(key=lambda each: -counts[each])
+    for each in likely[:_ALTERNATIVES] if any(map(_is_of_gradient, sample)) else ():
+        both = with_gradients(each)
+        counts[both] = sum(_reproduces(both, first, s, planting) for s in sample)
+        if counts[both] > counts[each]:
+            likely.append(both)
     likely.sort(key=lambda each: -counts[each])
     narrowed = (_narrowed(each, sample, right, planting) for each in likely)
     without = islice((each for each in narrowed if each is not None), _ALTERNATIVES)

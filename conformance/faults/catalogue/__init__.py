@@ -30,7 +30,7 @@ from conformance.faults.catalogue import (
     validate,
     whole_plane,
 )
-from conformance.faults.fault import Fault
+from conformance.faults.fault import BACKWARD, Fault, of_gradients
 
 __all__ = ["CATALOGUE", "fault_named"]
 
@@ -70,7 +70,11 @@ _BY_NAME = {fault.name: fault for fault in CATALOGUE}
 
 
 def fault_named(name: str) -> Fault:
-    """Return a fault by name; UsageError if there is none."""
-    if name not in _BY_NAME:
+    """Return a fault by name, also that of gradients which operators have; UsageError if none."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    forward = _BY_NAME.get(name.removeprefix(BACKWARD))
+    backward = of_gradients(forward) if forward and name.startswith(BACKWARD) else None
+    if backward is None:
         raise UsageError(f"unknown fault {name!r}")
-    return _BY_NAME[name]
+    return backward
