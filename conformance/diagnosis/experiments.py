@@ -21,7 +21,7 @@ import numpy as np
 
 from conformance.budget import ROW, Share
 from conformance.cases.minimize import polished
-from conformance.cases.near import named, other_words, with_word, words_of
+from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead
@@ -629,7 +629,8 @@ class Experiments:
         """Hold a hypothesis against calls that bear it out with another word, type or operator.
 
         One at a time, each that no such call had: cases that are drawn at random have few of some,
-        and none of another operator. Then against all of the run that conforms.
+        and none of another operator. So it is with numbers that its conditions admit, far from
+        those of the failures, and numbers of axes. Then against all of the run that conforms.
         """
         seen = {*chain(*(words_of(s.vector.case).items() for s in trial.predicted))}
         cases = [s.vector.case for s in thinned(trial.predicted, _VARIED)]
@@ -641,6 +642,7 @@ class Experiments:
             for name, value in wanted
             if (name, value) not in seen
         ]
+        vectors += [[*map(self._laboratory.vector, group)] for group in _far(trial, cases)]
         known = [sample.vector for sample in self._others]
         self._prepare(trial.hypothesis, [v for v in chain(*vectors, known) if v is not None])
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
@@ -697,6 +699,15 @@ class Experiments:
 
 def _faults_of(trial: Trial) -> Together:
     return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()
+
+
+def _far(trial: Trial, cases: Sequence[Case]) -> Iterator[list[Case | None]]:
+    """Yield cases that the conditions of a hypothesis admit, far from those that it was made of."""
+    for axes in range(1, 4):
+        yield [at(case, Feature("rank"), axes) for case in cases if case.data.ndim - 2 != axes]
+    for condition in dict.fromkeys(chain(*trial.places)):
+        far = (condition.within(case) for case in cases)
+        yield from (list(group) for group in zip(*far, strict=False))
 
 
 def _is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:

@@ -153,6 +153,8 @@ def _proven(
         )
         explained |= stood.explained.keys()
     for rule, numbers in zip(rules, ruled, strict=True):
+        if not numbers:  # it was made of failures that others explain, too
+            continue
         words = rule.hypothesis.words
         diagnoses.append(
             failures.rule(words, numbers, experiments.proof(rule), experiments.smallest(rule))

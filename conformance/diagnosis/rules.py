@@ -78,6 +78,10 @@ _COMMON = 2
 """The largest number that thresholds often are."""
 _EQUALS = (1, 2, 3, 4, 6)
 """Numbers that two features are given which are equal."""
+_LEAST = dict.fromkeys(
+    ("rank", "batch", "channels", "planes", "size", "kernel", "strides", "dilations", "cells"), 1
+)
+"""The least number of a feature, where that is not 0."""
 _WORDS = 2
 """Words that a condition names at most."""
 _PER_SAMPLE = 3.0
@@ -152,6 +156,26 @@ class Condition:
         yield from (
             _case_at(case, self.feature, number) for number in numbers.get(self.relation, ())
         )
+
+    def within(self, case: Case) -> Iterator[Case | None]:
+        """Yield the case with numbers that the condition admits, far from those it was made of.
+
+        On all axes, and on one of them: what holds of every axis or of some is more than that it
+        holds where all are equal.
+        """
+        kind = KINDS[self.feature.name]
+        if kind.style != "number" or not isinstance(self.value, float):
+            return
+        value = int(self.value)
+        numbers: Mapping[Relation, Sequence[int]] = {
+            "to": (value - 1, value // 2, 1),
+            "from": (value + 1, 2 * value, 4 * value),
+            "modulo": (value + self.modulus, value + 4 * self.modulus),
+        }
+        axes = case.data.ndim - 2 if kind.per_axis and self.feature.axis == ALL_AXES else 0
+        for number in dict.fromkeys(numbers.get(self.relation, ())):
+            for axis in (self.feature.axis, *range(1, axes + 1)):
+                yield _case_at(case, Feature(self.feature.name, axis), number)
 
     def _as_equal(self, case: Case) -> Iterator[Case | None]:
         """Yield the case with other numbers, where the condition is that two of them are equal."""
@@ -961,7 +985,8 @@ def _conditions(feature: Feature, values: Any, others: Any) -> Iterator[Conditio
         return
     if low == high:
         yield Condition(feature, "is", low)
-    yield Condition(feature, "from", low)
+    if low > _LEAST.get(feature.name, 0):  # or it says nothing
+        yield Condition(feature, "from", low)
     yield Condition(feature, "to", high)
     if kind.cycles:
         yield from _cycles(feature, values.astype(np.int64))
@@ -983,7 +1008,9 @@ def _on_some_axis(feature: Feature, values: Doubles) -> Iterator[Condition]:
     """Yield the narrowest conditions that hold on some axis for each column of values."""
     kind = KINDS[feature.name]
     if kind.style != "flag":
-        yield Condition(feature, "from", float(np.nanmax(values, axis=0).min()), over="some")
+        low = float(np.nanmax(values, axis=0).min())
+        if low > _LEAST.get(feature.name, 0):
+            yield Condition(feature, "from", low, over="some")
         yield Condition(feature, "to", float(np.nanmin(values, axis=0).max()), over="some")
     single: set[float] = set()
     for modulus in (0, 2, *GROUPS[1:]) if kind.cycles else (0,):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.planting import FaultHypothesis
-from conformance.diagnosis.rules import Rule
+from conformance.diagnosis.rules import Conjunction, Rule
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults.fault import Fault
 from conformance.vector import Vector
@@ -95,6 +95,18 @@ class Trial:
         if not isinstance(self.hypothesis, FaultHypothesis) or not self.hypothesis.is_of_gradients:
             return True
         return sum(sample.outputs is not None for sample in self.predicted) >= _FEW
+
+    @property
+    def places(self) -> tuple[Conjunction, ...]:
+        """The conditions under which it is supposed to hold."""
+        match self.hypothesis:
+            case Rule() as rule:
+                return rule.places
+            case Elements(rule=rule):
+                return rule.places
+            case FaultHypothesis(condition=Rule() as rule):
+                return rule.places
+        return ()
 
     @property
     def is_whole(self) -> bool:
