@@ -15,6 +15,7 @@ from conformance.diagnosis.planting import Planting
 from conformance.diagnosis.slips import slips
 from conformance.diagnosis.trial import CONFIRMING
 from conformance.faults import fault_named, faulty
+from conformance.faults.fault import of_gradients
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
 
@@ -106,6 +107,69 @@ def test_a_fault_under_a_condition_is_confirmed_on_both_sides():
     assert first.condition == "the type is float64"
     assert first.summary.endswith(", where the type is float64")
     assert not first.proof.missing
+
+
+def two_bugs(operator, inputs, attributes):
+    """Ignore dilations, and leave channels from the third on at zero."""
+    dilations = {"dilations": [1] * (inputs[0].ndim - 2)} if "dilations" in attributes else {}
+    values, *indices = evaluate(operator, inputs, {**attributes, **dilations})
+    values[:, 2:] = 0
+    return (values, *indices)
+
+
+def test_of_two_bugs_neither_hides_the_other():
+    """What fails otherwise where the second one shows, too, refutes the first one nowhere."""
+    found = [cause for cause in diagnosed(two_bugs, "MaxPool-8", every=2) if cause.is_known]
+    said = [cause.faults[0] if cause.faults else cause.behaviour for cause in found]
+    assert all(not cause.proof.missing for cause in found)
+    assert any(
+        each in {"dilations-ignored", "answers as if every dilation were 1"} for each in said
+    )
+    assert any(each.startswith("wrong values in channels from 2 on") for each in said)
+
+
+def test_the_same_causes_are_found_each_time():
+    """Work is counted: neither the clock nor what was asked before has a say."""
+    first = diagnosed(two_bugs, "MaxPool-8", every=4)
+    assert diagnosed(two_bugs, "MaxPool-8", every=4) == first
+
+
+def test_what_an_operator_and_its_gradient_share_is_one_cause():
+    """It is said of both at once."""
+    fault = fault_named("same-lower-as-upper")
+    both = faulty([fault, of_gradients(fault)])
+    (cause,) = diagnosed(both, "AvgPool-1", "AvgPool-1-backward", every=2)
+    assert cause.faults == (fault.name, f"backward-{fault.name}")
+    assert cause.behaviour == f"{fault.summary}, in gradients too"
+    assert not cause.proof.missing
+
+
+def test_a_condition_is_tried_on_its_far_side():
+    """What is so where all numbers are 2 is not said of smaller ones."""
+    ignored = faulty(fault_named("dilations-ignored"))
+
+    def backend(operator, inputs, attributes):
+        lists = (attributes["kernel"], attributes["strides"])
+        special = all(number == 2 for numbers in lists for number in numbers)
+        return (ignored if special else evaluate)(operator, inputs, attributes)
+
+    first = diagnosed(backend, "MaxPool-8", every=1)[0]
+    assert "at most 2" not in first.condition
+    assert not first.proof.missing
+
+
+def test_a_rule_says_what_of_an_invalid_case_is_accepted(monkeypatch):
+    """As soon as fresh invalid cases confirm it, where no fault of the catalogue is known."""
+    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
+
+    def backend(operator, inputs, attributes):
+        strides = [max(1, stride) for stride in attributes["strides"]]
+        return evaluate(operator, inputs, {**attributes, "strides": strides})
+
+    report = api.check(backend, operators="AvgPool-1", variations="none")
+    (cause,) = report.diagnoses
+    assert "a result for an invalid case where what is invalid is strides" in cause.summary
+    assert not cause.proof.missing
 
 
 def test_a_fault_is_held_against_operators_in_which_no_vector_shows_it():
