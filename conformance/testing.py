@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from conformance.api.check import Asked, run
-from conformance.api.expected_failures import CAUSE, faults_of
+from conformance.api.expected_failures import CAUSE
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess, Runner
 from conformance.diagnosis.likely_causes import diagnose
@@ -197,7 +197,7 @@ class VectorTest:
 
     def _reproducing(self, report: Report) -> Sequence[str]:
         """Return the causes, of those whose failures are expected, that reproduce this one."""
-        causes = {cause: faults_of(cause) for cause in self._expected_causes}
+        causes = self._expected_causes
         return reproduced(report, [self.vector], causes).get(self.id, ()) if causes else ()
 
 

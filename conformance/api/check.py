@@ -10,7 +10,7 @@ from itertools import chain
 from time import perf_counter
 from typing import Any
 
-from conformance.api.expected_failures import CAUSE, ExpectedFailures, faults_of
+from conformance.api.expected_failures import CAUSE, ExpectedFailures
 from conformance.api.floors import Floored
 from conformance.api.large import check_large, fitting
 from conformance.backends import Backend
@@ -220,7 +220,7 @@ def _reproduced(
     report: Report, sources: Sequence[Source], expected: ExpectedFailures
 ) -> dict[str, list[str]]:
     """Return the causes named in a file that reproduce a failure, by the id of its vector."""
-    causes = {cause: faults_of(cause) for cause in expected.of(CAUSE)}
+    causes = expected.of(CAUSE)
     if not causes:
         return {}
     from conformance.diagnosis.of_report import reproduced  # noqa: PLC0415 - only for such lines

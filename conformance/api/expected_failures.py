@@ -20,7 +20,6 @@ from difflib import get_close_matches
 from fnmatch import translate
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from conformance.errors import UsageError
 from conformance.files import open_regular
@@ -28,9 +27,6 @@ from conformance.judging.tally import Results
 from conformance.operators import disputed_clauses
 from conformance.record.report import FAILURES, Expectations, Report, Verdict
 from conformance.text import cut, quoted, without_unprintable
-
-if TYPE_CHECKING:
-    from conformance.faults.fault import Fault
 
 INCONSISTENT = "inconsistent"
 CAUSE = "cause"
@@ -44,8 +40,6 @@ _MOST_WRONG = 1000
 _LONGEST_REASON = 160
 """Characters of a reason that is written; one that is read may have any number."""
 _FORM = "a line is VERDICT PATTERN # REASON"
-TOGETHER = "+"
-"""Stands between the faults of a cause."""
 _ENTRY = re.compile(r"(\S+)(?:\s+(?!#)(\S+))?\s*(.*)")
 
 
@@ -55,7 +49,7 @@ class ExpectedFailure:
 
     `word` is one of `WORDS`. `pattern` is an id, in which `*` stands for any text and `?` for any
     one character; where `word` is "inconsistent" it is the name of a clause, where it is "cause"
-    that of a fault of the catalogue, or of several with + between them. What the line announces
+    what `conformance.diagnosis.named_causes` reads. What the line announces
     need not happen if it `may_pass`.
     """
 
@@ -214,25 +208,6 @@ def with_expectations(report: Report, announced: Expectations, must_fail: Contai
     )
 
 
-def faults_of(cause: str) -> tuple[Fault, ...]:
-    """Return the faults that a cause names; ValueError where a line cannot be about them."""
-    from conformance.faults.catalogue import (  # noqa: PLC0415 - only for such lines
-        CATALOGUE,
-        fault_named,
-    )
-
-    faults = []
-    for name in cause.split(TOGETHER):
-        try:
-            faults.append(fault_named(name))
-        except UsageError:
-            meant = _suggestion(name, [fault.name for fault in CATALOGUE])
-            raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them") from None
-        if faults[-1].remembers:
-            raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")
-    return tuple(faults)
-
-
 def line_of(word: str, pattern: str, reason: str) -> str:
     """Return the line of a file that says this, with a reason that is not too long."""
     return without_unprintable(f"{word} {pattern} # {cut(reason, _LONGEST_REASON)}")
@@ -259,7 +234,9 @@ def _entry(number: int, line: str) -> ExpectedFailure:
             f"no disputed clause {quoted(pattern)}{meant}; there are {', '.join(disputed)}"
         )
     if word == CAUSE:
-        faults_of(pattern)
+        from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
+
+        cause_named(pattern)
     return ExpectedFailure(number, word, pattern, reason, may_pass)
 
 

@@ -19,10 +19,8 @@ from conformance.api.expected_failures import (
     CAUSE,
     INCONSISTENT,
     OPTIONAL,
-    TOGETHER,
     ExpectedFailure,
     ExpectedFailures,
-    faults_of,
     line_of,
     matched,
 )
@@ -72,17 +70,13 @@ def write_expected(
     """
     old = ExpectedFailures.read(path) if Path(path).is_file() else None
     causes = {
-        TOGETHER.join(found.faults)
+        found.named
         for found in report.diagnoses
-        if found.faults and found.proof is not None and not found.proof.missing
+        if found.named and found.proof is not None and not found.proof.missing
     }
     # Expected failures are not diagnosed again: their causes are in the file alone.
     causes.update(old.of(CAUSE) if old else ())
-    by_id = (
-        reproduced(report, vectors, {cause: faults_of(cause) for cause in sorted(causes)})
-        if causes and vectors is not None
-        else {}
-    )
+    by_id = reproduced(report, vectors, sorted(causes)) if causes and vectors is not None else {}
     update = updated(old, report, ids, by_id)
     write_text(update.text, path)
     return update.describe(path)

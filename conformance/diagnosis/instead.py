@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from math import inf
@@ -148,12 +150,35 @@ def _constants(pairs: Sequence[tuple[Sample, Layout]]) -> Iterator[Instead]:
     sample, _ = pairs[0]
     assert sample.outputs is not None
     assert sample.wrong is not None
-    value = float(widen(sample.outputs[0])[sample.wrong][0])
-    words = {0.0: "zero", np.inf: "infinity", -np.inf: "minus infinity"}
-    said = "NaN" if np.isnan(value) else words.get(value, f"the constant {value:g}")
-    yield Instead(said, lambda layout: np.full(layout.shape, value), constant=True)
-    for end, name in ((1.0, "largest"), (-1.0, "lowest")):
-        yield Instead(f"the {name} number of the type", lambda layout, e=end: _end(layout, e))  # type: ignore[misc]
+    yield _of_number(float(widen(sample.outputs[0])[sample.wrong][0]))
+    yield from map(_of_end, _ENDS)
+
+
+def constant(words: str) -> Instead | None:
+    """Return what is said so, if it is one value for all elements of a type; else None."""
+    for name in _ENDS:
+        if words == _of_end(name).words:
+            return _of_end(name)
+    for number, said in _NUMBERS.items():
+        if words == said:
+            return _of_number(number)
+    number_in = re.fullmatch(r"the constant (\S+)", words)
+    with suppress(ValueError):
+        return _of_number(float(number_in[1])) if number_in else None
+    return None
+
+
+_NUMBERS = {0.0: "zero", np.inf: "infinity", -np.inf: "minus infinity", np.nan: "NaN"}
+_ENDS = {"largest": 1.0, "lowest": -1.0}
+
+
+def _of_number(value: float) -> Instead:
+    said = "NaN" if np.isnan(value) else _NUMBERS.get(value, f"the constant {value:.9g}")
+    return Instead(said, lambda layout: np.full(layout.shape, value), constant=True)
+
+
+def _of_end(name: str) -> Instead:
+    return Instead(f"the {name} number of the type", lambda layout: _end(layout, _ENDS[name]))
 
 
 def _end(layout: Layout, sign: float) -> Doubles:

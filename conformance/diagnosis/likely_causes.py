@@ -155,9 +155,10 @@ def _proven(
     for rule, numbers in zip(rules, ruled, strict=True):
         if not numbers:  # it was made of failures that others explain, too
             continue
-        words = rule.hypothesis.words
         diagnoses.append(
-            failures.rule(words, numbers, experiments.proof(rule), experiments.smallest(rule))
+            failures.rule(
+                rule.hypothesis, numbers, experiments.proof(rule), experiments.smallest(rule)
+            )
         )
         explained |= {*numbers}
     # Where several causes meet, none of them alone returns what was returned.

@@ -13,15 +13,14 @@ from conformance.backends.runner import Runner
 from conformance.budget import Budget
 from conformance.diagnosis import statements
 from conformance.diagnosis.features import weight
-from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
-from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.named_causes import cause_named, explaining
 from conformance.diagnosis.shares import AGAIN, STATE
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
-from conformance.faults.fault import Fault
 from conformance.judging.distributed import Distributed
 from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
@@ -182,12 +181,10 @@ def _conforming(sources: Sequence[Source], right: Mapping[str, Sequence[str]]) -
     return conforming
 
 
-def reproduced(
-    report: Report, vectors: Vectors, causes: Mapping[str, Sequence[Fault]]
-) -> dict[str, list[str]]:
-    """Return the names of the causes that reproduce a failure, by the id of its vector.
+def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[str, list[str]]:
+    """Return the causes, of those in words, that explain a failure, by the id of its vector.
 
-    `causes` are faults by the names of causes. What cannot be compared is not there: an output
+    A word is one that `cause_named` takes. What cannot be compared is not there: an output
     that the report did not keep, and an answer that was no array.
     """
     failing: dict[str, dict[str, Result]] = {}
@@ -197,17 +194,15 @@ def reproduced(
         ):
             failing.setdefault(result.operator, {})[result.id] = result
     readings = _readings(report.readings)
-    reproductions = Reproductions()
+    named = {cause: cause_named(cause) for cause in causes}
     found: dict[str, list[str]] = {}
     with opened(vectors) as sources:
         for source in sources:
             failed = failing.get(source.operator, {})
             pairs = [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
-            for vector, outputs in _rejected(pairs) if pairs else ():
-                observation = Observation(vector, outputs, readings(vector))
-                for cause, faults in causes.items():
-                    if reproductions.reproduce(tuple(faults), observation):
-                        found.setdefault(vector.case.id, []).append(cause)
+            # All failed in the run, also exceptions that readings excuse which are not followed.
+            samples = [replace(s, failed=True) for s in samples_from(_rejected(pairs))]
+            found |= explaining(named, samples, readings)
     return found
 
 

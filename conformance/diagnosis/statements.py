@@ -9,6 +9,8 @@ from itertools import chain
 from typing import Any
 
 from conformance.diagnosis.features import condition
+from conformance.diagnosis.hypothesis import Hypothesis
+from conformance.diagnosis.named_causes import word_of
 from conformance.diagnosis.places import places
 from conformance.diagnosis.planting import TOGETHER, behaviour_of
 from conformance.diagnosis.reproduce import Match
@@ -61,15 +63,17 @@ class Failures:
             kind="fault",
             proof=proof,
             smallest=smallest,
+            named="+".join(fault.name for fault in cause.faults),
         )
 
     def rule(
-        self, behaviour: str, explained: Sequence[int], proof: Proof, smallest: str = ""
+        self, hypothesis: Hypothesis, explained: Sequence[int], proof: Proof, smallest: str = ""
     ) -> Diagnosis:
-        """Return a rule, of which the behaviour says what is wrong, as a diagnosis."""
+        """Return a rule or a slip as a diagnosis."""
         return _summarized(
             self._diagnosis(explained),
-            behaviour=behaviour,
+            behaviour=hypothesis.words,
+            named=word_of(hypothesis),
             kind="rule",
             proof=proof,
             smallest=smallest,

@@ -537,7 +537,7 @@ class Diagnosis:
     are, else 0. `threads` are addresses of public reports of the same kind, `vectors` the ids
     explained. `calls` are those of the variations in which alone it fails. Where the cause is
     unknown, `explained` and `vectors` are those left over, and `observed` says what else is true of
-    all of them.
+    all of them. `named` is the word for it in files of expected failures, "" if there is none.
     """
 
     summary: str
@@ -560,6 +560,7 @@ class Diagnosis:
     raised: bool = False
     calls: tuple[WrongCalls, ...] = ()
     observed: tuple[str, ...] = ()
+    named: str = ""
 
     @property
     def is_known(self) -> bool:

@@ -8,5 +8,6 @@ cases as a fault of the catalogue is, but nobody thought of it before.
 """
 
 from conformance.diagnosis.slips.search import likely_slips, slips, slips_instead
+from conformance.diagnosis.slips.slip import SlipFault
 
-__all__ = ["likely_slips", "slips", "slips_instead"]
+__all__ = ["SlipFault", "likely_slips", "slips", "slips_instead"]
