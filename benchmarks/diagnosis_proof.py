@@ -27,18 +27,16 @@ from typing import Any, Literal, get_args
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
 from conformance.cases.near import called_on
-from conformance.diagnosis.experiments import (
-    Experiments,
-    clauses_about,
-    tells_elements_apart,
-)
+from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Search
 from conformance.diagnosis.trial import Trial
+from conformance.diagnosis.trying import clauses_about, tells_elements_apart
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.operators import OPERATORS
@@ -84,7 +82,8 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     causes, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
     laboratory = Laboratory(runner, lambda _: {})
-    done = Experiments(laboratory, planting, failing, conforming[::step], others[:_OTHERS])
+    known = Knowledge(laboratory, planting, failing, conforming[::step], others[:_OTHERS])
+    done = Experiments(known)
     done.on_faults([(cause.faults, *((f,) for f in cause.alternatives)) for cause in causes])
     done.on_rules()
     return done

@@ -173,7 +173,7 @@ _ENDS = {"largest": 1.0, "lowest": -1.0}
 
 
 def _of_number(value: float) -> Instead:
-    said = "NaN" if np.isnan(value) else _NUMBERS.get(value, f"the constant {value:.9g}")
+    said = "NaN" if np.isnan(value) else _NUMBERS.get(value, f"the constant {value:g}")
     return Instead(said, lambda layout: np.full(layout.shape, value), constant=True)
 
 

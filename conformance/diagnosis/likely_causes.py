@@ -9,6 +9,7 @@ from itertools import accumulate
 from conformance.budget import Budget
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, spread, weight
+from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
 from conformance.diagnosis.reproduce import Observation
@@ -125,13 +126,14 @@ def _proven(
     chosen = {id(vector) for vector in spread(vectors, _FAILING)}
     light = [v for v in conforming if _is_small(v.case)]
     some = {id(vector): vector for vector in spread(light, CONFORMING)}
-    experiments = Experiments(
+    known = Knowledge(
         laboratory,
         planting,
         samples_from([pair for pair in failures.pairs if id(pair[0]) in chosen]),
         [as_expected(v) for v in some.values()],
         [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
     )
+    experiments = Experiments(known)
     faults = experiments.on_faults(
         [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
     )

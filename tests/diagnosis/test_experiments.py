@@ -10,6 +10,7 @@ from conformance.api import check as api
 from conformance.backends.runner import InProcess
 from conformance.diagnosis import likely_causes
 from conformance.diagnosis.experiments import Experiments
+from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
 from conformance.diagnosis.planting import Planting
 from conformance.diagnosis.slips import slips
@@ -207,7 +208,7 @@ def test_a_fault_is_held_against_all_that_conforms():
         operator="nGraph-AvgPool",
     )
     trials = [
-        Experiments(laboratory, planting, failing, (), others).on_faults([[(fault,)]])[0]
+        Experiments(Knowledge(laboratory, planting, failing, (), others)).on_faults([[(fault,)]])[0]
         for others in ((), [as_expected(odd)])
     ]
     assert trials[0].is_confirmed

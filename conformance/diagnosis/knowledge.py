@@ -1,0 +1,72 @@
+"""What is known of a backend while causes are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.trial import Trial
+from conformance.vector import Vector
+
+
+class Knowledge:
+    """Samples of the run of a backend, what it made of fresh cases, and the causes so far.
+
+    Causes are made of `failing` and `conforming`; what is confirmed is held against `others` as
+    well, which conform.
+    """
+
+    def __init__(
+        self,
+        laboratory: Laboratory,
+        planting: Planting,
+        failing: Sequence[Sample],
+        conforming: Sequence[Sample],
+        others: Sequence[Sample] = (),
+    ) -> None:
+        self.laboratory = laboratory
+        self.planting = planting
+        self.failing = failing
+        self.conforming = conforming
+        self.others = others
+        self.operators = list(
+            dict.fromkeys(s.vector.case.operator for s in (*failing, *conforming, *others))
+        )
+        self.fresh: list[Sample] = []
+        self.refuting: list[Sample] = []
+        """Fresh samples that refuted a rule."""
+        self.confirmed: list[Trial] = []
+        self.supposed: list[Trial] = []
+        """Faults that another cause may hide, not found yet, where they were refuted."""
+        self._given = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
+
+    @property
+    def causes(self) -> list[Trial]:
+        """The causes that are known or supposed."""
+        return [*self._given, *self.confirmed, *self.supposed]
+
+    @property
+    def left(self) -> list[Sample]:
+        """The failures that no cause explains."""
+        return [sample for sample in self.failing if not self.is_explained(sample)]
+
+    def is_explained(self, sample: Sample) -> bool:
+        """Say whether a cause explains a failure."""
+        return any(trial.explains(sample) for trial in self.causes)
+
+    def is_explained_otherwise(self, vector: Vector) -> bool:
+        """Say whether a cause shows on a case, which then tells less of others."""
+        return any(trial.hypothesis.fails(vector) for trial in self.causes)
+
+    def prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
+        """Work out for several vectors at once on which a hypothesis and the causes show."""
+        for each in (hypothesis, *(trial.hypothesis for trial in self.causes)):
+            if isinstance(each, FaultHypothesis):
+                each.prepare(vectors)
+
+    def shown(self, hypothesis: Hypothesis, most: int) -> list[Sample]:
+        """Return failures of the run that a hypothesis predicts, at most so many."""
+        return list(islice(filter(hypothesis.predicts, self.failing), most))

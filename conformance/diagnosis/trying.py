@@ -1,0 +1,182 @@
+"""A hypothesis held against fresh cases, until they confirm or refute it.
+
+Fresh cases are drawn after it was made, near those that failed and near those that conform: the
+cases that it says the backend fails have to fail just as it says, and all others have to be right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+import numpy as np
+
+from conformance.budget import Share
+from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
+from conformance.diagnosis.features import thinned
+from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.knowledge import Knowledge
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.shares import FRUITLESS
+from conformance.diagnosis.trial import CONFIRMING, Trial, may_hide
+from conformance.diagnosis.wrong_elements import Elements
+from conformance.faults.fault import Fault
+from conformance.operators import operator_named
+from conformance.vector import Case, Vector
+
+_AT_ONCE = 8
+_VARIED = 6
+"""Fresh cases that are varied in each word, type and operator."""
+_OF_EACH = 2
+"""Cases of each that a cause is held against."""
+BASES = 60
+"""Samples that fresh cases are drawn near, at most."""
+_DRAWS = 150
+"""Times that fresh cases are drawn for one cause, at most."""
+_QUIET = 12
+"""Fresh cases at least on which it does not show."""
+_AGAIN = 3
+"""Times that a case is asked again where equal values may hide that elements are wrong."""
+_DISTINCT = 0.9
+
+
+class Trying:
+    """Holds hypotheses against fresh cases in which no cause shows that is known."""
+
+    def __init__(self, known: Knowledge) -> None:
+        self._known = known
+        self._laboratory = known.laboratory
+
+    def tried(
+        self,
+        hypothesis: Hypothesis,
+        shown: Sequence[Sample],
+        rivals: Sequence[Fault],
+        share: Share,
+    ) -> Trial:
+        """Hold a hypothesis against fresh cases until it is confirmed or refuted.
+
+        `shown` are failures that it explains.
+        """
+        trial, patient = Trial(hypothesis), share.part(FRUITLESS)
+        bases = [s.vector for s in thinned(shown, BASES)]
+        others = [s.vector for s in thinned([*self._known.failing, *self._known.conforming], BASES)]
+        open_clauses = self._laboratory.open_clauses
+        about = clauses_about(shown, self._laboratory)
+        for _ in range(_DRAWS):
+            # What went as predicted leads further away from what the hypothesis was made of.
+            fresh = self._laboratory.near([*bases, *(s.vector for s in trial.predicted)], others)
+            drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
+            # Another fault may be what leaves a clause open that this one is not about.
+            drawn = [v for v in drawn if open_clauses(v) <= about]
+            self._known.prepare(hypothesis, drawn)
+            drawn = [v for v in drawn if not self._known.is_explained_otherwise(v)]
+            drawn = [v for v in drawn if is_telling(hypothesis, v)]
+            if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
+                drawn = [v for v in drawn if hypothesis.fails(v)]
+            samples = self._laboratory.ask(drawn)
+            self._known.fresh += samples
+            self.see(trial, samples, rivals)
+            if trial.is_refuted and trial.asked >= (
+                CONFIRMING if trial.may_be_hidden else _AT_ONCE
+            ):
+                break
+            if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
+                self._see_varied(trial, rivals)
+                break
+            if self._laboratory.is_over or (share if trial.asked else patient).is_spent:
+                break
+        return trial
+
+    def asked(self, case: Case | None) -> list[Sample]:
+        """Return what the backend makes of a case; nothing if that would tell nothing."""
+        vector = self._laboratory.vector(case)
+        return self._laboratory.ask([vector]) if vector is not None else []
+
+    def see(self, trial: Trial, samples: Sequence[Sample], rivals: Sequence[Fault]) -> None:
+        """Hold a hypothesis against what was asked."""
+        for sample in samples:
+            is_open = bool(self._laboratory.open_clauses(sample.vector))
+            trial.see(sample, rivals, is_open=is_open)
+        self._settle(trial)
+
+    def _see_varied(self, trial: Trial, rivals: Sequence[Fault]) -> None:
+        """Hold a hypothesis against calls that bear it out with another word, type or operator.
+
+        One at a time, each that no such call had: cases that are drawn at random have few of some,
+        and none of another operator. So it is with numbers that its conditions admit, far from
+        those of the failures, and numbers of axes. Then against all of the run that conforms.
+        """
+        seen = {*chain(*(words_of(s.vector.case).items() for s in trial.predicted))}
+        cases = [s.vector.case for s in thinned(trial.predicted, _VARIED)]
+        wanted = dict.fromkeys(("operator", name) for name in self._known.operators)
+        for case in cases:
+            wanted |= dict.fromkeys(other_words(operator_named(case.operator), case.data.ndim - 2))
+        vectors = [
+            [self._laboratory.vector(with_word(case, name, value)) for case in cases]
+            for name, value in wanted
+            if (name, value) not in seen
+        ]
+        vectors += [[*map(self._laboratory.vector, group)] for group in _far(trial, cases)]
+        known = [sample.vector for sample in self._known.others]
+        self._known.prepare(trial.hypothesis, [v for v in chain(*vectors, known) if v is not None])
+        told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
+        samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
+        others = [s for s in self._known.others if self._tells(trial, s.vector)]
+        samples += [s for s in others if not may_hide(trial.hypothesis, s.vector)]
+        self._known.fresh += samples
+        self.see(trial, samples, rivals)
+
+    def _tells(self, trial: Trial, vector: Vector) -> bool:
+        """Say whether a hypothesis shows on a vector, and no other cause does."""
+        return (
+            is_telling(trial.hypothesis, vector)
+            and trial.hypothesis.fails(vector)
+            and not self._known.is_explained_otherwise(vector)
+        )
+
+    def _settle(self, trial: Trial) -> None:
+        """Ask again what is unclear, with data that name their cell: equal values hide less."""
+        unclear, trial.unclear = trial.unclear, []
+        for sample in unclear:
+            again = [
+                other
+                for _ in range(_AGAIN)
+                for other in self.asked(named(sample.vector.case, self._laboratory.rng))
+                if trial.hypothesis.fails(other.vector)
+            ]
+            if not again:
+                trial.unclear.append(sample)
+            elif any(map(trial.explains, again)):
+                trial.quiet += 1
+            elif any(map(tells_elements_apart, again)):
+                trial.absent.append(sample)
+
+
+def _far(trial: Trial, cases: Sequence[Case]) -> Iterator[list[Case | None]]:
+    """Yield cases that the conditions of a hypothesis admit, far from those that it was made of."""
+    for axes in range(1, 4):
+        yield [at(case, Feature("rank"), axes) for case in cases if case.data.ndim - 2 != axes]
+    for condition in dict.fromkeys(chain(*trial.places)):
+        far = (condition.within(case) for case in cases)
+        yield from (list(group) for group in zip(*far, strict=False))
+
+
+def is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:
+    """Say whether a case tells something of a hypothesis."""
+    if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
+        return hypothesis.is_telling(vector)
+    return True
+
+
+def clauses_about(shown: Sequence[Sample], laboratory: Laboratory) -> set[str]:
+    """Return the clauses that are open in most of the failures that a cause explains."""
+    touched = Counter(chain(*(laboratory.open_clauses(s.vector) for s in shown)))
+    return {clause for clause, count in touched.items() if 2 * count > len(shown)}
+
+
+def tells_elements_apart(sample: Sample) -> bool:
+    """Say whether nearly all right values differ, so that an element in place of another shows."""
+    values = sample.vector.values[0].outputs[0].values
+    return np.unique(values).size >= _DISTINCT * values.size
