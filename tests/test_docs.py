@@ -292,7 +292,7 @@ def test_the_glossary_has_the_words_of_reports_and_no_others():
     assert [word for word in words if word not in text] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"docs/development/causes.md"}))
 def test_no_page_has_words_of_the_code_alone(name):
     """A slip is a part of a search, which readers know as a rule."""
     assert re.findall(r"\b[Ss]lips?\b", (ROOT / name).read_text()) == []
