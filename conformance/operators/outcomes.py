@@ -7,10 +7,10 @@ found by running the steps, not by a second description of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,17 @@ from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import clauses_of, disputed_of, under
+from conformance.operators.geometric_readings import (
+    Clauses,
+    combinations,
+    geometric_readings,
+    names_of,
+    told_apart,
+)
 from conformance.operators.gradients import Gradient
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Plan
+from conformance.operators.pipeline import Gathered, Pipeline, Plan
 from conformance.reference import Measures, is_judged
 from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
@@ -42,9 +49,6 @@ from conformance.vector import (
     Values,
     Vector,
 )
-
-_T = TypeVar("_T")
-Clauses = dict[str, tuple[str, ...]]
 
 
 def answer(operator: Operator, case: Case) -> Vector:
@@ -83,7 +87,7 @@ def answer(operator: Operator, case: Case) -> Vector:
     ]
     outcomes += refused
     for clause, refusing in _may_refuse(operator, case.attributes, params):
-        clauses[clause.name] = names = _names(clause)
+        clauses[clause.name] = names = names_of(clause)
         outcomes = [
             *(
                 ({**combination, clause.name: name}, outcome)
@@ -151,30 +155,11 @@ def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str
     return None
 
 
-def _names(clause: Clause) -> tuple[str, ...]:
-    return tuple(reading.name for reading in clause.readings)
-
-
-@cache
-def geometries(operator: Operator) -> tuple[list[Clause], dict[tuple[str, ...], steps.Pipeline]]:
-    """Return the geometric clauses of an operator and its pipeline for each choice of readings."""
-    clauses = [clause for clause in disputed_of(operator) if clause.is_geometric]
-    return clauses, {
-        choice: under(operator, _chosen(clauses, choice))
-        for choice in product(*map(_names, clauses))
-    }
-
-
-def _chosen(clauses: Sequence[Clause], choice: Sequence[str]) -> dict[str, str]:
-    return {clause.name: reading for clause, reading in zip(clauses, choice, strict=True)}
-
-
 @lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
 def _plans(operator: Operator, params: Params) -> tuple[list[tuple[Combination, Plan]], Clauses]:
     """Return one plan per combination of the geometric clauses that touch the case."""
-    candidates, pipelines = geometries(operator)
-    every = dict(zip(pipelines, steps.plans(pipelines.values(), params), strict=True))
-    return _told_apart(candidates, every, lambda plan: plan.key)
+    readings = geometric_readings(operator)
+    return told_apart(readings.clauses, *readings.plans(params), lambda plan: plan.key)
 
 
 @cache
@@ -187,85 +172,109 @@ def _values_under_readings(
 ) -> tuple[list[tuple[Combination, Values]], Clauses]:
     """Return what one plan gives under readings of clauses about values, where they differ."""
     candidates = [clause for clause in _about_values(operator) if clause.concerns(case)]
-    every = {
-        choice: _values(operator, candidates, choice, case, plan)
-        for choice in product(*map(_names, candidates))
-    }
-    return _told_apart(candidates, every, _key)
+    results = _Results(case, plan)
+    names = tuple(clause.name for clause in candidates)
+    every = [_values(read, results) for read in _read(operator, names)]
+    return told_apart(candidates, every, np.arange(len(every)), _key)
 
 
-def _told_apart(
-    candidates: Sequence[Clause],
-    every: Mapping[tuple[str, ...], _T],
-    key: Callable[[_T], object],
-) -> tuple[list[tuple[Combination, _T]], Clauses]:
-    """Return what each combination of the clauses that make a difference gives, and these clauses.
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The steps of an operator under readings of clauses about values.
 
-    `every` holds what each choice of readings of the candidates gives; `key` tells it apart.
+    `any_tie` are the steps that choose an index under each other reading of a clause of ties, where
+    any of them may be chosen. A NaN may be undefined.
     """
-    if not candidates:
-        return [({}, given) for given in every.values()], {}
-    number_of: dict[object, int] = {}  # of each key: numbers are compared faster
-    numbers = {
-        choice: number_of.setdefault(key(given), len(number_of)) for choice, given in every.items()
-    }
-    touching = [
-        clause
-        for i, clause in enumerate(candidates)
-        if any(
-            number != numbers[(*choice[:i], clause.default, *choice[i + 1 :])]
-            for choice, number in numbers.items()
+
+    operator: Operator
+    pipeline: Pipeline
+    any_tie: tuple[tuple[Any, ...], ...]
+    nan_is_undefined: bool
+
+
+@cache
+def _read(operator: Operator, names: tuple[str, ...]) -> list[_Read]:
+    """Return the steps under each combination of readings of clauses about values."""
+    clauses = [clauses_of(operator)[name] for name in names]
+    every = []
+    for chosen in combinations(clauses):
+        read = [clause.reading(chosen[clause.name]) for clause in clauses]
+        any_tie = tuple(
+            tuple(
+                under(operator, {**chosen, clause.name: other.name}).further
+                for other in clause.readings
+                if not other.any_tie
+            )
+            for clause, reading in zip(clauses, read, strict=True)
+            if reading.any_tie
         )
-    ]
-    apart: list[tuple[Combination, _T]] = []
-    for choice, given in every.items():
-        combination = _chosen(candidates, choice)
-        if all(combination[c.name] == c.default for c in candidates if c not in touching):
-            apart.append(({c.name: combination[c.name] for c in touching}, given))
-    return apart, {clause.name: _names(clause) for clause in touching}
+        undefined = any(reading.nan_is_undefined for reading in read)
+        every.append(_Read(operator, under(operator, chosen), any_tie, undefined))
+    return every
 
 
-def _values(
-    operator: Operator, clauses: Sequence[Clause], choice: Sequence[str], case: Case, plan: Plan
-) -> Values:
-    """Return the outputs of one plan under a choice of readings of some clauses about values."""
-    chosen = _chosen(clauses, choice)
-    pipeline = under(operator, chosen)
-    gathered = pipeline.gathered(case.data, plan, case.gradient)
-    values = pipeline.outputs(gathered, plan.divisor)
-    of_nothing = _of_nothing(gathered)
-    read = [clause.reading(name) for clause, name in zip(clauses, choice, strict=True)]
-    if any(reading.nan_is_undefined for reading in read):
-        of_nothing = of_nothing | np.isnan(widen(values[0]))
-    tied = np.zeros(values[0].shape, np.bool_)
-    for clause, reading in zip(clauses, read, strict=True):
-        if reading.any_tie:
-            least, *others = _extreme_indices(operator, clause, chosen, gathered, values[0])
+class _Results:
+    """What steps give for one case and plan: each runs once for all readings that share it."""
+
+    def __init__(self, case: Case, plan: Plan) -> None:
+        self.plan = plan
+        self._case = case
+        self._known: dict[tuple[Any, ...], Any] = {}
+
+    def gathered(self, pipeline: Pipeline) -> Gathered:
+        """Return the cells that windows read."""
+        given = (self._case.data, self.plan, self._case.gradient)
+        gathered: Gathered = self._once((pipeline.gather,), lambda: pipeline.gathered(*given))
+        return gathered
+
+    def outputs(self, pipeline: Pipeline) -> tuple[Array, ...]:
+        """Return all outputs."""
+        gathered, divisor, steps = self.gathered(pipeline), self.plan.divisor, pipeline
+        to_first = (steps.gather, steps.reduce)
+        first = self._once(to_first, lambda: steps.reduce(gathered, divisor))
+        further = (*to_first, steps.further)
+        outputs: tuple[Array, ...] = self._once(
+            further, lambda: (first, *steps.further(gathered, divisor, first))
+        )
+        return outputs
+
+    def tied(self, read: _Read) -> npt.NDArray[np.bool_]:
+        """Mark the elements of which cells with different indices may be chosen."""
+        gathered, first = self.gathered(read.pipeline), self.outputs(read.pipeline)[0]
+        tied = np.zeros(first.shape, np.bool_)
+        to_first = (read.pipeline.gather, read.pipeline.reduce)
+        for choosing in read.any_tie:
+            least, *others = (
+                self._once((*to_first, step, "extreme"), partial(step.extreme, gathered, first))
+                for step in choosing
+            )
             for other in others:
                 tied |= other != least
-    measures = partial(operator.reduction.measures, gathered, plan.divisor, values[0])
+        return tied
+
+    def _once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+
+def _values(read: _Read, results: _Results) -> Values:
+    """Return the outputs of one plan under a combination of readings of clauses about values."""
+    operator, pipeline, divisor = read.operator, read.pipeline, results.plan.divisor
+    gathered, values = results.gathered(pipeline), results.outputs(pipeline)
+    of_nothing = _of_nothing(gathered)
+    if read.nan_is_undefined:
+        of_nothing = of_nothing | np.isnan(widen(values[0]))
+    measures = partial(operator.reduction.measures, gathered, divisor, values[0])
     if isinstance(pipeline.reduce, Gradient):
-        measures = partial(pipeline.reduce.measures, gathered, plan.divisor)
+        measures = partial(pipeline.reduce.measures, gathered, divisor)
+    tied = results.tied(read)
     return Values(
         tuple(
             _expected(output, array, measures, of_nothing, tied)
             for output, array in zip(operator.outputs, values, strict=True)
         )
     )
-
-
-def _extreme_indices(
-    operator: Operator,
-    clause: Clause,
-    chosen: Mapping[str, str],
-    gathered: steps.Gathered,
-    first: Array,
-) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the least or largest index that each reading of a clause may choose, plane by plane."""
-    for reading in clause.readings:
-        step: Any = under(operator, {**chosen, clause.name: reading.name}).further
-        if not reading.any_tie:
-            yield step.extreme(gathered, first)  # a ChosenIndex
 
 
 def _expected(
@@ -290,7 +299,7 @@ def _expected(
     )
 
 
-def _of_nothing(gathered: steps.Gathered) -> npt.NDArray[np.bool_]:
+def _of_nothing(gathered: Gathered) -> npt.NDArray[np.bool_]:
     """Return which windows have no cells, of shape (o1..or)."""
     lengths = [hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)]
     none: npt.NDArray[np.bool_] = steps.outer(lengths) == 0
@@ -307,16 +316,16 @@ def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clau
         return clauses
     concerning = clauses_of(operator)
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
-        clauses["accumulator"] = _names(concerning["accumulator"])
+        clauses["accumulator"] = names_of(concerning["accumulator"])
     for name in ("sum-overflow", "lp-range"):
         if name in concerning and any(
             _may_leave_range(outcome, data, accumulator)
             for outcome in outcomes
             for accumulator in clauses.get("accumulator", ("wider",))
         ):
-            clauses[name] = _names(concerning[name])
+            clauses[name] = names_of(concerning[name])
     if _subnormals_arise(operator, data, outcomes):
-        clauses["subnormals"] = _names(concerning["subnormals"])
+        clauses["subnormals"] = names_of(concerning["subnormals"])
     return clauses
 
 

@@ -10,7 +10,7 @@ replaces a step by one that a document allows, a fault by one that it forbids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -168,33 +168,6 @@ class Pipeline:
     def replace(self, **steps: Callable[..., Any]) -> Pipeline:
         """Return a pipeline with some steps replaced."""
         return replace(self, **steps)
-
-
-def plans(pipelines: Iterable[Pipeline], params: Params) -> list[Plan]:
-    """Return the plan of each pipeline: one object where the steps that differ find the same.
-
-    A step runs once for all pipelines that share it and its arguments. (Windows are equal only
-    if they are one object.)
-    """
-    results: dict[tuple[Any, ...], Any] = {}
-
-    def once(step: Callable[..., Any], *arguments: Any) -> Any:
-        key = (step, *arguments)
-        if key not in results:
-            results[key] = step(params, *arguments)
-        return results[key]
-
-    plan_of_each = []
-    for pipeline in pipelines:
-        pads = once(pipeline.pads)
-        extent = once(pipeline.extent, pads)
-        windows = once(pipeline.windows, pads, extent)
-        key = (pipeline.divide, pads, extent, windows)
-        if key not in results:
-            divisor = pipeline.divide(params, pads, windows)
-            results[key] = Plan(params, pads, extent, windows, divisor)
-        plan_of_each.append(results[key])
-    return plan_of_each
 
 
 # Steps of the documents, in the default reading of each clause.

@@ -9,7 +9,8 @@ import numpy as np
 
 from conformance.errors import InvalidCase
 from conformance.operators import Output, contradicts_document, operator_named, vector_of
-from conformance.operators.outcomes import geometries, undefined_as_a_whole
+from conformance.operators.geometric_readings import geometric_readings
+from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.progress import Progress
 from conformance.vector import ARITHMETIC, Array, Case, Outcome, Values, Vector
 from conformance.vectorfile import VectorFile
@@ -100,9 +101,8 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
     if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.data):
         return set()
-    _, pipelines = geometries(operator)
-    steps = {(pipeline.pads, pipeline.extent) for pipeline in pipelines.values()}
-    shapes = {(*case.data.shape[:2], *extent(params, pads(params))) for pads, extent in steps}
+    extents = geometric_readings(operator).extents(params)
+    shapes = {(*case.data.shape[:2], *extent) for extent in extents}
     if case.gradient is None:
         return shapes
     # A gradient that no reading has an output for is invalid under all of them.
