@@ -78,10 +78,11 @@ def answer(operator: Operator, case: Case) -> Vector:
         values += [({**combination, **more}, outcome) for more, outcome in of_plan]
     if not values:  # under no reading does the output have the shape of the gradient
         return Vector(case, (Raises(),))
-    arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values])
+    leaves = _Leaving(data)
+    arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values], leaves)
     clauses |= arithmetic
     outcomes: list[tuple[Combination, Outcome]] = [
-        ({**combination, **chosen}, _computed(outcome, data, chosen))
+        ({**combination, **chosen}, _computed(outcome, chosen, leaves))
         for combination, outcome in values
         for chosen in _choices(arithmetic)
     ]
@@ -306,7 +307,9 @@ def _of_nothing(gathered: Gathered) -> npt.NDArray[np.bool_]:
     return none
 
 
-def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clauses:
+def _arithmetic(
+    operator: Operator, data: Array, outcomes: list[Values], leaves: _Leaving
+) -> Clauses:
     """Return which of accumulator, sum-overflow and subnormals touch the case.
 
     The values do not change, only how far from them an answer may be.
@@ -319,7 +322,7 @@ def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clau
         clauses["accumulator"] = names_of(concerning["accumulator"])
     for name in ("sum-overflow", "lp-range"):
         if name in concerning and any(
-            _may_leave_range(outcome, data, accumulator)
+            leaves.range_of(outcome, accumulator)
             for outcome in outcomes
             for accumulator in clauses.get("accumulator", ("wider",))
         ):
@@ -329,7 +332,7 @@ def _arithmetic(operator: Operator, data: Array, outcomes: list[Values]) -> Clau
     return clauses
 
 
-def _computed(outcome: Values, data: Array, chosen: Combination) -> Values:
+def _computed(outcome: Values, chosen: Combination, leaves: _Leaving) -> Values:
     """Return an outcome under readings of the clauses of arithmetic."""
     if not chosen:
         return outcome
@@ -338,7 +341,7 @@ def _computed(outcome: Values, data: Array, chosen: Combination) -> Values:
         admitting, what = ARITHMETIC[clause]
         if reading == admitting:
             arithmetic |= what
-    if not _may_leave_range(outcome, data, chosen.get("accumulator", "wider")):
+    if not leaves.range_of(outcome, chosen.get("accumulator", "wider")):
         arithmetic &= ~Arithmetic.OVERFLOWS  # this accumulator holds the sums
     return replace(outcome, arithmetic=arithmetic)
 
@@ -359,19 +362,28 @@ def _sums_may_differ(data: Array, outcome: Values) -> bool:
     )
 
 
-def _may_leave_range(outcome: Values, data: Array, accumulator: str) -> bool:
-    """Say whether sums or powers may leave the range of types, under a reading of accumulator."""
-    expected = outcome.outputs[0]
-    return bool(
-        leaves_range(
-            expected.values.ravel(),
-            expected.addends,
-            expected.divisor,
-            expected.magnitude,
-            data.ndim - 2,
-            element_type=accumulator == "element-type",
-        ).any()
-    )
+class _Leaving:
+    """Whether sums or powers may leave the range of types, of outcomes of one case."""
+
+    def __init__(self, data: Array) -> None:
+        self._axes = data.ndim - 2
+        self._known: dict[tuple[int, str], bool] = {}
+
+    def range_of(self, outcome: Values, accumulator: str) -> bool:
+        """Say so under a reading of the clause accumulator."""
+        key = id(outcome), accumulator  # outcomes live as long as this
+        if key not in self._known:
+            expected = outcome.outputs[0]
+            leaving = leaves_range(
+                expected.values.ravel(),
+                expected.addends,
+                expected.divisor,
+                expected.magnitude,
+                self._axes,
+                element_type=accumulator == "element-type",
+            )
+            self._known[key] = bool(leaving.any())
+        return self._known[key]
 
 
 def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Values]) -> bool:

@@ -21,29 +21,6 @@ def params(**changes):
     return dataclasses.replace(PARAMS, **changes)
 
 
-def test_pipelines_planned_together_have_their_own_plans():
-    """Whatever steps they share."""
-    one_more = AVERAGE.replace(extent=lambda *_: (9,))
-    undivided = one_more.replace(divide=steps.no_divisor)
-    together = steps.plans([AVERAGE, one_more, undivided], PARAMS)
-    alone = [each.plan(PARAMS) for each in (AVERAGE, one_more, undivided)]
-    assert [plan.key for plan in together] == [plan.key for plan in alone]
-
-
-def test_a_step_that_pipelines_share_runs_once():
-    """And where a step that differs finds the same, so do those after it."""
-    calls = []
-
-    def divide(*given):
-        calls.append(given)
-        return steps.count_cells(*given)
-
-    counted = AVERAGE.replace(divide=divide)
-    other_pads = counted.replace(pads=lambda _: ((1, 2),))  # as PARAMS has them
-    plans = steps.plans([counted, counted, other_pads], PARAMS)
-    assert (len(calls), plans[0] is plans[1], plans[0] is plans[2]) == (1, True, True)
-
-
 class TestReplacing:
     """A reading or a fault is a pipeline with a step replaced."""
 
