@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from conformance.api.check import Asked, run
 from conformance.backends.runner import InProcess
+from conformance.batch import Ints
+from conformance.executors import completed, executor_named
 from conformance.faults.baseline import (
     Baseline,
     PlantedFaults,
@@ -23,7 +26,15 @@ from conformance.operators import OPERATORS
 from conformance.progress import Counts
 from conformance.settings import Settings
 from conformance.vector import Vector
-from conformance.vectorfile.sources import Vectors, chosen, opened, vectors_in
+from conformance.vectorfile import VectorFile
+from conformance.vectorfile.sources import (
+    InMemory,
+    Source,
+    Vectors,
+    chosen,
+    opened,
+    vectors_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,28 @@ class Strength:
         return sum(catch.caught for catch in catches), len(catches)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """An operator in which a process plants faults, and vectors of it that may catch them.
+
+    `path` is that of their file, None where `source` holds them.
+    """
+
+    source: Source
+    numbers: Ints
+    faults: tuple[str, ...]
+    idle: bool
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """What vectors of an operator catch; `adding` are those that catch most easily."""
+
+    catches: tuple[Catch, ...]
+    adding: frozenset[str]
+
+
 def strength(
     vectors: Vectors = None,
     *,
@@ -87,58 +120,94 @@ def strength(
     tier: str = "standard",
     faults: Sequence[Fault] | None = None,
     idle: bool = False,
+    jobs: int = 1,
     progress: Counts | None = None,
 ) -> Strength:
     """Plant every fault alone in every operator that may have it and see what catches it.
 
     `vectors`, `operators` and `tier` are those of `check`, `faults` the whole catalogue by
     default. `idle` also finds the vectors that add nothing, which takes a run of every fault over
-    every vector. `progress(done, total)` is called once per fault and operator. A fault is caught
+    every vector. So many `jobs` processes share the operators, if vectors are in files and faults
+    in the catalogue. `progress(done, total)` counts faults and operators. A fault is caught
     when an answer of a backend that has it conforms under no reading, or its answers under no one
     reading per clause.
     """
+    started, known = perf_counter(), faults is None
     faults = CATALOGUE if faults is None else faults
-    started = perf_counter()
-    catches: list[Catch] = []
+    by_name = {fault.name: fault for fault in faults}
     counts: dict[str, int] = {}
     coverage: dict[str, Mapping[str, Any]] = {}
-    adding: set[str] = set()
     every: list[str] = []
-    done = count(1)
+    parts: list[_Part] = []
     with opened(vectors, operators) as sources:
-        selections = chosen(sources, operators, None, tier)
-        concerned = [OPERATORS[selection.source.operator] for selection in selections]
-        total = sum(fault.concerns(operator) for operator in concerned for fault in faults)
-
-        def tick() -> None:
-            if progress is not None:
-                progress(next(done), total)
-
-        for selection in selections:
-            name = selection.source.operator
+        for selection in chosen(sources, operators, None, tier):
+            source, name = selection.source, selection.source.operator
             counts[name] = len(selection.numbers)
-            header = getattr(selection.source, "header", {})
-            coverage[name] = dict(header.get("coverage", {}))
-            stored = list(vectors_in(selection.source, selection.numbers))
-            every += [vector.case.id for vector in stored]
-            planted = [fault for fault in faults if fault.concerns(OPERATORS[name])]
-            catching = _catching(planted, name, stored, through=idle, tick=tick)
-            for fault in planted:
-                catch = Catch(fault.name, name)
-                if catching[fault.name]:
-                    catch = _caught_by(catching[fault.name][0], catch)
-                    adding.update(vector.case.id for vector in catching[fault.name])
-                else:
-                    catch = _as_a_whole(catch, fault, stored)
-                    tick()
-                catches.append(catch)
+            coverage[name] = dict(getattr(source, "header", {}).get("coverage", {}))
+            every += [source.ids[number] for number in selection.numbers.tolist()]
+            planted = tuple(f.name for f in faults if f.concerns(OPERATORS[name]))
+            path = source.path if isinstance(source, VectorFile) else None
+            parts.append(_Part(source, selection.numbers, planted, idle, path))
+        measured = _each(parts, by_name, jobs if known and all(p.path for p in parts) else 1)
+        found = dict(_told(measured, parts, progress))
+    results = [found[part] for part in parts]
+    adding = frozenset(chain.from_iterable(result.adding for result in results))
     return Strength(
-        tuple(catches),
+        tuple(chain.from_iterable(result.catches for result in results)),
         counts,
         coverage,
         perf_counter() - started,
         tuple(vector for vector in every if vector not in adding) if idle else None,
     )
+
+
+def _told(
+    measured: Iterable[tuple[_Part, _Measured]], parts: Sequence[_Part], progress: Counts | None
+) -> Iterator[tuple[_Part, _Measured]]:
+    """Pass on what is measured, and tell how many faults that were."""
+    done, total = 0, sum(len(part.faults) for part in parts)
+    for part, result in measured:
+        done += len(part.faults)
+        if progress is not None:
+            progress(done, total)
+        yield part, result
+
+
+def _each(
+    parts: Sequence[_Part], faults: Mapping[str, Fault], jobs: int
+) -> Iterator[tuple[_Part, _Measured]]:
+    if jobs == 1 or len(parts) == 1:
+        yield from ((part, _measured(part, faults, part.source)) for part in parts)
+        return
+    # The longest first, so that no process has one alone at the end; each reads its own file.
+    tasks = {replace(part, source=InMemory(part.source.operator, ())): part for part in parts}
+    order = sorted(tasks, key=lambda part: -len(part.faults) * len(part.numbers))
+    for task, result in completed(executor_named("process", jobs), _measured_in_file, order):
+        yield tasks[task], result
+
+
+def _measured_in_file(part: _Part) -> _Measured:
+    """Measure vectors of a file, wherever this runs."""
+    assert part.path is not None
+    with VectorFile(part.path) as file:
+        return _measured(part, {fault.name: fault for fault in CATALOGUE}, file)
+
+
+def _measured(part: _Part, faults: Mapping[str, Fault], source: Source) -> _Measured:
+    """Plant each fault in the operator of a part."""
+    name = source.operator
+    stored = list(vectors_in(source, part.numbers))
+    planted = [faults[each] for each in part.faults]
+    catching = _catching(planted, name, stored, through=part.idle)
+    catches = []
+    for fault in planted:
+        catch = Catch(fault.name, name)
+        caught = catching[fault.name]
+        catches.append(
+            _caught_by(caught[0], catch) if caught else _as_a_whole(catch, fault, stored)
+        )
+    adding = frozenset(v.case.id for caught in catching.values() for v in caught)
+    return _Measured(tuple(catches), adding)
 
 
 def _catching(
@@ -147,11 +216,10 @@ def _catching(
     vectors: Sequence[Vector],
     *,
     through: bool,
-    tick: Callable[[], None],
 ) -> dict[str, list[Vector]]:
     """Return, per fault by its name, the smallest vector that catches it alone, if one does.
 
-    With `through`, all of as few cells. `tick()` is called for each fault that is caught.
+    With `through`, all of as few cells.
     """
     right = right_operator(operator, None)
     in_order = [(vector, Baseline(vector.case, right)) for vector in vectors]
@@ -172,8 +240,6 @@ def _catching(
         for vector, baseline in tried:
             left = [planted for planted in left if may_add(planted, vector)]
             for name in not_conforming(left, vector, baseline):
-                if not catching[name]:
-                    tick()
                 catching[name].append(vector)
     return catching
 

@@ -23,6 +23,7 @@ from conformance.cli.options import (
     SECONDS,
     integers,
     max_shown_option,
+    processes_option,
     readings_option,
     setting_options,
     vectors_argument,
@@ -103,11 +104,7 @@ def body_in(
 )
 @click.option("--resume", is_flag=True, help="Keep files that are there, sound and the same.")
 @setting_options("executor")
-@click.option(
-    "--jobs",
-    type=COUNT,
-    help="Processes that make files, each one at a time.  [default: one for each CPU]",
-)
+@processes_option("make files, each one at a time")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each file holds, as list does.")
 @body_in("generate_command")
 def generate() -> None:
@@ -294,6 +291,7 @@ def probe() -> None:
 
 @main.command("verify")
 @vectors_argument
+@processes_option("verify")
 @body_in("vector_commands", "verify_vectors")
 def verify() -> None:
     """Recompute what vector files hold.
@@ -425,6 +423,7 @@ def clauses() -> None:
 @setting_options("operators", tier="The largest tier to count.")
 @click.option("--all", "every", is_flag=True, help="List every fault, not only those missed.")
 @click.option("--idle", is_flag=True, help="Also find the vectors that add nothing (slow).")
+@processes_option("plant faults, each in one operator at a time")
 @body_in("vector_commands", "measure_strength")
 def strength() -> None:
     """Plant known wrong behaviours and count those that vectors catch.

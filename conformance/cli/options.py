@@ -127,6 +127,12 @@ _KINDS: dict[str, dict[str, Any]] = {
 """What click is told of each kind of setting."""
 
 
+def processes_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --jobs: of the suite's own processes, which do `what`."""
+    help_ = f"Processes that {what}.  [default: one for each CPU]"
+    return click.option("--jobs", type=COUNT, help=help_)
+
+
 def worker_options(
     what: str, seconds: float, *, several: bool = True, memory: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

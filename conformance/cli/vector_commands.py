@@ -14,6 +14,7 @@ from conformance.cases.large import recipes
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import VectorFileError
+from conformance.executors import usable_cpus
 from conformance.export import export
 from conformance.progress import counts_of
 from conformance.report import strength_report, vectors_report
@@ -22,7 +23,7 @@ from conformance.settings import TIERS
 from conformance.text import masked
 from conformance.vectorfile import VectorFile
 from conformance.vectorfile.sources import chosen
-from conformance.vectorfile.verify import verify
+from conformance.vectorfile.verify import verify_files
 
 _MAX_SHOWN = 20
 
@@ -41,16 +42,16 @@ def list_vectors(
                 click.echo()
 
 
-def verify_vectors(vectors: Path | None) -> None:
+def verify_vectors(vectors: Path | None, jobs: int | None) -> None:
     """Recompute what vector files hold."""
     checked = differences = 0
-    with opened(vectors) as files:
-        for file in files:
-            with progress_bar() as progress:
-                for difference in verify(file, progress=progress):
-                    differences += 1
-                    if differences <= _MAX_SHOWN:
-                        click.echo(masked(f"{file.path}: {difference.id}: {difference.what}"))
+    with opened(vectors) as files, progress_bar() as progress:
+        verified = verify_files(files, jobs=jobs or usable_cpus(), progress=progress)
+        for file, found in verified:
+            shown = found[: max(0, _MAX_SHOWN - differences)]
+            for difference in shown:
+                click.echo(masked(f"{file.path}: {difference.id}: {difference.what}"))
+            differences += len(found)
             checked += len(file)
             whole = f"{count(len(file), 'vector')} recomputed, digest {file.digest}"
             click.echo(f"{file.path}: {whole}")
@@ -69,7 +70,13 @@ def verify_vectors(vectors: Path | None) -> None:
 
 
 def measure_strength(
-    vectors: Path | None, operators: tuple[str, ...], tier: Any, *, every: bool, idle: bool
+    vectors: Path | None,
+    operators: tuple[str, ...],
+    tier: Any,
+    jobs: int | None,
+    *,
+    every: bool,
+    idle: bool,
 ) -> None:
     """Plant known wrong behaviours and count those that vectors catch."""
     with opened(vectors, operators) as files, progress_bar() as progress:
@@ -78,6 +85,7 @@ def measure_strength(
             operators=operators or None,
             tier=tier,
             idle=idle,
+            jobs=jobs or usable_cpus(),
             progress=counts_of(progress, "faults"),
         )
     show(strength_report.describe(measured, every=every))

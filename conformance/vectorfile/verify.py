@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
 from conformance.errors import InvalidCase
+from conformance.executors import completed, executor_named
 from conformance.operators import Output, contradicts_document, operator_named, vector_of
 from conformance.operators.geometric_readings import geometric_readings
 from conformance.operators.outcomes import undefined_as_a_whole
@@ -22,6 +27,8 @@ _COLUMNS = {
     "magnitude": "magnitude",
 }
 """What a difference is called, by the array of `Expected` that differs."""
+_AT_ONCE = 256
+"""Vectors that a process verifies at a time."""
 _LARGEST = 1 << 40  # of an attribute: positions of windows have 64 bits
 
 
@@ -33,17 +40,65 @@ class Difference:
     what: str
 
 
-def verify(file: VectorFile, *, progress: Progress | None = None) -> Iterator[Difference]:
-    """Yield the differences of each vector; its structure was checked when it was opened.
-
-    `progress` is called with the operator, the vectors done, and their number.
-    """
-    for number in range(len(file)):
+def verify(file: VectorFile, start: int = 0, stop: int | None = None) -> Iterator[Difference]:
+    """Yield the differences of vectors; the structure was checked when the file was opened."""
+    for number in range(start, len(file) if stop is None else stop):
         vector = file.vector(number)
         for what in differences(vector):
             yield Difference(vector.case.id, what)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Vectors of a file that a process verifies at a time."""
+
+    path: Path
+    start: int
+    stop: int
+
+
+def verify_files(
+    files: Sequence[VectorFile], *, jobs: int = 1, progress: Progress | None = None
+) -> Iterator[tuple[VectorFile, list[Difference]]]:
+    """Yield each file with its differences, in their order.
+
+    So many `jobs` processes compute. `progress` is called with what is counted, how much of it is
+    done, and how much there is. Raises UsageError for a number of processes that cannot be.
+    """
+    parts = {
+        file: [
+            _Part(file.path, start, min(start + _AT_ONCE, len(file)))
+            for start in range(0, len(file), _AT_ONCE)
+        ]
+        for file in files
+    }
+    found: dict[_Part, list[Difference]] = {}
+    waiting, done, total = deque(files), 0, sum(map(len, files))
+    for part, differing in _each(list(chain(*parts.values())), jobs):
+        found[part] = differing
+        done += part.stop - part.start
         if progress is not None:
-            progress(file.operator, number + 1, len(file))
+            progress("vectors", done, total)
+        while waiting and all(each in found for each in parts[waiting[0]]):
+            file = waiting.popleft()
+            yield file, [*chain(*(found.pop(each) for each in parts[file]))]
+    yield from ((file, []) for file in waiting)  # without any vector
+
+
+def _each(parts: Sequence[_Part], jobs: int) -> Iterator[tuple[_Part, list[Difference]]]:
+    if jobs == 1 or len(parts) == 1:
+        return zip(parts, map(_verified, parts), strict=True)
+    return completed(executor_named("process", jobs), _verified, parts)
+
+
+def _verified(part: _Part) -> list[Difference]:
+    """Verify vectors, wherever this runs."""
+    return list(verify(_opened(part.path), part.start, part.stop))
+
+
+@lru_cache(maxsize=1)  # the parts of a file come one after the other
+def _opened(path: Path) -> VectorFile:
+    return VectorFile(path)
 
 
 def differences(vector: Vector) -> list[str]:

@@ -1,5 +1,7 @@
 """Strength: what a set of vectors catches, with the smallest vector, and what adds nothing."""
 
+from dataclasses import asdict
+
 from support.fakes import pool, ramp, vector
 
 from conformance.api.strength import strength
@@ -97,14 +99,22 @@ def test_state_between_calls_is_caught_in_the_order_of_the_vectors():
 
 
 def test_progress_counts_faults():
-    """Progress is told once per fault and operator, up to the total."""
+    """Progress is told once per operator, up to the total."""
     told = []
     strength(
         [vector()],
         faults=faults("not-divided", "strides-ignored"),
         progress=lambda done, total: told.append((done, total)),
     )
-    assert told == [(1, 2), (2, 2)]
+    assert told == [(2, 2)]
+
+
+def test_processes_find_what_one_finds(tmp_path):
+    """In the order of operators and faults, whoever is done first."""
+    generate(tmp_path, operators=["AvgPool-1", "MaxPool-1"], tier="smoke")
+    one, two = (strength(tmp_path, idle=True, jobs=jobs) for jobs in (1, 2))
+    assert asdict(one) | {"seconds": 0} == asdict(two) | {"seconds": 0}
+    assert {catch.operator for catch in two.catches} == {"AvgPool-1", "MaxPool-1"}
 
 
 def test_the_coverage_a_file_states_is_passed_on(tmp_path):

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arbitrary_vectors import with_first
-from support.report_samples import PADDED, PLAIN, case, cases, counted, write_cases
+from support.report_samples import PADDED, PLAIN, case, cases, counted, write, write_cases
 
 from conformance.operators import vector_of
 from conformance.vector import Case, Raises, Vector
 from conformance.vectorfile import VectorFile
-from conformance.vectorfile.verify import differences, verify
+from conformance.vectorfile.verify import differences, verify, verify_files
 
 CEIL = case("ceil", PADDED | {"rounding_type": "ceil"}, 1, 1, 6, 6)
 
@@ -130,9 +130,24 @@ def test_an_output_size_that_asks_for_too_much_is_refused():
     assert what == f"attributes give output shape (1, 1, {BILLIONS}), stored is (1, 1, 2)"
 
 
-def test_a_file_is_verified_vector_by_vector(tmp_path):
-    """Progress is told after each vector; a sound file has no differences."""
-    steps = []
+def test_a_sound_file_has_no_differences(tmp_path):
+    """Nor has a part of it."""
     with VectorFile(write_cases(tmp_path)) as file:
-        assert list(verify(file, progress=lambda *step: steps.append(step))) == []
-    assert steps == [("AvgPool-1", number, 5) for number in range(1, 6)]
+        assert list(verify(file)) == list(verify(file, 1, 3)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_are_verified_in_their_order_by_any_number_of_processes(tmp_path, jobs):
+    """Whichever is done first; each with what differs in it, and progress after each part."""
+    steps = []
+    sound = [*map(vector_of, cases())]
+    outcome = with_first(sound[1].outcomes[0], values=sound[1].outcomes[0].outputs[0].values + 1)
+    wrong = replace(sound[1], outcomes=(outcome, *sound[1].outcomes[1:]))
+    paths = [tmp_path / f"{name}.h5" for name in ("wrong", "sound")]
+    for path, vectors in zip(paths, ([sound[0], wrong, *sound[2:]], sound), strict=True):
+        write(path, vectors, strength=2)
+    with VectorFile(paths[0]) as first, VectorFile(paths[1]) as second:
+        found = verify_files([first, second], jobs=jobs, progress=lambda *step: steps.append(step))
+        told = [(file, [each.id for each in differing]) for file, differing in found]
+    assert told == [(first, [wrong.case.id]), (second, [])]
+    assert steps == [("vectors", 5, 10), ("vectors", 10, 10)]

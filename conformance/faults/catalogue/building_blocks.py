@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -213,6 +214,7 @@ def window_lengths(windows: Windows) -> list[Divisor]:
     return list(windows.lengths)
 
 
+@lru_cache(maxsize=16)  # many faults ask for those of one right plan
 def _cells_of(windows: Windows, sizes: Sequence[int] | None) -> list[list[list[int]]]:
     """Return the positions of the cells of each window, per axis; those of an input if of sizes."""
     return [
