@@ -20,8 +20,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.large.recipe import Recipe
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import case_of, case_spec
 from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
@@ -58,34 +58,34 @@ _NARROW: Mapping[str, object] = MappingProxyType({"index_type": "int32", "index_
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
+class _LargeAxis:
     """An axis: the numbers of the small case, its block, and what of it is repeated."""
 
-    line: Line
+    small: Axis
     block: int
     run: Run = _ONCE
 
 
-def _sliding(size: int, kernel: int, stride: int, block: int, pad: int = 0) -> _Axis:
+def _sliding(size: int, kernel: int, stride: int, block: int, pad: int = 0) -> _LargeAxis:
     """Return an axis of `size` cells at least."""
-    line = Line(_BLOCKS * block, kernel, stride, pad, pad)
-    return _Axis(line, block, _repeated(size, block, block // stride))
+    small = Axis(_BLOCKS * block, kernel, stride, pad, pad)
+    return _LargeAxis(small, block, _repeated(size, block, block // stride))
 
 
-def _single(size: int) -> _Axis:
+def _single(size: int) -> _LargeAxis:
     """Return an axis that is one window, and not repeated."""
-    return _Axis(Line(size, size, size), size)
+    return _LargeAxis(Axis(size, size, size), size)
 
 
-def _divided(size: int, block: int, outputs: int) -> _Axis:
+def _divided(size: int, block: int, outputs: int) -> _LargeAxis:
     """Return an axis of `size` cells at least, with so many windows on each block."""
-    line = Line(_BLOCKS * block, output=_BLOCKS * outputs)
-    return _Axis(line, block, _repeated(size, block, outputs))
+    small = Axis(_BLOCKS * block, output=_BLOCKS * outputs)
+    return _LargeAxis(small, block, _repeated(size, block, outputs))
 
 
-def _swallowed(size: int, block: int = 10) -> _Axis:
+def _swallowed(size: int, block: int = 10) -> _LargeAxis:
     """Return an axis of `size` cells at least, all in one window."""
-    return _Axis(Line(_BLOCKS * block), block, _repeated(size, block, 0))
+    return _LargeAxis(Axis(_BLOCKS * block), block, _repeated(size, block, 0))
 
 
 def _repeated(size: int, block: int, outputs: int) -> Run:
@@ -100,10 +100,10 @@ def _planes(count: int) -> Run:
     return Run(1, _PLANES - 1, times, 1, _PLANES - 2)
 
 
-def _data(planes: Sequence[int], axes: Sequence[_Axis], dtype: str, *, zeros: bool) -> Array:
+def _data(planes: Sequence[int], axes: Sequence[_LargeAxis], dtype: str, *, zeros: bool) -> Array:
     """Return the small data, of shape (*planes, d1..dr); blocks of zeros if asked for."""
     rng = np.random.default_rng(prod(planes))
-    shape = tuple(axis.line.size for axis in axes)
+    shape = tuple(axis.small.size for axis in axes)
     blocks = tuple(axis.block for axis in axes)
     repeats = [size // block for size, block in zip(shape, blocks, strict=True)]
     ends = [(0, -1) if axis.run.times > 1 else () for axis in axes]
@@ -120,7 +120,7 @@ def _recipe(
     name: str,
     dtype: str,
     what: str,
-    axes: Sequence[_Axis],
+    axes: Sequence[_LargeAxis],
     planes: tuple[int, int] = (1, 1),
     indices: Mapping[str, object] = _OF_ALL,
 ) -> Recipe:
@@ -131,9 +131,9 @@ def _recipe(
     operator = OPERATORS[name]
     of_planes = [_planes(count) if count > _PLANES else _ONCE for count in planes]
     counts = [_PLANES if run.times > 1 else n for run, n in zip(of_planes, planes, strict=True)]
-    lines = [axis.line for axis in axes]
-    shape = (*counts, *sizes(lines))
-    meanings = {**by_role(lines), "include_pad": False, **indices}
+    small = [axis.small for axis in axes]
+    shape = (*counts, *sizes(small))
+    meanings = {**by_role(small), "include_pad": False, **indices}
     spec = case_spec(operator, shape, meanings, dtype, what)
     swallowed = any(axis.run.added and not axis.run.outputs for axis in axes)
     zeros = operator.reduction.sums and swallowed
@@ -242,17 +242,17 @@ def _few_planes(limits: Limits) -> Iterator[tuple[str, tuple[int, int]]]:
     yield "channels past 2^16", (3, limits.count + 1)
 
 
-def _square(cells: int) -> list[_Axis]:
+def _square(cells: int) -> list[_LargeAxis]:
     """Return two axes of maxima with so many cells at least."""
     return [_sliding(_root(cells), 5, 5, 10), _sliding(_root(cells), 5, 5, 10)]
 
 
-def _oblong(cells: int) -> list[_Axis]:
+def _oblong(cells: int) -> list[_LargeAxis]:
     """Return two axes of averages, of eight cells each, with so many cells at least."""
     return [_sliding(_root(cells), 4, 4, 12), _sliding(_root(cells), 2, 2, 6)]
 
 
-def _many(limits: Limits) -> tuple[list[_Axis], tuple[int, int]]:
+def _many(limits: Limits) -> tuple[list[_LargeAxis], tuple[int, int]]:
     """Return axes and planes with more channels and more elements than two of the limits."""
     return _square(limits.index // limits.count), (1, limits.count + 1)
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.strategies.choices import Choices, blocks, chosen
 from conformance.cases.sweep import suited
-from conformance.operators.attributes import WORDS, Role
+from conformance.operators.attributes import NUMBERS, WORDS, Role
 from conformance.operators.operator import Operator
-from conformance.operators.windows import span_of
 from conformance.vector import Array
 
 LARGEST = 40
@@ -52,17 +52,12 @@ _SHARED = (
     (),
     (),
     ("kernel", "strides"),
-    ("kernel", "strides", "dilations", "pads_begin", "pads_end", "extra"),
+    ("kernel", "strides", "dilations", "pads_begin", "pads_end", "size"),
 )
 # From where ladders end to where narrow integers and loops over blocks do.
 _FAR = (LARGEST + 1, *(2**n + more for n in (6, 7, 8, 10, 15, 16) for more in (-1, 0, 1)))
 _RARELY = 40
 _LARGEST_KERNEL = 1 << 16  # as far as faults are tried
-_LISTS = ("kernel", "strides", "dilations", "pads_begin", "pads_end")
-
-_Axis = dict[str, int]
-"""The numbers of one axis: those of `_LISTS` and `extra`, its size beyond the least one that fits;
-without windows, its input `size` and `output` size."""
 
 
 class Outlier(NamedTuple):
@@ -84,7 +79,7 @@ class Geometry(NamedTuple):
     """A case without batches, channels and data; `cells` are of its padded input or its output."""
 
     attributes: dict[str, Any]
-    sizes: list[int]
+    sizes: tuple[int, ...]
     cells: int
     outlier: Outlier
     rest: tuple[Array, ...] = ()
@@ -144,36 +139,40 @@ class Geometries:
         # axes will do.
         axes = [next(chosen(axis, self._axis)) for axis in axis_blocks[-others["axes"] :]]
         max_cells = self._max_cells // max(1, outlier.of(*PLANES))
-        lists: dict[str, list[int]] = {}
         rest: tuple[Array, ...] = ()
-        if "kernel" in self._axis:
+        if self._operator.has_windows:
             shared = {name: axes[-1][name] for name in others["shared"] if name in self._axis}
-            axes = _windows_within([{**axis, **shared} for axis in axes], outlier, max_cells)
-            lists = {role: [axis[role] for axis in axes] for role in _LISTS if role in self._axis}
-            sizes = _sizes_of(axes, words.get("auto_pad", "explicit"), max_cells)
-            padded = zip(sizes, lists["pads_begin"], lists["pads_end"], strict=True)
-            cells = prod(map(sum, padded))
+            drawn_axes = [Axis(**{**axis, **shared}) for axis in axes]
+            fitted = _windows_within(drawn_axes, outlier, max_cells)
+            fitted = _sized(fitted, words.get("auto_pad", "explicit"), max_cells)
+            cells = prod(axis.size + axis.pads_begin + axis.pads_end for axis in fitted)
         else:
-            axes = _extents_within(axes, outlier, max_cells)
-            sizes, outputs = ([axis[name] for axis in axes] for name in ("size", "output"))
-            cells = max(prod(sizes), prod(outputs))
+            fitted = _extents_within([Axis(**axis) for axis in axes], outlier, max_cells)
+            outputs = [axis.output for axis in fitted]
+            cells = max(prod(sizes(fitted)), prod(outputs))
             if self._operator.is_adaptive:
                 rest = (np.array(outputs, others["size_type"]),)
+        lists = by_role(fitted)
         numbers: dict[str, Any] = {
-            role: suited.scalar_values(attribute, len(sizes))[others[role]]
+            role: suited.scalar_values(attribute, len(fitted))[others[role]]
             for role, attribute in self._scalars.items()
         }
-        given = self._operator.attributes_of({**lists, **words, **numbers})
+        given = self._operator.attributes_of(
+            {**{role: lists[role] for role in NUMBERS if role in lists}, **words, **numbers}
+        )
         for key, attribute in self._optional.items():
-            default = attribute.default_for(len(sizes))
+            default = attribute.default_for(len(fitted))
             default = list(default) if isinstance(default, tuple) else default
             if given[key] == default and not spelled[key]:
                 del given[key]
-        return Geometry(given, sizes, cells, outlier, rest)
+        return Geometry(given, sizes(fitted), cells, outlier, rest)
 
 
 def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
-    """Return the choices for one axis, and what of it may be an outlier."""
+    """Return the choices for one axis, and what of it may be an outlier.
+
+    With windows, the size is what it has beyond the least one that fits: see `_sized`.
+    """
     if operator.is_adaptive:
         return {"size": _LENGTHS, "output": _LENGTHS}, ("size", "output", "both")
     if not operator.has_windows:
@@ -184,47 +183,47 @@ def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
         "strides": _STRIDES if "strides" in roles else (1,),
         "pads_begin": _PADS if "pads_begin" in roles else (0,),
         "pads_end": _PADS if "pads_end" in roles else (0,),
-        "extra": (0, *_LENGTHS),
+        "size": (0, *_LENGTHS),
     }
     if "dilations" in roles:
         choices["dilations"] = _DILATIONS
     return choices, ("size", "kernel")
 
 
-def _windows_within(axes: list[_Axis], outlier: Outlier, max_cells: int) -> list[_Axis]:
+def _windows_within(axes: list[Axis], outlier: Outlier, max_cells: int) -> list[Axis]:
     """Return axes with at most `max_cells` cells in a window; one may be an outlier."""
     length = outlier.of("kernel", "size")
     side = _side(max_cells // max(1, length), len(axes) - bool(length))
     pad = max(1, side // 2)
     axes = [_limited(axis, kernel=side, pads_begin=pad, pads_end=pad) for axis in axes]
-    for axis in axes:
-        if "dilations" in axis:  # nor do its first and last cell lie further apart
-            axis["dilations"] = min(axis["dilations"], max(1, side // axis["kernel"]))
-    long = axes[-1 - outlier.place % len(axes)]
+    # Nor do the first and last cell of a window lie further apart.
+    axes = [_limited(axis, dilations=max(1, side // axis.kernel)) for axis in axes]
+    place = -1 - outlier.place % len(axes)
     if outlier.what == "kernel":
-        long["kernel"] = min(length, _LARGEST_KERNEL)
-        long.update({"dilations": 1} if "dilations" in long else {})
+        kernel = min(length, _LARGEST_KERNEL)
+        axes[place] = axes[place]._replace(kernel=kernel, dilations=1)
     elif outlier.what == "size":
-        long["extra"] = length - 1
+        axes[place] = axes[place]._replace(size=length - 1)
     return axes
 
 
-def _extents_within(axes: list[_Axis], outlier: Outlier, max_cells: int) -> list[_Axis]:
+def _extents_within(axes: list[Axis], outlier: Outlier, max_cells: int) -> list[Axis]:
     """Return axes with at most `max_cells` cells in and out; one may be an outlier."""
     length = outlier.of("size", "output", "both")
     side = _side(max_cells // max(1, length), len(axes) - bool(length))
     axes = [_limited(axis, size=side, output=side) for axis in axes]
-    long = axes[-1 - outlier.place % len(axes)]
+    place = -1 - outlier.place % len(axes)
+    long = axes[place]
     if outlier.what == "both":
         # No multiples of each other, as a rule.
-        long.update(size=length, output=length // 2 + long["output"])
+        axes[place] = long._replace(size=length, output=length // 2 + long.output)
     elif length:
-        long[outlier.what] = length
+        axes[place] = long._replace(**{outlier.what: length})
     return axes
 
 
-def _limited(axis: _Axis, **most: int) -> _Axis:
-    return {**axis, **{name: min(axis[name], limit) for name, limit in most.items()}}
+def _limited(axis: Axis, **most: int) -> Axis:
+    return axis._replace(**{name: min(getattr(axis, name), n) for name, n in most.items()})
 
 
 @cache
@@ -233,25 +232,14 @@ def _side(max_cells: int, axes: int) -> int:
     return max(side for side in range(1, LARGEST + 1) if side == 1 or side**axes <= max_cells)
 
 
-def _sizes_of(axes: Sequence[_Axis], auto_pad: str, max_cells: int) -> list[int]:
-    """Return the size of each axis, of at most `max_cells` cells together."""
-    least = [_least_size(axis, auto_pad) for axis in axes]
-    sizes = [low + axis["extra"] for low, axis in zip(least, axes, strict=True)]
-    for i in sorted(range(len(sizes)), key=sizes.__getitem__):
-        if prod(sizes) > max_cells:
-            sizes[i] = max(least[i], max_cells // prod(sizes[:i] + sizes[i + 1 :]))
-    return sizes
-
-
-def _least_size(axis: _Axis, auto_pad: str) -> int:
-    """Return the smallest size that leaves a window to read."""
-    if auto_pad == "explicit":
-        return max(1, _span(axis) - axis["pads_begin"] - axis["pads_end"])
-    return _span(axis) if auto_pad == "valid" else 1
-
-
-def _span(axis: _Axis) -> int:
-    return span_of(axis["kernel"], axis.get("dilations", 1))
+def _sized(axes: Sequence[Axis], auto_pad: str, max_cells: int) -> list[Axis]:
+    """Return the axes, each longer by the size that leaves one window, within `max_cells` cells."""
+    least = [max(1, axis.least_size(1, auto_pad)) for axis in axes]
+    lengths = [low + axis.size for low, axis in zip(least, axes, strict=True)]
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if prod(lengths) > max_cells:
+            lengths[i] = max(least[i], max_cells // prod(lengths[:i] + lengths[i + 1 :]))
+    return [axis._replace(size=size) for axis, size in zip(axes, lengths, strict=True)]
 
 
 def planes_within(batch: int, channels: int, outlier: Outlier, max_planes: int) -> tuple[int, int]:

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from conformance.operators.windows import ceil_div, extent, same_total, slack, span_of
+from conformance.cases.axis import Axis
+from conformance.operators.windows import same_total
 
 KERNELS = ("one", "even", "odd", "input", "above-input", "large", "huge")
 STRIDES = ("one", "below-kernel", "kernel", "above-kernel")
@@ -45,22 +46,6 @@ _KERNEL_SIZES = {
 _DILATION_NUMBERS = {"one": (1,), "two": (2,), "more": (3, 4)}
 
 
-class Axis(NamedTuple):
-    """The numbers of one spatial axis: input size, kernel, stride, given pads, dilation."""
-
-    d: int
-    k: int
-    s: int
-    begin: int
-    end: int
-    n: int = 1
-
-    @property
-    def span(self) -> int:
-        """Cells from the first to the last of a window."""
-        return span_of(self.k, self.n)
-
-
 class Levels(NamedTuple):
     """The levels of an axis, but for its width."""
 
@@ -72,23 +57,12 @@ class Levels(NamedTuple):
     dilation: str = "one"
 
 
-def windows_of(axis: Axis, mode: str) -> int:
-    """Return the number of windows (rounded down) under explicit, same or valid pads."""
-    if mode == "same":
-        return ceil_div(axis.d, axis.s)
-    return extent(_slack(axis, mode), axis.s, ceil=False)
-
-
 def fit_of(axis: Axis, mode: str) -> str:
     """Say whether windows end with the padded input; for same_*, whether the padding is even."""
     if mode == "same":
-        total = same_total(axis.d, axis.span, axis.s, ceil_div(axis.d, axis.s))
+        total = same_total(axis.size, axis.span, axis.strides, axis.extent(mode))
         return "rest" if total % 2 else "exact"
-    return "rest" if _slack(axis, mode) % axis.s else "exact"
-
-
-def _slack(axis: Axis, mode: str) -> int:
-    return slack(axis.d, axis.span, *((axis.begin, axis.end) if mode == "explicit" else (0, 0)))
+    return "rest" if axis.slack(mode) % axis.strides else "exact"
 
 
 @cache
@@ -106,14 +80,16 @@ def feasible(levels: Levels, width: str | None) -> bool:
 def _candidates(levels: Levels, width: str | None) -> Iterator[Axis]:
     mode, kernel, stride, pads, fit, dilation = levels
     for (k, d), n in product(_kernels(kernel), _DILATION_NUMBERS[dilation]):
-        more = (k - 1) * (n - 1)  # cells that a dilated window spans beyond the others
-        size = None if d is None else d + more
+        # A dilated window spans so many cells beyond the others.
+        size = 0 if d is None else d + (k - 1) * (n - 1)
         for s in _strides(stride, k):
             for begin, end in _pads(pads, k, s):
-                padding = begin + end if mode == "explicit" else 0
-                for fitting, size_fit in _sizes_and_fits(k + more, size, s, padding, mode, width):
+                axis = Axis(size, k, s, begin, end, dilations=n)
+                # How pads are shared out does not matter, nor how cells of a window lie apart.
+                like_it = Axis(size, axis.span, s, axis.padding(mode))
+                for fitting, size_fit in _sizes_and_fits(like_it, mode, width):
                     if size_fit == fit:
-                        yield Axis(fitting, k, s, begin, end, n)
+                        yield axis._replace(size=fitting)
 
 
 @cache
@@ -129,7 +105,7 @@ def plain(mode: str, width: str | None, dilation: str = "one", *, padded: bool) 
         axis
         for levels in every
         for axis in candidates(Levels(mode, *levels, dilation), width)
-        if axis.k <= 3 and axis.s <= 3
+        if axis.kernel <= 3 and axis.strides <= 3
     )
 
 
@@ -140,13 +116,12 @@ def alike(
     """Return axes of one kernel, dilation n and, unless None, stride, to stand beside another."""
     return tuple(
         dict.fromkeys(
-            Axis(size, k, stride, begin, end, n)
+            axis._replace(size=size)
             for stride in ((1, 2, 3) if s is None else (s,))
             for pads in (("begin", "end", "end-larger", "none") if padded else ("none",))
             for begin, end in _pads(pads, k, stride)
-            for size in _sizes(
-                span_of(k, n), stride, begin + end if mode == "explicit" else 0, mode, width
-            )
+            for axis in (Axis(0, k, stride, begin, end, dilations=n),)
+            for size in _sizes(axis, mode, width)
         )
     )
 
@@ -199,37 +174,32 @@ def width_range(width: str | None) -> range:
     return range(int(low), int(high or low) + 1)
 
 
-@cache
-def _sizes_and_fits(
-    k: int, d: int | None, s: int, padding: int, mode: str, width: str | None
-) -> tuple[tuple[int, str], ...]:
+def _sizes_and_fits(axis: Axis, mode: str, width: str | None) -> tuple[tuple[int, str], ...]:
     """Return input sizes that satisfy the level of width, each with the level of fit it has.
 
-    The only one is `d` if it is given. `padding` are the given pads of both ends together: more
-    does not matter.
+    The only one is that of the axis, unless it is 0.
     """
-    sizes = _sizes(k, s, padding, mode, width) if d is None else (d,)
-    axes = (Axis(size, k, s, padding, 0) for size in sizes)
+    axes = [axis] if axis.size else [axis._replace(size=d) for d in _sizes(axis, mode, width)]
     return tuple(
-        (axis.d, fit_of(axis, mode))
-        for axis in axes
-        if (mode == "same" or _slack(axis, mode) >= 0)
-        and (width is None or windows_of(axis, mode) in width_range(width))
+        (sized.size, fit_of(sized, mode))
+        for sized in axes
+        if (mode == "same" or sized.slack(mode) >= 0)
+        and (width is None or sized.extent(mode) in width_range(width))
     )
 
 
-@cache
-def _sizes(k: int, s: int, padding: int, mode: str, width: str | None) -> tuple[int, ...]:
+def _sizes(axis: Axis, mode: str, width: str | None) -> tuple[int, ...]:
     """Return the least input sizes for each number of windows, and those with a cell or more left.
 
     Each size once.
     """
+    more = axis.strides - 1  # cells before there is one window more
     sizes: list[int] = []
     for o in width_range(width):
+        least = axis.least_size(o, mode)
         if mode == "same":
-            sizes += sorted({o * s, max(1, o * s - 1), (o - 1) * s + 1})
+            sizes += sorted({least, max(1, least + more - 1), least + more})
         else:
-            exact = (o - 1) * s + k - padding
-            rests = sorted({0, 1, s - 1})
-            sizes += [exact + rest for rest in rests if rest < s and exact + rest >= 1]
+            rests = sorted({0, min(1, more), more})
+            sizes += [least + rest for rest in rests if least + rest >= 1]
     return tuple(dict.fromkeys(sizes))

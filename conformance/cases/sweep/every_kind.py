@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
 from conformance.dtypes import FLOATS, INTEGERS
@@ -21,13 +21,13 @@ from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Case
 
-_PLACES: tuple[tuple[tuple[int, int], tuple[Line, ...]], ...] = (
-    ((1, 3), (Line(7, 2, 2, 0, 1, 3), Line(9, 2, 2, 1, 0, 4))),
-    ((2, 2), (Line(6, 3, 1, 1, 0, 2), Line(7, 2, 1, 0, 1, 3))),
-    ((1, 3), (Line(9, 3, 2, 1, 0, 4), Line(8, 3, 2, 0, 1, 3))),
-    ((2, 3), (Line(11, 4, 2, 1, 2, 3),)),
-    ((1, 2), (Line(3, 2, 2, 0, 1, 2), Line(4, 1, 1, 0, 0, 4), Line(5, 2, 3, 1, 0, 2))),
-    ((3, 7), (Line(2, 2), Line(3, 2, 2, 1, 0, 2))),
+_PLACES: tuple[tuple[tuple[int, int], tuple[Axis, ...]], ...] = (
+    ((1, 3), (Axis(7, 2, 2, 0, 1, 3), Axis(9, 2, 2, 1, 0, 4))),
+    ((2, 2), (Axis(6, 3, 1, 1, 0, 2), Axis(7, 2, 1, 0, 1, 3))),
+    ((1, 3), (Axis(9, 3, 2, 1, 0, 4), Axis(8, 3, 2, 0, 1, 3))),
+    ((2, 3), (Axis(11, 4, 2, 1, 2, 3),)),
+    ((1, 2), (Axis(3, 2, 2, 0, 1, 2), Axis(4, 1, 1, 0, 0, 4), Axis(5, 2, 3, 1, 0, 2))),
+    ((3, 7), (Axis(2, 2), Axis(3, 2, 2, 1, 0, 2))),
 )
 """Batch and channels, and each axis: 2x2 and 3x3 with stride 2, overlaps, a line, a volume."""
 _OFTEN = {"nan": 3, "nan-encodings": 2, "extremes": 3, "lowest": 2, "negative": 2, "contrasts": 3}
@@ -81,8 +81,8 @@ def _rounded_once(operator: Operator, seed: int) -> Iterator[Case]:
     counts = _ROUNDED_ONCE[operator.levels]
     for dtype in (name for name in counts if name in operator.dtypes):
         for output in range(5, 5 + counts[dtype]):
-            line = Line(2 * output, 2, 2, output=output)
-            lines = (*(Line(1),) * (operator.axes[0] - 1), line)
+            line = Axis(2 * output, 2, 2, output=output)
+            lines = (*(Axis(1),) * (operator.axes[0] - 1), line)
             shape, numbers = (1, 2, *sizes(lines)), {**by_role(lines), **words}
             tags = ("rounded once",)
             yield build(case_spec(operator, shape, numbers, dtype, "normals", tags=tags), seed=seed)
@@ -121,7 +121,7 @@ def _spec(operator: Operator, turn: int, dtype: str, pattern: str, gradient: str
     """Return a case in one place after the other, with words and scalars that take turns."""
     fewest, most = operator.axes
     places = [
-        (planes, (*(Line(1),) * (fewest - len(lines)), *lines))
+        (planes, (*(Axis(1),) * (fewest - len(lines)), *lines))
         for planes, lines in _PLACES
         if most is None or len(lines) <= most
     ]

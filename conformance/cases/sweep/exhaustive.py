@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
 from conformance.operators import OPERATORS
@@ -53,17 +54,17 @@ def case_specs(operator: str, part: int) -> Iterator[CaseSpec]:
 
 
 def _sizes(operator: Operator, part: int) -> Iterator[CaseSpec]:
-    sizes = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
+    long = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
     patterns = ("impulses", "index", "normals")
-    outputs = [{"output": o} for o in (_LONG if operator.is_adaptive else (0,))]
+    outputs = _LONG if operator.is_adaptive else (1,)
     words = list(suited.word_choices(operator, *_VARIED))
     data = [
         (dtype, pattern)
         for dtype in suited.floats(operator)
         for pattern in dict.fromkeys(suited.pattern_for(name, dtype) for name in patterns)
     ]
-    for d, numbers, said in product(sizes, outputs, words):
-        yield from _specs(operator, d, numbers, said, data)
+    for d, o, said in product(long, outputs, words):
+        yield from _specs(operator, Axis(d, output=o), said, data)
 
 
 def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
@@ -73,14 +74,8 @@ def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
     pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
     dilations = _DILATIONS if "dilations" in operator.roles else range(1, 2)
     words = list(suited.word_choices(operator, *_VARIED))
-    numbers = (
-        {
-            "kernel": kernel,
-            "strides": stride,
-            "pads_begin": begin,
-            "pads_end": end,
-            "dilations": dilation,
-        }
+    axes = (
+        Axis(size, kernel, stride, begin, end, dilations=dilation)
         for stride, begin, end, dilation in product(strides, *pads, dilations)
     )
     types = suited.floats(operator)
@@ -91,24 +86,19 @@ def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
         ]
         for turn in range(len(patterns))
     ]
-    for turn, (given, said) in enumerate(product(numbers, words)):
-        yield from _specs(operator, size, given, said, turns[turn % len(turns)])
+    for turn, (axis, said) in enumerate(product(axes, words)):
+        yield from _specs(operator, axis, said, turns[turn % len(turns)])
 
 
 def _specs(
-    operator: Operator,
-    size: int,
-    numbers: dict[str, int],
-    words: dict[str, Any],
-    data: list[tuple[str, str]],
+    operator: Operator, axis: Axis, words: dict[str, Any], data: list[tuple[str, str]]
 ) -> Iterator[CaseSpec]:
     """Yield cases of one axis, one for each element type and pattern of `data`.
 
     Other axes, where there must be more, have one cell.
     """
-    more = operator.axes[0] - 1
-    lists = {role: (value, *(suited.PLAIN.get(role, 1),) * more) for role, value in numbers.items()}
-    shape = (1, _CHANNELS, size, *(1,) * more)
-    spec = case_spec(operator, shape, {**lists, **words}, *data[0])
+    axes = (axis, *(Axis(1),) * (operator.axes[0] - 1))
+    shape = (1, _CHANNELS, *sizes(axes))
+    spec = case_spec(operator, shape, {**by_role(axes), **words}, *data[0])
     for dtype, pattern in data:
         yield replace(spec, dtype=dtype, pattern=pattern)

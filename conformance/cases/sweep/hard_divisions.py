@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import build, case_spec
 from conformance.operators.operator import Operator
 from conformance.vector import Case
@@ -46,7 +46,7 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
         if few and words != roundings[(turn + axes) % len(roundings)]:
             continue
         mode = modes[(turn + axis) % len(modes)]
-        lines = [Line(2, 2)] * axes
+        lines = [Axis(2, 2)] * axes
         lines[axis] = _line(operator, pair, mode or "explicit", turn % 2)
         cells = prod(line.cells(operator) for line in lines)
         types = suited.with_bounds(operator, suited.types(operator), cells, axes)
@@ -61,15 +61,15 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
         yield build(spec, seed=seed)
 
 
-def _line(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Line:
+def _line(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Axis:
     """Return an axis on which the numbers of a pair are divided, under a padding mode."""
     number, divisor = pair
     if operator.is_adaptive:
-        return Line(number, output=divisor)
+        return Axis(number, output=divisor)
     if auto_pad == "explicit":
-        line = Line(number + 3, 3, divisor, padded, padded).said(operator)
+        line = Axis(number + 3, 3, divisor, padded, padded).said(operator)
         return line._replace(size=line.size - line.pads_begin - line.pads_end)
     if auto_pad.startswith("same"):
         # A kernel below the stride would meet a disputed clause.
-        return Line(number, divisor, divisor)
-    return Line(number + 3, 3, divisor)
+        return Axis(number, divisor, divisor)
+    return Axis(number + 3, 3, divisor)

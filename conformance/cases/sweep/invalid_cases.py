@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.rules import broken
@@ -16,8 +17,8 @@ from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 
-_AXES = ((5, 2, 2, 1, 0, 3), (6, 3, 1, 0, 1, 2))
-"""Size, kernel, stride, begin, end and output size of two axes, which others repeat."""
+_AXES = (Axis(5, 2, 2, 1, 0, 3), Axis(6, 3, 1, 0, 1, 2))
+"""Two axes, which others repeat."""
 
 
 def invalid(operator: Operator) -> Iterator[Case]:
@@ -49,18 +50,19 @@ def invalid(operator: Operator) -> Iterator[Case]:
 def valid_case(operator: Operator) -> Case:
     """Return a case with all attributes given, two axes if it can, and small numbers."""
     swept = suited.axes(operator)
-    axes = 2 if 2 in swept else swept[0]
-    sizes, *lists = zip(*(_AXES[i % 2] for i in range(axes)), strict=True)
-    *numbers, output = lists
-    roles = ("kernel", "strides", "pads_begin", "pads_end")
-    meanings: dict[str, Any] = dict(zip(roles, numbers, strict=True))
+    axes = [_AXES[i % 2] for i in range(2 if 2 in swept else swept[0])]
+    meanings: dict[str, Any] = {**by_role(axes)}
+    dilations = meanings.pop("dilations")
     meanings |= {a.role: a.meanings[0] for a in operator.attributes if a.values}
     meanings |= {
-        role: suited.scalar_values(a, axes)[0] for role, a in suited.scalars(operator).items()
+        role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()
     }
-    meanings["dilations"] = (1,) * axes
-    attributes = operator.attributes_of(meanings)
-    data = np.arange(1, np.prod(sizes) + 1).reshape(1, 1, *sizes)
-    own = (data.astype(dtype_of(suited.plain_type(operator))), np.array(output, np.int64))
+    attributes = operator.attributes_of({**meanings, "dilations": dilations})
+    shape = (1, 1, *sizes(axes))
+    data = np.arange(1, np.prod(shape) + 1).reshape(shape)
+    own = (
+        data.astype(dtype_of(suited.plain_type(operator))),
+        np.array(meanings["output"], np.int64),
+    )
     inputs = with_gradient(operator, data, own[: 1 + operator.is_adaptive], attributes)
     return case_of(operator.name, attributes, inputs, pattern="invalid")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, prod
 from typing import NamedTuple
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
@@ -30,36 +30,36 @@ _MOST_BYTES = 2**18
 _DENSE = 40
 """Cells of a window up to which a single wrong one shows in dense data."""
 
-_Grown = Callable[[int, int], Line]
+_Grown = Callable[[int, int], Axis]
 """The numbers of an axis where something reaches a rung, and 0 or 1: padding or the like."""
 
 _WINDOWS: dict[str, _Grown] = {
-    "positions": lambda n, padded: Line(n, 2 + padded, max(1, n // 1024), padded, padded),
-    "kernel": lambda n, padded: Line(n if padded else n + 2, n, 1, padded, padded),
-    "strides": lambda n, padded: Line(n + 2 - padded, 2, n, padded),
-    "strides_and_pads": lambda n, _: Line(3, n + 1, n, n, n),
-    "dilations": lambda n, padded: Line(n + 2, 2, 1, padded, padded, dilations=n),
-    "pads_begin": lambda n, padded: Line(3, n + 1, pads_begin=n, pads_end=padded),
-    "pads_end": lambda n, padded: Line(3, n + 1, pads_begin=padded, pads_end=n),
+    "positions": lambda n, padded: Axis(n, 2 + padded, max(1, n // 1024), padded, padded),
+    "kernel": lambda n, padded: Axis(n if padded else n + 2, n, 1, padded, padded),
+    "strides": lambda n, padded: Axis(n + 2 - padded, 2, n, padded),
+    "strides_and_pads": lambda n, _: Axis(3, n + 1, n, n, n),
+    "dilations": lambda n, padded: Axis(n + 2, 2, 1, padded, padded, dilations=n),
+    "pads_begin": lambda n, padded: Axis(3, n + 1, pads_begin=n, pads_end=padded),
+    "pads_end": lambda n, padded: Axis(3, n + 1, pads_begin=padded, pads_end=n),
 }
 _ROLES = {"strides_and_pads": {"strides", "pads_begin", "pads_end"}}
 _BLOCKS: dict[str, _Grown] = {
-    "positions": lambda n, _: Line(n, output=n // 33 + 2),
-    "kernel": lambda n, halved: Line(n, output=1 + halved),
-    "output": lambda n, wider: Line(5 if wider else 3, output=n),
-    "both sizes": lambda n, odd: Line(n, output=n - 1 - odd),
+    "positions": lambda n, _: Axis(n, output=n // 33 + 2),
+    "kernel": lambda n, halved: Axis(n, output=1 + halved),
+    "output": lambda n, wider: Axis(5 if wider else 3, output=n),
+    "both sizes": lambda n, odd: Axis(n, output=n - 1 - odd),
 }
-_PLANES: dict[str, _Grown] = {"kernel": lambda n, _: Line(n, n)}
+_PLANES: dict[str, _Grown] = {"kernel": lambda n, _: Axis(n, n)}
 _OF_ALL_AXES = ("positions", "kernel", "output")
 """What grows on all axes together, too: positions of a plane, cells of a window, outputs."""
 
 
-_LONG_ROWS: tuple[tuple[tuple[int, int], tuple[Line, ...]], ...] = (
-    ((1, 1), (Line(4113, 2, output=4110),)),
-    ((1, 2), (Line(4099, 3, 1, 1, 1, output=4098),)),
-    ((2, 1), (Line(4609, 2, 1, 1, output=4612),)),
-    ((1, 1), (Line(2, 2, output=1), Line(4101, 3, 1, 1, output=4101))),
-    ((1, 1), (Line(3, 2, output=2), Line(4222, 2, output=4200))),
+_LONG_ROWS: tuple[tuple[tuple[int, int], tuple[Axis, ...]], ...] = (
+    ((1, 1), (Axis(4113, 2, output=4110),)),
+    ((1, 2), (Axis(4099, 3, 1, 1, 1, output=4098),)),
+    ((2, 1), (Axis(4609, 2, 1, 1, output=4612),)),
+    ((1, 1), (Axis(2, 2, output=1), Axis(4101, 3, 1, 1, output=4101))),
+    ((1, 1), (Axis(3, 2, output=2), Axis(4222, 2, output=4200))),
 )
 """Batch and channels, and each axis: rows of more than 4,096 outputs."""
 
@@ -69,7 +69,7 @@ class _Rung(NamedTuple):
 
     what: str
     planes: tuple[int, ...]
-    lines: list[Line]
+    lines: list[Axis]
 
 
 def ladders(operator: Operator, seed: int) -> Iterator[Case]:
@@ -84,7 +84,7 @@ def long_rows(operator: Operator, seed: int) -> Iterator[Case]:
         return
     dtype, fewest = suited.floats(operator)[0], operator.axes[0]
     for planes, lines in _LONG_ROWS:
-        every = [line.said(operator) for line in ((Line(1),) * (fewest - len(lines)) + lines)]
+        every = [line.said(operator) for line in ((Axis(1),) * (fewest - len(lines)) + lines)]
         words = next(suited.word_choices(operator))
         shape, tags = (*planes, *sizes(every)), ("large: a row of more than 4,096 outputs",)
         numbers = {**by_role(every), **words}
@@ -122,9 +122,9 @@ def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
     ranks = suited.axes(operator)
     padded = step % 2
 
-    def small(axes: int) -> list[Line]:
+    def small(axes: int) -> list[Axis]:
         few = [beside[(step + i) % 2] for i in range(axes)]
-        return few if n <= _FEW else [*(Line(1),) * (axes - 1), Line(1 if n > _NARROW else 2)]
+        return few if n <= _FEW else [*(Axis(1),) * (axes - 1), Axis(1 if n > _NARROW else 2)]
 
     few_ranks = n > _NARROW
     for axes in ranks[:3] if few_ranks else ranks:
@@ -147,23 +147,23 @@ def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
     yield _Rung("channels", (1, n), small(axes))
 
 
-def _grown(operator: Operator) -> tuple[dict[str, _Grown], tuple[Line, Line]]:
+def _grown(operator: Operator) -> tuple[dict[str, _Grown], tuple[Axis, Axis]]:
     """Return what of an axis can grow, and small axes to stand beside it."""
     if operator.is_adaptive:
-        return _BLOCKS, (Line(3, output=2), Line(4, output=3))
+        return _BLOCKS, (Axis(3, output=2), Axis(4, output=3))
     if not operator.has_windows:
-        return _PLANES, (Line(3, 3), Line(2, 2))
+        return _PLANES, (Axis(3, 3), Axis(2, 2))
     grown = {
         what: line
         for what, line in _WINDOWS.items()
         if what == "positions" or operator.roles >= _ROLES.get(what, {what})
     }
-    return grown, (Line(3, 2), Line(4, 3))
+    return grown, (Axis(3, 2), Axis(4, 3))
 
 
-def _third(size: int) -> Line:
+def _third(size: int) -> Axis:
     """Return an axis with a window for three cells, so that files stay small."""
-    return Line(size, min(size, 3), 3, output=size // 3 + 1)
+    return Axis(size, min(size, 3), 3, output=size // 3 + 1)
 
 
 def _sides(number: int, dimensions: int) -> tuple[int, ...]:

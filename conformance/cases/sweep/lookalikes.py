@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of, case_spec
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
@@ -69,11 +69,11 @@ _SWAPPED: dict[str, tuple[_Lists, _Lists]] = {
 _TYPES = (("float16", "bfloat16"), ("float32", "int32"), ("float64", "int64"), ("int8", "uint8"))
 # Batch and channels, and an axis.
 _ONE_CHECKSUM = (
-    ((1, 2), Line(8, 2, 2, output=3)),
-    ((2, 1), Line(7, 3, output=4)),
-    ((1, 3), Line(6, 3, 3, output=2)),
-    ((3, 2), Line(5, 2, output=2)),
-    ((2, 3), Line(9, 2, 3, output=5)),
+    ((1, 2), Axis(8, 2, 2, output=3)),
+    ((2, 1), Axis(7, 3, output=4)),
+    ((1, 3), Axis(6, 3, 3, output=2)),
+    ((3, 2), Axis(5, 2, output=2)),
+    ((2, 3), Axis(9, 2, 3, output=5)),
 )
 _DATA = ("names", "negative", "integers")
 
@@ -103,7 +103,7 @@ def of_one_checksum(operator: Operator, seed: int) -> Iterator[Case]:
     words = next(suited.word_choices(operator))
     for number, (planes, line) in enumerate(_ONE_CHECKSUM):
         tier: Tier = "standard" if number or operator.is_gradient else "smoke"
-        lines = (*(Line(1),) * (operator.axes[0] - 1), line.said(operator))
+        lines = (*(Axis(1),) * (operator.axes[0] - 1), line.said(operator))
         spec = case_spec(
             operator, (*planes, *sizes(lines)), {**by_role(lines), **words}, dtype, "names"
         )

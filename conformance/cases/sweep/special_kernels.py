@@ -13,14 +13,15 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.axis_geometry import FITS, WIDTHS, width_range
 from conformance.cases.sweep.covering import Constraint, Model, Row
 from conformance.cases.sweep.exhaustive import in_product
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
 from conformance.cases.sweep.window_sweep import modes_of
 from conformance.operators.operator import Operator
+from conformance.operators.windows import ceil_div
 from conformance.reference.bound import is_meaningful
 
 
@@ -32,31 +33,30 @@ class _Wanted(NamedTuple):
     mode: str = "explicit"
 
 
-_Kind = Callable[[_Wanted], Line]
+_Kind = Callable[[_Wanted], Axis]
 
 
-def _slid(kernel: int, stride: int, pad: int, wanted: _Wanted) -> Line:
-    windows, rest, mode = wanted
-    if mode == "same":
-        size = windows * stride - (stride - 1 if rest else 0)
-    else:
-        padding = 2 * pad if mode == "explicit" else 0
-        size = (windows - 1) * stride + kernel - padding + (stride - 1 if rest else 0)
-    return Line(max(1, size), kernel, stride, pad, pad)
+def _slid(kernel: int, stride: int, pad: int, wanted: _Wanted) -> Axis:
+    axis = Axis(0, kernel, stride, pad, pad)
+    size = axis.least_size(wanted.windows, wanted.mode)
+    # Under same_*, windows fill the largest size of so many, and leave most of the least.
+    if wanted.rest != (wanted.mode == "same"):
+        size += stride - 1
+    return axis._replace(size=max(1, size))
 
 
-def _divided(cells: int, windows: int, wanted: _Wanted) -> Line:
+def _divided(cells: int, windows: int, wanted: _Wanted) -> Axis:
     """So many cells for so many windows, and one more if there is a rest."""
-    size = -(-wanted.windows * cells // windows)
-    return Line(size + wanted.rest, output=wanted.windows)
+    size = ceil_div(wanted.windows * cells, windows)
+    return Axis(size + wanted.rest, output=wanted.windows)
 
 
-def _whole(wanted: _Wanted) -> Line:
-    return Line(wanted.windows, kernel=wanted.windows)
+def _whole(wanted: _Wanted) -> Axis:
+    return Axis(wanted.windows, kernel=wanted.windows)
 
 
 def _of_numbers(
-    table: Mapping[str, tuple[tuple[int, ...], ...]], kind: Callable[..., Line]
+    table: Mapping[str, tuple[tuple[int, ...], ...]], kind: Callable[..., Axis]
 ) -> dict[str, tuple[_Kind, ...]]:
     return {
         name: tuple(partial(kind, *numbers) for numbers in axes) for name, axes in table.items()
@@ -119,7 +119,7 @@ def kinds_of(operator: Operator) -> dict[str, tuple[_Kind, ...]]:
     if operator.is_adaptive:
         return {
             **_of_numbers(_ADAPTIVE, _divided),
-            "global": (lambda wanted: Line(wanted.windows),),
+            "global": (lambda wanted: Axis(wanted.windows),),
         }
     if not operator.has_windows:
         return {"global": (_whole,)}
@@ -199,7 +199,7 @@ def special_kernels(operator: Operator) -> ArraySpec:
     )
 
 
-def _lines(kinds: tuple[_Kind, ...], axes: int, long: str, wanted: _Wanted) -> list[Line]:
+def _lines(kinds: tuple[_Kind, ...], axes: int, long: str, wanted: _Wanted) -> list[Axis]:
     """Return the axes of a case: one as wanted, the others with one window or two and no rest."""
     place = {"first": 0, "middle": 1}.get(long, axes - 1)
     each = (kinds[0], *(kinds[-1],) * (axes - 1))

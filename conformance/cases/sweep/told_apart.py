@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.lines import Line, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
 from conformance.operators import OPERATORS, vector_of
 from conformance.operators.clauses import disputed_of
@@ -17,19 +17,19 @@ from conformance.operators.operator import Operator
 from conformance.vector import ARITHMETIC, BACKWARD, Case, Combination, Vector
 
 _LINES = (
-    Line(5, 3, 2, 1),  # overhangs where the number of windows is rounded up
-    Line(4, 1, 3),  # same_* would crop, and a window may start past the input
-    Line(2, 1, 2),
-    Line(6, 3, 2),  # valid may round up
-    Line(3, 2, 1, 2),  # padding of a whole kernel
-    Line(6, 2, 1, 2, dilations=3),
-    Line(6, 2, 2, 0, 2, dilations=3),
-    Line(2, 2, 3, 1),  # the last window starts past the input, not past its padding
-    Line(3, 2, 2, 1, 1),
-    Line(1, 1, 2, 1),
-    Line(5, 2, 4, 1, 1),
-    Line(7, 2, 3),
-    Line(8, 6, 6, 5),
+    Axis(5, 3, 2, 1),  # overhangs where the number of windows is rounded up
+    Axis(4, 1, 3),  # same_* would crop, and a window may start past the input
+    Axis(2, 1, 2),
+    Axis(6, 3, 2),  # valid may round up
+    Axis(3, 2, 1, 2),  # padding of a whole kernel
+    Axis(6, 2, 1, 2, dilations=3),
+    Axis(6, 2, 2, 0, 2, dilations=3),
+    Axis(2, 2, 3, 1),  # the last window starts past the input, not past its padding
+    Axis(3, 2, 2, 1, 1),
+    Axis(1, 1, 2, 1),
+    Axis(5, 2, 4, 1, 1),
+    Axis(7, 2, 3),
+    Axis(8, 6, 6, 5),
 )
 
 
@@ -83,7 +83,7 @@ def _specs(operator: Operator) -> Iterator[CaseSpec]:
     counted = {"include_pad": True} if "include_pad" in operator.roles else {}
     for line, words in product(_LINES, choices):
         if line.is_sayable(operator):
-            lines = (*(Line(1),) * (axes - 1), line)
+            lines = (*(Axis(1),) * (axes - 1), line)
             yield case_spec(
                 operator,
                 (1, 2, *sizes(lines)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import axis_geometry, suited
-from conformance.cases.sweep.axis_geometry import Axis, Levels
+from conformance.cases.sweep.axis_geometry import Levels
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
@@ -258,8 +259,8 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
     if focus < axes - 1:
         options = _focused(levels, None, most, share)
     chosen: dict[int, Axis] = {focus: options[turn * 7919 % len(options)]}
-    kernel = None if alike == "nothing" else (chosen[focus].k, chosen[focus].n)
-    stride = chosen[focus].s if alike == "kernel-and-stride" else None
+    kernel = None if alike == "nothing" else (chosen[focus].kernel, chosen[focus].dilations)
+    stride = chosen[focus].strides if alike == "kernel-and-stride" else None
     padded = level["padding"] != "none"
     for i in range(axes):
         if i != focus:
@@ -279,7 +280,7 @@ def _focused(levels: Levels, width: str | None, alike: int | None, share: int) -
     """
     options = axis_geometry.candidates(levels, width)
     if alike is not None:
-        options = tuple(axis for axis in options if axis.k**alike <= _SHARED_VOLUME)
+        options = tuple(axis for axis in options if axis.kernel**alike <= _SHARED_VOLUME)
     return _smallest(options, share)
 
 
@@ -304,23 +305,14 @@ def _beside(
         options = axis_geometry.plain(mode, width, dilation, padded=padded)
     else:
         options = axis_geometry.alike(mode, width, *kernel, stride, padded=padded)
-    fitting = [axis for axis in options if unsaid <= _roles_left_out(axis)]
+    fitting = [
+        axis for axis in options if all(getattr(axis, role) == UNSAID[role] for role in unsaid)
+    ]
     return fitting if kernel is None else _smallest(fitting, share)
 
 
-def _roles_left_out(axis: Axis) -> set[str]:
-    """Return the roles of numbers that are what a case without them has."""
-    numbers = {
-        "strides": axis.s,
-        "dilations": axis.n,
-        "pads_begin": axis.begin,
-        "pads_end": axis.end,
-    }
-    return {role for role, number in numbers.items() if number == UNSAID[role]}
-
-
 def _smallest(options: Sequence[Axis], share: int) -> Sequence[Axis]:
-    return sorted(options, key=lambda axis: axis.d)[: max(1, len(options) // share)]
+    return sorted(options, key=lambda axis: axis.size)[: max(1, len(options) // share)]
 
 
 def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) -> Axis:
@@ -330,7 +322,10 @@ def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) ->
     for i in range(min(200, len(options))):
         axis = options[(start + i) % len(options)]
         shared = sum(
-            (axis.d == other.d) + (axis.k == other.k) + (axis.s == other.s) for other in taken
+            (axis.size == other.size)
+            + (axis.kernel == other.kernel)
+            + (axis.strides == other.strides)
+            for other in taken
         )
         if shared < fewest:
             best, fewest = axis, shared
@@ -342,8 +337,5 @@ def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) ->
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
     unsaid = _unsaid(operator, row)
     axes = numbers(row, modes_of(operator)[row.get("auto_pad", ABSENT)], turn, frozenset(unsaid))
-    sizes, *columns = zip(*axes, strict=True)
-    roles = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
-    lists = dict(zip(roles, columns, strict=True))
-    said = {role: values for role, values in lists.items() if role not in unsaid}
-    return suited.case_of_row(operator, row, sizes, said)
+    said = {role: values for role, values in by_role(axes).items() if role not in unsaid}
+    return suited.case_of_row(operator, row, sizes(axes), said)

@@ -1,0 +1,79 @@
+"""The numbers of one spatial axis, for any operator: those of roles that it lacks are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from conformance.operators import windows
+from conformance.operators.operator import Operator
+from conformance.operators.params import UNSAID
+
+
+class Axis(NamedTuple):
+    """The numbers of one axis: its size and the rest by role, of which operators have some.
+
+    `auto_pad` says below how pads come about, as in `Params`; "same" stands for same_upper and
+    same_lower, which differ in no number of windows.
+    """
+
+    size: int
+    kernel: int = 1
+    strides: int = 1
+    pads_begin: int = 0
+    pads_end: int = 0
+    output: int = 1
+    dilations: int = 1
+
+    @property
+    def span(self) -> int:
+        """Cells from the first to the last of a window."""
+        return windows.span_of(self.kernel, self.dilations)
+
+    def padding(self, auto_pad: str) -> int:
+        """Return the cells of padding at both ends that are given and not ignored."""
+        return self.pads_begin + self.pads_end if auto_pad == "explicit" else 0
+
+    def slack(self, auto_pad: str) -> int:
+        """Return how many cells the first window can slide, under explicit or valid pads."""
+        return windows.slack(self.size, self.span, self.padding(auto_pad), 0)
+
+    def extent(self, auto_pad: str) -> int:
+        """Return the number of windows, rounded down."""
+        if auto_pad.startswith("same"):
+            return windows.ceil_div(self.size, self.strides)
+        return windows.extent(self.slack(auto_pad), self.strides, ceil=False)
+
+    def least_size(self, extent: int, auto_pad: str) -> int:
+        """Return the smallest size with so many windows; 0 or less where pads alone hold them."""
+        if auto_pad.startswith("same"):
+            return (extent - 1) * self.strides + 1
+        return (extent - 1) * self.strides + self.span - self.padding(auto_pad)
+
+    def is_sayable(self, operator: Operator) -> bool:
+        """Say whether an operator with windows has attributes for these numbers."""
+        return self == self.said(operator)
+
+    def said(self, operator: Operator) -> Axis:
+        """Return the numbers that an operator is left with, for roles that it lacks."""
+        if not operator.has_windows:
+            return self
+        unsaid = {role: value for role, value in UNSAID.items() if role not in operator.roles}
+        return self._replace(**unsaid)
+
+    def cells(self, operator: Operator) -> int:
+        """Return the cells of a window, about, padding among them."""
+        if operator.is_adaptive:
+            return windows.ceil_div(self.size, self.output) + 1
+        return self.kernel if operator.has_windows else self.size
+
+
+def sizes(axes: Iterable[Axis]) -> tuple[int, ...]:
+    """Return the sizes of axes."""
+    return tuple(axis.size for axis in axes)
+
+
+def by_role(axes: Iterable[Axis]) -> dict[str, tuple[int, ...]]:
+    """Return the other numbers of axes by role, as `Params` has them."""
+    columns = zip(Axis._fields, zip(*axes, strict=True), strict=True)
+    return {role: numbers for role, numbers in columns if role != "size"}
