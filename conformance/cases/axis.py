@@ -56,10 +56,9 @@ class Axis(NamedTuple):
 
     def said(self, operator: Operator) -> Axis:
         """Return the numbers that an operator is left with, for roles that it lacks."""
-        if not operator.has_windows:
-            return self
-        unsaid = {role: value for role, value in UNSAID.items() if role not in operator.roles}
-        return self._replace(**unsaid)
+        unsaid = {"kernel": 1, "output": 1, **UNSAID}
+        lacking = {role: value for role, value in unsaid.items() if role not in operator.roles}
+        return self._replace(**lacking)
 
     def cells(self, operator: Operator) -> int:
         """Return the cells of a window, about, padding among them."""

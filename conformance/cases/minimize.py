@@ -6,29 +6,36 @@ the middle, it may stop early.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from conformance.cases.axis import sizes
 from conformance.cases.gradients import with_gradient
+from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.operators import operator_named, vector_of
+from conformance.errors import InvalidCase
+from conformance.operators import vector_of
 from conformance.operators.attributes import PADS, Attribute
 from conformance.vector import Array, Case, Values
 
 _SMALLEST = 3
 """The smallest numbers that are tried one by one: halves alone may all be odd, say."""
 
+_Drafts = Iterator[tuple[Draft, Array]]
+"""Drafts with data, which are cut, or repeated at the end, where the draft has other sizes."""
+
 
 def polished(case: Case, fails: Callable[[Case], bool]) -> Case:
     """Return the first case, from one that fails down, of which no simpler one fails."""
-    if "invalid" in case.tags:
+    if "invalid" in case.tags or not _rank(case):
         return case
 
     def is_as_good(simpler: Case) -> bool:
-        return _rank(simpler) < _rank(case) and _is_defined(simpler) and fails(simpler)
+        return () < _rank(simpler) < _rank(case) and _is_defined(simpler) and fails(simpler)
 
     while (simpler := next(filter(is_as_good, _simpler(case)), None)) is not None:
         case = simpler
@@ -41,12 +48,21 @@ def _is_defined(case: Case) -> bool:
 
 
 def _rank(case: Case) -> tuple[Any, ...]:
-    """Return what makes a case less simple, the weightiest first: every step lowers it."""
-    operator, data = operator_named(case.operator), case.data
-    given = [each for each in operator.attributes if each.key in case.attributes]
-    words = [each for each in given if not each.is_list and _is_said(case, each)]
-    lists = [_numbers(case, each) for each in given if each.is_list]
-    begins, ends = _pads(case)
+    """Return what makes a case less simple, the weightiest first: every step lowers it.
+
+    Nothing of a case that is not valid: a step may leave an axis that indices count from.
+    """
+    try:
+        draft, data = draft_of(case), case.data
+    except InvalidCase:
+        return ()
+    words = [each for each in _given(draft) if not each.is_list and _is_said(draft, each)]
+    lists = [
+        [draft.at(place) for place in draft.places_of(each)]
+        for each in _given(draft)
+        if each.is_list
+    ]
+    begins = sum(axis.pads_begin for axis in draft.axes)
     extents = [*data.shape, *(n for size in case.own_inputs[1:] for n in size.tolist())]
     plain = [_equal(each, data) for _, each in _plain(data)]
     gradient = case.gradient if case.gradient is not None else data
@@ -54,208 +70,177 @@ def _rank(case: Case) -> tuple[Any, ...]:
     return (
         data.ndim,
         len(words),
-        sum(begins) + sum(ends),
+        begins + sum(axis.pads_end for axis in draft.axes),
         sum(map(sum, lists)) + sum(extents),
-        sum(begins),
+        begins,
         len(lists),
         data.dtype != np.float32,
         [*plain, True].index(True),
         [*plain_gradient, True].index(True),
-        [*map(list, lists), extents],
+        [*lists, extents],
     )
 
 
-def _is_said(case: Case, attribute: Attribute) -> bool:
+def _given(draft: Draft) -> list[Attribute]:
+    return [each for each in draft.operator.attributes if each.key in draft.given]
+
+
+def _is_said(draft: Draft, attribute: Attribute) -> bool:
     """Say whether a word is there that need not be, or is not the plainest one."""
     if not attribute.required or not attribute.values:
         return not attribute.required
-    return bool(case.attributes[attribute.key] != attribute.spelled(attribute.meanings[0]))
+    return bool(draft.words[attribute.role] != attribute.meanings[0])
 
 
 def _simpler(case: Case) -> Iterator[Case]:
     """Yield cases that may be simpler by one step, the longest steps first."""
-    data, rest = case.data, case.own_inputs[1:]
+    draft, data = draft_of(case), case.data
     for name, plain in _plain(data):
-        yield replace(_case(case, case.attributes, (plain, *rest)), pattern=name)
+        yield replace(_made(case, draft, plain), pattern=name)
     if case.gradient is not None:
         for _, plain in _plain(case.gradient):
-            yield _case(case, case.attributes, case.own_inputs, plain)
-    yield from _with_fewer_axes(case)
-    yield from _with_lower_attributes(case)
-    yield from _with_smaller_inputs(case)
-    yield from _with_plainer_words(case)
-    yield from _with_cells_for_pads(case)
-    yield from _with_lower_attributes_and_inputs(case)
-    yield from _with_pads_at_ends(case)
-    yield from _in_order(case)
+            yield _made(case, draft, data, plain)
+    for fewer, cells in _with_fewer_axes(draft, data):
+        of_fewer_axes = _made(case, fewer, cells)
+        yield of_fewer_axes
+        for longer, same in _with_longer_windows(fewer, cells):
+            yield _made(of_fewer_axes, longer, same)
+    steps = (
+        _with_lower_attributes,
+        _with_smaller_inputs,
+        _with_plainer_words,
+        _with_cells_for_pads,
+        _with_lower_attributes_and_inputs,
+        _with_pads_at_ends,
+        _in_order,
+    )
+    for changed, cells in chain.from_iterable(step(draft, data) for step in steps):
+        yield _made(case, changed, cells)
     if data.dtype != np.float32:
         with np.errstate(all="ignore"):
-            yield _case(case, case.attributes, (data.astype(np.float32), *rest))
+            yield _made(case, draft, data.astype(np.float32))
 
 
-def _with_fewer_axes(case: Case) -> Iterator[Case]:
-    data, rest = case.data, case.own_inputs[1:]
-    axes = data.ndim - 2
-    lists = [
-        attribute.key for attribute in operator_named(case.operator).attributes if attribute.is_list
-    ]
-    for axis in range(axes) if axes > 1 else ():
-        given = {
-            # Pads in one list have an entry for the axis at either end.
-            key: [n for i, n in enumerate(value) if i % axes != axis] if key in lists else value
-            for key, value in case.attributes.items()
-        }
-        sizes = tuple(np.delete(size, axis) for size in rest)
-        fewer = _case(case, given, (data.take(0, axis=2 + axis), *sizes))
-        yield fewer
-        yield from _with_longer_windows(fewer)
+def _made(case: Case, draft: Draft, data: Array, gradient: Array | None = None) -> Case:
+    """Return the case of a draft with data that are made to fit, and so is the gradient."""
+    kept = data[tuple(map(slice, draft.shape))]
+    more = [(0, size - now) for size, now in zip(draft.shape, kept.shape, strict=True)]
+    own = draft.own_inputs(np.pad(kept, more, mode="edge"))
+    attributes = draft.attributes
+    gradient = case.gradient if gradient is None else gradient
+    inputs = with_gradient(draft.operator, gradient, own, attributes)
+    return case_of(case.operator, attributes, inputs, pattern=case.pattern)
 
 
-def _with_longer_windows(case: Case) -> Iterator[Case]:
+def _with_fewer_axes(draft: Draft, data: Array) -> _Drafts:
+    axes = draft.axes
+    for place in range(len(axes)) if len(axes) > 1 else ():
+        fewer = replace(draft, axes=(*axes[:place], *axes[place + 1 :]))
+        cells = data.take(0, axis=2 + place)
+        yield fewer, cells
+
+
+def _with_longer_windows(draft: Draft, data: Array) -> _Drafts:
     """Yield the case with a window and its axis longer by one, for what took two axes to show."""
-    data, rest = case.data, case.own_inputs[1:]
-    for attribute in operator_named(case.operator).attributes:
-        numbers = _numbers(case, attribute) if attribute.role == "kernel" else ()
-        for place, number in enumerate(numbers):
-            given = {**case.attributes, attribute.key: list(numbers)}
-            given[attribute.key][place] = number + 1
-            added = [(0, 0)] * data.ndim
-            added[2 + place] = (0, 1)
-            yield _case(case, given, (np.pad(data, added, mode="edge"), *rest))
+    for attribute in _given(draft):
+        for place in draft.places_of(attribute) if attribute.role == "kernel" else ():
+            yield draft.put({place: draft.at(place) + 1} | _longer(draft, place.axis, 1)), data
 
 
-def _with_lower_attributes(case: Case) -> Iterator[Case]:
-    given = dict(case.attributes)
-    for attribute in operator_named(case.operator).attributes:
-        if not attribute.required and attribute.key in given:
-            yield _case(
-                case, {k: v for k, v in given.items() if k != attribute.key}, case.own_inputs
-            )
-    for lowered, _, _ in _lowered(case):
-        yield _case(case, lowered, case.own_inputs)
+def _longer(draft: Draft, axis: int, more: int) -> dict[Place, int]:
+    return {Place("size", axis): draft.axes[axis].size + more}
 
 
-def _with_lower_attributes_and_inputs(case: Case) -> Iterator[Case]:
+def _with_lower_attributes(draft: Draft, data: Array) -> _Drafts:
+    for attribute in _given(draft):
+        if not attribute.required:
+            yield draft.without(attribute), data
+    for place, lower in _lowered(draft):
+        yield draft.put({place: lower}), data
+
+
+def _lowered(draft: Draft) -> Iterator[tuple[Place, int]]:
+    """Yield the place of each number of an attribute, and what is lower."""
+    for attribute in _given(draft):
+        for place in draft.places_of(attribute):
+            for lower in _lower(draft.at(place), attribute.least):
+                yield place, lower
+
+
+def _with_lower_attributes_and_inputs(draft: Draft, data: Array) -> _Drafts:
     """Yield the case with a number, or a size, and the extent of its axis lower by as much."""
-    data, rest = case.data, case.own_inputs[1:]
-    for lowered, axis, fewer in _lowered(case):
-        if fewer < data.shape[axis]:
-            part = np.ascontiguousarray(data.take(range(data.shape[axis] - fewer), axis=axis))
-            yield _case(case, lowered, (part, *rest))
-    for size in rest:
-        for place, extent in enumerate(data.shape[2:]):
-            for fewer in _lower(extent, 1):
-                changed = size.copy()
-                changed[place] -= extent - fewer
-                if changed[place] >= 1:
-                    part = np.ascontiguousarray(data.take(range(fewer), axis=2 + place))
-                    yield _case(case, case.attributes, (part, changed))
+    for place, lower in _lowered(draft):
+        fewer = draft.at(place) - lower
+        if fewer < draft.axes[place.axis].size:
+            yield draft.put({place: lower} | _longer(draft, place.axis, -fewer)), data
+    for place in draft.places("output") if draft.operator.is_adaptive else ():
+        size = draft.axes[place.axis].size
+        for lower in _lower(size, 1):
+            output = draft.at(place) - (size - lower)
+            if output >= 1:
+                yield draft.put({place: output, Place("size", place.axis): lower}), data
 
 
-def _lowered(case: Case) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Yield attributes with one number lower, the axis of the data it is for, and by how much."""
-    axes = case.data.ndim - 2
-    for attribute in operator_named(case.operator).attributes:
-        numbers = _numbers(case, attribute)
-        for place, number in enumerate(numbers):
-            for lower in _lower(number, attribute.least):
-                changed = [*numbers[:place], lower, *numbers[place + 1 :]]
-                given = {**case.attributes, attribute.key: changed}
-                yield given, 2 + place % axes, number - lower
+def _with_smaller_inputs(draft: Draft, data: Array) -> _Drafts:
+    outputs = draft.places("output") if draft.operator.is_adaptive else []
+    for place in (*PLANES, *draft.places("size"), *outputs):
+        for fewer in _lower(draft.at(place), 1):
+            yield draft.put({place: fewer}), data
 
 
-def _with_smaller_inputs(case: Case) -> Iterator[Case]:
-    data, rest = case.data, case.own_inputs[1:]
-    for axis, extent in enumerate(data.shape):
-        for fewer in _lower(extent, 1):
-            part = np.ascontiguousarray(data.take(range(fewer), axis=axis))
-            yield _case(case, case.attributes, (part, *rest))
-    for size in rest:
-        for place, extent in enumerate(size.tolist()):
-            for fewer in _lower(extent, 1):
-                changed = size.copy()
-                changed[place] = fewer
-                yield _case(case, case.attributes, (data, changed))
-
-
-def _with_plainer_words(case: Case) -> Iterator[Case]:
+def _with_plainer_words(draft: Draft, data: Array) -> _Drafts:
     """Yield the case with a word at its plainest, where other data or pads may be needed."""
-    operator, (data, *rest) = operator_named(case.operator), case.own_inputs
-    for attribute in operator.attributes:
-        if attribute.values and attribute.key in case.attributes and _is_said(case, attribute):
-            plainer = {k: v for k, v in case.attributes.items() if k != attribute.key}
+    for attribute in _given(draft):
+        if attribute.values and _is_said(draft, attribute):
+            plainer = draft.without(attribute)
             if attribute.required:
-                plainer[attribute.key] = attribute.spelled(attribute.meanings[0])
+                plainer = draft.with_word(attribute.role, attribute.meanings[0])
             ways = [plainer]
             if attribute.role == "auto_pad":
-                pads = operator.pipeline.pads(operator.translate(data.shape[2:], case.attributes))
-                ways.append(_padded(case, plainer, *zip(*pads, strict=True)))
-            for given in ways:
+                ways.append(_with_pads_of(draft, plainer))
+            for way in ways:
                 for cells in (data, *(plain for _, plain in _plain(data))):
-                    yield _case(case, given, (cells, *rest))
+                    yield way, cells
 
 
-def _with_cells_for_pads(case: Case) -> Iterator[Case]:
+def _with_pads_of(draft: Draft, other: Draft) -> Draft:
+    """Return another draft with the pads that come about in one, given on each axis."""
+    operator = draft.operator
+    params = operator.translate(sizes(draft.axes), draft.attributes)
+    pads = chain(*zip(*operator.pipeline.pads(params), strict=True))
+    for attribute in operator.attributes:
+        other = other.saying(attribute) if attribute.role in PADS else other
+    return other.put(dict(zip(draft.places("pads_begin", "pads_end"), pads, strict=True)))
+
+
+def _with_cells_for_pads(draft: Draft, data: Array) -> _Drafts:
     """Yield the case with cells of the input in place of the padding at one end of an axis."""
-    data = case.data
-    for attribute in operator_named(case.operator).attributes:
-        if attribute.role in PADS:
-            numbers = _numbers(case, attribute)
-            for place, number in enumerate(numbers):
-                if number:
-                    fewer = [*numbers[:place], 0, *numbers[place + 1 :]]
-                    added = [(0, 0)] * data.ndim
-                    added[2 + place % (data.ndim - 2)] = (0, number)
-                    for _, longer in _plain(np.pad(data, added)):
-                        yield _case(case, {**case.attributes, attribute.key: fewer}, (longer,))
+    for attribute in _given(draft):
+        for place in draft.places_of(attribute) if attribute.role in PADS else ():
+            number = draft.at(place)
+            if number:
+                changed = draft.put({place: 0} | _longer(draft, place.axis, number))
+                added = [(0, 0)] * data.ndim
+                added[2 + place.axis] = (0, number)
+                yield from ((changed, longer) for _, longer in _plain(np.pad(data, added)))
 
 
-def _with_pads_at_ends(case: Case) -> Iterator[Case]:
+def _with_pads_at_ends(draft: Draft, data: Array) -> _Drafts:
     """Yield the case with the padding at one begin at the end of an axis instead."""
-    begins, ends = _pads(case)
-    for place, number in enumerate(begins):
-        for other, end in enumerate(ends) if number else ():
-            fewer = [*begins[:place], 0, *begins[place + 1 :]]
-            more = [*ends[:other], end + number, *ends[other + 1 :]]
-            yield _case(case, _padded(case, case.attributes, fewer, more), case.own_inputs)
+    for begin in draft.places("pads_begin"):
+        number = draft.at(begin)
+        for end in draft.places("pads_end") if number else ():
+            yield draft.put({begin: 0, end: draft.at(end) + number}), data
 
 
-def _in_order(case: Case) -> Iterator[Case]:
+def _in_order(draft: Draft, data: Array) -> _Drafts:
     """Yield the case with the numbers of one attribute, or the sizes, in ascending order."""
-    data, rest = case.data, case.own_inputs[1:]
-    for attribute in operator_named(case.operator).attributes:
-        numbers = _numbers(case, attribute)
-        if list(numbers) != sorted(numbers):
-            given = {**case.attributes, attribute.key: sorted(numbers)}
-            yield _case(case, given, case.own_inputs)
-    sizes = data.shape[2:]
-    if list(sizes) != sorted(sizes):
-        yield _case(case, case.attributes, (data.reshape(*data.shape[:2], *sorted(sizes)), *rest))
-
-
-def _numbers(case: Case, attribute: Attribute) -> Sequence[int]:
-    """Return the numbers of an attribute, none where it is absent or holds something else."""
-    if not attribute.is_list:
-        return ()
-    numbers: Sequence[int] = case.attributes.get(attribute.key, ())
-    return numbers
-
-
-def _pads(case: Case) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the pads that are given, at the begin and at the end of each axis."""
-    fields: dict[str, Sequence[int]] = {}
-    for attribute in operator_named(case.operator).attributes:
-        fields |= attribute.by_role(_numbers(case, attribute))
-    none = [0] * (case.data.ndim - 2)
-    return fields.get("pads_begin") or none, fields.get("pads_end") or none
-
-
-def _padded(
-    case: Case, given: Mapping[str, Any], begins: Sequence[int], ends: Sequence[int]
-) -> dict[str, Any]:
-    """Return attributes with other pads."""
-    pads = {"pads_begin": begins, "pads_end": ends}
-    return {**given, **operator_named(case.operator).attributes_of(pads)}
+    lists = [draft.places_of(attribute) for attribute in _given(draft)]
+    for places in (*lists, draft.places("size")):
+        numbers = [draft.at(place) for place in places]
+        if numbers != sorted(numbers):
+            ordered = draft.put(dict(zip(places, sorted(numbers), strict=True)))
+            yield ordered, data.reshape(ordered.shape)
 
 
 def _lower(number: int, least: int) -> Iterator[int]:
@@ -281,15 +266,3 @@ def _plain(data: Array) -> Iterator[tuple[str, Array]]:
 
 def _equal(one: Array, other: Array) -> bool:
     return one.tobytes() == other.tobytes()
-
-
-def _case(
-    case: Case,
-    given: Mapping[str, Any],
-    own_inputs: tuple[Array, ...],
-    gradient: Array | None = None,
-) -> Case:
-    """Return the case with other attributes and inputs, and a gradient that fits them."""
-    gradient = case.gradient if gradient is None else gradient
-    inputs = with_gradient(operator_named(case.operator), gradient, own_inputs, given)
-    return case_of(case.operator, given, inputs, pattern=case.pattern)

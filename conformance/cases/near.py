@@ -7,35 +7,26 @@ that is known in a few numbers or words, or in one number that is to be a given 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from math import prod
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conformance.batch import MAX_RANK
+from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
+from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
 from conformance.cases.sweep.suited import scalar_values, types
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
-from conformance.operators.attributes import (
-    NUMBERS,
-    SCALARS,
-    WORDS,
-    Attribute,
-    Role,
-    complete,
-)
-from conformance.operators.operator import Operator, output_size_of
-from conformance.operators.params import UNSAID
-from conformance.operators.windows import ceil_div, span_of
+from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Attribute
+from conformance.operators.operator import Operator
+from conformance.operators.windows import ceil_div
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
-
-AxisNumber = Literal["size", "kernel", "strides", "dilations", "pads_begin", "pads_end", "output"]
-"""A number of one spatial axis: its input size, its entry of an attribute, its output size."""
 
 _LADDER = (*range(1, 10), 12, *(2**n + more for n in (4, 5, 6, 7, 8) for more in (-1, 0, 1)))
 _STEPS = (-4, -3, -2, -1, 1, 2, 3, 4)
@@ -44,90 +35,21 @@ _FEW = 4
 _CELLS = 2048
 _MOST_CELLS = 1 << 18
 _LEAST: Mapping[str, int] = {"pads_begin": 0, "pads_end": 0}
+_ANOTHER = Axis(3, kernel=2, output=2)
+"""An axis that a case may get."""
 
 
 class Feature(NamedTuple):
     """A number or word of a case.
 
-    `name` is batch, channels, dtype, rank, an `AxisNumber`, the role of a word, or one of
-    cells (of a window), outputs (of a plane), all_outputs. `axis` counts spatial axes from the
-    last, which is 1, or from the first, which is -1; 0 for what is of no single axis, or of all.
+    `name` is batch, channels, dtype, rank, a number of an axis (see `draft.AxisNumber`), the role
+    of a word, or one of cells (of a window), outputs (of a plane), all_outputs. `axis` counts
+    spatial axes from the last, which is 1, or from the first, which is -1; 0 for what is of no
+    single axis, or of all.
     """
 
     name: str
     axis: int = 0
-
-
-Axis = dict[str, int]
-"""The numbers of one spatial axis by `AxisNumber`, those that the operator knows."""
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A case whose numbers and words can be changed one by one; `axes` are in the data's order."""
-
-    of: Case
-    operator: Operator
-    batch: int
-    channels: int
-    axes: list[Axis]
-    words: dict[Role, Any]
-    dtype: str
-    others: dict[str, Any] = field(default_factory=dict)  # attributes that change nothing
-    left_out: set[str] = field(default_factory=set)  # attributes that are not given
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.batch, self.channels, *(axis["size"] for axis in self.axes))
-
-    @property
-    def size(self) -> int:
-        """Cells of the input or elements of the output, whichever are more, about."""
-        outputs = prod(map(_extent, self.axes))
-        return self.batch * self.channels * max(prod(self.shape[2:]), outputs)
-
-    @property
-    def window_cells(self) -> int:
-        """Cells of one window, about."""
-        return prod(
-            axis.get("kernel", ceil_div(axis["size"], max(1, axis.get("output", 1))) + 1)
-            for axis in self.axes
-        )
-
-    def fit(self) -> None:
-        """Make every axis long enough for a window."""
-        auto_pad = self.words.get("auto_pad", "explicit")
-        for axis in self.axes:
-            pads = axis.get("pads_begin", 0) + axis.get("pads_end", 0)
-            if auto_pad == "explicit":
-                axis["size"] = max(axis["size"], _span_of(axis) - pads, 1)
-            elif auto_pad == "valid":
-                axis["size"] = max(axis["size"], _span_of(axis))
-
-    def case(self, data: Callable[[_Draft], Array]) -> Case | None:
-        """Return the case with data of its shape; None if it is not valid."""
-        meanings: dict[str, Any] = {str(role): meaning for role, meaning in self.words.items()}
-        for role in (name for name in NUMBERS if self.axes and name in self.axes[0]):
-            meanings[role] = tuple(axis[role] for axis in self.axes)
-        given = self.operator.attributes_of(meanings)
-        for attribute in self.operator.attributes:
-            # What is left out stays so while it has its default.
-            key = attribute.key
-            if key in given and key in self.left_out:
-                default = attribute.default_for(len(self.axes))
-                if given[key] == (list(default) if attribute.is_list else default):
-                    del given[key]
-        inputs: tuple[Array, ...] = (data(self),)
-        if self.operator.is_adaptive:
-            size = [axis["output"] for axis in self.axes]
-            inputs = (*inputs, np.array(size, self.of.own_inputs[1].dtype))
-        given |= self.others
-        inputs = with_gradient(self.operator, self.of.gradient, inputs, given)
-        try:
-            self.operator.validate(inputs, given)
-        except InvalidCase:
-            return None
-        return case_of(self.operator.name, given, inputs, pattern="cells")
 
 
 def near(case: Case, rng: np.random.Generator) -> Case | None:
@@ -141,13 +63,11 @@ def near(case: Case, rng: np.random.Generator) -> Case | None:
         return None
     cells = max(_CELLS, case.data.size)
     for _ in range(int(rng.integers(1, 4))):
-        _CHANGES[int(rng.integers(len(_CHANGES)))](draft, rng)
-    draft.fit()
-    _shrink(draft, cells, rng)
-    draft.fit()
-    if draft.size > 4 * cells:
+        draft = _CHANGES[int(rng.integers(len(_CHANGES)))](draft, rng)
+    draft = _fit(_shrunk(_fit(draft), cells, rng))
+    if _size(draft) > 4 * cells:
         return None
-    return draft.case(lambda draft: _data(draft, rng))
+    return _made(case, draft, lambda draft: _data(case.data, draft, rng))
 
 
 def at(case: Case, feature: Feature, value: Any) -> Case | None:
@@ -157,19 +77,20 @@ def at(case: Case, feature: Feature, value: Any) -> Case | None:
     has no such feature, or the case would not be valid or far too large.
     """
     draft = _draft_of(case)
-    if draft is None or not _set(draft, feature, value):
+    draft = None if draft is None else _set(draft, feature, value)
+    if draft is None:
         return None
-    draft.fit()
-    if draft.size > max(_MOST_CELLS, case.data.size):
+    draft = _fit(draft)
+    if _size(draft) > max(_MOST_CELLS, case.data.size):
         return None
     rng = np.random.default_rng(prod(draft.shape))
-    return draft.case(lambda draft: _named_cells(draft, rng))
+    return _made(case, draft, lambda draft: _named_cells(draft, rng))
 
 
 def named(case: Case, rng: np.random.Generator) -> Case | None:
     """Return the case with data that name their cell, if it is valid."""
     draft = _draft_of(case)
-    return None if draft is None else draft.case(lambda draft: _named_cells(draft, rng))
+    return None if draft is None else _made(case, draft, lambda draft: _named_cells(draft, rng))
 
 
 def named_cells(shape: Sequence[int], dtype: str, rng: np.random.Generator, span: int) -> Array:
@@ -182,17 +103,15 @@ def words_of(case: Case) -> dict[str, Any]:
     """Return what of a case is one of a few: operator, dtype, and the meaning of each word."""
     draft = _draft_of(case)
     words = {} if draft is None else draft.words
-    found: dict[str, Any] = {str(role): meaning for role, meaning in words.items()}
-    return found | {"operator": case.operator, "dtype": name_of(case.data.dtype)}
+    return {**words, "operator": case.operator, "dtype": name_of(case.data.dtype)}
 
 
 def other_words(operator: Operator, axes: int) -> Iterator[tuple[str, Any]]:
     """Yield each value that each word of an operator may have, and each type of its data."""
     yield from (("dtype", name) for name in types(operator))
-    for attribute in operator.attributes:
-        if attribute.role in {*WORDS, *SCALARS}:
-            values = dict.fromkeys(_values(attribute, axes))
-            yield from ((attribute.role, value) for value in values)
+    for attribute in _words_of(operator):
+        values = dict.fromkeys(_values(attribute, axes))
+        yield from ((attribute.role, value) for value in values)
 
 
 def with_word(case: Case, name: str, value: Any) -> Case | None:
@@ -212,24 +131,25 @@ def called_on(case: Case, operator: Operator) -> Case | None:
     draft = _draft_of(case)
     if draft is None or _manner(draft.operator) != _manner(operator):
         return None
-    known = {"size", *operator.roles}
-    others = [_ANOTHER | {"kernel": axis["size"]} | axis for axis in draft.axes]
-    draft.axes = [{name: axis[name] for name in axis if name in known} for axis in others]
-    draft.words = {
-        attribute.role: _word_of(attribute, draft)
-        for attribute in operator.attributes
-        if attribute.role in {*WORDS, *SCALARS}
-    }
-    draft.left_out = {each.key for each in operator.attributes if not each.required}
-    draft.operator, draft.others = operator, {}
-    return draft.case(lambda draft: draft.of.data)
+    axes = draft.axes
+    if not draft.operator.has_windows:
+        axes = tuple(axis._replace(kernel=axis.size) for axis in axes)
+    words: dict[str, Any] = {each.role: _word_of(each, draft) for each in _words_of(operator)}
+    required = dict.fromkeys(each.key for each in operator.attributes if each.required)
+    said = tuple(axis.said(operator) for axis in axes)
+    call = replace(draft, operator=operator, axes=said, words=words, given=required)
+    return _made(case, call, lambda _: case.data)
 
 
 def _manner(operator: Operator) -> tuple[bool, ...]:
     return operator.is_gradient, operator.is_adaptive
 
 
-def _word_of(attribute: Attribute, draft: _Draft) -> Any:
+def _words_of(operator: Operator) -> list[Attribute]:
+    return [each for each in operator.attributes if each.role in {*WORDS, *SCALARS}]
+
+
+def _word_of(attribute: Attribute, draft: Draft) -> Any:
     """Return the word of a draft that an attribute knows, else one that it may be."""
     default, *_ = _values(attribute, len(draft.axes))
     word = draft.words.get(attribute.role, default)
@@ -241,44 +161,58 @@ def _values(attribute: Attribute, axes: int) -> tuple[Any, ...]:
     return attribute.meanings or scalar_values(attribute, axes)
 
 
-def _draft_of(case: Case) -> _Draft | None:
-    operator, data = operator_named(case.operator), case.data
-    axes = data.ndim - 2
-    if not operator.takes_axes(axes) or 0 in data.shape or "invalid" in case.tags:
+def _draft_of(case: Case) -> Draft | None:
+    """Return the draft of a case; None where the case is not valid, or holds nothing."""
+    axes = case.data.ndim - 2
+    is_valid = operator_named(case.operator).takes_axes(axes) and "invalid" not in case.tags
+    if not is_valid or 0 in case.data.shape:
         return None
     try:
-        given = complete(operator.attributes, case.attributes, axes)
-        output = output_size_of(case.own_inputs[1], axes) if operator.is_adaptive else ()
-        params = operator.stated(given, data.shape[2:], output)
+        return draft_of(case)
     except (InvalidCase, IndexError):
         return None
-    numbers = {"size": params.sizes, **{name: getattr(params, name) for name in _LISTS}}
-    known = {name: values for name, values in numbers.items() if values}
-    known = {
-        name: values
-        for name, values in known.items()
-        if name not in UNSAID or name in operator.roles
+
+
+def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | None:
+    """Return the case of a draft with data of its shape; None if it is not valid."""
+    operator, attributes = draft.operator, draft.attributes
+    order = (*draft.words, *NUMBERS, "ignored")
+    in_order = sorted(operator.attributes, key=lambda attribute: order.index(attribute.role))
+    given = {each.key: attributes[each.key] for each in in_order if each.key in attributes}
+    inputs = with_gradient(operator, case.gradient, draft.own_inputs(data(draft)), given)
+    try:
+        operator.validate(inputs, given)
+    except InvalidCase:
+        return None
+    return case_of(operator.name, given, inputs, pattern="cells")
+
+
+def _fit(draft: Draft) -> Draft:
+    """Return the draft with every axis long enough for a window."""
+    least = {
+        place: max(1, draft.at(place), draft.axes[place.axis].least_size(1, draft.auto_pad))
+        for place in draft.places("size")
     }
-    words = {r: getattr(params, r) for r in (*WORDS, *SCALARS) if operator.attribute(r) is not None}
-    ignored = [a.key for a in operator.attributes if a.role == "ignored"]
-    return _Draft(
-        of=case,
-        operator=operator,
-        batch=data.shape[0],
-        channels=data.shape[1],
-        axes=[{name: values[i] for name, values in known.items()} for i in range(axes)],
-        words=words,
-        dtype=name_of(data.dtype),
-        others={key: case.attributes[key] for key in ignored if key in case.attributes},
-        left_out={
-            attribute.key
-            for attribute in operator.attributes
-            if not attribute.required and attribute.key not in case.attributes
-        },
-    )
+    return draft.put(least)
 
 
-_LISTS: tuple[AxisNumber, ...] = get_args(AxisNumber)[1:]
+def _extents(draft: Draft) -> list[int]:
+    """Return about how many windows each axis has."""
+    if not draft.operator.has_windows:
+        return [axis.output for axis in draft.axes]
+    return [max(1, axis.extent("explicit")) for axis in draft.axes]
+
+
+def _size(draft: Draft) -> int:
+    """Return the cells of the input or the elements of the output, whichever are more, about."""
+    return max(prod(draft.shape), draft.batch * draft.channels * prod(_extents(draft)))
+
+
+def _window_cells(draft: Draft) -> int:
+    """Return the cells of one window, about."""
+    if draft.operator.has_windows:
+        return prod(axis.kernel for axis in draft.axes)
+    return prod(ceil_div(axis.size, max(1, axis.output)) + 1 for axis in draft.axes)
 
 
 def _number(old: int, least: int, rng: np.random.Generator) -> int:
@@ -293,69 +227,62 @@ def _number(old: int, least: int, rng: np.random.Generator) -> int:
     return max(least, new)
 
 
-def _change_batch(draft: _Draft, rng: np.random.Generator) -> None:
-    draft.batch = _number(draft.batch, 1, rng)
+_Change = Callable[[Draft, np.random.Generator], Draft]
 
 
-def _change_channels(draft: _Draft, rng: np.random.Generator) -> None:
-    draft.channels = _number(draft.channels, 1, rng)
+def _changing(place: Place) -> _Change:
+    """Return the change of one number to another."""
+
+    def change(draft: Draft, rng: np.random.Generator) -> Draft:
+        number = _number(draft.at(place), _LEAST.get(place.name, 1), rng)
+        if place.name.startswith("pads"):
+            # Whether such pads may reach the kernel is disputed.
+            number = min(number, draft.axes[place.axis].kernel - 1)
+        return draft.put({place: number})
+
+    return change
 
 
-def _change_axis(draft: _Draft, rng: np.random.Generator) -> None:
-    axis = draft.axes[int(rng.integers(len(draft.axes)))]
-    name = [*axis][int(rng.integers(len(axis)))]
-    axis[name] = _number(axis[name], _LEAST.get(name, 1), rng)
-    if name.startswith("pads"):
-        # Whether such pads may reach the kernel is disputed.
-        axis[name] = min(axis[name], axis["kernel"] - 1)
+def _change_axis(draft: Draft, rng: np.random.Generator) -> Draft:
+    axis, names = int(rng.integers(len(draft.axes))), draft.axis_numbers
+    return _changing(Place(names[int(rng.integers(len(names)))], axis))(draft, rng)
 
 
-def _change_rank(draft: _Draft, rng: np.random.Generator) -> None:
+def _change_rank(draft: Draft, rng: np.random.Generator) -> Draft:
     axes = list(draft.axes)
     place = int(rng.integers(len(axes)))
     way = int(rng.integers(3))
     if way == 0:
         del axes[place]
     elif way == 1:
-        axes.insert(place, {name: _ANOTHER[name] for name in axes[place]})
+        axes.insert(place, _ANOTHER.said(draft.operator))
     else:
         axes = [axes[i] for i in rng.permutation(len(axes))]
-    if draft.operator.takes_axes(len(axes)) and len(axes) + 2 <= MAX_RANK:
-        draft.axes = axes
+    fits = draft.operator.takes_axes(len(axes)) and len(axes) + 2 <= MAX_RANK
+    return replace(draft, axes=tuple(axes)) if fits else draft
 
 
-_ANOTHER: Axis = {
-    "size": 3,
-    "kernel": 2,
-    "strides": 1,
-    "dilations": 1,
-    "pads_begin": 0,
-    "pads_end": 0,
-    "output": 2,
-}
-"""An axis that a case may get."""
+def _change_word(draft: Draft, rng: np.random.Generator) -> Draft:
+    if not draft.words:
+        return draft
+    role = [*draft.words][int(rng.integers(len(draft.words)))]
+    attribute = next(each for each in draft.operator.attributes if each.role == role)
+    meanings = _values(attribute, len(draft.axes))
+    word = meanings[int(rng.integers(len(meanings)))]
+    if word == draft.words[role] and not attribute.required:
+        # Spelled out, or left to its default.
+        is_given = attribute.key in draft.given
+        draft = draft.without(attribute) if is_given else draft.saying(attribute)
+    return draft.with_word(role, word)
 
 
-def _change_word(draft: _Draft, rng: np.random.Generator) -> None:
-    if draft.words:
-        role = [*draft.words][int(rng.integers(len(draft.words)))]
-        attribute = draft.operator.attribute(role)
-        if attribute is not None:
-            meanings = _values(attribute, len(draft.axes))
-            word = meanings[int(rng.integers(len(meanings)))]
-            if word == draft.words[role] and not attribute.required:
-                draft.left_out ^= {attribute.key}  # spelled out, or left to its default
-            draft.words[role] = word
-
-
-def _change_type(draft: _Draft, rng: np.random.Generator) -> None:
+def _change_type(draft: Draft, rng: np.random.Generator) -> Draft:
     names = types(draft.operator)
-    draft.dtype = names[int(rng.integers(len(names)))]
+    return replace(draft, dtype=names[int(rng.integers(len(names)))])
 
 
-_CHANGES: tuple[Callable[[_Draft, np.random.Generator], None], ...] = (
-    _change_batch,
-    _change_channels,
+_CHANGES: tuple[_Change, ...] = (
+    *map(_changing, PLANES),
     *(_change_axis,) * 6,
     _change_rank,
     _change_word,
@@ -364,25 +291,24 @@ _CHANGES: tuple[Callable[[_Draft, np.random.Generator], None], ...] = (
 )
 
 
-def _shrink(draft: _Draft, cells: int, rng: np.random.Generator) -> None:
-    """Make a draft smaller, at random, until it has no more cells than given, if it can be."""
+def _shrunk(draft: Draft, cells: int, rng: np.random.Generator) -> Draft:
+    """Return a draft made smaller, at random, until it has no more cells, if it can be."""
     for _ in range(64):
-        if draft.size <= cells:
-            return
+        if _size(draft) <= cells:
+            break
         place = int(rng.integers(2 + len(draft.axes)))
-        if place == 0:
-            draft.batch = (draft.batch + 1) // 2
-        elif place == 1:
-            draft.channels = (draft.channels + 1) // 2
+        if place < len(PLANES):
+            halved = [PLANES[place]]
         else:
-            axis = draft.axes[place - 2]
-            for name in {"size", "output"} & axis.keys():
-                axis[name] = (axis[name] + 1) // 2
+            names = {"size", "output"} & set(draft.axis_numbers)
+            halved = [Place(name, place - len(PLANES)) for name in names]
+        draft = draft.put({each: (draft.at(each) + 1) // 2 for each in halved})
+    return draft
 
 
-def _data(draft: _Draft, rng: np.random.Generator) -> Array:
+def _data(old: Array, draft: Draft, rng: np.random.Generator) -> Array:
     """Return data that name their cell, of any sign; or those of the old case in the new shape."""
-    old, way = draft.of.data, int(rng.integers(8))
+    way = int(rng.integers(8))
     if way < 2 and name_of(old.dtype) == draft.dtype:
         return np.resize(old, draft.shape)
     span = _span(draft)
@@ -396,116 +322,85 @@ def _data(draft: _Draft, rng: np.random.Generator) -> Array:
     if data.dtype.kind != "i" and old.dtype.kind not in "iu":
         odd = widen(old[~np.isfinite(old)])
         if odd.size and way % 2:
-            places = rng.integers(data.size, size=1 + data.size // (2 * draft.window_cells))
+            places = rng.integers(data.size, size=1 + data.size // (2 * _window_cells(draft)))
             data.reshape(-1)[places] = rng.choice(odd, places.size)
     return data
 
 
-def _named_cells(draft: _Draft, rng: np.random.Generator) -> Array:
+def _named_cells(draft: Draft, rng: np.random.Generator) -> Array:
     return named_cells(draft.shape, draft.dtype, rng, _span(draft))
 
 
-def _span(draft: _Draft) -> int:
+def _span(draft: Draft) -> int:
     """Return how many integers there are whose sums over a window are exact, but a few at least."""
     if draft.dtype in FLOATS:
         most = 1 << min(float_format(draft.dtype).precision, 30)
     else:
         most = min(int(np.iinfo(dtype_of(draft.dtype)).max), 1 << 30)
-    return max(7, most // draft.window_cells if draft.operator.reduction.sums else most)
+    return max(7, most // _window_cells(draft) if draft.operator.reduction.sums else most)
 
 
-def _set(draft: _Draft, feature: Feature, value: Any) -> bool:
-    """Set a feature; say whether there is one."""
+def _set(draft: Draft, feature: Feature, value: Any) -> Draft | None:
+    """Return the draft with a feature set; None where it has no such feature or value."""
     name, place = feature
-    if name in _SET:
-        return _SET[name](draft, value)
-    for role in draft.words:
-        if role == name:
-            draft.words[role] = value
-            return True
-    axes = draft.axes
-    if place:
-        if abs(place) > len(axes):
-            return False
-        axes = [axes[-place if place > 0 else -place - 1]]
-    done = [_set_on_axis(draft, axis, name, value) for axis in axes]
-    return all(done)
+    if name in _PRODUCTS:
+        # The last axis makes a product at least as large as it is to be.
+        number, rest = _PRODUCTS[name](draft)
+        return _set(draft, Feature(number, 1), ceil_div(value, rest))
+    if name == "dtype":
+        return replace(draft, dtype=value) if value in draft.operator.dtypes else None
+    if name == "rank":
+        return _with_rank(draft, value)
+    if name in draft.words:
+        return draft.with_word(name, value)
+    return _with_number(draft, _places(draft, name, place), value)
 
 
-def _set_on_axis(draft: _Draft, axis: Axis, name: str, value: int) -> bool:
-    if value < _LEAST.get(name, 1):
-        return False
-    if name == "output" and "kernel" in axis:
-        s, k = axis.get("strides", 1), _span_of(axis)
-        auto_pad = draft.words.get("auto_pad", "explicit")
-        pads = axis.get("pads_begin", 0) + axis.get("pads_end", 0) if auto_pad == "explicit" else 0
-        same = auto_pad.startswith("same")
-        axis["size"] = max(1, value * s if same else (value - 1) * s + k - pads)
-        return True
-    if name not in axis:
-        return False
-    axis[name] = value
-    return True
+def _places(draft: Draft, name: str, place: int) -> list[Place]:
+    """Return the places of a number: of all axes, or of one; none where there is no such one."""
+    if Place(name) in PLANES:
+        return [Place(name)]
+    places = draft.places(name)
+    if place == 0:
+        return places
+    axis = len(places) - place if place > 0 else -place - 1
+    return places[axis : axis + 1] if axis >= 0 else []
 
 
-def _set_batch(draft: _Draft, value: int) -> bool:
-    draft.batch = max(1, value)
-    return value >= 1
+def _with_number(draft: Draft, places: Sequence[Place], value: int) -> Draft | None:
+    if not places or value < _LEAST.get(places[0].name, 1):
+        return None
+    name = places[0].name
+    if places[0] in PLANES or name in draft.axis_numbers:
+        return draft.put(dict.fromkeys(places, value))
+    if name != "output" or not draft.operator.has_windows:
+        return None
+    sizes = {
+        Place("size", axis): _size_of(draft.axes[axis], value, draft.auto_pad) for _, axis in places
+    }
+    return draft.put(sizes)
 
 
-def _set_channels(draft: _Draft, value: int) -> bool:
-    draft.channels = max(1, value)
-    return value >= 1
+def _size_of(axis: Axis, windows: int, auto_pad: str) -> int:
+    """Return a size with so many windows: the least, or the largest under same_*."""
+    more = axis.strides - 1 if auto_pad.startswith("same") else 0
+    return max(1, axis.least_size(windows, auto_pad) + more)
 
 
-def _set_type(draft: _Draft, value: str) -> bool:
-    draft.dtype = value
-    return value in draft.operator.dtypes
-
-
-def _set_rank(draft: _Draft, value: int) -> bool:
+def _with_rank(draft: Draft, value: int) -> Draft | None:
     if not draft.operator.takes_axes(value) or value + 2 > MAX_RANK:
-        return False
+        return None
     # Axes of one cell and a window on it change nothing.
-    first = {name: 0 if name.startswith("pads") else 1 for name in draft.axes[0]}
-    draft.axes = [dict(first) for _ in range(value - len(draft.axes))] + draft.axes[-value:]
-    return True
+    first = (Axis(1),) * (value - len(draft.axes))
+    return replace(draft, axes=(*first, *draft.axes[-value:]))
 
 
-def _set_cells(draft: _Draft, value: int) -> bool:
-    rest = prod(axis.get("kernel", 1) for axis in draft.axes[:-1])
-    return _set_on_axis(draft, draft.axes[-1], "kernel", ceil_div(value, rest))
-
-
-def _set_outputs(draft: _Draft, value: int) -> bool:
-    rest = prod(_extent(axis) for axis in draft.axes[:-1])
-    return _set_on_axis(draft, draft.axes[-1], "output", ceil_div(value, rest))
-
-
-def _set_all_outputs(draft: _Draft, value: int) -> bool:
-    return _set_outputs(draft, ceil_div(value, draft.batch * draft.channels))
-
-
-_SET: Mapping[str, Callable[[_Draft, Any], bool]] = {
-    "batch": _set_batch,
-    "channels": _set_channels,
-    "dtype": _set_type,
-    "rank": _set_rank,
-    # Products over the axes: the last one makes them at least as large as they are to be.
-    "cells": _set_cells,
-    "outputs": _set_outputs,
-    "all_outputs": _set_all_outputs,
+_PRODUCTS: Mapping[str, Callable[[Draft], tuple[str, int]]] = {
+    "cells": lambda draft: ("kernel", prod(axis.kernel for axis in draft.axes[:-1])),
+    "outputs": lambda draft: ("output", prod(_extents(draft)[:-1])),
+    "all_outputs": lambda draft: (
+        "output",
+        draft.batch * draft.channels * prod(_extents(draft)[:-1]),
+    ),
 }
-
-
-def _extent(axis: Axis) -> int:
-    """Return about how many windows an axis has."""
-    if "kernel" not in axis:
-        return axis.get("output", 1)
-    pads = axis.get("pads_begin", 0) + axis.get("pads_end", 0)
-    return max(1, (axis["size"] + pads - _span_of(axis)) // axis.get("strides", 1) + 1)
-
-
-def _span_of(axis: Axis) -> int:
-    """Return the cells from the first to the last of a window on an axis."""
-    return span_of(axis.get("kernel", 1), axis.get("dilations", 1))
+"""The number of an axis that makes each product over the axes, and what the others make."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.cases.axis import Axis
 from conformance.cases.from_model.layer import MOST, Extent, Layer, NotExpressible
 from conformance.cases.sweep.sweep_model import CaseSpec
 from conformance.dtypes import dtype_of
@@ -15,7 +16,6 @@ from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
 from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.operators.params import Params
-from conformance.operators.windows import span_of
 from conformance.vector import Array
 
 _MOST_AXES = 6  # where a document sets no limit
@@ -74,7 +74,7 @@ def _some_extent(layer: Layer, axis: int) -> int:
     if not operator.has_windows:
         return 2 * _at(layer.output_size, axis, 3) + 1
     k, s, n = (_at(value_of(layer, role), axis, 1) for role in ("kernel", "strides", "dilations"))
-    return span_of(k, n) + 3 * s + (s > 1)
+    return Axis(0, k, s, dilations=n).least_size(4, "valid") + (s > 1)
 
 
 def _at(values: Any, axis: int, default: int) -> int:

@@ -6,55 +6,45 @@ takes it for the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.cases.sweep.draft import PLANES, Draft, draft_of_spec, each_one_off
+from conformance.cases.sweep.sweep_model import build, case_spec
 from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 
 # Sizes at which one more of anything, at either end, changes the windows or what they count.
-_PLANES, _SIZES, _OUTPUT = (1, 2), (6, 8, 7), (4, 3, 5)
-_NUMBERS = {"kernel": 3, "strides": 2, "pads_begin": 0, "pads_end": 0, "dilations": 1}
+_PLANES = (1, 2)
+_AXES = (Axis(6, 3, 2, output=4), Axis(8, 3, 2, output=3), Axis(7, 3, 2, output=5))
 
 
 def neighbours(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield bases of an operator, each followed by what differs from it in one thing."""
     for base in _bases(operator):
-        for spec in (base, *_near(operator, base)):
-            yield build(replace(spec, tags=("one thing apart",)), seed=seed)
+        pattern = suited.pattern_for("normals", base.dtype)
+        for draft in (base, *_near(base)):
+            spec = draft.spec(suited.pattern_for(pattern, draft.dtype), ("one thing apart",))
+            yield build(spec, seed=seed)
 
 
-def one_off(values: list[int], step: int, least: int = 0) -> Iterator[tuple[int, list[int]]]:
-    """Yield an axis and the values with `step` more there, where that is not below `least`."""
-    for axis, value in enumerate(values):
-        if value + step >= least:
-            yield axis, [*values[:axis], value + step, *values[axis + 1 :]]
-
-
-def _bases(operator: Operator) -> Iterator[CaseSpec]:
+def _bases(operator: Operator) -> Iterator[Draft]:
     """Yield a base for each value of the first word."""
     swept = suited.axes(operator)
-    axes = 2 if 2 in swept else swept[0]
-    numbers: dict[str, Any] = {role: (value,) * axes for role, value in _NUMBERS.items()}
-    numbers["output"] = _OUTPUT[:axes]
+    axes = _AXES[: 2 if 2 in swept else swept[0]]
+    numbers: dict[str, Any] = {**by_role(axes)}
     for role, scalar in suited.scalars(operator).items():
-        numbers[role] = suited.scalar_values(scalar, axes)[0]
+        numbers[role] = suited.scalar_values(scalar, len(axes))[0]
     words = {role: _meanings(word) for role, word in suited.words(operator).items()}
-    dtype = suited.plain_type(operator)
+    shape, dtype = (*_PLANES, *sizes(axes)), suited.plain_type(operator)
     first = next(iter(words), None)
     for word in words[first] if first else (None,):
         given = {role: word if role == first else meanings[0] for role, meanings in words.items()}
-        yield case_spec(
-            operator,
-            (*_PLANES, *_SIZES[:axes]),
-            {**numbers, **given},
-            dtype,
-            suited.pattern_for("normals", dtype),
-        )
+        yield draft_of_spec(case_spec(operator, shape, {**numbers, **given}, dtype, ""))
 
 
 def _meanings(word: Attribute) -> tuple[Any, ...]:
@@ -62,36 +52,24 @@ def _meanings(word: Attribute) -> tuple[Any, ...]:
     return tuple(sorted(word.meanings, key=lambda meaning: meaning is not True))
 
 
-def _near(operator: Operator, base: CaseSpec) -> Iterator[CaseSpec]:
-    for attributes in _near_attributes(operator, base.attributes, len(base.shape) - 2):
-        yield replace(base, attributes=attributes)
-    for _, shape in one_off(list(base.shape), 1):
-        yield replace(base, shape=tuple(shape))
-    if base.output_size is not None:
-        size, _ = base.output_size
-        for _, sizes in one_off(list(size), 1):
-            yield replace(base, output_size=(tuple(sizes), "int64"))
-        yield replace(base, output_size=(size, "int32"))
-    for dtype in ("float64", *suited.types(operator)):
-        if dtype in operator.dtypes and dtype != base.dtype:
-            yield replace(base, dtype=dtype, pattern=suited.pattern_for(base.pattern, dtype))
-            break
-
-
-def _near_attributes(
-    operator: Operator, base: Mapping[str, Any], axes: int
-) -> Iterator[dict[str, Any]]:
-    declared = {attribute.key: attribute for attribute in operator.attributes}
-    for key, value in base.items():
-        attribute = declared[key]
-        changed: list[Any]
+def _near(base: Draft) -> Iterator[Draft]:
+    operator, declared = base.operator, {each.key: each for each in base.operator.attributes}
+    for attribute in (declared[key] for key in base.given):
         if attribute.is_list:
-            changed = [values for _, values in one_off(value, 1)]
-        elif attribute.is_scalar:
-            changed = [*suited.scalar_values(attribute, axes)]
+            yield from each_one_off(base, base.places_of(attribute), 1)
         else:
-            changed = [attribute.spelled(meaning) for meaning in _meanings(attribute)]
-        yield from ({**base, key: other} for other in changed if other != value)
+            scalars = suited.scalar_values(attribute, len(base.axes)) if attribute.is_scalar else ()
+            for meaning in scalars or _meanings(attribute):
+                if meaning != base.words[attribute.role]:
+                    yield base.with_word(attribute.role, meaning)
     for attribute in operator.attributes:
         if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):
-            yield {key: value for key, value in base.items() if key != attribute.key}
+            yield base.without(attribute)
+    yield from each_one_off(base, (*PLANES, *base.places("size")), 1)
+    if operator.is_adaptive:
+        yield from each_one_off(base, base.places("output"), 1)
+        yield replace(base, size_type="int32")
+    for dtype in ("float64", *suited.types(operator)):
+        if dtype in operator.dtypes and dtype != base.dtype:
+            yield replace(base, dtype=dtype)
+            break
