@@ -15,8 +15,6 @@ from conformance.errors import InvalidCase
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
 from conformance.operators.outcomes import undefined_as_a_whole
-from conformance.operators.params import Params
-from conformance.vector import Array
 
 _MOST_AXES = 6  # where a document sets no limit
 CELLS = 1 << 16
@@ -54,7 +52,7 @@ def _shape(layer: Layer) -> tuple[int, ...]:
     """Return the shape in numbers."""
     shape: tuple[Extent, ...] | None = layer.shape
     if shape is None:
-        per_axis = value_of(layer, "kernel") or layer.output_size
+        per_axis = _value_of(layer, "kernel") or layer.output_size
         if not per_axis:
             raise NotExpressible("neither its input's rank nor its kernel is known")
         shape = (None,) * (2 + len(per_axis))
@@ -73,7 +71,7 @@ def _some_extent(layer: Layer, axis: int) -> int:
     operator = OPERATORS[layer.operator]
     if not operator.has_windows:
         return 2 * _at(layer.output_size, axis, 3) + 1
-    k, s, n = (_at(value_of(layer, role), axis, 1) for role in ("kernel", "strides", "dilations"))
+    k, s, n = (_at(_value_of(layer, role), axis, 1) for role in ("kernel", "strides", "dilations"))
     return Axis(0, k, s, dilations=n).least_size(4, "valid") + (s > 1)
 
 
@@ -82,37 +80,23 @@ def _at(values: Any, axis: int, default: int) -> int:
     return default if value is None else max(1, value)
 
 
-def value_of(layer: Layer | CaseSpec, role: Role) -> Any:
-    """Return the value of the attribute of a role, by its meaning; None where there is none."""
+def _value_of(layer: Layer, role: Role) -> Any:
+    """Return the value of the list of a role; None where there is none."""
     attribute = OPERATORS[layer.operator].attribute(role)
-    if attribute is None:
-        return None
-    absent = None if attribute.required or attribute.is_list else attribute.default
-    return attribute.meaning_of(layer.attributes.get(attribute.key, absent))
-
-
-def params_of(spec: CaseSpec) -> Params:
-    """Return the parameters of a layer; InvalidCase if it breaks a rule of its document."""
-    inputs = [_data(spec)]
-    if spec.output_size is not None:
-        size, size_type = spec.output_size
-        inputs.append(np.array(size, size_type))
-    return OPERATORS[spec.operator].validate(inputs, spec.attributes)
-
-
-def _data(spec: CaseSpec) -> Array:
-    """Return zeros of the shape of a layer's input, which take no memory."""
-    return np.broadcast_to(np.zeros((), dtype_of(spec.dtype)), spec.shape)
+    return None if attribute is None else layer.attributes.get(attribute.key)
 
 
 def unsound(spec: CaseSpec) -> str:
     """Say why there is no valid, defined vector of a bearable size; "" if there is one."""
     operator = OPERATORS[spec.operator]
+    # Zeros of the shape of the data, which take no memory.
+    data = np.broadcast_to(np.zeros((), dtype_of(spec.dtype)), spec.shape)
+    size = () if spec.output_size is None else (np.array(*spec.output_size),)
     try:
-        params = params_of(spec)
+        params = operator.validate((data, *size), spec.attributes)
     except InvalidCase as error:
         return str(error)
-    undefined = undefined_as_a_whole(operator, params, _data(spec))
+    undefined = undefined_as_a_whole(operator, params, data)
     if undefined:
         return f"nothing of its output is defined (clause {undefined})"
     pads = operator.pipeline.pads(params)

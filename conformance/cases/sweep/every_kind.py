@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
 from conformance.dtypes import FLOATS, INTEGERS
 from conformance.operators import vector_of
 from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Case
 
-_PLACES: tuple[tuple[tuple[int, int], tuple[Axis, ...]], ...] = (
+_LAYOUTS: tuple[Layout, ...] = (
     ((1, 3), (Axis(7, 2, 2, 0, 1, 3), Axis(9, 2, 2, 1, 0, 4))),
     ((2, 2), (Axis(6, 3, 1, 1, 0, 2), Axis(7, 2, 1, 0, 1, 3))),
     ((1, 3), (Axis(9, 3, 2, 1, 0, 4), Axis(8, 3, 2, 0, 1, 3))),
@@ -29,7 +29,7 @@ _PLACES: tuple[tuple[tuple[int, int], tuple[Axis, ...]], ...] = (
     ((1, 2), (Axis(3, 2, 2, 0, 1, 2), Axis(4, 1, 1, 0, 0, 4), Axis(5, 2, 3, 1, 0, 2))),
     ((3, 7), (Axis(2, 2), Axis(3, 2, 2, 1, 0, 2))),
 )
-"""Batch and channels, and each axis: 2x2 and 3x3 with stride 2, overlaps, a line, a volume."""
+"""2x2 and 3x3 with stride 2, overlaps, a line, a volume."""
 _OFTEN = {"nan": 3, "nan-encodings": 2, "extremes": 3, "lowest": 2, "negative": 2, "contrasts": 3}
 """Patterns that are in so many places, also where the covering arrays have them: what goes wrong
 with such a number may do so in windows of some sizes alone."""
@@ -81,11 +81,10 @@ def _rounded_once(operator: Operator, seed: int) -> Iterator[Case]:
     counts = _ROUNDED_ONCE[operator.levels]
     for dtype in (name for name in counts if name in operator.dtypes):
         for output in range(5, 5 + counts[dtype]):
-            line = Axis(2 * output, 2, 2, output=output)
-            lines = (*(Axis(1),) * (operator.axes[0] - 1), line)
-            shape, numbers = (1, 2, *sizes(lines)), {**by_role(lines), **words}
+            axes = (Axis(2 * output, 2, 2, output=output),)
             tags = ("rounded once",)
-            yield build(case_spec(operator, shape, numbers, dtype, "normals", tags=tags), seed=seed)
+            spec = case_of_axes(operator, (1, 2), axes, words, dtype, "normals", tags=tags)
+            yield build(spec, seed=seed)
 
 
 def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
@@ -120,22 +119,18 @@ def _of_gradients(operator: Operator) -> Iterator[tuple[str, str, str]]:
 def _spec(operator: Operator, turn: int, dtype: str, pattern: str, gradient: str) -> CaseSpec:
     """Return a case in one place after the other, with words and scalars that take turns."""
     fewest, most = operator.axes
-    places = [
-        (planes, (*(Axis(1),) * (fewest - len(lines)), *lines))
-        for planes, lines in _PLACES
-        if most is None or len(lines) <= most
-    ]
-    planes, lines = places[turn % len(places)]
-    lines = tuple(line.said(operator) for line in lines)
+    layouts = [(planes, axes) for planes, axes in _LAYOUTS if most is None or len(axes) <= most]
+    planes, axes = layouts[turn % len(layouts)]
     words = list(suited.word_choices(operator, "rounding", "include_pad"))
-    numbers: dict[str, Any] = {**by_role(lines)}
+    scalars: dict[str, Any] = {}
     for role, attribute in suited.scalars(operator).items():
-        values = suited.scalar_values(attribute, len(lines))
-        numbers[role] = values[turn // len(places) % len(values)]
-    return case_spec(
+        values = suited.scalar_values(attribute, max(fewest, len(axes)))
+        scalars[role] = values[turn // len(layouts) % len(values)]
+    return case_of_axes(
         operator,
-        (*planes, *sizes(lines)),
-        {**numbers, **words[turn // 2 % len(words)]},
+        planes,
+        axes,
+        {**scalars, **words[turn // 2 % len(words)]},
         dtype,
         pattern,
         tags=("kind of number",),

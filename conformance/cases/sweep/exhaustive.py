@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
 from conformance.operators.operator import Operator
@@ -98,7 +98,6 @@ def _specs(
     Other axes, where there must be more, have one cell.
     """
     axes = (axis, *(Axis(1),) * (operator.axes[0] - 1))
-    shape = (1, _CHANNELS, *sizes(axes))
-    spec = case_spec(operator, shape, {**by_role(axes), **words}, *data[0])
+    spec = case_of_axes(operator, (1, _CHANNELS), axes, words, *data[0])
     for dtype, pattern in data:
         yield replace(spec, dtype=dtype, pattern=pattern)

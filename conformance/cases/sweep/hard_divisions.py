@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import build, case_spec
+from conformance.cases.sweep.sweep_model import build, case_of_axes
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 
@@ -41,34 +41,31 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
     few = operator.levels == "few"
     if few:
         pairs = pairs[::8]
-    places = [(axes, axis) for axes in suited.axes(operator) for axis in range(axes)]
-    for (turn, pair), (axes, axis), words in product(enumerate(pairs), places, roundings):
-        if few and words != roundings[(turn + axes) % len(roundings)]:
+    places = [(rank, place) for rank in suited.axes(operator) for place in range(rank)]
+    for (turn, pair), (rank, place), words in product(enumerate(pairs), places, roundings):
+        if few and words != roundings[(turn + rank) % len(roundings)]:
             continue
-        mode = modes[(turn + axis) % len(modes)]
-        lines = [Axis(2, 2)] * axes
-        lines[axis] = _line(operator, pair, mode or "explicit", turn % 2)
-        cells = prod(line.cells(operator) for line in lines)
-        types = suited.with_bounds(operator, suited.types(operator), cells, axes)
-        spec = case_spec(
-            operator,
-            (1, 1, *sizes(lines)),
-            {**by_role(lines), **words, **({"auto_pad": mode} if mode else {})},
-            types[(turn + axis) % len(types)],
-            "names",
-            tags=("hard division",),
+        mode = modes[(turn + place) % len(modes)]
+        axes = [Axis(2, 2)] * rank
+        axes[place] = _divided(operator, pair, mode or "explicit", turn % 2)
+        cells = prod(axis.cells(operator) for axis in axes)
+        types = suited.with_bounds(operator, suited.types(operator), cells, rank)
+        dtype = types[(turn + place) % len(types)]
+        said = {**words, **({"auto_pad": mode} if mode else {})}
+        tags = ("hard division",)
+        yield build(
+            case_of_axes(operator, (1, 1), axes, said, dtype, "names", tags=tags), seed=seed
         )
-        yield build(spec, seed=seed)
 
 
-def _line(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Axis:
+def _divided(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Axis:
     """Return an axis on which the numbers of a pair are divided, under a padding mode."""
     number, divisor = pair
     if operator.is_adaptive:
         return Axis(number, output=divisor)
     if auto_pad == "explicit":
-        line = Axis(number + 3, 3, divisor, padded, padded).said(operator)
-        return line._replace(size=line.size - line.pads_begin - line.pads_end)
+        axis = Axis(number + 3, 3, divisor, padded, padded).said(operator)
+        return axis._replace(size=axis.size - axis.padding(auto_pad))
     if auto_pad.startswith("same"):
         # A kernel below the stride would meet a disputed clause.
         return Axis(number, divisor, divisor)

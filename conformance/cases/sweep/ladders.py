@@ -7,12 +7,13 @@ blocks is one too many there. What can grow follows from the roles of an operato
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from math import ceil, prod
 from typing import NamedTuple
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
 from conformance.vector import Case
@@ -53,23 +54,22 @@ _PLANES: dict[str, _Grown] = {"kernel": lambda n, _: Axis(n, n)}
 _OF_ALL_AXES = ("positions", "kernel", "output")
 """What grows on all axes together, too: positions of a plane, cells of a window, outputs."""
 
-
-_LONG_ROWS: tuple[tuple[tuple[int, int], tuple[Axis, ...]], ...] = (
+_LONG_ROWS: tuple[Layout, ...] = (
     ((1, 1), (Axis(4113, 2, output=4110),)),
     ((1, 2), (Axis(4099, 3, 1, 1, 1, output=4098),)),
     ((2, 1), (Axis(4609, 2, 1, 1, output=4612),)),
     ((1, 1), (Axis(2, 2, output=1), Axis(4101, 3, 1, 1, output=4101))),
     ((1, 1), (Axis(3, 2, output=2), Axis(4222, 2, output=4200))),
 )
-"""Batch and channels, and each axis: rows of more than 4,096 outputs."""
+"""Rows of more than 4,096 outputs."""
 
 
 class _Rung(NamedTuple):
-    """A dimension that has reached a number: the shape (N, C) and each spatial axis."""
+    """A dimension that has reached a number: batch and channels, and each spatial axis."""
 
     what: str
-    planes: tuple[int, ...]
-    lines: list[Axis]
+    planes: tuple[int, int]
+    axes: list[Axis]
 
 
 def ladders(operator: Operator, seed: int) -> Iterator[Case]:
@@ -82,38 +82,36 @@ def long_rows(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield cases with more outputs in a row than the rungs have, for operators that have rows."""
     if operator.is_gradient or not {"kernel", "output"} & operator.roles:
         return
-    dtype, fewest = suited.floats(operator)[0], operator.axes[0]
-    for planes, lines in _LONG_ROWS:
-        every = [line.said(operator) for line in ((Axis(1),) * (fewest - len(lines)) + lines)]
-        words = next(suited.word_choices(operator))
-        shape, tags = (*planes, *sizes(every)), ("large: a row of more than 4,096 outputs",)
-        numbers = {**by_role(every), **words}
-        yield build(case_spec(operator, shape, numbers, dtype, "names", tags=tags), seed=seed)
+    words, dtype = next(suited.word_choices(operator)), suited.floats(operator)[0]
+    tags = ("large: a row of more than 4,096 outputs",)
+    for planes, axes in _LONG_ROWS:
+        spec = case_of_axes(operator, planes, axes, words, dtype, "names", tags=tags)
+        yield build(spec, seed=seed)
 
 
 def ladder_specs(operator: Operator) -> Iterator[CaseSpec]:
     """Yield them without data; element types, words and padding take turns."""
     words = list(suited.word_choices(operator, "rounding", "include_pad"))
     for step, number in enumerate(RUNGS if operator.levels == "all" else RUNGS[1::4]):
-        for place, (what, planes, lines) in enumerate(_rungs(operator, number, step)):
+        for place, (what, planes, axes) in enumerate(_rungs(operator, number, step)):
             turn = step + place
-            cells = prod(line.cells(operator) for line in lines)
-            types = _types(operator, cells, len(lines))
+            cells = prod(axis.cells(operator) for axis in axes)
+            types = _types(operator, cells, len(axes))
             if number > _NARROW:
                 types = [name for name in types if dtype_of(name).itemsize <= 2] or types[:1]
-            if not types or max(line.output for line in lines) > _MOST_WINDOWS:
+            if not types or max(axis.output for axis in axes) > _MOST_WINDOWS:
                 continue
-            dtype, shape = types[turn % len(types)], (*planes, *sizes(lines))
-            if prod(shape) * dtype_of(dtype).itemsize > _MOST_BYTES:
-                continue
-            yield case_spec(
-                operator,
-                shape,
-                {**by_role(lines), **words[turn // 2 % len(words)]},
-                dtype,
-                "names" if cells <= _DENSE else "edges",
-                tags=(f"large: {what}, {number:,}",),
-            )
+            dtype = types[turn % len(types)]
+            if prod((*planes, *sizes(axes))) * dtype_of(dtype).itemsize <= _MOST_BYTES:
+                yield case_of_axes(
+                    operator,
+                    planes,
+                    axes,
+                    words[turn // 2 % len(words)],
+                    dtype,
+                    "names" if cells <= _DENSE else "edges",
+                    tags=(f"large: {what}, {number:,}",),
+                )
 
 
 def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
@@ -122,29 +120,29 @@ def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
     ranks = suited.axes(operator)
     padded = step % 2
 
-    def small(axes: int) -> list[Axis]:
-        few = [beside[(step + i) % 2] for i in range(axes)]
-        return few if n <= _FEW else [*(Axis(1),) * (axes - 1), Axis(1 if n > _NARROW else 2)]
+    def small(rank: int) -> list[Axis]:
+        few = [beside[(step + i) % 2] for i in range(rank)]
+        return few if n <= _FEW else [*(Axis(1),) * (rank - 1), Axis(1 if n > _NARROW else 2)]
 
     few_ranks = n > _NARROW
-    for axes in ranks[:3] if few_ranks else ranks:
-        for (what, line), axis in ((each, axis) for each in grown.items() for axis in range(axes)):
-            lines = small(axes)
-            lines[axis] = line(n, (step + axis) % 2).said(operator)
-            yield _Rung(f"{what} of axis {axis + 1} of {axes}", (1, 1), lines)
-        if few_ranks and axes > ranks[0] + 1:
+    for rank in ranks[:3] if few_ranks else ranks:
+        for (what, growing), place in product(grown.items(), range(rank)):
+            axes = small(rank)
+            axes[place] = growing(n, (step + place) % 2)
+            yield _Rung(f"{what} of axis {place + 1} of {rank}", (1, 1), axes)
+        if few_ranks and rank > ranks[0] + 1:
             continue
         for what in _OF_ALL_AXES:
-            if what in grown and axes > 1:
-                sides = [grown[what](side, padded).said(operator) for side in _sides(n, axes)]
-                yield _Rung(f"{what} of {axes} axes", (1, 2 if n <= _FEW else 1), sides)
+            if what in grown and rank > 1:
+                axes = [grown[what](side, padded) for side in _sides(n, rank)]
+                yield _Rung(f"{what} of {rank} axes", (1, 2 if n <= _FEW else 1), axes)
         for what, more in (("rows", small(1)), ("elements", [])):
-            dimensions = _sides(n, axes + 2 - len(more))
-            some = [_third(size).said(operator) for size in dimensions[2:]]
-            yield _Rung(f"{what} of {axes} axes", dimensions[:2], [*some, *more])
-    axes = ranks[step % len(ranks)]
-    yield _Rung("batch", (n, 1), small(axes))
-    yield _Rung("channels", (1, n), small(axes))
+            batch, channels, *extents = _sides(n, rank + 2 - len(more))
+            axes = [*map(_third, extents), *more]
+            yield _Rung(f"{what} of {rank} axes", (batch, channels), axes)
+    rank = ranks[step % len(ranks)]
+    yield _Rung("batch", (n, 1), small(rank))
+    yield _Rung("channels", (1, n), small(rank))
 
 
 def _grown(operator: Operator) -> tuple[dict[str, _Grown], tuple[Axis, Axis]]:

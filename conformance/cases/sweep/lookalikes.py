@@ -10,23 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of, case_spec
+from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 
-_Lists = Mapping[str, tuple[int, ...]]
-_PLAIN: _Lists = {
-    "planes": (1, 2),
-    "sizes": (6, 5),
-    "kernel": (2, 2),
-    "strides": (1, 1),
-    "dilations": (1, 1),
-    "pads_begin": (0, 0),
-    "pads_end": (0, 0),
-    "output": (3, 2),
-}
+_Lists = Mapping[str, tuple[int, int]]
+_ROLES = ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output")
+_PLAIN: _Lists = {"planes": (1, 2), "sizes": (6, 5), "kernel": (2, 2), "output": (3, 2)}
 
 # Two numbers of one list.
 _ALIKE = {
@@ -36,44 +28,41 @@ _ALIKE = {
     "of one product": ((2, 6), (3, 4)),
     "of the same low byte": ((2, 5), (2, 261)),
 }
+
+
+def _swapped(**lists: tuple[int, int]) -> tuple[str, tuple[_Lists, _Lists]]:
+    """Return lists, and the same lists with the numbers of the first two swapped, by name."""
+    one, other, *_ = lists
+    return f"{one} and {other}", (lists, lists | {one: lists[other], other: lists[one]})
+
+
 # Numbers of two lists.
-_SWAPPED: dict[str, tuple[_Lists, _Lists]] = {
-    "kernel and strides": (
-        {"kernel": (2, 2), "strides": (3, 3)},
-        {"kernel": (3, 3), "strides": (2, 2)},
-    ),
-    "pads_begin and pads_end": (
-        {"kernel": (3, 3), "pads_begin": (1, 0), "pads_end": (0, 2)},
-        {"kernel": (3, 3), "pads_begin": (0, 2), "pads_end": (1, 0)},
-    ),
-    "strides and pads_begin": (
-        {"kernel": (3, 3), "strides": (1, 2), "pads_begin": (2, 1)},
-        {"kernel": (3, 3), "strides": (2, 1), "pads_begin": (1, 2)},
-    ),
-    "strides and dilations": (
-        {"sizes": (9, 8), "strides": (3, 2), "dilations": (2, 3)},
-        {"sizes": (9, 8), "strides": (2, 3), "dilations": (3, 2)},
-    ),
-    "sizes and output": (
-        {"sizes": (3, 5), "output": (5, 3)},
-        {"sizes": (5, 3), "output": (3, 5)},
-    ),
-    "channels and height": (
-        {"planes": (2, 3), "sizes": (4, 5)},
-        {"planes": (2, 4), "sizes": (3, 5)},
-    ),
-    "batch and width": ({"planes": (3, 2), "sizes": (4, 5)}, {"planes": (5, 2), "sizes": (4, 3)}),
-    "planes and sizes": ({"planes": (2, 3), "sizes": (5, 4)}, {"planes": (5, 4), "sizes": (2, 3)}),
-}
+_SWAPPED: dict[str, tuple[_Lists, _Lists]] = dict(
+    (
+        _swapped(kernel=(2, 2), strides=(3, 3)),
+        _swapped(pads_begin=(1, 0), pads_end=(0, 2), kernel=(3, 3)),
+        _swapped(strides=(1, 2), pads_begin=(2, 1), kernel=(3, 3)),
+        _swapped(strides=(3, 2), dilations=(2, 3), sizes=(9, 8)),
+        _swapped(sizes=(3, 5), output=(5, 3)),
+        (
+            "channels and height",
+            ({"planes": (2, 3), "sizes": (4, 5)}, {"planes": (2, 4), "sizes": (3, 5)}),
+        ),
+        (
+            "batch and width",
+            ({"planes": (3, 2), "sizes": (4, 5)}, {"planes": (5, 2), "sizes": (4, 3)}),
+        ),
+        _swapped(planes=(2, 3), sizes=(5, 4)),
+    )
+)
 # Element types of one width.
 _TYPES = (("float16", "bfloat16"), ("float32", "int32"), ("float64", "int64"), ("int8", "uint8"))
-# Batch and channels, and an axis.
-_ONE_CHECKSUM = (
-    ((1, 2), Axis(8, 2, 2, output=3)),
-    ((2, 1), Axis(7, 3, output=4)),
-    ((1, 3), Axis(6, 3, 3, output=2)),
-    ((3, 2), Axis(5, 2, output=2)),
-    ((2, 3), Axis(9, 2, 3, output=5)),
+_ONE_CHECKSUM: tuple[Layout, ...] = (
+    ((1, 2), (Axis(8, 2, 2, output=3),)),
+    ((2, 1), (Axis(7, 3, output=4),)),
+    ((1, 3), (Axis(6, 3, 3, output=2),)),
+    ((3, 2), (Axis(5, 2, output=2),)),
+    ((2, 3), (Axis(9, 2, 3, output=5),)),
 )
 _DATA = ("names", "negative", "integers")
 
@@ -101,13 +90,9 @@ def of_one_checksum(operator: Operator, seed: int) -> Iterator[Case]:
     """
     dtype = suited.plain_type(operator)
     words = next(suited.word_choices(operator))
-    for number, (planes, line) in enumerate(_ONE_CHECKSUM):
+    for number, (planes, axes) in enumerate(_ONE_CHECKSUM):
         tier: Tier = "standard" if number or operator.is_gradient else "smoke"
-        lines = (*(Axis(1),) * (operator.axes[0] - 1), line.said(operator))
-        spec = case_spec(
-            operator, (*planes, *sizes(lines)), {**by_role(lines), **words}, dtype, "names"
-        )
-        first = build(spec, seed=seed)
+        first = build(case_of_axes(operator, planes, axes, words, dtype, "names"), seed=seed)
         for inputs in (first.inputs, tuple(map(_inner_reversed, first.inputs))):
             yield case_of(
                 operator.name,
@@ -133,7 +118,7 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
         return
     told = {"planes", "sizes", *operator.roles}
     dtype = suited.plain_type(operator)
-    for role in _PLAIN:
+    for role in ("planes", "sizes", *_ROLES):
         for how, numbers in _ALIKE.items():
             if role in told:
                 both = [_beside(role, numbers) | {role: each} for each in numbers]
@@ -146,7 +131,7 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
             yield _specs(operator, "types of one width", ({}, {}), types)
 
 
-def _beside(role: str, numbers: Sequence[tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def _beside(role: str, numbers: Sequence[tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Return other lists, with room for the largest numbers of a role."""
     high, wide = (max(each) for each in zip(*numbers, strict=True))
     if role in {"kernel", "strides", "dilations"}:
@@ -160,15 +145,16 @@ def _specs(
     operator: Operator, what: str, both: Sequence[_Lists], types: Sequence[str]
 ) -> tuple[CaseSpec, CaseSpec]:
     """Return a pair of cases that differ in some lists, or in their types, of two axes or more."""
-    more = max(0, operator.axes[0] - 2)
-    words = next(suited.word_choices(operator))
-    specs = []
-    for lists, dtype in zip(both, types, strict=True):
-        every = {**_PLAIN, **lists}
-        meanings = {
-            role: (suited.PLAIN.get(role, 1),) * more + numbers for role, numbers in every.items()
-        }
-        shape = (*every["planes"], *meanings["sizes"])
-        tags = (f"taken for one another: {what}",)
-        specs.append(case_spec(operator, shape, {**meanings, **words}, dtype, "", tags=tags))
-    return specs[0], specs[1]
+    words, tags = next(suited.word_choices(operator)), (f"taken for one another: {what}",)
+
+    def spec(lists: _Lists, dtype: str) -> CaseSpec:
+        numbers = {**_PLAIN, **lists}
+        planes, extents = numbers.pop("planes"), numbers.pop("sizes")
+        axes = [
+            Axis(extents[place], **{role: values[place] for role, values in numbers.items()})
+            for place in range(len(extents))
+        ]
+        return case_of_axes(operator, planes, axes, words, dtype, "", roles=_ROLES, tags=tags)
+
+    one, other = map(spec, both, types)
+    return one, other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep.covering import Coverage, Model, Row, covering_array
 from conformance.cases.sweep.patterns import fill
 from conformance.dtypes import name_of
@@ -74,6 +75,33 @@ def case_spec(
     output = (tuple(meanings["output"]), size_type) if operator.is_adaptive else None
     attributes = operator.attributes_of(meanings)
     return CaseSpec(operator.name, attributes, shape, dtype, pattern, output, tags, gradient)
+
+
+Layout = tuple[tuple[int, int], tuple[Axis, ...]]
+"""Batch and channels, and each axis: a row of a table of cases."""
+
+
+def case_of_axes(
+    operator: Operator,
+    planes: tuple[int, int],
+    axes: Sequence[Axis],
+    words: Mapping[str, Any],
+    dtype: str,
+    pattern: str,
+    *,
+    roles: Iterable[str] = Axis._fields[1:],
+    tags: tuple[str, ...] = (),
+    gradient: str = "names",
+) -> CaseSpec:
+    """Return a case of batch and channels and of axes, with lists of the `roles` and with `words`.
+
+    Where the operator takes more axes, those before the others have one cell.
+    """
+    every = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
+    lists = by_role(every)
+    meanings = {**{role: lists[role] for role in roles}, **words}
+    shape = (*planes, *sizes(every))
+    return case_spec(operator, shape, meanings, dtype, pattern, tags=tags, gradient=gradient)
 
 
 Concrete = Callable[[Row, int], CaseSpec]

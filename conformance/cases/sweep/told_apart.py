@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_spec
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
 from conformance.operators import OPERATORS, vector_of
 from conformance.operators.clauses import disputed_of
 from conformance.operators.operator import Operator
 from conformance.vector import ARITHMETIC, BACKWARD, Case, Combination, Vector
 
-_LINES = (
+_AXES = (
     Axis(5, 3, 2, 1),  # overhangs where the number of windows is rounded up
     Axis(4, 1, 3),  # same_* would crop, and a window may start past the input
     Axis(2, 1, 2),
@@ -77,18 +77,10 @@ def told_by(vector: Vector) -> set[str]:
 def _specs(operator: Operator) -> Iterator[CaseSpec]:
     if not operator.has_windows:
         return
-    axes = max(1, operator.axes[0])
     dtype = suited.plain_type(operator)
     choices = list(suited.word_choices(operator, "rounding", "auto_pad"))
     counted = {"include_pad": True} if "include_pad" in operator.roles else {}
-    for line, words in product(_LINES, choices):
-        if line.is_sayable(operator):
-            lines = (*(Axis(1),) * (axes - 1), line)
-            yield case_spec(
-                operator,
-                (1, 2, *sizes(lines)),
-                {**by_role(lines), **words, **counted},
-                dtype,
-                "index",
-                tags=("readings told apart",),
-            )
+    for axis, words in product(_AXES, choices):
+        if axis.is_sayable(operator):
+            told, tags = {**words, **counted}, ("readings told apart",)
+            yield case_of_axes(operator, (1, 2), (axis,), told, dtype, "index", tags=tags)
