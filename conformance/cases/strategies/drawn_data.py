@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from conformance.cases.strategies.choices import Choices, blocks, chosen
+from conformance.cases.sweep.patterns import SMALL, above_one, cancelling
 from conformance.dtypes import (
     FLOATS,
     INTEGERS,
@@ -39,7 +40,7 @@ Codes = npt.NDArray[np.uint8]  # of shape (cells, _WIDTH + 1)
 _WIDTH = 10
 _PLACES = 13
 _SIGNS = ("any",) * 4 + ("negative",)  # a maximum below 0 needs a whole window below it
-_SMALL = np.array([*range(9), *range(-1, -9, -1)], np.float64)
+_SMALL = np.array([*range(SMALL + 1), *range(-1, -SMALL - 1, -1)], np.float64)
 
 
 def _integers(codes: Codes, _fmt: FloatFormat) -> Doubles:
@@ -69,15 +70,15 @@ def _special(codes: Codes, fmt: FloatFormat) -> Doubles:
 
 def _cancellation(codes: Codes, fmt: FloatFormat) -> Doubles:
     """Large numbers of both signs, and small ones that are left of their sum."""
-    size = 2.0 ** (fmt.precision // 2 + 1)
-    table = np.array([0.0, 1.0, size, -size, 0.5, -0.25, size + 1, -size])
+    large = cancelling(fmt)
+    table = np.array([0.0, 1.0, large, -large, 0.5, -0.25, large + 1, -large])
     return table[codes[:, 0] % len(table)]
 
 
 def _ties(codes: Codes, fmt: FloatFormat) -> Doubles:
     """Neighbours of 1, whose averages lie halfway between two numbers."""
     ulps = codes[:, 0] % 16
-    return np.where(ulps == 0, 0.0, 1.0 + (ulps - 1.0) * 2.0 * fmt.unit)
+    return np.where(ulps == 0, 0.0, above_one(ulps - 1.0, fmt))
 
 
 def _extremes(codes: Codes, fmt: FloatFormat) -> Doubles:

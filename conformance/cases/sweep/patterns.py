@@ -54,6 +54,21 @@ class Canvas:
         return marked
 
 
+SMALL = 8
+"""Small integers are at most this in magnitude."""
+
+
+def cancelling(fmt: FloatFormat) -> float:
+    """Return a number so large that of a 1 added to it, about half of the bits are left."""
+    return float(2.0 ** (fmt.precision // 2 + 1))
+
+
+def above_one(steps: npt.NDArray[Any], fmt: FloatFormat) -> Doubles:
+    """Return the numbers so many steps above 1, whose means lie halfway between two numbers."""
+    numbers: Doubles = 1.0 + steps * 2.0 * fmt.unit
+    return numbers
+
+
 def impulses(c: Canvas) -> Doubles:
     """Few non-zero cells, so that bounds are a few ulp and any wrong divisor shows."""
     values = np.array([1.0, 2.0, 3.0, 5.0, -1.0, -3.0])[(c.bits % np.uint64(6)).astype(np.int64)]
@@ -74,7 +89,7 @@ def index(c: Canvas) -> Doubles:
 
 def integers(c: Canvas) -> Doubles:
     """Small integers of both signs: exact sums."""
-    return c.integers(-8, 8)
+    return c.integers(-SMALL, SMALL)
 
 
 def normals(c: Canvas) -> Doubles:
@@ -110,8 +125,8 @@ def subnormals(c: Canvas) -> Doubles:
 
 def cancellation(c: Canvas) -> Doubles:
     """Large, minus large, small: what is left after cancellation is the answer."""
-    size = 2.0 ** (c.fmt.precision // 2 + 1)
-    return np.array([size, -size, 1.0, size, -size, -0.25, 0.5])[
+    large = cancelling(c.fmt)
+    return np.array([large, -large, 1.0, large, -large, -0.25, 0.5])[
         (c.bits % np.uint64(7)).astype(np.int64)
     ]
 
@@ -138,8 +153,7 @@ def lossy(c: Canvas) -> Doubles:
 
 def ties(c: Canvas) -> Doubles:
     """Neighbours of 1, so that means of two, four or eight lie halfway between two numbers."""
-    ulp = 2.0 ** (1 - c.fmt.precision)
-    return 1.0 + c.integers(0, 3) * ulp
+    return above_one(c.integers(0, 3), c.fmt)
 
 
 def zeros(c: Canvas) -> Doubles:

@@ -6,7 +6,7 @@ in engines, often one for each element type, block of channels and padding mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -33,10 +33,19 @@ class _Wanted(NamedTuple):
     mode: str = "explicit"
 
 
-_Kind = Callable[[_Wanted], Axis]
+_Kind = tuple[int, ...]
+"""Kernel, stride and pad of an axis, or cells for windows; nothing where it is one window."""
 
 
-def _slid(kernel: int, stride: int, pad: int, wanted: _Wanted) -> Axis:
+def _axis(operator: Operator, kind: _Kind, wanted: _Wanted) -> Axis:
+    """Return an axis of a kind, as wanted."""
+    if not kind:
+        return Axis(wanted.windows, kernel=wanted.windows)
+    if operator.is_adaptive:
+        cells, windows = kind
+        size = ceil_div(wanted.windows * cells, windows)
+        return Axis(size + wanted.rest, output=wanted.windows)
+    kernel, stride, pad = kind
     axis = Axis(0, kernel, stride, pad, pad)
     size = axis.least_size(wanted.windows, wanted.mode)
     # Under same_*, windows fill the largest size of so many, and leave most of the least.
@@ -45,26 +54,8 @@ def _slid(kernel: int, stride: int, pad: int, wanted: _Wanted) -> Axis:
     return axis._replace(size=max(1, size))
 
 
-def _divided(cells: int, windows: int, wanted: _Wanted) -> Axis:
-    """So many cells for so many windows, and one more if there is a rest."""
-    size = ceil_div(wanted.windows * cells, windows)
-    return Axis(size + wanted.rest, output=wanted.windows)
-
-
-def _whole(wanted: _Wanted) -> Axis:
-    return Axis(wanted.windows, kernel=wanted.windows)
-
-
-def _of_numbers(
-    table: Mapping[str, tuple[tuple[int, ...], ...]], kind: Callable[..., Axis]
-) -> dict[str, tuple[_Kind, ...]]:
-    return {
-        name: tuple(partial(kind, *numbers) for numbers in axes) for name, axes in table.items()
-    }
-
-
 # Kernel, stride and pad of the first axis and of the others, or of all.
-_SLIDING = {
+_SLIDING: dict[str, tuple[_Kind, ...]] = {
     "halves": ((2, 2, 0),),
     "pairs": ((2, 1, 0),),
     "threes": ((3, 1, 0),),
@@ -81,7 +72,7 @@ _SLIDING = {
     "every other": ((1, 2, 0),),
 }
 # Cells for windows.
-_ADAPTIVE = {
+_ADAPTIVE: dict[str, tuple[_Kind, ...]] = {
     "identity": ((1, 1),),
     "halves": ((2, 1),),
     "thirds": ((3, 1),),
@@ -90,6 +81,7 @@ _ADAPTIVE = {
     "column": ((3, 1), (1, 1)),
     "row": ((1, 1), (3, 1)),
 }
+_GLOBAL: dict[str, tuple[_Kind, ...]] = {"global": ((),)}
 _CHANNELS: dict[str, tuple[int, ...]] = {
     "few": (1, 2, 3),
     "a block of 4": (4, 5, 6, 7),
@@ -116,19 +108,14 @@ channels, at most: the suite is shipped."""
 
 def kinds_of(operator: Operator) -> dict[str, tuple[_Kind, ...]]:
     """Return the kinds that an operator can have: numbers of the first axis and of the others."""
-    if operator.is_adaptive:
-        return {
-            **_of_numbers(_ADAPTIVE, _divided),
-            "global": (lambda wanted: Axis(wanted.windows),),
-        }
     if not operator.has_windows:
-        return {"global": (_whole,)}
-    sliding = {
+        return {**(_ADAPTIVE if operator.is_adaptive else {}), **_GLOBAL}
+    sayable = {
         name: kinds
-        for name, kinds in _of_numbers(_SLIDING, _slid).items()
-        if all(kind(_Wanted(2)).is_sayable(operator) for kind in kinds)
+        for name, kinds in _SLIDING.items()
+        if all(_axis(operator, kind, _Wanted(2)).is_sayable(operator) for kind in kinds)
     }
-    return {**sliding, "global": (_whole,)}
+    return {**sayable, **_GLOBAL}
 
 
 def special_kernels(operator: Operator) -> ArraySpec:
@@ -155,13 +142,13 @@ def special_kernels(operator: Operator) -> ArraySpec:
         most = width_range(width)[-1]
         wanted = [_Wanted(most, rest=True, mode=mode) for mode in ("explicit", "same", "valid")]
         return max(
-            prod(sizes(_lines(kinds[kernel], axes, long, each)))
+            prod(sizes(_axes(operator, kinds[kernel], axes, long, each)))
             for long, each in product(("first", "last"), wanted)
         )
 
     def is_judged(dtype: str, kernel: str, axes: int, width: str) -> bool:
-        lines = _lines(kinds[kernel], axes, "last", _Wanted(width_range(width)[-1]))
-        addends = prod(line.cells(operator) for line in lines)
+        wanted = _axes(operator, kinds[kernel], axes, "last", _Wanted(width_range(width)[-1]))
+        addends = prod(axis.cells(operator) for axis in wanted)
         return not operator.reduction.sums or is_meaningful(addends, axes, dtype)
 
     constraints = [
@@ -199,14 +186,15 @@ def special_kernels(operator: Operator) -> ArraySpec:
     )
 
 
-def _lines(kinds: tuple[_Kind, ...], axes: int, long: str, wanted: _Wanted) -> list[Axis]:
+def _axes(
+    operator: Operator, kinds: tuple[_Kind, ...], rank: int, long: str, wanted: _Wanted
+) -> list[Axis]:
     """Return the axes of a case: one as wanted, the others with one window or two and no rest."""
-    place = {"first": 0, "middle": 1}.get(long, axes - 1)
-    each = (kinds[0], *(kinds[-1],) * (axes - 1))
-    return [
-        kind(wanted if i == place else wanted._replace(windows=1 + (i + place) % 2, rest=False))
-        for i, kind in enumerate(each)
-    ]
+    place = {"first": 0, "middle": 1}.get(long, rank - 1)
+    every = [_Wanted(1 + (i + place) % 2, mode=wanted.mode) for i in range(rank)]
+    every[place] = wanted
+    each = (kinds[0], *(kinds[-1],) * (rank - 1))
+    return [_axis(operator, kind, want) for kind, want in zip(each, every, strict=True)]
 
 
 def _case(
@@ -215,10 +203,10 @@ def _case(
     widths = width_range(str(row["width"]))
     mode = modes_of(operator)[row.get("auto_pad", ABSENT)]
     wanted = _Wanted(widths[turn % len(widths)], row["fit"] == "rest", mode)
-    axes, batch = suited.number(row, "axes"), suited.number(row, "batch")
-    lines = _lines(kinds[str(row["kernel"])], axes, str(row["long"]), wanted)
-    shapes = [(batch, n, *sizes(lines)) for n in _CHANNELS[str(row["channels"])]]
+    rank, batch = suited.number(row, "axes"), suited.number(row, "batch")
+    axes = _axes(operator, kinds[str(row["kernel"])], rank, str(row["long"]), wanted)
+    shapes = [(batch, n, *sizes(axes)) for n in _CHANNELS[str(row["channels"])]]
     channels = [shape[1] for shape in shapes if not in_product(shape)]
     numbers = {**row, "channels": channels[turn % len(channels)]}
-    spec = suited.case_of_row(operator, numbers, sizes(lines), by_role(lines))
+    spec = suited.case_of_row(operator, numbers, sizes(axes), by_role(axes))
     return replace(spec, tags=(f"special kernel: {row['kernel']}",))
