@@ -20,9 +20,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.large.recipe import Recipe
-from conformance.cases.sweep.sweep_model import case_of, case_spec
+from conformance.cases.sweep.sweep_model import case_of, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
@@ -132,9 +132,8 @@ def _recipe(
     of_planes = [_planes(count) if count > _PLANES else _ONCE for count in planes]
     counts = [_PLANES if run.times > 1 else n for run, n in zip(of_planes, planes, strict=True)]
     small = [axis.small for axis in axes]
-    shape = (*counts, *sizes(small))
-    meanings = {**by_role(small), "include_pad": False, **indices}
-    spec = case_spec(operator, shape, meanings, dtype, what)
+    words = {"include_pad": False, **indices}
+    spec = case_of_axes(operator, (counts[0], counts[1]), small, words, dtype, what)
     swallowed = any(axis.run.added and not axis.run.outputs for axis in axes)
     zeros = operator.reduction.sums and swallowed
     inputs: tuple[Array, ...] = (_data(counts, axes, dtype, zeros=zeros),)

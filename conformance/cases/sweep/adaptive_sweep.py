@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.covering import Constraint, Model, Row
+from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
 from conformance.operators.operator import Operator
 
@@ -42,24 +43,20 @@ def adaptive_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     constraints = [
         suited.OTHERS,
         suited.HELD,
-        Constraint(
-            ("batch", "channels"),
-            lambda batch, channels: batch * channels <= 34 or batch == 1,
-            "size of the suite",
+        constraint(
+            "size of the suite", lambda batch, channels: batch * channels <= 34 or batch == 1
         ),
-        Constraint(
-            ("axes", "relation", "channels"),
+        constraint(
+            "size of the suite",
             lambda axes, relation, channels: (
                 axes * axes * channels <= (9 if relation == "191-3" else 68)
             ),
-            "size of the suite",
         ),
-        Constraint(
-            ("dtype", "relation", "axes", "others"),
+        constraint(
+            "the bound of hundreds of addends says nothing in bfloat16",
             lambda dtype, relation, axes, others: (
                 dtype != "bfloat16" or relation != "191-3" or (axes == 1 or others == "same")
             ),
-            "the bound of hundreds of addends says nothing in bfloat16",
         ),
     ]
     return (ArraySpec("all factors", Model(factors, constraints), partial(_case, operator)),)
@@ -75,5 +72,4 @@ def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
         fresh = [pair for pair in others if pair not in chosen] or others
         chosen.append(fresh[(turn + i) % len(fresh)])
     pairs = chosen[1 : focus + 1] + chosen[:1] + chosen[focus + 1 :]
-    sizes, output = zip(*pairs, strict=True)
-    return suited.case_of_row(operator, row, sizes, {"output": output})
+    return suited.case_of_row(operator, row, [Axis(d, output=o) for d, o in pairs])

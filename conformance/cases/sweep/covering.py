@@ -13,6 +13,7 @@ rows where this module takes 1 s for 1962, and its count of infeasible tuples is
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 import random
@@ -40,6 +41,11 @@ class Constraint(NamedTuple):
     names: tuple[str, ...]
     predicate: Callable[..., bool]
     reason: str
+
+
+def constraint(reason: str, predicate: Callable[..., bool]) -> Constraint:
+    """Return a constraint on the factors that the parameters of its predicate are named after."""
+    return Constraint(tuple(inspect.signature(predicate).parameters), predicate, reason)
 
 
 @dataclass(frozen=True, slots=True)

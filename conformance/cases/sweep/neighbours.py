@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.draft import PLANES, Draft, draft_of_spec, each_one_off
-from conformance.cases.sweep.sweep_model import build, case_spec
+from conformance.cases.sweep.sweep_model import build, case_of_axes
 from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator
 from conformance.vector import Case
@@ -36,15 +36,17 @@ def _bases(operator: Operator) -> Iterator[Draft]:
     """Yield a base for each value of the first word."""
     swept = suited.axes(operator)
     axes = _AXES[: 2 if 2 in swept else swept[0]]
-    numbers: dict[str, Any] = {**by_role(axes)}
-    for role, scalar in suited.scalars(operator).items():
-        numbers[role] = suited.scalar_values(scalar, len(axes))[0]
+    scalars: dict[str, Any] = {
+        role: suited.scalar_values(scalar, len(axes))[0]
+        for role, scalar in suited.scalars(operator).items()
+    }
     words = {role: _meanings(word) for role, word in suited.words(operator).items()}
-    shape, dtype = (*_PLANES, *sizes(axes)), suited.plain_type(operator)
+    dtype = suited.plain_type(operator)
     first = next(iter(words), None)
     for word in words[first] if first else (None,):
         given = {role: word if role == first else meanings[0] for role, meanings in words.items()}
-        yield draft_of_spec(case_spec(operator, shape, {**numbers, **given}, dtype, ""))
+        said = {**scalars, **given}
+        yield draft_of_spec(case_of_axes(operator, _PLANES, axes, said, dtype, ""))
 
 
 def _meanings(word: Attribute) -> tuple[Any, ...]:

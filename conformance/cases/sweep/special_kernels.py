@@ -13,10 +13,10 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.axis_geometry import FITS, WIDTHS, width_range
-from conformance.cases.sweep.covering import Constraint, Model, Row
+from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.exhaustive import in_product
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
 from conformance.cases.sweep.window_sweep import modes_of
@@ -153,33 +153,24 @@ def special_kernels(operator: Operator) -> ArraySpec:
 
     constraints = [
         suited.HELD,
-        Constraint(
-            ("axes", "long"),
-            lambda axes, long: axes >= _LONG[long],
+        constraint(
             "one axis is the last, and of two there is none between",
+            lambda axes, long: axes >= _LONG[long],
         ),
-        Constraint(
-            ("axes", "kernel"),
-            lambda axes, kernel: axes > 1 or len(kinds[kernel]) == 1,
+        constraint(
             "one axis has neither rows nor columns",
+            lambda axes, kernel: axes > 1 or len(kinds[kernel]) == 1,
         ),
-        Constraint(
-            ("kernel", "axes", "width", "channels"),
+        constraint(
+            "size of the suite",
             lambda kernel, axes, width, channels: (
                 cells(kernel, axes, width) <= max(_PLANE, _ELEMENTS // _CHANNELS[channels][0])
             ),
-            "size of the suite",
         ),
-        Constraint(
-            ("batch", "channels"),
-            lambda batch, channels: batch == 1 or _CHANNELS[channels][0] <= 64,
-            "size of the suite",
+        constraint(
+            "size of the suite", lambda batch, channels: batch == 1 or _CHANNELS[channels][0] <= 64
         ),
-        Constraint(
-            ("dtype", "kernel", "axes", "width"),
-            is_judged,
-            "the bound of hundreds of addends says nothing in half types",
-        ),
+        constraint("the bound of hundreds of addends says nothing in half types", is_judged),
     ]
     return ArraySpec(
         "special kernels", Model(factors, constraints), partial(_case, operator, kinds)
@@ -208,5 +199,5 @@ def _case(
     shapes = [(batch, n, *sizes(axes)) for n in _CHANNELS[str(row["channels"])]]
     channels = [shape[1] for shape in shapes if not in_product(shape)]
     numbers = {**row, "channels": channels[turn % len(channels)]}
-    spec = suited.case_of_row(operator, numbers, sizes(axes), by_role(axes))
+    spec = suited.case_of_row(operator, numbers, axes)
     return replace(spec, tags=(f"special kernel: {row['kernel']}",))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from conformance.cases.sweep.covering import Constraint, Level, Row
+from conformance.cases.axis import Axis
+from conformance.cases.sweep.covering import Level, Row, constraint
 from conformance.cases.sweep.patterns import (
     AVERAGE_PATTERNS,
     MAXIMUM_PATTERNS,
     NORM_PATTERNS,
     OF_INTEGERS,
 )
-from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_spec
+from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_of_axes
 from conformance.dtypes import FLOATS
 from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, Attribute, Role
 from conformance.operators.operator import Operator
@@ -110,15 +111,9 @@ def holds(dtype: str, pattern: str) -> bool:
     return pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow")
 
 
-HELD = Constraint(
-    ("dtype", "pattern"),
-    holds,
-    "patterns an element type can hold; float32 is no wider than bfloat16",
-)
-OTHERS = Constraint(
-    ("axes", "others"),
-    lambda axes, others: (axes == 1) == (others == "none"),
-    "one axis has no others",
+HELD = constraint("patterns an element type can hold; float32 is no wider than bfloat16", holds)
+OTHERS = constraint(
+    "one axis has no others", lambda axes, others: (axes == 1) == (others == "none")
 )
 
 
@@ -148,24 +143,23 @@ def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
 
 
 def case_of_row(
-    operator: Operator, row: Row, sizes: Iterable[int], meanings: Mapping[str, Any]
+    operator: Operator, row: Row, axes: Sequence[Axis], unsaid: Container[str] = ()
 ) -> CaseSpec:
-    """Return the case of a row of a covering array, for input sizes and lists by role."""
-    shape = (number(row, "batch"), number(row, "channels"), *sizes)
-    given: dict[str, Any] = {
+    """Return the case of a row of a covering array, for some axes; `unsaid` lists are left out."""
+    words: dict[str, Any] = {
         role: row[role] for role in MEANINGS if row.get(role, ABSENT) != ABSENT
     }
-    numbers: dict[str, Any] = {
-        role: scalar_values(attribute, len(shape) - 2)[number(row, role)]
-        for role, attribute in scalars(operator).items()
-        if row.get(role, ABSENT) != ABSENT
-    }
-    return case_spec(
+    for role, attribute in scalars(operator).items():
+        if row.get(role, ABSENT) != ABSENT:
+            words[role] = scalar_values(attribute, len(axes))[number(row, role)]
+    return case_of_axes(
         operator,
-        shape,
-        {**meanings, **given, **numbers},
+        (number(row, "batch"), number(row, "channels")),
+        axes,
+        words,
         str(row["dtype"]),
         str(row["pattern"]),
+        roles=[role for role in Axis._fields[1:] if role not in unsaid],
         size_type=str(row.get("size_type", "int64")),
         gradient=str(row.get("gradient", "names")),
     )

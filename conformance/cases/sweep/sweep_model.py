@@ -56,27 +56,6 @@ class CaseSpec:
         return prod(self.attributes.get(kernel.key, kernel.default_for(len(sizes))))
 
 
-def case_spec(
-    operator: Operator,
-    shape: tuple[int, ...],
-    meanings: Mapping[str, Any],
-    dtype: str,
-    pattern: str,
-    *,
-    size_type: str = "int64",
-    tags: tuple[str, ...] = (),
-    gradient: str = "names",
-) -> CaseSpec:
-    """Return a case of shape (N, C, d1..dr) without data; `meanings` are its attributes by role.
-
-    `meanings` are values of `Params`, "output" among them; roles that the operator does not have
-    are left out.
-    """
-    output = (tuple(meanings["output"]), size_type) if operator.is_adaptive else None
-    attributes = operator.attributes_of(meanings)
-    return CaseSpec(operator.name, attributes, shape, dtype, pattern, output, tags, gradient)
-
-
 Layout = tuple[tuple[int, int], tuple[Axis, ...]]
 """Batch and channels, and each axis: a row of a table of cases."""
 
@@ -90,18 +69,27 @@ def case_of_axes(
     pattern: str,
     *,
     roles: Iterable[str] = Axis._fields[1:],
+    size_type: str = "int64",
     tags: tuple[str, ...] = (),
     gradient: str = "names",
 ) -> CaseSpec:
-    """Return a case of batch and channels and of axes, with lists of the `roles` and with `words`.
+    """Return a case of batch and channels and of axes, with lists of the `roles`, without data.
 
-    Where the operator takes more axes, those before the others have one cell.
+    `words` are other values of `Params` by role. Roles that the operator does not have are left
+    out; where it takes more axes, those before the others have one cell.
     """
     every = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     lists = by_role(every)
-    meanings = {**{role: lists[role] for role in roles}, **words}
-    shape = (*planes, *sizes(every))
-    return case_spec(operator, shape, meanings, dtype, pattern, tags=tags, gradient=gradient)
+    return CaseSpec(
+        operator.name,
+        operator.attributes_of({**{role: lists[role] for role in roles}, **words}),
+        (*planes, *sizes(every)),
+        dtype,
+        pattern,
+        (lists["output"], size_type) if operator.is_adaptive else None,
+        tags,
+        gradient,
+    )
 
 
 Concrete = Callable[[Row, int], CaseSpec]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.axis_geometry import WIDTHS, width_range
-from conformance.cases.sweep.covering import Constraint, Model, Row
+from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
 from conformance.dtypes import FLOATS
 from conformance.operators.operator import Operator
@@ -29,23 +30,21 @@ def whole_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     constraints = [
         suited.OTHERS,
         suited.HELD,
-        Constraint(
-            ("axes", "size", "others", "batch", "channels"),
+        constraint(
+            "size of the suite",
             lambda axes, size, others, batch, channels: (
                 _most_cells(axes, size, others) * batch * channels <= _CELLS
             ),
-            "size of the suite",
         ),
     ]
     if operator.reduction.sums:
         constraints.append(
-            Constraint(
-                ("dtype", "axes", "size", "others"),
+            constraint(
+                "the bound of hundreds of addends says nothing in half types",
                 lambda dtype, axes, size, others: (
                     dtype not in FLOATS
                     or is_meaningful(_most_cells(axes, size, others), axes, dtype)
                 ),
-                "the bound of hundreds of addends says nothing in half types",
             )
         )
     model = Model(suited.factors(operator, {}, geometry), constraints)
@@ -60,4 +59,5 @@ def _most_cells(axes: int, size: str, others: str) -> int:
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
     last, others = width_range(str(row["size"])), _OTHERS[str(row["others"])]
     sizes = [others[(turn + i) % len(others)] for i in range(suited.number(row, "axes") - 1)]
-    return suited.case_of_row(operator, row, [*sizes, last[turn % len(last)]], {})
+    axes = [Axis(size) for size in (*sizes, last[turn % len(last)])]
+    return suited.case_of_row(operator, row, axes)

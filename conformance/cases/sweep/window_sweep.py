@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.sweep import axis_geometry, suited
 from conformance.cases.sweep.axis_geometry import Levels
-from conformance.cases.sweep.covering import Constraint, Level, Model, Row
+from conformance.cases.sweep.covering import Constraint, Level, Model, Row, constraint
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
 from conformance.dtypes import FLOATS
@@ -189,51 +189,32 @@ def _size_constraints(fewest: int) -> list[Constraint]:
     wide = axis_geometry.WIDTHS.index
     why = "size of the suite"
     return [
-        Constraint(
-            ("kernel", "channels", "batch"),
-            lambda kernel, channels, batch: kernel != "huge" or channels * batch <= 6,
+        constraint(why, lambda kernel, channels, batch: kernel != "huge" or channels * batch <= 6),
+        constraint(
             why,
-        ),
-        Constraint(
-            ("kernel", "width", "axes"),
             lambda kernel, width, axes: (
                 kernel != "huge" or (wide(width) <= 1 and axes <= fewest + 1)
             ),
-            why,
         ),
-        Constraint(
-            ("batch", "channels"), lambda batch, channels: batch * channels <= 34 or batch == 1, why
-        ),
-        Constraint(
-            ("axes", "width"), lambda axes, width: wide(width) <= (5, 5, 3, 2)[axes - fewest], why
-        ),
-        Constraint(
-            ("width", "channels"),
-            lambda width, channels: wide(width) <= _WIDEST.get(channels, 5),
-            why,
-        ),
-        Constraint(
-            ("axes", "channels"),
-            lambda axes, channels: channels <= (264, 264, 48, 17)[axes - fewest],
-            why,
-        ),
+        constraint(why, lambda batch, channels: batch * channels <= 34 or batch == 1),
+        constraint(why, lambda axes, width: wide(width) <= (5, 5, 3, 2)[axes - fewest]),
+        constraint(why, lambda width, channels: wide(width) <= _WIDEST.get(channels, 5)),
+        constraint(why, lambda axes, channels: channels <= (264, 264, 48, 17)[axes - fewest]),
     ]
 
 
 def _data_constraints() -> list[Constraint]:
     return [
         suited.HELD,
-        Constraint(
-            ("dtype", "kernel", "pattern"),
+        constraint(
+            "the bound of hundreds of addends says nothing in half types",
             lambda dtype, kernel, pattern: (
                 dtype not in FLOATS[:2] or kernel != "huge" or pattern in SPARSE_PATTERNS
             ),
-            "the bound of hundreds of addends says nothing in half types",
         ),
-        Constraint(
-            ("dtype", "kernel", "axes"),
-            lambda dtype, kernel, axes: dtype != "bfloat16" or kernel != "huge" or axes == 1,
+        constraint(
             "a divisor per axis above 256 is not representable in bfloat16",
+            lambda dtype, kernel, axes: dtype != "bfloat16" or kernel != "huge" or axes == 1,
         ),
     ]
 
@@ -335,7 +316,6 @@ def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) ->
 
 
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
-    unsaid = _unsaid(operator, row)
-    axes = numbers(row, modes_of(operator)[row.get("auto_pad", ABSENT)], turn, frozenset(unsaid))
-    said = {role: values for role, values in by_role(axes).items() if role not in unsaid}
-    return suited.case_of_row(operator, row, sizes(axes), said)
+    unsaid = frozenset(_unsaid(operator, row))
+    axes = numbers(row, modes_of(operator)[row.get("auto_pad", ABSENT)], turn, unsaid)
+    return suited.case_of_row(operator, row, axes, unsaid)

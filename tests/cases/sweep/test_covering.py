@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cases.sweep.covering import Constraint, Coverage, Model, covering_array
+from conformance.cases.sweep.covering import Constraint, Coverage, Model, constraint, covering_array
 
 
 @st.composite
@@ -201,3 +201,10 @@ def test_a_broken_model_is_refused(factors, names, message):
     """A model says what is wrong with it when it is made."""
     with pytest.raises(ValueError, match=message):
         Model(factors, [] if names is None else [Constraint(names, lambda *_: True, "rule")])
+
+
+def test_a_constraint_is_on_the_factors_that_its_rule_takes():
+    """By the names of its parameters, in their order."""
+    rule = constraint("b is at least a", lambda b, a: b >= a)
+    assert (rule.names, rule.reason) == (("b", "a"), "b is at least a")
+    assert rule.predicate(2, 1)
