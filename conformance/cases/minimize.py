@@ -125,11 +125,11 @@ def _made(case: Case, draft: Draft, data: Array, gradient: Array | None = None) 
     """Return the case of a draft with data that are made to fit, and so is the gradient."""
     kept = data[tuple(map(slice, draft.shape))]
     more = [(0, size - now) for size, now in zip(draft.shape, kept.shape, strict=True)]
-    own = draft.own_inputs(np.pad(kept, more, mode="edge"))
-    attributes = draft.attributes
+    spec = draft.spec()
+    own = spec.own_inputs(np.pad(kept, more, mode="edge"))
     gradient = case.gradient if gradient is None else gradient
-    inputs = with_gradient(draft.operator, gradient, own, attributes)
-    return case_of(case.operator, attributes, inputs, pattern=case.pattern)
+    inputs = with_gradient(draft.operator, gradient, own, spec.attributes)
+    return case_of(case.operator, spec.attributes, inputs, pattern=case.pattern)
 
 
 def _with_fewer_axes(draft: Draft, data: Array) -> _Drafts:

@@ -42,7 +42,7 @@ _ANOTHER = Axis(3, kernel=2, output=2)
 class Feature(NamedTuple):
     """A number or word of a case.
 
-    `name` is batch, channels, dtype, rank, a number of an axis (see `draft.AxisNumber`), the role
+    `name` is batch, channels, dtype, rank, one of `draft.AXIS_NUMBERS`, the role
     of a word, or one of cells (of a window), outputs (of a plane), all_outputs. `axis` counts
     spatial axes from the last, which is 1, or from the first, which is -1; 0 for what is of no
     single axis, or of all.
@@ -175,11 +175,13 @@ def _draft_of(case: Case) -> Draft | None:
 
 def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | None:
     """Return the case of a draft with data of its shape; None if it is not valid."""
-    operator, attributes = draft.operator, draft.attributes
+    operator, spec = draft.operator, draft.spec()
     order = (*draft.words, *NUMBERS, "ignored")
     in_order = sorted(operator.attributes, key=lambda attribute: order.index(attribute.role))
-    given = {each.key: attributes[each.key] for each in in_order if each.key in attributes}
-    inputs = with_gradient(operator, case.gradient, draft.own_inputs(data(draft)), given)
+    given = {
+        each.key: spec.attributes[each.key] for each in in_order if each.key in spec.attributes
+    }
+    inputs = with_gradient(operator, case.gradient, spec.own_inputs(data(draft)), given)
     try:
         operator.validate(inputs, given)
     except InvalidCase:

@@ -91,9 +91,8 @@ def unsound(spec: CaseSpec) -> str:
     operator = OPERATORS[spec.operator]
     # Zeros of the shape of the data, which take no memory.
     data = np.broadcast_to(np.zeros((), dtype_of(spec.dtype)), spec.shape)
-    size = () if spec.output_size is None else (np.array(*spec.output_size),)
     try:
-        params = operator.validate((data, *size), spec.attributes)
+        params = operator.validate(spec.own_inputs(data), spec.attributes)
     except InvalidCase as error:
         return str(error)
     undefined = undefined_as_a_whole(operator, params, data)

@@ -136,9 +136,7 @@ def _recipe(
     spec = case_of_axes(operator, (counts[0], counts[1]), small, words, dtype, what)
     swallowed = any(axis.run.added and not axis.run.outputs for axis in axes)
     zeros = operator.reduction.sums and swallowed
-    inputs: tuple[Array, ...] = (_data(counts, axes, dtype, zeros=zeros),)
-    if spec.output_size is not None:
-        inputs += (np.array(*spec.output_size),)
+    inputs = spec.own_inputs(_data(counts, axes, dtype, zeros=zeros))
     source = f"{operator.document}: no size is too large"
     case = case_of(operator.name, spec.attributes, inputs, pattern=what, source=source)
     return Recipe(case, (*of_planes, *(axis.run for axis in axes)), what)

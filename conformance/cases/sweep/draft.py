@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec
@@ -19,10 +17,10 @@ from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.operators.attributes import SCALARS, WORDS, Attribute, complete
 from conformance.operators.operator import Operator, output_size_of
-from conformance.vector import Array, Case
+from conformance.vector import Case
 
-AxisNumber = Literal["size", "kernel", "strides", "dilations", "pads_begin", "pads_end", "output"]
-"""A number of one spatial axis: its input size, its entry of an attribute, its output size."""
+AXIS_NUMBERS = ("size", "kernel", "strides", "dilations", "pads_begin", "pads_end", "output")
+"""The numbers of one spatial axis: its input size, its entries of attributes, its output size."""
 
 
 class Place(NamedTuple):
@@ -65,10 +63,10 @@ class Draft:
         return str(self.words.get("auto_pad", "explicit"))
 
     @property
-    def axis_numbers(self) -> tuple[AxisNumber, ...]:
+    def axis_numbers(self) -> tuple[str, ...]:
         """The numbers of an axis that the operator knows."""
         known = {"size", *self.operator.roles}
-        return tuple(name for name in get_args(AxisNumber) if name in known)
+        return tuple(name for name in AXIS_NUMBERS if name in known)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -77,29 +75,22 @@ class Draft:
         declared = {attribute.key: attribute for attribute in self.operator.attributes}
         attributes = {}
         for key, value in self.given.items():
-            attribute = declared[key]
-            # A document may have two words for one meaning.
-            word = self.words.get(attribute.role, attribute)
-            stays = attribute.role == "ignored" or attribute.meaning_of(value) == word
-            attributes[key] = value if stays else spelled[key]
+            attributes[key] = value if self._is_kept(declared[key], value) else spelled[key]
         for key, value in spelled.items():
             default = declared[key].default_for(len(self.axes))
             if declared[key].meaning(value) != declared[key].meaning(default):
                 attributes.setdefault(key, value)
         return attributes
 
-    @property
-    def output_size(self) -> Array:
-        """The second input of an adaptive operator."""
-        return np.array([axis.output for axis in self.axes], self.size_type)
+    def _is_kept(self, attribute: Attribute, value: Any) -> bool:
+        """Say whether a value is as it was given: a document may have two words for one meaning."""
+        if attribute.role in self.words:
+            return bool(attribute.meaning_of(value) == self.words[attribute.role])
+        return attribute.role == "ignored"
 
-    def own_inputs(self, data: Array) -> tuple[Array, ...]:
-        """Return the inputs with this data, but for the gradient that an operator may take."""
-        return (data, self.output_size) if self.operator.is_adaptive else (data,)
-
-    def spec(self, pattern: str, tags: tuple[str, ...] = ()) -> CaseSpec:
+    def spec(self, pattern: str = "", tags: tuple[str, ...] = ()) -> CaseSpec:
         """Return the case with data of a pattern."""
-        output = (tuple(self.output_size.tolist()), self.size_type)
+        output = tuple(axis.output for axis in self.axes), self.size_type
         return CaseSpec(
             self.operator.name,
             self.attributes,

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.rules import broken
-from conformance.cases.sweep.sweep_model import case_of
+from conformance.cases.sweep.sweep_model import case_of, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
 from conformance.vector import Case
@@ -51,18 +51,15 @@ def valid_case(operator: Operator) -> Case:
     """Return a case with all attributes given, two axes if it can, and small numbers."""
     swept = suited.axes(operator)
     axes = [_AXES[i % 2] for i in range(2 if 2 in swept else swept[0])]
-    meanings: dict[str, Any] = {**by_role(axes)}
-    dilations = meanings.pop("dilations")
-    meanings |= {a.role: a.meanings[0] for a in operator.attributes if a.values}
-    meanings |= {
+    words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.values}
+    words |= {
         role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()
     }
-    attributes = operator.attributes_of({**meanings, "dilations": dilations})
-    shape = (1, 1, *sizes(axes))
-    data = np.arange(1, np.prod(shape) + 1).reshape(shape)
-    own = (
-        data.astype(dtype_of(suited.plain_type(operator))),
-        np.array(meanings["output"], np.int64),
-    )
-    inputs = with_gradient(operator, data, own[: 1 + operator.is_adaptive], attributes)
-    return case_of(operator.name, attributes, inputs, pattern="invalid")
+    words["dilations"] = (1,) * len(axes)
+    roles = ("kernel", "strides", "pads_begin", "pads_end", "output")
+    dtype = suited.plain_type(operator)
+    spec = case_of_axes(operator, (1, 1), axes, words, dtype, "invalid", roles=roles)
+    data = np.arange(1, np.prod(spec.shape) + 1).reshape(spec.shape)
+    own = spec.own_inputs(data.astype(dtype_of(dtype)))
+    inputs = with_gradient(operator, data, own, spec.attributes)
+    return case_of(operator.name, spec.attributes, inputs, pattern=spec.pattern)

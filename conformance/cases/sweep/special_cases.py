@@ -17,6 +17,7 @@ from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
 from conformance.dtypes import INTEGERS, dtype_of
+from conformance.operators.attributes import PADS
 from conformance.operators.operator import Operator
 from conformance.vector import Case, Tier
 
@@ -319,22 +320,19 @@ def _integer_averages(operator: Operator) -> Iterator[Case]:
     # The averages that engines dispute are halves and thirds.
     if 2 not in suited.axes(operator):
         return
-    pads = {
-        role: (0, 0)
-        for role in ("pads_begin", "pads_end")
-        if any(a.required and a.role in {role, "pads"} for a in operator.attributes)
-    }
-    words = next(suited.word_choices(operator))
-    meanings = {"kernel": (1, 2), "strides": (1, 2), **pads, **words}
-    sizes = (np.array([2, 2], np.int64),) if operator.is_adaptive else ()
+    required = {each.role for each in operator.attributes if each.required}
+    pads = ("pads_begin", "pads_end") if required & {*PADS} else ()
+    roles, words = ("kernel", "strides", *pads, "output"), next(suited.word_choices(operator))
+    axes, source = (Axis(2, output=2), Axis(4, 2, 2, output=2)), "Inputs, Element Type"
     for name in ("int8", "uint8", "int32", "int64"):
         if name in operator.dtypes:
-            data = np.array([[1, 2, 4, 7], [2, 3, 5, 9]], dtype_of(name)).reshape(1, 1, 2, 4)
+            spec = case_of_axes(operator, (1, 1), axes, words, name, "integers", roles=roles)
+            data = np.array([[1, 2, 4, 7], [2, 3, 5, 9]], dtype_of(name)).reshape(spec.shape)
             yield case_of(
                 operator.name,
-                operator.attributes_of(meanings),
-                (data, *sizes),
+                spec.attributes,
+                spec.own_inputs(data),
                 pattern="integers",
-                source=f"{operator.document}, Inputs, Element Type",
+                source=f"{operator.document}, {source}",
                 tags=("integer average",),
             )

@@ -43,6 +43,10 @@ class CaseSpec:
     tags: tuple[str, ...] = ()
     gradient: str = "names"
 
+    def own_inputs(self, data: Array) -> tuple[Array, ...]:
+        """Return the inputs with this data, but for the gradient that an operator may take."""
+        return (data,) if self.output_size is None else (data, np.array(*self.output_size))
+
     @property
     def window_cells(self) -> int:
         """Cells of one window, about."""
@@ -149,11 +153,8 @@ def build(spec: CaseSpec, *, seed: int, tier: Tier = "standard", source: str = "
     data = fill(
         spec.pattern, spec.shape, spec.dtype, window_cells=spec.window_cells, key=key, seed=seed
     )
-    inputs: tuple[Array, ...] = (data,)
-    if spec.output_size is not None:
-        size, size_type = spec.output_size
-        inputs = (data, np.array(size, size_type))
-    operator, pattern = OPERATORS[spec.operator], spec.pattern
+    inputs, pattern = spec.own_inputs(data), spec.pattern
+    operator = OPERATORS[spec.operator]
     if operator.forward is not None:
         gradient = fill(
             spec.gradient,

@@ -8,41 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of
-from conformance.operators.examples import Example
 from conformance.operators.operator import Operator
-from conformance.vector import Array, Case
+from conformance.vector import Case
 
 
 def examples(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield every worked example of a document, provenance printed, in the smoke tier."""
     for example in operator.examples:
-        given = example.printed_data
-        case = (
-            _filled(operator, example, seed)
-            if given is None
-            else _of_numbers(operator, example, given)
+        size = (example.output_size, "int64") if operator.is_adaptive else None
+        pattern, data = example.pattern, example.printed_data
+        spec = CaseSpec(
+            operator.name, example.attributes, example.shape, example.dtype, pattern, size
         )
+        if data is None:
+            case = build(spec, seed=seed)
+        else:
+            inputs = spec.own_inputs(data)
+            case = case_of(operator.name, example.attributes, inputs, pattern=pattern)
         yield replace(
             case, tier="smoke", source=example.source, provenance="printed", tags=example.tags
         )
-
-
-def _of_numbers(operator: Operator, example: Example, data: Array) -> Case:
-    size = (np.array(example.output_size, np.int64),) if operator.is_adaptive else ()
-    return case_of(operator.name, example.attributes, (data, *size), pattern=example.pattern)
-
-
-def _filled(operator: Operator, example: Example, seed: int) -> Case:
-    size = (example.output_size, "int64") if operator.is_adaptive else None
-    spec = CaseSpec(
-        operator.name,
-        example.attributes,
-        example.shape,
-        example.dtype,
-        example.pattern,
-        size,
-    )
-    return build(spec, seed=seed)

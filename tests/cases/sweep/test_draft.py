@@ -22,7 +22,7 @@ def test_a_draft_that_is_not_changed_is_the_case(case):
     draft = draft_of(case)
     assert list(draft.attributes.items()) == list(case.attributes.items())
     assert draft.shape == case.data.shape
-    own = draft.own_inputs(case.data)
+    own = draft.spec().own_inputs(case.data)
     assert [each.tobytes() for each in own] == [each.tobytes() for each in case.own_inputs]
     assert [each.dtype for each in own] == [each.dtype for each in case.own_inputs]
 
