@@ -42,10 +42,9 @@ _ANOTHER = Axis(3, kernel=2, output=2)
 class Feature(NamedTuple):
     """A number or word of a case.
 
-    `name` is batch, channels, dtype, rank, one of `draft.AXIS_NUMBERS`, the role
-    of a word, or one of cells (of a window), outputs (of a plane), all_outputs. `axis` counts
-    spatial axes from the last, which is 1, or from the first, which is -1; 0 for what is of no
-    single axis, or of all.
+    `name` is batch, channels, dtype, rank, one of `draft.AXIS_NUMBERS`, the role of a word, or one
+    of cells (of a window), outputs (of a plane), all_outputs. `axis` counts spatial axes from the
+    last, which is 1, or from the first, which is -1; 0 for what is of no single axis, or of all.
     """
 
     name: str
