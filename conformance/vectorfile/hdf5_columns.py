@@ -37,15 +37,14 @@ _OPTIONAL = {"header_digest": str}  # files of before have none
 
 @dataclass(slots=True)
 class _Column:
-    """One dataset that passed all checks, its last decoded chunk, and a hash of each chunk read."""
+    """One dataset that passed all checks, chunks that are kept decoded, a hash of each one read."""
 
     path: str
     length: int
     chunk: int = 0
     filters: tuple[int, ...] = ()
     dataset: Any = None
-    number: int = -1
-    block: Array | None = None
+    kept: dict[int, Array] = field(default_factory=dict)
     hashes: dict[int, int] = field(default_factory=dict)
 
 
@@ -54,11 +53,13 @@ class ColumnFile(Closable):
 
     `attributes` are the root attributes (strings and integers), `lengths` the columns there are
     with their number of elements, `size` the bytes all of them take in memory. A file that was
-    closed is opened again where it is read.
+    closed is opened again where it is read. It `keeps` each chunk that was decoded, or the last one
+    of each column.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.keeps = False
         self._stream: BinaryIO | None = None
         self._file: Any = None
         self._resident: dict[str, Array] = {}
@@ -75,9 +76,11 @@ class ColumnFile(Closable):
         self.lengths = {name: column.length for name, column in self._columns.items()}
 
     def close(self) -> None:
-        """Close HDF5 and free the last decoded chunks."""
+        """Close HDF5 and free decoded chunks, unless they are kept."""
         for column in self._columns.values():
-            column.dataset, column.number, column.block = None, -1, None
+            column.dataset = None
+            if not self.keeps:
+                column.kept.clear()
         if self._file is not None:
             self._file.close()
         if self._stream is not None:
@@ -105,10 +108,13 @@ class ColumnFile(Closable):
         """Read every column into memory. The caller has looked at `size`."""
         for name in self.lengths:
             self._resident[name] = self.read(name)
+            self._columns[name].kept.clear()
 
     def unload(self) -> None:
         """Free what was loaded: columns are read from the file again."""
         self._resident.clear()
+        for column in self._columns.values():
+            column.kept.clear()
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> Array:
         """Return elements start to stop of a column, read-only, as stored; absent means empty."""
@@ -123,11 +129,13 @@ class ColumnFile(Closable):
         done = start
         while done < stop:
             number, skip = divmod(done, column.chunk)
-            if column.number != number or column.block is None:
+            block = column.kept.get(number)
+            if block is None:
+                if not self.keeps:
+                    column.kept.clear()
                 with self.guard():
-                    column.block = self._decode(column, number)
-                column.number = number
-            part = column.block[skip : skip + stop - done]
+                    block = column.kept[number] = self._decode(column, number)
+            part = block[skip : skip + stop - done]
             out[done - start : done - start + len(part)] = part
             done += len(part)
         out.flags.writeable = False

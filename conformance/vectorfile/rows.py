@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from conformance.batch import MAX_RANK, ExpectedColumns, Ints
 from conformance.dtypes import DType, dtype_of
@@ -13,28 +14,40 @@ from conformance.vector import Array
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
 
+_FAR = 1 << 13
+"""Elements between those that are wanted from which on they are not read, about."""
 _MAX_TEXTS = 1 << 28  # bytes of the texts of one batch
 
 
 class Rows:
     """Ranges `starts` to `stops` of a table, ascending and apart.
 
-    They are read as one slice where they follow one another, else gathered.
+    They are read as one slice where they follow one another, else gathered from slices, so that
+    what lies far between them is not read.
     """
 
     def __init__(self, starts: Ints, stops: Ints) -> None:
         self.starts = starts
         self.counts = stops - starts
-        self.low = int(starts[0]) if starts.size else 0
-        self.high = int(stops[-1]) if starts.size else 0
-        self.index: Ints | slice = slice(None)
-        if (starts[1:] != stops[:-1]).any():
-            shift = starts - self.low - (np.cumsum(self.counts) - self.counts)
-            self.index = np.repeat(shift, self.counts) + np.arange(self.counts.sum())
+        self._slices = [(0, 0)]
+        self._index: Ints | slice = slice(None)
+        if not starts.size:
+            return
+        gaps = starts[1:] - stops[:-1]
+        far = np.flatnonzero(gaps > _FAR)
+        lows, highs = [starts[0], *starts[far + 1]], [*stops[far], stops[-1]]
+        self._slices = [(int(low), int(high)) for low, high in zip(lows, highs, strict=True)]
+        if gaps.any():
+            # Places in the slices, one after the other.
+            left_out = np.concatenate([[0], np.cumsum(np.where(gaps > _FAR, gaps, 0))])
+            shift = starts - left_out - starts[0] - (np.cumsum(self.counts) - self.counts)
+            self._index = np.repeat(shift, self.counts) + np.arange(self.counts.sum())
 
-    def read(self, columns: ColumnFile, path: str) -> Array:
-        """Return these rows of a column."""
-        return columns.read(path, self.low, self.high)[self.index]
+    def read(self, columns: ColumnFile, path: str, width: int = 1) -> Array:
+        """Return these rows of a column, of so many elements each: (rows, width), or (rows,)."""
+        parts = [columns.read(path, width * low, width * high) for low, high in self._slices]
+        read = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return (read if width == 1 else read.reshape(-1, width))[self._index]
 
 
 class Arrays:
@@ -46,8 +59,7 @@ class Arrays:
         self.codes = rows.read(columns, f"{table}/dtype")
         self.starts = rows.read(columns, f"{table}/start")
         ranks = rows.read(columns, f"{table}/rank")
-        extents = columns.read(f"{table}/shape", MAX_RANK * rows.low, MAX_RANK * rows.high)
-        extents = extents.reshape(-1, MAX_RANK)[rows.index]
+        extents = rows.read(columns, f"{table}/shape", MAX_RANK)
         self.sizes: Ints = np.where(np.arange(MAX_RANK) < ranks[:, None], extents, 1).prod(axis=1)
         self.shapes: list[tuple[int, ...]] = [
             tuple(extent[:rank])
@@ -59,13 +71,12 @@ class Arrays:
         buffers: dict[int, tuple[DType, Array]] = {}
         offsets = np.zeros_like(self.starts)
         for code in np.unique(self.codes).tolist():
-            rows = np.flatnonzero(self.codes == code)
+            of_type = self.codes == code
             name = layout.ELEMENT_TYPES[code]
-            low, high = int(self.starts[rows[0]]), int(self.starts[rows[-1]] + self.sizes[rows[-1]])
-            column = self._columns.read(layout.values_path(self._group, name), low, high)
-            dtype = dtype_of(name)
+            rows, dtype = self._elements(of_type), dtype_of(name)
+            column = rows.read(self._columns, layout.values_path(self._group, name))
             buffers[code] = (dtype, layout.elements(column, name).view(np.uint8))
-            offsets[rows] = (self.starts[rows] - low) * dtype.itemsize
+            offsets[of_type] = (np.cumsum(rows.counts) - rows.counts) * dtype.itemsize
         return [
             np.ndarray(shape, *buffers[code], offset)
             for code, shape, offset in zip(
@@ -80,13 +91,17 @@ class Arrays:
         for code in np.unique(self.codes).tolist():
             of_type = self.codes == code
             name = layout.ELEMENT_TYPES[code]
-            rows = Rows(self.starts[of_type], self.starts[of_type] + self.sizes[of_type])
+            rows = self._elements(of_type)
             values, *rest = (rows.read(self._columns, p) for p in layout.element_columns(name))
             columns[name] = ExpectedColumns(
                 layout.elements(values, name), *(layout.elements(column) for column in rest)
             )
             starts[of_type] = np.cumsum(rows.counts) - rows.counts
         return columns, starts
+
+    def _elements(self, of_type: npt.NDArray[np.bool_]) -> Rows:
+        """Return the elements of the arrays of one type."""
+        return Rows(self.starts[of_type], self.starts[of_type] + self.sizes[of_type])
 
 
 def read_texts(columns: ColumnFile, numbers: Mapping[str, Array]) -> dict[str, list[Any]]:

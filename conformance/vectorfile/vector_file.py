@@ -25,14 +25,10 @@ _BATCH = 1 << 26
 
 
 class _Content(NamedTuple):
-    """What is kept of a content that was checked: all of it as one batch, if it is resident.
-
-    `ends` are the bytes up to each vector, which bound a batch.
-    """
+    """What is kept of a content that was checked: `ends` are the bytes up to each vector."""
 
     ends: Ints
     id_hashes: Ints
-    whole: Batch | None
 
 
 class VectorFile(Closable):
@@ -42,13 +38,21 @@ class VectorFile(Closable):
     bounds and digest; in a large file the texts are checked when they are read. A file
     that takes at most `resident` bytes in memory is read whole; another one is opened again
     where it is read, also after `close`. With `resident` None, opening checks header and
-    structure, and the content is checked before its first use. Raises VectorFileError, one line
-    that names the file.
+    structure, and the content is checked before its first use. That of an `unchanged` file, which
+    is known to be sound by its bytes, is believed. Raises VectorFileError, one line that names the
+    file.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, resident: int | None = _RESIDENT) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        resident: int | None = _RESIDENT,
+        unchanged: bool = False,
+    ) -> None:
         self.path = Path(path)
         self.resident = 0
+        self._unchanged = unchanged
         self._columns = columns = ColumnFile(self.path)
         attributes = columns.attributes
         self.operator: str = attributes["operator"]
@@ -73,18 +77,21 @@ class VectorFile(Closable):
         nbytes = columns.size + ROW * columns.lengths["vectors/id"]
         self.resident = nbytes if nbytes <= min(resident, _RESIDENT) else 0
         try:
-            if nbytes <= _RESIDENT:  # several checks look at the same chunks: decode them once
-                columns.load()
-            ends = check_index(columns)
-            if columns.digest() != self.digest:
+            if self._unchanged:
+                columns.keeps = self.resident > 0
+            elif nbytes <= _RESIDENT:
+                columns.load()  # several checks look at the same chunks: decode them once
+            ends = check_index(columns, unchanged=self._unchanged)
+            if not self._unchanged and columns.digest() != self.digest:
                 raise columns.fail("the digest does not match the content: the file was changed")
-            whole = self._batch(np.arange(len(self))) if self.resident and len(self) else None
-            ids = self._texts("vectors/id") if whole is None else whole.ids
+            if self.resident and not self._unchanged:
+                self._whole = self._all()
+            ids = list(self._texts("vectors/id"))
             hashes = np.fromiter(map(hash, ids), np.int64, len(self))
             if (again := first_repeated(hashes)) is not None:
-                name = list(self._texts("vectors/id"))[again[0]]
+                name = ids[again[0]]
                 raise columns.fail(f"two vectors have the id {name[:200]}")
-            self._content = _Content(ends, hashes, whole)
+            self._content = _Content(ends, hashes)
         finally:
             if not self.resident:
                 columns.unload()
@@ -94,6 +101,18 @@ class VectorFile(Closable):
     def _content(self) -> _Content:
         self.check(resident=0)  # which sets this very attribute
         return self._content
+
+    @cached_property
+    def _whole(self) -> Batch | None:
+        """All vectors, if the file is resident: read when the first of them is asked for."""
+        try:
+            return self._all() if self._content and self.resident else None
+        finally:
+            self._columns.close()
+
+    def _all(self) -> Batch | None:
+        self._columns.load()
+        return self._batch(np.arange(len(self))) if len(self) else None
 
     @property
     def id_hashes(self) -> Ints:
@@ -116,14 +135,12 @@ class VectorFile(Closable):
     @cached_property
     def ids(self) -> list[str]:
         """The id of every vector."""
-        whole = self._content.whole
-        return list(self._texts("vectors/id") if whole is None else whole.ids)
+        return list(self._texts("vectors/id")) if self._content else []
 
     @cached_property
     def tiers(self) -> list[str]:
         """The tier of every vector."""
-        whole = self._content.whole
-        return list(self._texts("vectors/tier") if whole is None else whole.tier)
+        return list(self._texts("vectors/tier")) if self._content else []
 
     def index_of(self, vector_id: str) -> int:
         """Return the number of the vector with an id; KeyError if there is none."""
@@ -135,7 +152,7 @@ class VectorFile(Closable):
     def vector(self, number: int) -> Vector:
         """Return one vector; IndexError if there is none with that number."""
         number = range(len(self))[number]
-        whole = self._content.whole
+        whole = self._whole
         if whole is not None:
             return vector_at(whole, number)
         return vector_at(self._batch(np.array([number])), 0)
@@ -166,8 +183,8 @@ class VectorFile(Closable):
         while start < numbers.size:
             limit = content.ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
-            if content.whole is not None and stop - start == len(self):
-                yield content.whole
+            if stop - start == len(self) and self._whole is not None:
+                yield self._whole
             else:
                 batch = self._batch(numbers[start:stop])
                 self._columns.close()

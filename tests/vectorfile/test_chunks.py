@@ -191,8 +191,8 @@ def test_a_file_that_changes_before_its_digest_is_checked_is_refused(path, monke
 
     (first, _), *_ = places(path)
 
-    def change_after(columns):
-        ends = check(columns)
+    def change_after(columns, **options):
+        ends = check(columns, **options)
         with path.open("r+b") as stream:
             stream.seek(first)
             stream.write(b"\x07")
