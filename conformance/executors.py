@@ -20,6 +20,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
 
 from conformance.errors import ConformanceError, UsageError
+from conformance.interrupts import held
 from conformance.settings import Machines, check_jobs
 
 _Task = TypeVar("_Task")
@@ -83,14 +84,19 @@ class _Pool(ProcessPoolExecutor):
     """A pool whose processes hear nothing of Ctrl-C, not even before they can ignore it."""
 
     def submit(self, *task: Any, **options: Any) -> Future[Any]:
-        """See Executor; it may start a process, which inherits the signals that are blocked."""
-        if not hasattr(signal, "pthread_sigmask"):
-            return super().submit(*task, **options)
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            return super().submit(*task, **options)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        """See Executor; it may start a process, which inherits the signals that are blocked.
+
+        An interrupt, which another thread may still get, waits until the process has been told
+        what it is for.
+        """
+        with held():
+            if not hasattr(signal, "pthread_sigmask"):
+                return super().submit(*task, **options)
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                return super().submit(*task, **options)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _obey_parent() -> None:
