@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from conformance.diagnosis.slips.slip import Slip, before, instead, on_outputs
+from conformance.diagnosis.slips.slip import Slip, on_outputs
 from conformance.dtypes import dtype_of, float_format
 from conformance.faults.catalogue.building_blocks import STRIDED, WINDOWED, reading_other_cells
+from conformance.faults.wraps import before, instead
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params

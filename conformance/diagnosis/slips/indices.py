@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from conformance.diagnosis.slips.cells import other_layouts
-from conformance.diagnosis.slips.slip import Slip, after, before, instead
+from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.catalogue.building_blocks import INDEXED
 from conformance.faults.catalogue.indices import ChosenCells, numbering
+from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
 from conformance.operators.pipeline import Gathered

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
-from conformance.diagnosis.slips.slip import Slip, after, before, instead
+from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.catalogue.building_blocks import (
     ADAPTIVE,
     AUTO_PADDED,
@@ -18,6 +18,7 @@ from conformance.faults.catalogue.building_blocks import (
     NORMS,
     WINDOWED,
 )
+from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.attributes import MEANINGS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,21 +54,6 @@ class Slip(NamedTuple):
             replaces={self.step: self.wrap},
             instead=answer,
         )
-
-
-def before(change: Callable[..., tuple[Any, ...]]) -> StepWrap:
-    """Run a step with other arguments: those that `change(*arguments)` returns."""
-    return lambda right: lambda *given: right(*change(*given))
-
-
-def after(change: Callable[..., Any]) -> StepWrap:
-    """Run a step, but return `change(its result, *arguments)`."""
-    return lambda right: lambda *given: change(right(*given), *given)
-
-
-def instead(compute: Callable[..., Any]) -> StepWrap:
-    """Run `compute(step, *arguments)` in place of a step."""
-    return lambda right: lambda *given: compute(right, *given)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from conformance.diagnosis.slips.slip import Slip, after, before
+from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.catalogue.building_blocks import ADAPTIVE, AVERAGES, EVERY
+from conformance.faults.wraps import after, before
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.clause import StepWrap

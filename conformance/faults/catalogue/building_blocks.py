@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.faults import wraps
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -69,18 +70,18 @@ class Refused(ValueError):  # noqa: N818 - says what happened
 
 
 def before(step: str, change: Callable[..., tuple[Any, ...]]) -> Replaces:
-    """Run a step with other arguments: those that `change(*arguments)` returns."""
-    return {step: lambda right: lambda *given: right(*change(*given))}
+    """Run a step with other arguments; see `wraps`."""
+    return {step: wraps.before(change)}
 
 
 def after(step: str, change: Callable[..., Any]) -> Replaces:
-    """Run a step, but return `change(its result, *arguments)`."""
-    return {step: lambda right: lambda *given: change(right(*given), *given)}
+    """Run a step and change what it returns; see `wraps`."""
+    return {step: wraps.after(change)}
 
 
 def instead(step: str, compute: Callable[..., Any]) -> Replaces:
-    """Run `compute(step, *arguments)` in place of a step."""
-    return {step: lambda right: lambda *given: compute(right, *given)}
+    """Run something else in place of a step; see `wraps`."""
+    return {step: wraps.instead(compute)}
 
 
 # Changes of parameters and pads ------------------------------------------------------------------
