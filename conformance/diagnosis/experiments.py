@@ -16,24 +16,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from conformance.cases.minimize import polished
-from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.planting import FaultHypothesis, Together
+from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.rules import manner_of
 from conformance.diagnosis.shares import CAUSE, SMALLEST
 from conformance.diagnosis.slips import likely_slips
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
-from conformance.diagnosis.trying import BASES, Trying
+from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
+from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults.fault import Fault
 from conformance.record.report import Proof
+from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Case, Vector
 
 _MOST_CAUSES = 3
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
+_APART = 2.0**-6
+"""By how much of the largest value others differ, where that is no matter of rounding."""
 _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
 _CONDITIONS = 6
@@ -83,6 +90,20 @@ class Experiments:
         known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
         self._unite()
         self._on_slips()
+        self._on_manners()
+        supposed, self._known.supposed = self._known.supposed, []
+        if supposed:
+            # No causes after all: what was found was held against no case in which they show.
+            for trial in [*self._known.confirmed]:
+                if id(trial) not in known and trial not in supposed:
+                    self._known.confirmed.remove(trial)
+                    self._try_again(trial)
+            self._on_manners()
+        found = (*self._known.confirmed, *supposed)
+        return [trial for trial in found if id(trial) not in known and trial.stands]
+
+    def _on_manners(self) -> None:
+        """Look for rules for failures of one manner after the other, as long as some are found."""
         hopeless: set[str | None] = set()
         while not self._is_enough:
             left = self._known.left
@@ -94,19 +115,6 @@ class Experiments:
                 self._on_supposed()
             else:
                 hopeless.add(manner)
-        found = [
-            trial
-            for trial in (*self._known.confirmed, *self._known.supposed)
-            if id(trial) not in known
-        ]
-        if self._known.supposed:
-            # No cause after all: what was found was held against no case in which they show.
-            self._known.supposed, supposed = [], self._known.supposed
-            for trial in found:
-                if trial not in supposed:
-                    self._known.confirmed.remove(trial)
-                    self._try_again(trial)
-        return [trial for trial in found if trial.stands]
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
@@ -156,9 +164,42 @@ class Experiments:
         """Hold what is supposed against cases in which no cause shows that was found since."""
         for trial in [*self._known.supposed]:
             self._known.supposed.remove(trial)
+            if not self._is_beside(trial):
+                trial.absent += trial.other
+                continue
             self._try_again(trial)
             if not trial.is_confirmed:
                 self._known.supposed.append(trial)
+
+    def _is_beside(self, trial: Trial) -> bool:
+        """Say whether a cause is there beside others, where both show.
+
+        Where another cause says nothing of an element, it has to be as this one says: a cause that
+        is none may be right wherever others do not show.
+        """
+        both = self._known.shown_beside(trial.hypothesis, BASES)
+        for sample in (*trial.other, *both):
+            left = self._known.unmarked(sample.vector)
+            if left is None or sample.defined is None or left.shape != sample.defined.shape:
+                continue
+            off = self._otherwise(trial.hypothesis, sample)
+            if off is not None and (off & left & sample.defined).any():
+                return False
+        return True
+
+    def _otherwise(self, hypothesis: Hypothesis, sample: Sample) -> Bools | None:
+        """Mark the elements that are not as a cause says, alone; None if that cannot be told."""
+        match hypothesis:
+            case FaultHypothesis(faults=faults):
+                values = self._known.planting.values(faults, sample.vector)
+                got = None if sample.outputs is None else widen(sample.outputs[0])
+                if values is not None and got is not None and values.shape == got.shape:
+                    return _differ(got, values)
+            case Elements(rule=rule, is_whole=True) if tells_elements_apart(sample):
+                shown = rule.shown(sample.vector, told=True)
+                if shown is not None and sample.wrong is not None:
+                    return shown & ~sample.wrong if shown.shape == sample.wrong.shape else None
+        return None
 
     def _try_again(self, trial: Trial) -> None:
         """Hold a cause against fresh cases in which no other one shows, known by now."""
@@ -323,9 +364,18 @@ class Experiments:
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""
         trial = self._rules.best_rule(left)
-        if trial is not None:
-            self._known.confirmed.append(trial)
+        if trial is None or not self._is_beside(trial):
+            return None
+        self._known.confirmed.append(trial)
         return trial
+
+
+def _differ(one: Doubles, other: Doubles) -> Bools:
+    """Say where values differ by more than rounding makes of the largest."""
+    most = np.abs(other[np.isfinite(other)]).max(initial=0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(one - other) <= _APART * most
+    return np.asarray(~(near | equal_numbers(one, other)))
 
 
 def _faults_of(trial: Trial) -> Together:

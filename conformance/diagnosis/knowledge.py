@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
+from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.trial import Trial
+from conformance.diagnosis.wrong_elements import Elements
 from conformance.vector import Vector
 
 
@@ -66,6 +67,34 @@ class Knowledge:
         for each in (hypothesis, *(trial.hypothesis for trial in self.causes)):
             if isinstance(each, FaultHypothesis):
                 each.prepare(vectors)
+
+    def shown_beside(self, hypothesis: Hypothesis, most: int) -> list[Sample]:
+        """Return failures of the run on which a hypothesis and a cause show, at most so many."""
+        both = (
+            sample
+            for sample in self.failing
+            if hypothesis.fails(sample.vector) and self.is_explained_otherwise(sample.vector)
+        )
+        return list(islice(both, most))
+
+    def unmarked(self, vector: Vector) -> Bools | None:
+        """Mark the elements of the first output of which no cause says that they are wrong.
+
+        None where a cause does not say so of elements.
+        """
+        left: Bools | None = None
+        for trial in self.causes:
+            if not trial.hypothesis.fails(vector):
+                continue
+            marked = (
+                trial.hypothesis.rule.wrong(vector)
+                if isinstance(trial.hypothesis, Elements)
+                else None
+            )
+            if marked is None:
+                return None
+            left = ~marked if left is None else left & ~marked
+        return left
 
     def shown(self, hypothesis: Hypothesis, most: int) -> list[Sample]:
         """Return failures of the run that a hypothesis predicts, at most so many."""

@@ -129,6 +129,21 @@ def test_of_two_bugs_neither_hides_the_other():
     assert any(each.startswith("wrong values in channels from 2 on") for each in said)
 
 
+def test_what_fits_where_no_other_cause_shows_is_not_confirmed_by_that_alone():
+    """Columns beyond groups of 8 are zero in rows of up to 12, and right in longer ones."""
+
+    def backend(operator, inputs, attributes):
+        output = np.array(evaluate(operator, inputs, attributes))
+        columns = np.arange(output.shape[-1] if output.ndim > 2 else 0)
+        output[..., columns // 4 == 2] = 0
+        return output
+
+    found = diagnosed(backend, "MaxPool-1", every=1)
+    confirmed = [cause for cause in found if cause.proof and not cause.proof.missing]
+    assert not [cause.faults for cause in confirmed if cause.faults]
+    assert not [cause for cause in confirmed if "in columns from 8 on, where" in cause.behaviour]
+
+
 def test_the_same_causes_are_found_each_time():
     """Work is counted: neither the clock nor what was asked before has a say."""
     first = diagnosed(two_bugs, "MaxPool-8", every=4)
