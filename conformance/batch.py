@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy.typing as npt
 
 from conformance.dtypes import is_known, name_of
 from conformance.vector import (
-    UNDEFINED,
     Anything,
     Arithmetic,
     Array,
@@ -49,43 +47,6 @@ _PER_VECTOR = (
 """Fields of `Batch` that are lists with an item for each vector, but for the inputs."""
 
 
-@dataclass(frozen=True, eq=False)
-class ExpectedColumns:
-    """All expected elements of one element type in a batch, flat and concatenated.
-
-    `addends` int32, `divisor` int32 and `magnitude` float64 are aligned with `values`; their
-    meaning is that of `Outcome`.
-    """
-
-    values: Array
-    addends: npt.NDArray[np.int32]
-    divisor: npt.NDArray[np.int32]
-    magnitude: npt.NDArray[np.float64]
-
-    @cached_property
-    def undefined(self) -> Ints:
-        """Places of the elements for which any value conforms, ascending."""
-        return np.flatnonzero(self.addends == UNDEFINED)
-
-    @cached_property
-    def infinite(self) -> Ints:
-        """Places of the elements that are NaN or infinite and not undefined, ascending."""
-        if not np.issubdtype(self.values.dtype, np.inexact) and self.values.dtype.kind != "V":
-            return np.zeros(0, np.int64)
-        places = np.flatnonzero(~np.isfinite(self.values))
-        defined: Ints = places[self.addends[places] != UNDEFINED]
-        return defined
-
-    def at(self, elements: slice | Ints | npt.NDArray[np.bool_]) -> ExpectedColumns:
-        """Return some of the elements."""
-        return ExpectedColumns(
-            self.values[elements],
-            self.addends[elements],
-            self.divisor[elements],
-            self.magnitude[elements],
-        )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """Vectors of one operator, one list item or array row per vector, outcome, expected array.
@@ -93,12 +54,12 @@ class Batch:
     `numbers` are the vectors' numbers in their file, ascending. `inputs` are read-only, C-order
     views. Outcome rows: `outcome_vector` is the index of the vector within the batch,
     ascending; `outcome_kind` one of VALUES, RAISES, ANYTHING; `outcome_arithmetic` an `Arithmetic`;
-    `outcome_expected` a row of the
-    expected table, -1 where the outcome has no values; outcomes of one vector may share a row.
-    Expected rows: elements `expected_start` to `expected_start + expected_size` of
-    `columns[expected_dtype]`, in C order of `expected_shape`; `expected_output` is the number of
-    the output they are of. An outcome's row is that of its first output, and the rows of its
-    other outputs follow. Nothing in a batch may be changed: vectors with equal attributes share
+    `outcome_expected` a row of the expected table, -1 where the outcome has no values; outcomes of
+    one vector may share a row. Expected rows: elements `expected_start` to `expected_start +
+    expected_size` of `columns[expected_dtype]`, the expected elements of one type, flat, in C order
+    of `expected_shape`; `expected_output` is the number of the output they are of. An outcome's row
+    is that of its first output, and the rows of its other outputs follow. Nothing in a batch may be
+    changed: vectors with equal attributes share
     them, and a file may hand out the same batch again.
     """
 
@@ -124,7 +85,7 @@ class Batch:
     expected_shape: list[tuple[int, ...]]
     expected_start: Ints
     expected_size: Ints
-    columns: dict[str, ExpectedColumns]
+    columns: dict[str, Expected]
 
     @property
     def alone(self) -> bool:
@@ -318,12 +279,12 @@ class _ExpectedTable:
                 self._lengths[name] += values.size
         return row_of[key]
 
-    def columns(self) -> dict[str, ExpectedColumns]:
+    def columns(self) -> dict[str, Expected]:
         """Return the flat columns, one set per element type."""
         columns = {}
         for name in self._lengths:
             parts = [(row.values.ravel(), *row.rest) for row in self.rows if row.dtype == name]
-            columns[name] = ExpectedColumns(*map(np.concatenate, zip(*parts, strict=True)))
+            columns[name] = Expected(*map(np.concatenate, zip(*parts, strict=True)))
         return columns
 
 

@@ -249,6 +249,18 @@ def options() -> Mapping[str, Option]:
     }
 
 
+def readings_of(texts: Iterable[str]) -> dict[str, str]:
+    """Return the reading of each clause that texts CLAUSE=READING give; UsageError for others."""
+    readings: dict[str, str] = {}
+    for text in texts:
+        clause, _, reading = text.partition("=")
+        if not (clause and reading):
+            raise UsageError(f"{text!r} is not CLAUSE=READING")
+        if readings.setdefault(clause, reading) != reading:
+            raise UsageError(f"{clause} is asked to be both {readings[clause]} and {reading}")
+    return readings
+
+
 def check_jobs(jobs: int) -> None:
     """Raise UsageError for a number of processes that cannot be."""
     if not isinstance(jobs, int) or not 1 <= jobs <= MOST_JOBS:

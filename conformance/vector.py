@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -89,9 +90,9 @@ class Case:
         return self.inputs[0] if self.operator.endswith(BACKWARD) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Expected:
-    """What one output must be.
+    """What one output must be, or all elements of one type in a batch.
 
     `values` is the correctly rounded output; per element, flat in C order, `addends` is the number
     m of non-zero addends (UNDEFINED where any value conforms, TIED where any index of a cell of the
@@ -105,6 +106,29 @@ class Expected:
     addends: npt.NDArray[np.int32]
     divisor: npt.NDArray[np.int32]
     magnitude: npt.NDArray[np.float64]
+
+    @cached_property
+    def undefined(self) -> npt.NDArray[np.int64]:
+        """Places of the elements for which any value conforms, flat, ascending."""
+        return np.flatnonzero(self.addends == UNDEFINED)
+
+    @cached_property
+    def infinite(self) -> npt.NDArray[np.int64]:
+        """Places of the elements that are NaN or infinite and not undefined, flat, ascending."""
+        if not np.issubdtype(self.values.dtype, np.inexact) and self.values.dtype.kind != "V":
+            return np.zeros(0, np.int64)
+        places = np.flatnonzero(~np.isfinite(self.values))
+        defined: npt.NDArray[np.int64] = places[self.addends[places] != UNDEFINED]
+        return defined
+
+    def at(self, elements: slice | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Expected:
+        """Return some of the elements, flat."""
+        return Expected(
+            self.values.ravel()[elements],
+            self.addends[elements],
+            self.divisor[elements],
+            self.magnitude[elements],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from conformance.errors import UsageError
-from conformance.settings import LARGE, TIERS, options
+from conformance.settings import LARGE, TIERS, options, readings_of
 
 PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
@@ -82,16 +82,10 @@ def readings_option(flag: str, name: str, text: str) -> Callable[[Any], Any]:
 def _readings(
     _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    readings: dict[str, str] = {}
-    for value in values:
-        clause, equals, reading = value.partition("=")
-        if not (clause and equals and reading):
-            raise click.BadParameter(f"{value!r} is not CLAUSE=READING")
-        if readings.setdefault(clause, reading) != reading:
-            raise click.BadParameter(
-                f"{clause} is asked to be both {readings[clause]} and {reading}"
-            )
-    return readings
+    try:
+        return readings_of(values)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import ExpectedColumns
 from conformance.dtypes import FLOATS, DType, float_format, name_of
 from conformance.judging.closeness import Closeness, closeness
 from conformance.reference.rounding import widen
@@ -38,9 +37,8 @@ def limits(outcome: Values, axes: int, *, average: bool, output: int = 0) -> Lim
     checker does.
     """
     asked = outcome.outputs[output]
-    expected = asked.values.reshape(-1)
-    columns = ExpectedColumns(expected, asked.addends, asked.divisor, asked.magnitude)
-    arithmetic = outcome.arithmetic
+    columns = asked.at(slice(None))
+    expected, arithmetic = columns.values, outcome.arithmetic
     mask = np.where(columns.addends < 0, np.uint8(ANY), np.uint8(0))
     lower = upper = expected
     if name_of(expected.dtype) in FLOATS and (average or Arithmetic.FLUSHED in arithmetic):

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.batch import Batch, ExpectedColumns, Ints
+from conformance.batch import Batch, Ints
 from conformance.dtypes import float_format
 from conformance.judging.accuracy import rows_with_arithmetic
 from conformance.judging.closeness import Bools, Doubles, OutputColumn, OutputsCompared, spacing
 from conformance.operators import operator_named
 from conformance.record.report import BIAS_STEPS, Bias
+from conformance.vector import Expected
 
 
 def bias_of(batch: Batch, compared: OutputsCompared, outcomes: Ints) -> list[Bias]:
@@ -64,7 +65,7 @@ def _bias_of_column(batch: Batch, column: OutputColumn, conforming: Bools) -> Bi
 
 
 @np.errstate(over="ignore")
-def _are_rounded_once(expected: Doubles, of: ExpectedColumns, name: str) -> Bools:
+def _are_rounded_once(expected: Doubles, of: Expected, name: str) -> Bools:
     """Mask the averages that every sound way rounds once.
 
     These have two addends and a power of two as divisor. The result is so far above the smallest

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.backends.runner import Answers
-from conformance.batch import Batch, ExpectedColumns
+from conformance.batch import Batch
 from conformance.dtypes import FLOATS, dtype_of, float_format
 from conformance.judging.tied_indices import hold_the_value
 from conformance.operators import Output, operator_named
 from conformance.reference import overflow_allowed, tolerance
 from conformance.reference.rounding import widen
-from conformance.vector import TIED, UNDEFINED, Arithmetic, Array
+from conformance.vector import TIED, UNDEFINED, Arithmetic, Array, Expected
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -38,7 +38,7 @@ class Closeness:
     expected: Doubles
     got: Doubles
     error: Doubles
-    columns: ExpectedColumns
+    columns: Expected
     axes: Ints
     average: bool
 
@@ -60,22 +60,12 @@ class Closeness:
         """
         with np.errstate(all="ignore"):
             return tolerance(
-                self.columns.values,
-                self.columns.addends,
-                self.columns.magnitude,
+                self.columns,
                 self.axes,
+                arithmetic,
                 average=self.average,
-                element_type=bool(arithmetic & Arithmetic.ELEMENT_TYPE),
-                flushed=bool(arithmetic & Arithmetic.FLUSHED),
                 below=self.got < self.expected if below is None else below,
-                powers=self._powers if arithmetic & Arithmetic.OVERFLOWS else 0,
             )
-
-    @property
-    def _powers(self) -> npt.NDArray[np.int32]:
-        """The exponents of norms, 0 of what is none."""
-        powers: npt.NDArray[np.int32] = np.maximum(-self.columns.divisor, 0)
-        return powers
 
     def right(self, arithmetic: int) -> Bools:
         """Mask: error <= bound, or an infinity or NaN where sums may overflow."""
@@ -88,18 +78,10 @@ class Closeness:
 
     def may_overflow(self, arithmetic: int) -> Bools:
         """Mask: the sum may overflow in the accumulator of an arithmetic."""
-        of = self.columns
-        return overflow_allowed(
-            of.values,
-            of.addends,
-            of.divisor,
-            of.magnitude,
-            self.axes,
-            element_type=bool(arithmetic & Arithmetic.ELEMENT_TYPE),
-        )
+        return overflow_allowed(self.columns, self.axes, arithmetic)
 
 
-def closeness(got: Array, expected: ExpectedColumns, axes: Ints, *, average: bool) -> Closeness:
+def closeness(got: Array, expected: Expected, axes: Ints, *, average: bool) -> Closeness:
     """Compare elements, flat, of a floating-point type; `axes` is the number of spatial axes."""
     returned, values = widen(got), widen(expected.values)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -125,7 +107,7 @@ class OutputColumn:
     rows: Ints
     starts: Ints
     stops: Ints
-    columns: ExpectedColumns
+    columns: Expected
     row: Ints
     near: Closeness | None
     undefined: Array

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from conformance.backends.answer import MISSING, NO_ARRAY, Returned
 from conformance.backends.runner import Answers
-from conformance.batch import RAISES, VALUES, Batch, ExpectedColumns
+from conformance.batch import RAISES, VALUES, Batch
 from conformance.dtypes import FLOATS, dtype_of, name_of
 from conformance.errors import InvalidCase
 from conformance.judging.closeness import (
@@ -41,7 +41,7 @@ from conformance.record.why import (
 )
 from conformance.record.words import in_words
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Outputs
+from conformance.vector import UNDEFINED, Array, Expected, Outputs
 
 
 class Explanation(NamedTuple):
@@ -144,7 +144,7 @@ def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: 
 
 
 def elements_of(
-    got: Array, of: ExpectedColumns, axes: int, output: Output, arithmetics: Collection[int]
+    got: Array, of: Expected, axes: int, output: Output, arithmetics: Collection[int]
 ) -> Elements:
     """Return elements of an output of so many spatial axes, right under any of some arithmetics.
 

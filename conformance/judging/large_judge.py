@@ -9,7 +9,6 @@ import numpy as np
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, Returned
 from conformance.backends.runner import Answers
-from conformance.batch import ExpectedColumns
 from conformance.cases.large import LargeBatch, Recipe
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.explanations import (
@@ -127,9 +126,7 @@ def _differing(
     One that is within the bound of some outcome is right.
     """
     small = recipe.expected.outputs[number]
-    columns = ExpectedColumns(
-        small.values.ravel(), small.addends, small.divisor, small.magnitude
-    ).at(of_small)
+    columns = small.at(of_small)
     output = operator_named(recipe.case.operator).outputs[number]
     arithmetics = {outcome.arithmetic for outcome in recipe.vector.values}
     axes = small.values.ndim - 2

@@ -320,11 +320,10 @@ def _arithmetic(
     concerning = clauses_of(operator)
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = names_of(concerning["accumulator"])
+    sums_kept = [Arithmetic.USUAL, Arithmetic.ELEMENT_TYPE][: 1 + ("accumulator" in clauses)]
     for name in ("sum-overflow", "lp-range"):
         if name in concerning and any(
-            leaves.range_of(outcome, accumulator)
-            for outcome in outcomes
-            for accumulator in clauses.get("accumulator", ("wider",))
+            leaves.range_of(outcome, sums) for outcome in outcomes for sums in sums_kept
         ):
             clauses[name] = names_of(concerning[name])
     if _subnormals_arise(operator, data, outcomes):
@@ -341,7 +340,7 @@ def _computed(outcome: Values, chosen: Combination, leaves: _Leaving) -> Values:
         admitting, what = ARITHMETIC[clause]
         if reading == admitting:
             arithmetic |= what
-    if not leaves.range_of(outcome, chosen.get("accumulator", "wider")):
+    if not leaves.range_of(outcome, arithmetic & Arithmetic.ELEMENT_TYPE):
         arithmetic &= ~Arithmetic.OVERFLOWS  # this accumulator holds the sums
     return replace(outcome, arithmetic=arithmetic)
 
@@ -367,22 +366,14 @@ class _Leaving:
 
     def __init__(self, data: Array) -> None:
         self._axes = data.ndim - 2
-        self._known: dict[tuple[int, str], bool] = {}
+        self._known: dict[tuple[int, int], bool] = {}
 
-    def range_of(self, outcome: Values, accumulator: str) -> bool:
-        """Say so under a reading of the clause accumulator."""
-        key = id(outcome), accumulator  # outcomes live as long as this
+    def range_of(self, outcome: Values, arithmetic: int) -> bool:
+        """Say so under an `Arithmetic`."""
+        key = id(outcome), arithmetic  # outcomes live as long as this
         if key not in self._known:
-            expected = outcome.outputs[0]
-            leaving = leaves_range(
-                expected.values.ravel(),
-                expected.addends,
-                expected.divisor,
-                expected.magnitude,
-                self._axes,
-                element_type=accumulator == "element-type",
-            )
-            self._known[key] = bool(leaving.any())
+            leaves = leaves_range(outcome.outputs[0], self._axes, arithmetic)
+            self._known[key] = bool(leaves.any())
         return self._known[key]
 
 

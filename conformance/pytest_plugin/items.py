@@ -20,7 +20,7 @@ from conformance.errors import ConformanceError, UsageError
 from conformance.pytest_plugin import SETTINGS
 from conformance.record.jsonl import encoded
 from conformance.record.report import Result
-from conformance.settings import NONE, Settings
+from conformance.settings import NONE, Settings, readings_of
 from conformance.testing import DoesNotConform, VectorTest, selected
 from conformance.vectorfile import open_vectors
 
@@ -183,15 +183,8 @@ def _settings(options: Mapping[str, Any]) -> Settings:
     """Return what the options of pytest ask for; a vector is called once by default."""
     asked = {name: options[name] for name in SETTINGS if name in options}
     if "require" in asked:
-        asked["require"] = dict(map(_pin, asked["require"]))
+        asked["require"] = readings_of(asked["require"])
     return Settings(**{"variations": NONE} | asked)
-
-
-def _pin(text: str) -> tuple[str, str]:
-    clause, equals, reading = text.partition("=")
-    if not (clause and equals and reading):
-        raise UsageError(f"--conformance-require {text!r} is not CLAUSE=READING")
-    return clause, reading
 
 
 def _take_ids(config: pytest.Config, ids: set[str]) -> set[str]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from conformance.dtypes import FloatFormat, float_format, name_of
 from conformance.reference.rounding import widen
-from conformance.vector import Array
+from conformance.vector import Arithmetic, Expected
 
 Doubles = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int32]
@@ -43,58 +43,53 @@ def is_meaningful(addends: int, axes: int, name: str) -> bool:
 
 
 def tolerance(
-    expected: Array,
-    addends: Counts,
-    magnitude: Doubles,
+    expected: Expected,
     axes: int | npt.NDArray[np.integer],
+    arithmetic: int = Arithmetic.USUAL,
     *,
     average: bool,
-    element_type: bool | npt.NDArray[np.bool_] = False,
-    flushed: bool | npt.NDArray[np.bool_] = False,
     below: bool | npt.NDArray[np.bool_] = False,
-    powers: int | Counts = 0,
 ) -> Doubles:
-    """Return the largest |got - expected| that conforms, per element: all arrays have shape (n,).
+    """Return the largest |got - expected| that conforms under an `Arithmetic`, per element, flat.
 
-    `expected` is of a floating-point element type; `addends` and `magnitude` are as in `Measures`,
-    and `axes` is the number of spatial axes. `average` is False for an output that chooses a cell.
-    `powers` is the exponent of a norm whose powers may vanish, or else 0. `element_type` and
-    `flushed` say whether these readings of the clauses accumulator and subnormals hold. `below`
-    says whether `got` is below `expected`: what counts as zero lowers a result by positive cells
-    alone, and raises it by negative ones. NaN and infinities have tolerance 0: they are compared by
-    kind. Source: docs/numerics.md, "The tolerance".
+    `expected` is of a floating-point element type, and `axes` is the number of spatial axes.
+    `average` is False for an output that chooses a cell. `below` says whether `got` is below
+    `expected`: what counts as zero lowers a result by positive cells alone, and raises it by
+    negative ones. Powers of a norm may vanish where they may leave the range of their type. NaN and
+    infinities have tolerance 0: they are compared by kind. Source: docs/numerics.md, "The
+    tolerance".
     """
-    fmt = float_format(name_of(expected.dtype))
-    wide_expected = widen(expected)
+    fmt, addends, magnitude = _format(expected), expected.addends, expected.magnitude
+    flushed = bool(arithmetic & Arithmetic.FLUSHED)
+    wide_expected = widen(expected.values.ravel())
     value = np.where(np.isfinite(wide_expected), wide_expected, 0.0)
     size, least = np.abs(value), fmt.smallest_normal
     # Positive where the result is moved towards zero.
     inwards = np.where(below, value, -value)
     if not average:
-        return np.where(np.logical_and(flushed, size < least), np.maximum(inwards, 0.0), 0.0)
-    wider = wider_format(fmt.name)
+        return np.where(flushed & (size < least), np.maximum(inwards, 0.0), 0.0)
+    sums = _sums(fmt, arithmetic)
     k = addends + 2.0 * np.asarray(axes)
     of_stored_value = fmt.unit * size + fmt.smallest / 2
-    in_element_type = gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
-    if wider.name == fmt.name:
-        bound = in_element_type
+    if sums.name == fmt.name:
+        bound = gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
     else:
         of_result = fmt.unit * (1 + 4 * fmt.unit) * size + fmt.smallest
-        of_sum = gamma(k, wider.unit) * magnitude * (1 + fmt.unit) + (k + 1) * wider.smallest
-        bound = np.where(element_type, in_element_type, of_result + of_sum)
+        of_sum = gamma(k, sums.unit) * magnitude * (1 + fmt.unit) + (k + 1) * sums.smallest
+        bound = of_result + of_sum
     bound = bound + of_stored_value
-    with np.errstate(over="ignore"):
-        cells_of_a_sign = np.maximum((magnitude + inwards + of_stored_value) / 2, 0.0)
-    # A cell alone is flushed only where it, or its share, may be subnormal.
-    is_flushed = np.logical_and(flushed, (addends > 1) | (size - bound < least))
-    of_flushes = np.where(is_flushed, np.minimum(addends * least, cells_of_a_sign), 0.0)
-    total: Doubles = (bound + of_flushes) * _SLACK
-    if np.any(powers):
-        moves = [
-            vanished(size, addends, powers, sums, flushed=flushed, below=below)
-            for sums in (fmt, wider)
-        ]
-        total = total + np.where(element_type, *moves) * (1 + gamma(k, fmt.unit)) * _SLACK
+    total: Doubles = bound * _SLACK
+    if flushed:
+        with np.errstate(over="ignore"):
+            cells_of_a_sign = np.maximum((magnitude + inwards + of_stored_value) / 2, 0.0)
+        # A cell alone is flushed only where it, or its share, may be subnormal.
+        is_flushed = (addends > 1) | (size - bound < least)
+        of_flushes = np.where(is_flushed, np.minimum(addends * least, cells_of_a_sign), 0.0)
+        total = (bound + of_flushes) * _SLACK
+    powers = np.maximum(-expected.divisor, 0)
+    if arithmetic & Arithmetic.OVERFLOWS and powers.any():
+        moves = vanished(size, addends, powers, sums, flushed=flushed, below=below)
+        total = total + moves * (1 + gamma(k, fmt.unit)) * _SLACK
     return np.where(np.isfinite(wide_expected), total, 0.0)
 
 
@@ -104,7 +99,7 @@ def vanished(
     p: int | Counts,
     fmt: FloatFormat,
     *,
-    flushed: bool | npt.NDArray[np.bool_],
+    flushed: bool,
     below: bool | npt.NDArray[np.bool_],
 ) -> Doubles:
     """Return how far powers that vanish in a format may move p-norms down or up; 0 where p is 0.
@@ -124,72 +119,52 @@ def vanished(
 
 
 def overflow_allowed(
-    expected: Array,
-    addends: Counts,
-    divisor: Counts,
-    magnitude: Doubles,
-    axes: int | npt.NDArray[np.integer],
-    *,
-    element_type: bool | npt.NDArray[np.bool_] = False,
+    expected: Expected, axes: int | npt.NDArray[np.integer], arithmetic: int = Arithmetic.USUAL
 ) -> npt.NDArray[np.bool_]:
-    """Say per element whether sums may overflow; all arrays have shape (n,).
+    """Say per element, flat, whether sums, or sums of powers, may overflow under an `Arithmetic`.
 
-    Sums of p-th powers where `divisor` is -p. `element_type` says whether they are kept in the
-    element type, else in the narrowest type that the reading "wider" of the clause accumulator
-    allows. Where they may overflow, under the reading overflows of the clause sum-overflow, a NaN
-    conforms too, and where `expected` is finite so does an infinity. (If a cell is infinite, the
-    sum of the other cells may overflow to the opposite infinity: the two give NaN, never the
-    opposite infinity.) Source: docs/numerics.md, "Overflow".
+    They are kept in the element type, or else in the narrowest type that the reading "wider" of the
+    clause accumulator allows. Where they may overflow, under the reading overflows of the clause
+    sum-overflow, a NaN conforms too, and where `expected` is finite so does an infinity. (If a cell
+    is infinite, the sum of the other cells may overflow to the opposite infinity: the two give NaN,
+    never the opposite infinity.) Source: docs/numerics.md, "Overflow".
     """
-    own = float_format(name_of(expected.dtype))
-    in_own, in_wider = (
-        _reaches(fmt, addends, divisor, magnitude, axes) for fmt in (own, wider_format(own.name))
-    )
-    allowed: npt.NDArray[np.bool_] = np.where(element_type, in_own, in_wider)
-    return allowed & ~np.isnan(widen(expected))
+    fmt = _sums(_format(expected), arithmetic)
+    k = expected.addends + 2.0 * np.asarray(axes)
+    divisor = np.maximum(expected.divisor, 1)
+    with np.errstate(over="ignore"):
+        reach = expected.magnitude * divisor * (1 + 2 * gamma(k, fmt.unit))
+    # A sum of p-th powers reaches what its root does to the power of p.
+    most = (fmt.largest * (1 - fmt.unit)) ** (1.0 / np.maximum(-expected.divisor, 1))
+    allowed: npt.NDArray[np.bool_] = (reach >= most) & ~np.isnan(widen(expected.values.ravel()))
+    return allowed
 
 
 def leaves_range(
-    expected: Array,
-    addends: Counts,
-    divisor: Counts,
-    magnitude: Doubles,
-    axes: int | npt.NDArray[np.integer],
-    *,
-    element_type: bool,
+    expected: Expected, axes: int | npt.NDArray[np.integer], arithmetic: int = Arithmetic.USUAL
 ) -> npt.NDArray[np.bool_]:
     """Say per element whether sums, or powers, may leave the range of the type they are kept in.
 
     Powers that vanish count if they move a norm by more than a rounding, which the bound has to
     spare. Arguments are those of `overflow_allowed`.
     """
-    overflow = overflow_allowed(
-        expected, addends, divisor, magnitude, axes, element_type=element_type
-    )
-    if (divisor >= 0).all():  # no norms: a sum loses nothing that the bound does not spare
+    overflow = overflow_allowed(expected, axes, arithmetic)
+    if (expected.divisor >= 0).all():  # no norms: a sum loses nothing that the bound does not spare
         return overflow
-    own = float_format(name_of(expected.dtype))
-    fmt, norm = own if element_type else wider_format(own.name), np.abs(widen(expected))
-    moved = vanished(norm, addends, np.maximum(-divisor, 0), fmt, flushed=True, below=True)
+    fmt, norm = _sums(_format(expected), arithmetic), np.abs(widen(expected.values.ravel()))
+    powers = np.maximum(-expected.divisor, 0)
+    moved = vanished(norm, expected.addends, powers, fmt, flushed=True, below=True)
     vanish: npt.NDArray[np.bool_] = np.isfinite(norm) & (moved > fmt.unit * norm)
     return overflow | vanish
 
 
-def _reaches(
-    fmt: FloatFormat,
-    addends: Counts,
-    divisor: Counts,
-    magnitude: Doubles,
-    axes: int | npt.NDArray[np.integer],
-) -> npt.NDArray[np.bool_]:
-    """Say per element whether a sum in a format may reach its largest number."""
-    k = addends + 2.0 * np.asarray(axes)
-    with np.errstate(over="ignore"):
-        reach = magnitude * np.maximum(divisor, 1) * (1 + 2 * gamma(k, fmt.unit))
-    # A sum of p-th powers reaches what its root does to the power of p.
-    most = (fmt.largest * (1 - fmt.unit)) ** (1.0 / np.maximum(-divisor, 1))
-    reaches: npt.NDArray[np.bool_] = reach >= most
-    return reaches
+def _format(expected: Expected) -> FloatFormat:
+    return float_format(name_of(expected.values.dtype))
+
+
+def _sums(own: FloatFormat, arithmetic: int) -> FloatFormat:
+    """Return the narrowest format that an `Arithmetic` allows to sum elements of a format in."""
+    return own if arithmetic & Arithmetic.ELEMENT_TYPE else wider_format(own.name)
 
 
 def gamma(k: Doubles, unit: float) -> Doubles:

@@ -211,7 +211,7 @@ def values_path(group: str, name: str) -> str:
 
 
 def element_columns(name: str) -> tuple[str, ...]:
-    """Return the columns of the expected elements of one type, in the order of ExpectedColumns."""
+    """Return the columns of the expected elements of one type, in the order of Expected."""
     return tuple(
         f"expected/{name}/{part}" for part in ("values", "addends", "divisor", "magnitude")
     )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import MAX_RANK, ExpectedColumns, Ints
+from conformance.batch import MAX_RANK, Ints
 from conformance.dtypes import DType, dtype_of
-from conformance.vector import Array
+from conformance.vector import Array, Expected
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
 
@@ -84,16 +84,16 @@ class Arrays:
             )
         ]
 
-    def expected(self) -> tuple[dict[str, ExpectedColumns], Ints]:
+    def expected(self) -> tuple[dict[str, Expected], Ints]:
         """Return the flat expected columns of each type, and where each array starts in them."""
-        columns: dict[str, ExpectedColumns] = {}
+        columns: dict[str, Expected] = {}
         starts = np.zeros_like(self.starts)
         for code in np.unique(self.codes).tolist():
             of_type = self.codes == code
             name = layout.ELEMENT_TYPES[code]
             rows = self._elements(of_type)
             values, *rest = (rows.read(self._columns, p) for p in layout.element_columns(name))
-            columns[name] = ExpectedColumns(
+            columns[name] = Expected(
                 layout.elements(values, name), *(layout.elements(column) for column in rest)
             )
             starts[of_type] = np.cumsum(rows.counts) - rows.counts

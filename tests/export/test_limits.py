@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.fakes import vector
 
-from conformance.batch import ExpectedColumns
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.export.limits import ANY, NAN, OVERFLOW, limits
 from conformance.judging.closeness import closeness
@@ -59,17 +58,7 @@ def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
     near = map(neighbours, (found.lower, found.upper, outcome.outputs[0].values))
     values = np.concatenate([values, *near])
     size = len(values)
-    columns = ExpectedColumns(
-        *(
-            np.repeat(column, size)
-            for column in (
-                outcome.outputs[0].values,
-                outcome.outputs[0].addends,
-                outcome.outputs[0].divisor,
-                outcome.outputs[0].magnitude,
-            )
-        )
-    )
+    columns = outcome.outputs[0].at(np.zeros(size, np.int64))
     near = closeness(values, columns, np.array(axes), average=average)
     right = near.right(outcome.arithmetic)
     right |= outcome.outputs[0].addends == UNDEFINED
@@ -82,8 +71,7 @@ def test_limits_near_zero_are_found_where_the_bound_is_as_large_as_the_value():
     asked = Expected(np.ones(1), *(np.array([each], np.int32) for each in (2, 1)), np.ones(1))
     asked.magnitude[:] = 2.0**51
     found = limits(Values((asked,)), 1, average=True)
-    columns = ExpectedColumns(asked.values, asked.addends, asked.divisor, asked.magnitude)
-    near = closeness(found.lower, columns, np.array(1), average=True)
+    near = closeness(found.lower, asked, np.array(1), average=True)
     assert -1 < found.lower[0] < 1
     assert near.right(Arithmetic.USUAL).all()
 

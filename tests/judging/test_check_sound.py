@@ -272,13 +272,10 @@ def test_twice_the_bound_is_a_mismatch(case, where, sign):
 def bound_of(vector, outcome, *, below):
     """Return the tolerance of each element of an outcome, for results below or above it."""
     return tolerance(
-        outcome.outputs[0].values.ravel(),
-        outcome.outputs[0].addends,
-        outcome.outputs[0].magnitude,
+        outcome.outputs[0],
         vector.case.inputs[0].ndim - 2,
+        outcome.arithmetic & ~Arithmetic.OVERFLOWS,
         average=vector.case.operator != "MaxPool-1",
-        element_type=bool(outcome.arithmetic & Arithmetic.ELEMENT_TYPE),
-        flushed=bool(outcome.arithmetic & Arithmetic.FLUSHED),
         below=below,
     )
 

@@ -23,7 +23,10 @@ from support.sound import (
 from conformance.dtypes import float_format
 from conformance.reference import mean, measures, overflow_allowed, tolerance
 from conformance.reference.bound import is_meaningful
+from conformance.vector import Arithmetic as Admitted
+from conformance.vector import Expected
 
+ELEMENT_TYPE, FLUSHED = Admitted.ELEMENT_TYPE, Admitted.FLUSHED
 WINDOWS = 60
 SHAPES = [(1,), (2,), (7,), (13,), (3, 3), (1, 4), (5, 2), (2, 3, 2), (3, 3, 3)]
 ORDERS = {
@@ -130,7 +133,7 @@ def inverse(on, cells, count):
     return on.divide(np.ones((), cells.dtype), cells.dtype.type(count))
 
 
-def bound_of(cells, n, **readings):
+def bound_of(cells, n, arithmetic=Admitted.USUAL, *, below=False):
     """Return exact means of windows (windows, *cells), their bound and where sums may overflow.
 
     The bound is that of results above the mean; those below have it with `below=True`.
@@ -138,21 +141,19 @@ def bound_of(cells, n, **readings):
     data = flat(cells)[np.newaxis]
     width = data.shape[2]
     box = ([np.array([0])], [np.array([width])], np.array([math.prod(n)]))
-    expected = mean(data, *box).ravel()
-    addends, divisor, magnitude = measures(data, *box)
-    allowed = tolerance(expected, addends, magnitude, len(n), average=True, **readings)
-    own = readings.get("element_type", False)
-    overflow = overflow_allowed(expected, addends, divisor, magnitude, len(n), element_type=own)
-    return expected.astype(np.float64), allowed, overflow
+    expected = Expected(mean(data, *box).ravel(), *measures(data, *box))
+    allowed = tolerance(expected, len(n), arithmetic, average=True, below=below)
+    overflow = overflow_allowed(expected, len(n), arithmetic)
+    return expected.values.astype(np.float64), allowed, overflow
 
 
 def assert_within(cells, n, accumulator, *, flushes):
     """Assert that no way to average, in any order, leaves the bound for its arithmetic."""
     dtype = cells.dtype
-    element_type = accumulator == dtype
-    readings = {"element_type": element_type, "flushed": flushes}
-    expected, above, overflow = bound_of(cells, n, **readings)
-    _, below, _ = bound_of(cells, n, below=True, **readings)
+    arithmetic = ELEMENT_TYPE if accumulator == dtype else Admitted.USUAL
+    arithmetic |= FLUSHED if flushes else Admitted.USUAL
+    expected, above, overflow = bound_of(cells, n, arithmetic)
+    _, below, _ = bound_of(cells, n, arithmetic, below=True)
     on = Arithmetic(flushes=flushes)
     own = flushed(cells) if flushes else cells
     for average, (name, order) in product(MEANS, ORDERS.items()):
@@ -213,10 +214,10 @@ def test_no_flush_leaves_the_bound(dtype, signs):
 class TestStrength:
     """The bound is not vacuous: wrong divisors leave it."""
 
-    @pytest.mark.parametrize("flushes", [False, True], ids=["kept", "flushed"])
-    @pytest.mark.parametrize("element_type", [False, True], ids=["wider", "element-type"])
+    @pytest.mark.parametrize("flushed", [Admitted.USUAL, FLUSHED], ids=["kept", "flushed"])
+    @pytest.mark.parametrize("sums", [Admitted.USUAL, ELEMENT_TYPE], ids=["wider", "element-type"])
     @pytest.mark.parametrize("dtype", FLOATS)
-    def test_a_divisor_wrong_by_one_is_caught_on_an_impulse(self, dtype, element_type, flushes):
+    def test_a_divisor_wrong_by_one_is_caught_on_an_impulse(self, dtype, sums, flushed):
         """One cell that is not zero shows a divisor of up to 16 that is one off, on 1-4 axes."""
         impulse = 2.0**12
         for n, axes in product(range(2, 17), range(1, 5)):
@@ -224,20 +225,11 @@ class TestStrength:
             cells[0, n // 2] = impulse
             box = ([np.array([0])], [np.array([n])], np.array([n]))
             data = array(cells[np.newaxis], dtype)
-            expected = mean(data, *box).ravel()
-            addends, _, magnitude = measures(data, *box)
-            allowed = tolerance(
-                expected,
-                addends,
-                magnitude,
-                axes,
-                average=True,
-                element_type=element_type,
-                flushed=flushes,
-            )
+            expected = Expected(mean(data, *box).ravel(), *measures(data, *box))
+            allowed = tolerance(expected, axes, sums | flushed, average=True)
             for wrong in {n - 1, n + 1}:
                 got = float(array(impulse / wrong, dtype))
-                assert abs(got - float(expected[0])) > allowed[0]
+                assert abs(got - float(expected.values[0])) > allowed[0]
 
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
     def test_wider_sums_are_held_to_one_ulp(self, dtype):
@@ -252,8 +244,8 @@ class TestStrength:
         """Zeros cost nothing: one addend among hundreds has the bound of one addend."""
         one, many = np.zeros((1, 1)), np.zeros((1, 400))
         one[0, 0], many[0, 7] = 1.0, 400.0
-        alone = bound_of(array(one, "float16"), (1,), element_type=True)[1]
-        assert bound_of(array(many, "float16"), (400,), element_type=True)[1] <= alone * 1.001
+        alone = bound_of(array(one, "float16"), (1,), ELEMENT_TYPE)[1]
+        assert bound_of(array(many, "float16"), (400,), ELEMENT_TYPE)[1] <= alone * 1.001
 
 
 class TestMeaning:
@@ -269,9 +261,9 @@ class TestMeaning:
 
     def test_nothing_passes_for_free_beyond(self):
         """A bound that would be infinite or negative is as good as zero."""
-        expected = array([1.0, 1.0], "bfloat16")
-        addends, magnitude = np.array([125, 10**6], np.int32), np.ones(2)
-        allowed = tolerance(expected, addends, magnitude, 2, average=True, element_type=True)
+        addends, divisor = np.array([125, 10**6], np.int32), np.ones(2, np.int32)
+        expected = Expected(array([1.0, 1.0], "bfloat16"), addends, divisor, np.ones(2))
+        allowed = tolerance(expected, 2, ELEMENT_TYPE, average=True)
         assert (allowed < 2.0**-7).all()
 
 
@@ -283,7 +275,7 @@ class TestOverflow:
         """The sum of magnitudes decides, whatever the mean."""
         largest = float_format(dtype).largest
         rows = array([[largest, largest], [largest, -largest], [largest / 4, largest / 2]], dtype)
-        assert bound_of(rows, (2,), element_type=True)[2].tolist() == [True, True, False]
+        assert bound_of(rows, (2,), ELEMENT_TYPE)[2].tolist() == [True, True, False]
         # float32 has the range of bfloat16, and more than that of float16
         wider = [dtype != "float16"] * 2 + [False]
         assert bound_of(rows, (2,))[2].tolist() == wider
@@ -303,8 +295,8 @@ class TestFlushed:
         least = float_format(dtype).smallest_normal
         data = array([[each * least for each in cells]], dtype)
         n = n or (len(cells),)
-        expected, above, _ = bound_of(data, n, element_type=True, flushed=True)
-        _, below, _ = bound_of(data, n, element_type=True, flushed=True, below=True)
+        expected, above, _ = bound_of(data, n, ELEMENT_TYPE | FLUSHED)
+        _, below, _ = bound_of(data, n, ELEMENT_TYPE | FLUSHED, below=True)
         return float((expected - below)[0] / least), float((expected + above)[0] / least)
 
     @pytest.mark.parametrize("dtype", FLOATS)
@@ -349,34 +341,24 @@ class TestMaximum:
     def test_a_subnormal_maximum_may_be_anything_up_to_zero(self, dtype):
         """It may be zero, or a smaller cell beside it; no sign changes, nothing is added."""
         least = float_format(dtype).smallest_normal
-        expected = array([0.0, least / 2, -least / 2, least, -1.0], dtype)
-        nothing = np.zeros(5, np.int32), np.zeros(5), 2
-        assert not tolerance(expected, *nothing, average=False).any()
+        values = array([0.0, least / 2, -least / 2, least, -1.0], dtype)
+        expected = Expected(values, np.zeros(5, np.int32), np.ones(5, np.int32), np.zeros(5))
+        assert not tolerance(expected, 2, average=False).any()
         above, below = (
-            tolerance(expected, *nothing, average=False, flushed=True, below=below).tolist()
+            tolerance(expected, 2, FLUSHED, average=False, below=below).tolist()
             for below in (False, True)
         )
         assert above == [0.0, 0.0, least / 2, 0.0, 0.0]
         assert below == [0.0, least / 2, 0.0, 0.0, 0.0]
 
 
-def test_readings_may_differ_per_element():
-    """Columns of readings give each element its own bound, and so do columns of axes."""
-    expected, addends = array([1.0, 1.0, 1.0], "float16"), np.full(3, 4, np.int32)
-    magnitude, axes = np.ones(3), np.array([2, 2, 3])
-    own, flush = np.array([False, True, True]), np.array([True, False, False])
-    columns = {"element_type": own, "flushed": flush}
-    together = tolerance(expected, addends, magnitude, axes, average=True, **columns)
+def test_elements_may_have_axes_of_their_own():
+    """A column of axes gives each element its own bound."""
+    addends, divisor = np.full(3, 4, np.int32), np.ones(3, np.int32)
+    expected = Expected(array([1.0, 1.0, 1.0], "float16"), addends, divisor, np.ones(3))
+    together = tolerance(expected, np.array([2, 2, 3]), FLUSHED, average=True)
     each = [
-        tolerance(
-            expected[i : i + 1],
-            addends[i : i + 1],
-            magnitude[i : i + 1],
-            int(axes[i]),
-            average=True,
-            element_type=bool(own[i]),
-            flushed=bool(flush[i]),
-        )[0]
-        for i in range(3)
+        tolerance(expected.at(slice(i, i + 1)), axes, FLUSHED, average=True)[0]
+        for i, axes in enumerate((2, 2, 3))
     ]
     assert together.tolist() == each

@@ -12,7 +12,8 @@ from support.oracle import FORMATS, array, exact_value, power_sum, rounded, roun
 
 from conformance.reference import norm, norm_measures, overflow_allowed, tolerance
 from conformance.reference.bound import leaves_range
-from conformance.vector import Array
+from conformance.vector import Arithmetic as Admitted
+from conformance.vector import Array, Expected
 
 SEEDS = st.integers(0, 2**32)
 ULPS = 4  # that a power function may be off by
@@ -95,32 +96,23 @@ class Judged:
     def __init__(self, data: Array, p: int, *, own: bool) -> None:
         row, self.p, self.own = data.reshape(1, 1, -1), p, own
         window = [np.array([0])], [np.array([data.size])]
-        self.expected = norm(row, *window, p).ravel()
-        self.addends, divisor, self.magnitude = norm_measures(
-            self.expected.reshape(1, 1, 1), row, *window, p
-        )
-        of = (self.expected, self.addends, divisor, self.magnitude, 1)
-        self.may_overflow = bool(overflow_allowed(*of, element_type=own)[0])
-        self.leaves_range = bool(leaves_range(*of, element_type=own)[0])
+        norms = norm(row, *window, p)
+        self.expected = Expected(norms, *norm_measures(norms.reshape(1, 1, 1), row, *window, p))
+        self.sums = Admitted.ELEMENT_TYPE if own else Admitted.USUAL
+        self.may_overflow = bool(overflow_allowed(self.expected, 1, self.sums)[0])
+        self.leaves_range = bool(leaves_range(self.expected, 1, self.sums)[0])
 
     def admits(self, got: Fraction | None, *, direct: bool = False, flushed: bool = False) -> bool:
         """Say whether a number, or an infinity, conforms, `direct` being a reading of lp-range."""
-        e = exact_value(self.expected[0])
+        e = exact_value(self.expected.values.flat[0])
         if got is None:
             return e == "inf" or (direct and self.may_overflow)
         if not isinstance(e, Fraction):
             return False
-        bound = tolerance(
-            self.expected,
-            self.addends,
-            self.magnitude,
-            1,
-            average=True,
-            element_type=self.own,
-            flushed=flushed,
-            below=got < e,
-            powers=self.p if direct else 0,
-        )
+        arithmetic = self.sums
+        arithmetic |= Admitted.FLUSHED if flushed else Admitted.USUAL
+        arithmetic |= Admitted.OVERFLOWS if direct else Admitted.USUAL
+        bound = tolerance(self.expected, 1, arithmetic, average=True, below=got < e)
         return abs(got - e) <= Fraction(float(bound[0]))
 
 

@@ -1,6 +1,6 @@
 """Hypothesis strategies of vectors that need no meaning, and their comparison bit by bit."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -132,8 +132,9 @@ def plain(value):
     if isinstance(value, np.ndarray):
         return (value.dtype.name, value.shape, value.tobytes())
     if isinstance(value, Vector | Case | Outcome | Expected):
-        fields = tuple((name, plain(getattr(value, name))) for name in value.__slots__)
-        return type(value).__name__, fields
+        names = (field.name for field in fields(value))
+        members = tuple((name, plain(getattr(value, name))) for name in names)
+        return type(value).__name__, members
     if isinstance(value, list | tuple):
         return tuple(map(plain, value))
     if isinstance(value, dict):
