@@ -26,12 +26,7 @@ from conformance.api.strength import strength
 from conformance.backends import Backend
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.faults import CATALOGUE, Fault, faulty
-from conformance.faults.baseline import (
-    Baseline,
-    PlantedFaults,
-    outputs_or_none,
-    right_operator,
-)
+from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
 from conformance.fuzz import fuzz
 from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of

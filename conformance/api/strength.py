@@ -13,12 +13,7 @@ from conformance.api.check import Asked, run
 from conformance.backends.runner import InProcess
 from conformance.batch import Ints
 from conformance.executors import completed, executor_named
-from conformance.faults.baseline import (
-    Baseline,
-    PlantedFaults,
-    outputs_or_none,
-    right_operator,
-)
+from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, faulty
 from conformance.judging.judge import accepted

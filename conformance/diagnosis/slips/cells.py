@@ -13,7 +13,8 @@ import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, on_outputs
 from conformance.dtypes import dtype_of, float_format
-from conformance.faults.catalogue.building_blocks import STRIDED, WINDOWED, reading_other_cells
+from conformance.faults.atoms.cells import reading_other_cells
+from conformance.faults.behaviour import STRIDED, WINDOWED
 from conformance.faults.wraps import before, instead
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
@@ -129,7 +130,7 @@ _STEPS: tuple[tuple[str, Callable[[Params, int], int], Needs], ...] = (
 def of_steps() -> Iterator[Slip]:
     """Yield slips in which the cells of a window lie apart."""
     for words, step, needs in _STEPS:
-        apart = reading_other_cells(partial(_apart, step), unclipped=True)["gather"]
+        apart = reading_other_cells(partial(_apart, step), unclipped=True)
         yield Slip(f"cells of a window lay {words} apart", "gather", apart, needs)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from conformance.diagnosis.slips.cells import other_layouts
 from conformance.diagnosis.slips.slip import Slip
-from conformance.faults.catalogue.building_blocks import INDEXED
+from conformance.faults.behaviour import INDEXED
 from conformance.faults.catalogue.indices import ChosenCells, numbering
 from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps

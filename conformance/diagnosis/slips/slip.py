@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import EVERY
+from conformance.faults.behaviour import EVERY
 from conformance.faults.fault import Fault
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs

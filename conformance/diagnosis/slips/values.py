@@ -15,8 +15,8 @@ import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, on_outputs
 from conformance.dtypes import INTEGERS, FloatFormat, dtype_of, float_format, name_of
-from conformance.faults.catalogue.building_blocks import AVERAGES, MAXIMUM
-from conformance.faults.catalogue.building_blocks import INTEGERS as TAKING_INTEGERS
+from conformance.faults.behaviour import AVERAGES, MAXIMUM
+from conformance.faults.behaviour import INTEGERS as TAKING_INTEGERS
 from conformance.faults.catalogue.values import WindowCells, window_cells
 from conformance.faults.wraps import instead
 from conformance.operators.clause import StepWrap

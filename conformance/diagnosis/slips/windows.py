@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip
-from conformance.faults.catalogue.building_blocks import ADAPTIVE, AVERAGES, EVERY
+from conformance.faults.behaviour import ADAPTIVE, AVERAGES, EVERY
 from conformance.faults.wraps import after, before
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis

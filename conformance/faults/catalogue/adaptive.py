@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conformance.dtypes import dtype_of
+from conformance.faults.atoms.cells import reading_other_cells
+from conformance.faults.atoms.lists import IN_WINDOWS
+from conformance.faults.behaviour import ADAPTIVE, AVERAGES, Behaviour, Faults, after, instead
 from conformance.faults.catalogue.building_blocks import (
-    ADAPTIVE,
-    AVERAGES,
-    Behaviour,
-    Faults,
-    after,
-    instead,
-    misread_by_axis,
-    reading_other_cells,
-    window_lengths,
-    with_params,
+    mixed_up,
 )
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
@@ -51,7 +44,7 @@ def _blocks(
 
     replaces = instead("windows", blocks)
     if own_lengths:
-        replaces |= instead("divide", lambda *given: steps.outer(window_lengths(given[-1])))
+        replaces |= instead("divide", lambda *given: steps.outer(given[-1].lengths))
     return Behaviour(summary, needs, replaces, bug)
 
 
@@ -116,7 +109,8 @@ def _output_size(summary: str, of: Callable[[int, int], int], bug: str = "") -> 
 
 def _cells_read(summary: str, most: Callable[[int, int], int], bug: str) -> Behaviour:
     """Read at most `most(d, o)` cells of a block on each axis; the divisor stays right."""
-    replaces = reading_other_cells(lambda cells, d, params, j: cells[: most(d, params.output[j])])
+    first = reading_other_cells(lambda cells, d, params, j: cells[: most(d, params.output[j])])
+    replaces = {"gather": first}
     return Behaviour(summary, ADAPTIVE & AVERAGES, replaces, bug)
 
 
@@ -133,6 +127,8 @@ def _divisor_of_floors(_right: Any, params: Params, _pads: Pads, windows: Window
     axes = zip(windows.start, params.sizes, params.output, strict=True)
     return steps.outer([np.full(len(a), max(1, d // o), np.int64) for a, d, o in axes])
 
+
+_IN_BLOCKS = IN_WINDOWS._replace(words=", for the ends of blocks alone", needs=ADAPTIVE)
 
 FAULTS: Faults = {
     "adaptive-end-floor": _blocks(
@@ -246,13 +242,7 @@ FAULTS: Faults = {
         _in_float(dtype_of("bfloat16").type),
         own_lengths=True,
     ),
-    **misread_by_axis(
-        "adaptive-sizes",
-        "the input size {} in the block ends",
-        ADAPTIVE,
-        "sizes",
-        partial(with_params, "windows"),
-    ),
+    **mixed_up("sizes", _IN_BLOCKS, "adaptive-sizes"),
     "adaptive-output-clamped": _output_size("output_size clamped to the input size", min),
     "adaptive-output-ignored": _output_size(
         "an output of one cell whatever output_size", lambda _d, _o: 1
@@ -275,7 +265,7 @@ FAULTS: Faults = {
     "adaptive-strided-cells": Behaviour(
         "every o-th cell averaged instead of neighbours",
         ADAPTIVE & AVERAGES,
-        reading_other_cells(_every_oth),
+        {"gather": reading_other_cells(_every_oth)},
         bug="adaptive_strided_instead_of_blocks",
     ),
     "adaptive-divisor-floor": Behaviour(

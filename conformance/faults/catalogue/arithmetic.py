@@ -13,14 +13,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import dtype_of, float_format, name_of
-from conformance.faults.catalogue.building_blocks import (
-    AVERAGES,
-    INCLUDING,
-    SPREAD,
-    Behaviour,
-    Faults,
-    instead,
-)
+from conformance.faults.behaviour import AVERAGES, INCLUDING, SPREAD, Behaviour, Faults, instead
 from conformance.faults.catalogue.values import (
     Change,
     Reduce,

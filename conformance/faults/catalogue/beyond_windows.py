@@ -8,14 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.dtypes import name_of
-from conformance.faults.catalogue.building_blocks import (
-    EVERY,
-    NORMS,
-    SPREAD,
-    Behaviour,
-    Faults,
-    instead,
-)
+from conformance.faults.behaviour import EVERY, NORMS, SPREAD, Behaviour, Faults, instead
 from conformance.faults.catalogue.values import SPANS, Reduce, Span, in_fixed_point_of, reducing
 from conformance.faults.catalogue.values import window_cells as cells_of
 from conformance.operators.needs import Needs

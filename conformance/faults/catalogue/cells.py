@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.atoms.cells import reading_other_cells
+from conformance.faults.atoms.lists import CLIPPED
+from conformance.faults.behaviour import (
     AVERAGES,
     BORDERED,
     EVERY,
@@ -18,14 +20,11 @@ from conformance.faults.catalogue.building_blocks import (
     STRIDED,
     WINDOWED,
     Behaviour,
-    Change,
     Faults,
-    Replaces,
     after,
     before,
-    misread_by_axis,
-    reading_other_cells,
 )
+from conformance.faults.catalogue.building_blocks import mixed_up
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -40,7 +39,9 @@ def _cells(
     summary: str, needs: Needs, choose: Choose, bug: str = "", *, unclipped: bool = False
 ) -> Behaviour:
     """Read other cells along every axis."""
-    return Behaviour(summary, needs, reading_other_cells(choose, unclipped=unclipped), bug)
+    return Behaviour(
+        summary, needs, {"gather": reading_other_cells(choose, unclipped=unclipped)}, bug
+    )
 
 
 def _in_rows(summary: str, choose: Choose, needs: Needs = EVERY) -> Behaviour:
@@ -134,16 +135,6 @@ def _transposed_if_square(data: Array) -> Array:
 
 
 # Windows that end elsewhere ----------------------------------------------------------------------
-
-
-def _clipped_to_sizes(change: Change) -> Replaces:
-    """Clip windows to changed sizes of the axes."""
-
-    def clipped(cells: list[int], _d: int, params: Params, axis: int) -> list[int]:
-        end = change(params).sizes[axis]
-        return [cell for cell in cells if cell < end]
-
-    return reading_other_cells(clipped)
 
 
 def _into_next_row(_right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
@@ -292,9 +283,7 @@ FAULTS: Faults = {
         )
         for count in (2, 256)
     },
-    **misread_by_axis(
-        "bounds", "the input size {} where windows are clipped", EVERY, "sizes", _clipped_to_sizes
-    ),
+    **mixed_up("sizes", CLIPPED, "bounds"),
     "runs-into-next-row": Behaviour(
         "windows that overhang the end of a row read on in the next",
         BORDERED,

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.atoms import conditions
+from conformance.faults.atoms.lists import (
+    FIRST_FOR_ALL,
+    IN_DIVISOR,
+    LAST_FOR_ALL,
+    OF_DIVISOR,
+    ONE_MORE,
+    REVERSED,
+    ZERO,
+    read,
+    same_as,
+)
+from conformance.faults.atoms.words import mean
+from conformance.faults.behaviour import (
     AUTO_PADDED,
     AVERAGES,
-    BEGIN_PADS_AT_BOTH_ENDS,
-    END_PADS_AT_BOTH_ENDS,
-    FIRST_FOR_ALL,
     INCLUDING,
-    LAST_FOR_ALL,
-    NO_BEGIN_PADS,
-    NO_END_PADS,
     PADDED,
-    PADS_SWAPPED,
-    REVERSED,
     ROUNDED,
     SPREAD,
     STRIDED,
     UNEVEN,
     Behaviour,
-    Change,
     Faults,
-    PadsChange,
     Replaces,
     after,
     before,
     instead,
-    kernel_and_strides_reversed,
-    misread_by_axis,
-    on_every_axis,
-    window_lengths,
-    wrong_pads,
-    wrong_params,
 )
+from conformance.faults.catalogue.building_blocks import mixed_up
 from conformance.faults.catalogue.values import Reduce
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
@@ -89,7 +86,7 @@ def _included_without_pads(params: Params, pads: Pads) -> bool:
 
 
 def _whole_kernel(_params: Params, windows: Windows) -> Counts:
-    return window_lengths(windows)
+    return list(windows.lengths)
 
 
 def _without_begin_pads(_params: Params, windows: Windows) -> Counts:
@@ -104,38 +101,30 @@ def _without_end_pads(params: Params, windows: Windows) -> Counts:
 
 def _rescaled_borders(params: Params, windows: Windows) -> Counts:
     """Leave padding out of the count in the first and last window of an axis alone."""
-    counts = window_lengths(windows)
+    counts = list(windows.lengths)
     for count, a, b, d in zip(counts, windows.start, windows.stop, params.sizes, strict=True):
         inside = axis.cells_within(a, b, 0, d)
         count[0], count[-1] = inside[0], inside[-1]
     return counts
 
 
-def _of_other_windows(change: Change, change_pads: PadsChange = lambda pads: pads) -> Replaces:
-    """Divide by the cells of windows that are laid out from changed parameters and pads."""
-
-    def laid_out(params: Params, pads: Pads, windows: Windows) -> tuple[Params, Pads, Windows]:
-        wrong, wrong_pads = change(params), change_pads(pads)
-        extent = tuple(len(start) for start in windows.start)
-        return wrong, wrong_pads, steps.slide(wrong, wrong_pads, extent)
-
-    return before("divide", laid_out)
+def _of_reversed_windows(params: Params, pads: Pads, windows: Windows) -> tuple[Any, ...]:
+    wrong = replace(params, kernel=params.kernel[::-1], strides=params.strides[::-1])
+    extent = tuple(len(start) for start in windows.start)
+    return wrong, pads[::-1], steps.slide(wrong, pads[::-1], extent)
 
 
-def _begin_of_next_axis_at_end(pads: Pads) -> Pads:
+def _begin_of_next_axis_at_end(params: Params, pads: Pads, windows: Windows) -> tuple[Any, ...]:
     """Put the begin pad of the next axis in place of the end pad of every axis but the last."""
-    next_begins = [begin for begin, _ in pads[1:]]
-    last_end = pads[-1][1]
-    return tuple(
-        (begin, end) for (begin, _), end in zip(pads, [*next_begins, last_end], strict=True)
-    )
+    ends = [*(begin for begin, _ in pads[1:]), pads[-1][1]]
+    return params, tuple((begin, end) for (begin, _), end in zip(pads, ends, strict=True)), windows
 
 
 def _integer_quotient(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Divide by the whole kernel, then multiply by (whole kernel // divisor)."""
     if gathered.params.include_pad:
         return reduce(gathered, divisor)
-    whole = steps.outer(window_lengths(gathered.windows))
+    whole = steps.outer(gathered.windows.lengths)
     of_whole_kernel = reduce(gathered, whole)
     quotient = (whole // np.maximum(divisor, 1)).astype(of_whole_kernel.dtype)
     scaled: Array = of_whole_kernel * quotient
@@ -145,7 +134,7 @@ def _integer_quotient(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> A
 def _whole_kernel_in_blocks(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Count the overhang for a multiple of eight channels, as a blocked kernel may."""
     if gathered.params.include_pad and gathered.data.shape[1] % 8 == 0:
-        divisor = steps.outer(window_lengths(gathered.windows))
+        divisor = steps.outer(gathered.windows.lengths)
     return reduce(gathered, divisor)
 
 
@@ -184,7 +173,7 @@ def _one_axis(which: int) -> Replaces:
 
 def _sum_of_counts(_right: Divisor, _params: Params, windows: Windows) -> Divisor:
     total: Divisor = np.zeros((), np.int64)
-    for count in window_lengths(windows):
+    for count in list(windows.lengths):
         total = total[..., np.newaxis] + count
     return total
 
@@ -193,20 +182,9 @@ def _centre(right: Divisor) -> int:
     return int(right[tuple(n // 2 for n in right.shape)])
 
 
-_params = partial(wrong_params, "divide")
-_pads = partial(wrong_pads, "divide", needs=INCLUDING & PADDED)
-
 FAULTS: Faults = {
-    **misread_by_axis(
-        "divisor-kernel", "kernel {} in the divisor", INCLUDING, "kernel", _of_other_windows
-    ),
-    **misread_by_axis(
-        "divisor-strides",
-        "strides {} in the divisor",
-        INCLUDING & STRIDED,
-        "strides",
-        _of_other_windows,
-    ),
+    **mixed_up("kernel", OF_DIVISOR, "divisor-kernel"),
+    **mixed_up("strides", OF_DIVISOR, "divisor-strides"),
     "exclude-pad-for-begin-only": _counting(
         "only begin pads left out of the divisor", INCLUDING, _without_begin_pads, where=_excluded
     ),
@@ -219,43 +197,30 @@ FAULTS: Faults = {
         _rescaled_borders,
         bug="border_rescale_first_last_only",
     ),
-    "divisor-pads-reversed": _pads("pads taken in reverse axis order in the divisor", REVERSED.of),
-    "divisor-pads-swapped": _pads("begin pads in place of end pads in the divisor", PADS_SWAPPED),
-    "divisor-pads-begin-for-both": _pads(
-        "begin pads used at both ends in the divisor", BEGIN_PADS_AT_BOTH_ENDS
+    "divisor-pads-reversed": read(IN_DIVISOR, pads=REVERSED),
+    "divisor-pads-swapped": read(
+        IN_DIVISOR, pads_begin=same_as("pads_end"), pads_end=same_as("pads_begin")
     ),
-    "divisor-pads-end-for-both": _pads(
-        "end pads used at both ends in the divisor", END_PADS_AT_BOTH_ENDS
-    ),
-    "divisor-pads-first-for-all": _pads(
-        f"pads {FIRST_FOR_ALL.words} in the divisor", FIRST_FOR_ALL.of
-    ),
-    "divisor-pads-last-for-all": _pads(
-        f"pads {LAST_FOR_ALL.words} in the divisor", LAST_FOR_ALL.of
-    ),
-    "divisor-pads-of-next-axis": _pads(
+    "divisor-pads-begin-for-both": read(IN_DIVISOR, pads_end=same_as("pads_begin")),
+    "divisor-pads-end-for-both": read(IN_DIVISOR, pads_begin=same_as("pads_end")),
+    "divisor-pads-first-for-all": read(IN_DIVISOR, pads=FIRST_FOR_ALL),
+    "divisor-pads-last-for-all": read(IN_DIVISOR, pads=LAST_FOR_ALL),
+    "divisor-pads-of-next-axis": Behaviour(
         "the begin pad of the next axis in place of an end pad in the divisor",
-        _begin_of_next_axis_at_end,
-        "divisor_pad_index_wrong",
+        INCLUDING & PADDED,
+        before("divide", _begin_of_next_axis_at_end),
+        bug="divisor_pad_index_wrong",
     ),
-    "divisor-without-end-pads": _pads("end pads never counted in the divisor", NO_END_PADS),
-    "divisor-without-begin-pads": _pads("begin pads never counted in the divisor", NO_BEGIN_PADS),
+    "divisor-without-end-pads": read(IN_DIVISOR, pads_end=ZERO),
+    "divisor-without-begin-pads": read(IN_DIVISOR, pads_begin=ZERO),
     "divisor-axes-reversed": Behaviour(
         "kernel, strides and pads taken in reverse axis order in the divisor",
         INCLUDING & STRIDED & PADDED,
-        _of_other_windows(kernel_and_strides_reversed, REVERSED.of),
+        before("divide", _of_reversed_windows),
         bug="divisor_axes_reversed",
     ),
-    "divisor-of-kernel-as-strides": Behaviour(
-        "the strides in place of the kernel in the divisor",
-        INCLUDING & STRIDED,
-        _of_other_windows(lambda p: replace(p, kernel=p.strides)),
-    ),
-    "divisor-of-windows-a-kernel-apart": Behaviour(
-        "the kernel in place of the strides in the divisor",
-        INCLUDING & STRIDED,
-        _of_other_windows(lambda p: replace(p, strides=p.kernel)),
-    ),
+    "divisor-of-kernel-as-strides": read(OF_DIVISOR, kernel=same_as("strides")),
+    "divisor-of-windows-a-kernel-apart": read(OF_DIVISOR, strides=same_as("kernel")),
     "divisor-whole-kernel": _counting(
         "every sum divided by the whole kernel", INCLUDING & ROUNDED, _whole_kernel
     ),
@@ -278,27 +243,16 @@ FAULTS: Faults = {
         _whole_kernel,
         where=_included_without_pads,
     ),
-    "exclude-pad-ignored-with-same": _params(
-        "the padding of same_* counted in the divisor though it is to be excluded",
-        INCLUDING & AUTO_PADDED,
-        lambda p: replace(p, include_pad=True) if p.same else p,
+    "exclude-pad-ignored-with-same": mean(
+        "include_pad", {False: True}, "divide", where=conditions.SAME, needs=AUTO_PADDED
     ),
-    "include-pad-ignored-with-same": _params(
-        "the padding of same_* left out of the divisor though it is to be included",
-        INCLUDING & AUTO_PADDED,
-        lambda p: replace(p, include_pad=False) if p.same else p,
+    "include-pad-ignored-with-same": mean(
+        "include_pad", {True: False}, "divide", where=conditions.SAME, needs=AUTO_PADDED
     ),
-    "include-pad-ignored-with-ceil": _params(
-        "padding left out of the divisor with rounding_type=ceil",
-        INCLUDING & ROUNDED,
-        lambda p: replace(p, include_pad=p.include_pad and not p.ceil),
+    "include-pad-ignored-with-ceil": mean(
+        "include_pad", {True: False}, "divide", where=conditions.CEIL, needs=ROUNDED
     ),
-    "divisor-end-pad-one-more": wrong_pads(
-        "divide",
-        "one cell too many of the end padding counted in the divisor",
-        on_every_axis(lambda begin, end: (begin, end + 1)),
-        needs=INCLUDING & ROUNDED & PADDED,
-    ),
+    "divisor-end-pad-one-more": read(IN_DIVISOR, pads_end=ONE_MORE, needs=ROUNDED),
     "divisor-integer-quotient": Behaviour(
         "the correction for left-out padding computed as an integer quotient",
         INCLUDING,

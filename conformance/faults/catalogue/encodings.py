@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import float_format, name_of
-from conformance.faults.catalogue.building_blocks import EVERY, Behaviour, Faults
+from conformance.faults.behaviour import EVERY, Behaviour, Faults
 from conformance.faults.catalogue.values import Change, of_floats, reducing
 from conformance.reference.rounding import widen
 from conformance.vector import Array

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import (
-    AUTO_PADDED,
-    BEGIN_PADS_AT_BOTH_ENDS,
-    BORDERED,
-    END_PADS_AT_BOTH_ENDS,
+from conformance.faults.atoms import conditions
+from conformance.faults.atoms.conditions import Condition
+from conformance.faults.atoms.lists import (
+    DOUBLED,
+    EXTENT,
     FIRST_FOR_ALL,
-    INCLUDING,
-    NO_BEGIN_PADS,
-    NO_END_PADS,
-    NO_PADS,
-    PADDED,
-    PADS_SWAPPED,
+    IN_EXTENT,
+    IN_PADS,
+    IN_WINDOWS,
+    LARGER_PAD,
+    OF_SAME,
+    ONE,
+    ONE_LESS,
+    ONE_MORE,
     REVERSED,
+    TOTAL,
+    ZERO,
+    at_most,
+    computed,
+    read,
+    same_as,
+)
+from conformance.faults.behaviour import (
+    AUTO_PADDED,
+    BORDERED,
+    INCLUDING,
+    PADDED,
     ROUNDED,
     STRIDED,
     WINDOWED,
@@ -31,13 +44,8 @@ from conformance.faults.catalogue.building_blocks import (
     Replaces,
     after,
     before,
-    changed_cells,
-    misread_by_axis,
-    on_every_axis,
-    with_params,
-    wrong_pads,
-    wrong_params,
 )
+from conformance.faults.catalogue.building_blocks import mixed_up, wrong_params
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.needs import Needs
@@ -45,8 +53,6 @@ from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, Windows
 from conformance.operators.windows import Positions
 
-Total = Callable[[int, int, int], int]
-"""From d, k, s of an axis: its padding."""
 AxisPads = Callable[[int, int, int, bool], tuple[int, int]]
 """From d, k, s of an axis and whether same_upper is given: begin and end pad."""
 
@@ -65,23 +71,6 @@ def _pads_of_same(of: AxisPads) -> Replaces:
         return tuple(of(d, k, s, upper) for d, k, s in axes)
 
     return after("pads", change)
-
-
-def _with_total(of: Total) -> AxisPads:
-    """Split a wrong total as it should be."""
-    return lambda d, k, s, upper: axis.split(max(0, of(d, k, s)), larger_at_end=upper)
-
-
-def _total(summary: str, of: Total, bug: str = "") -> Behaviour:
-    return Behaviour(summary, AUTO_PADDED, _pads_of_same(_with_total(of)), bug)
-
-
-def _split(summary: str, of: AxisPads, bug: str = "") -> Behaviour:
-    return Behaviour(summary, AUTO_PADDED, _pads_of_same(of), bug)
-
-
-def _right_total(d: int, k: int, s: int) -> int:
-    return axis.same_total(d, k, s, axis.ceil_div(d, s))
 
 
 def _half_kernel_swapped(_d: int, k: int, _s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
@@ -112,15 +101,11 @@ def _divided_extent(right: Extent, params: Params, _pads: Pads) -> Extent:
 # The number of windows ---------------------------------------------------------------------------
 
 
-def _of_slack(of: Callable[[int, int], int], *, only_ceil: bool = False) -> Replaces:
-    """Return `of(t, s)` windows per axis, from slack and stride, where same_* does not fix it."""
-
-    def change(right: Extent, params: Params, pads: Pads) -> Extent:
-        if params.same or (only_ceil and not params.ceil):
-            return right
-        return tuple(map(of, steps.rooms(params, pads), params.strides))
-
-    return after("extent", change)
+def _rounded_up_twice(right: Extent, params: Params, pads: Pads) -> Extent:
+    if params.same or not params.ceil:
+        return right
+    slack = zip(steps.rooms(params, pads), params.strides, strict=True)
+    return tuple(axis.ceil_div(t + s - 1, s) + 1 for t, s in slack)
 
 
 def _dropped_if(is_past: Callable[[int, int, int, int], bool]) -> Replaces:
@@ -155,21 +140,6 @@ def _ceil_on(rounded_up: int) -> Replaces:
         return tuple(extent)
 
     return after("extent", change)
-
-
-def _same_rounded_down(right: Extent, params: Params, _pads: Pads) -> Extent:
-    if not params.same:
-        return right
-    return tuple(max(1, d // s) for d, s in zip(params.sizes, params.strides, strict=True))
-
-
-def _floor_drops_padding_windows(right: Extent, params: Params, pads: Pads) -> Extent:
-    if params.ceil or params.same:
-        return right
-    return tuple(
-        min(o, max(1, axis.ceil_div(d + begin, s)))
-        for o, d, s, (begin, _) in zip(right, params.sizes, params.strides, pads, strict=True)
-    )
 
 
 def _refuse_negative_numerator(right: Extent, params: Params, pads: Pads) -> Extent:
@@ -242,147 +212,155 @@ def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Para
     return params, ((0, 0),) * len(pads) if params.same else pads, extent
 
 
-_IN_PADS = partial(with_params, "pads")
-_IN_EXTENT = partial(with_params, "extent")
-_IN_WINDOWS = partial(with_params, "windows")
-_extent_pads = partial(wrong_pads, "extent")
-_windows_pads = partial(wrong_pads, "windows")
-_windows_params = partial(wrong_params, "windows")
+def _padding(words: str, of: Callable[..., int], *names: str) -> Behaviour:
+    """Compute the padding of same_* in another way, and split it as it should be."""
+    return read(TOTAL, total=computed(words, of, *names))
+
+
+def _both_pads(words: str, of: Callable[[int], int], name: str) -> Behaviour:
+    return read(OF_SAME, pads=computed(words, of, name))
+
+
+def _extent(
+    words: str, of: Callable[..., int], *names: str, where: Condition = conditions.COUNTED
+) -> Behaviour:
+    return read(EXTENT, where=where, extent=computed(words, of, *names))
+
 
 FAULTS: Faults = {
-    "same-total-kernel-minus-one": _total(
-        "the padding of same_* taken as kernel - 1, whatever the strides", lambda _d, k, _s: k - 1
+    "same-total-kernel-minus-one": _padding(
+        "the length of the dilated kernel less 1", lambda k: k - 1, "spans"
     ),
-    "same-total-kernel-minus-stride": _total(
-        "the padding of same_* taken as kernel - stride, also where the size does not divide",
-        lambda _d, k, s: k - s,
+    "same-total-kernel-minus-stride": _padding(
+        "the length of the dilated kernel less the stride",
+        lambda k, s: k - s,
+        "spans",
+        "strides",
     ),
-    "same-total-of-remainder": _total(
-        "the padding of same_* taken as kernel - size % stride, also where the size divides",
-        lambda d, k, s: k - d % s,
+    "same-total-of-remainder": _padding(
+        "the length of the dilated kernel less the remainder of the input size by the stride",
+        lambda k, d, s: k - d % s,
+        "spans",
+        "sizes",
+        "strides",
     ),
-    "same-size-rounded-down": _total(
-        "the padding of same_* computed for floor(size / stride) windows",
+    "same-size-rounded-down": _padding(
+        "that of input size over stride windows, rounded down",
         lambda d, k, s: axis.same_total(d, k, s, d // s),
+        "sizes",
+        "spans",
+        "strides",
     ),
-    "same-size-of-ceil": _total(
+    "same-size-of-ceil": Behaviour(
         "the padding of same_* computed for an output size rounded up twice",
-        lambda d, k, s: axis.same_total(d, k, s, (d + 2 * (s - 1)) // s),
+        AUTO_PADDED,
+        _pads_of_same(
+            lambda d, k, s, upper: axis.split(
+                axis.same_total(d, k, s, (d + 2 * (s - 1)) // s), larger_at_end=upper
+            )
+        ),
         bug="same_output_size_uses_rounding",
     ),
-    "same-total-one-more": _total(
-        "the padding of same_* one cell too large", lambda d, k, s: _right_total(d, k, s) + 1
+    "same-total-one-more": read(TOTAL, total=ONE_MORE),
+    "same-cropped-at-begin": Behaviour(
+        "a negative padding of same_* crops the input at its begin alone",
+        AUTO_PADDED,
+        _pads_of_same(_cropped_at_begin),
     ),
-    "same-cropped-at-begin": _split(
-        "a negative padding of same_* crops the input at its begin alone", _cropped_at_begin
-    ),
-    "same-arguments-shifted": _total(
+    "same-arguments-shifted": Behaviour(
         "the padding of same_* computed with size, kernel and stride exchanged",
-        lambda d, k, s: axis.same_total(k, s, d, axis.ceil_div(k, d)),
+        AUTO_PADDED,
+        _pads_of_same(
+            lambda d, k, s, upper: axis.split(
+                axis.same_total(k, s, d, axis.ceil_div(k, d)), larger_at_end=upper
+            )
+        ),
         bug="same_pads_args_shifted",
     ),
-    "same-symmetrised-short": _split(
+    "same-symmetrised-short": Behaviour(
         "an odd padding of same_* made even by dropping a cell",
-        lambda d, k, s, _upper: (_right_total(d, k, s) // 2,) * 2,
+        AUTO_PADDED,
+        _pads_of_same(lambda d, k, s, _: (axis.same_total(d, k, s, axis.ceil_div(d, s)) // 2,) * 2),
         bug="same_pads_symmetrised_short",
     ),
-    "same-symmetrised-long": _split(
-        "an odd padding of same_* made even by adding a cell",
-        lambda d, k, s, _upper: (axis.ceil_div(_right_total(d, k, s), 2),) * 2,
+    "same-symmetrised-long": _both_pads(
+        "half of the padding of same_*, rounded up", lambda total: axis.ceil_div(total, 2), "total"
     ),
-    "same-half-kernel": _split(
-        "the padding of same_* taken as half of the kernel at both ends",
-        lambda _d, k, _s, _upper: (k // 2,) * 2,
+    "same-half-kernel": _both_pads(
+        "half of the length of the dilated kernel", lambda k: k // 2, "spans"
     ),
-    "same-half-kernel-swapped": _split(
+    "same-half-kernel-swapped": Behaviour(
         "the padding of same_* taken as half of the kernel, the rest of odd kernels swapped",
-        _half_kernel_swapped,
+        AUTO_PADDED,
+        _pads_of_same(_half_kernel_swapped),
         bug="same_pads_half_kernel_and_swapped",
     ),
-    "same-half-of-kernel-minus-one": _split(
-        "the padding of same_* split from kernel - 1 at both ends",
-        lambda _d, k, _s, _upper: ((k - 1) // 2,) * 2,
+    "same-half-of-kernel-minus-one": _both_pads(
+        "half of the length of the dilated kernel less 1", lambda k: (k - 1) // 2, "spans"
     ),
-    "same-all-at-end": _split(
-        "all padding of same_* put at the end", lambda d, k, s, _upper: (0, _right_total(d, k, s))
-    ),
-    "same-all-at-begin": _split(
-        "all padding of same_* put at the begin", lambda d, k, s, _upper: (_right_total(d, k, s), 0)
-    ),
-    **misread_by_axis(
-        "pads-sizes",
-        "sizes {} in the padding of same_*",
-        AUTO_PADDED,
-        "sizes",
-        _IN_PADS,
-        {"first-for-all": "axis_w_uses_h"},
-    ),
-    **misread_by_axis(
-        "pads-kernel", "kernel {} in the padding of same_*", AUTO_PADDED, "kernel", _IN_PADS
-    ),
-    **misread_by_axis(
-        "pads-strides", "strides {} in the padding of same_*", AUTO_PADDED, "strides", _IN_PADS
-    ),
+    "same-all-at-end": read(OF_SAME, pads_begin=ZERO, pads_end=same_as("total")),
+    "same-all-at-begin": read(OF_SAME, pads_begin=same_as("total"), pads_end=ZERO),
+    **mixed_up("sizes", IN_PADS, "pads-sizes")
+    | {
+        "pads-sizes-first-for-all": wrong_params(
+            "pads",
+            "sizes of the first axis used for every axis in the padding of same_*",
+            AUTO_PADDED,
+            lambda p: replace(p, sizes=p.sizes[:1] * len(p.sizes)),
+            bug="axis_w_uses_h",
+        )
+    },
+    **mixed_up("kernel", IN_PADS, "pads-kernel"),
+    **mixed_up("strides", IN_PADS, "pads-strides"),
     "same-plus-given-pads": Behaviour(
         "given pads added to those of same_*", AUTO_PADDED & PADDED, after("pads", _plus_explicit)
     ),
     "same-keeps-size": Behaviour(
         "the padding of same_* computed to keep the input size, for ceil(size / stride) windows",
         AUTO_PADDED,
-        _pads_of_same(_with_total(lambda d, k, s: axis.same_total(d, k, s, d)))
+        _pads_of_same(
+            lambda d, k, s, upper: axis.split(axis.same_total(d, k, s, d), larger_at_end=upper)
+        )
         | after("extent", _divided_extent),
         bug="same_pad_total_formula_stride",
     ),
-    "extent-one-less": Behaviour(
-        "the output one window too short", WINDOWED, _of_slack(lambda t, s: max(1, t // s))
+    "extent-one-less": _extent(
+        "the room that a window can slide over the stride, rounded down",
+        lambda t, s: t // s,
+        "slack",
+        "strides",
     ),
-    "extent-rounded-to-nearest": Behaviour(
-        "the number of windows rounded to nearest",
-        STRIDED,
-        _of_slack(lambda t, s: (2 * t + s) // (2 * s) + 1),
+    "extent-rounded-to-nearest": _extent(
+        "rounded to nearest", lambda t, s: (2 * t + s) // (2 * s) + 1, "slack", "strides"
     ),
-    "extent-clamped-to-input": Behaviour(
-        "the output clamped to the input size",
-        PADDED,
-        after("extent", lambda right, params, _: tuple(map(min, right, params.sizes))),
-    ),
-    "extent-of-padding-once": _extent_pads(
-        "begin and end pads counted once in the output size",
-        on_every_axis(lambda begin, end: (max(begin, end), 0)),
-    ),
-    "extent-of-begin-pads-twice": _extent_pads(
-        "begin pads counted twice and end pads not at all in the output size",
-        BEGIN_PADS_AT_BOTH_ENDS,
-    ),
-    "extent-of-end-pads-twice": _extent_pads(
-        "end pads counted twice and begin pads not at all in the output size", END_PADS_AT_BOTH_ENDS
-    ),
-    "extent-without-pads": _extent_pads("pads not counted in the output size", NO_PADS),
-    "extent-without-begin-pads": _extent_pads(
-        "begin pads not counted in the output size", NO_BEGIN_PADS
-    ),
-    **misread_by_axis("extent-sizes", "sizes {} in the output size", WINDOWED, "sizes", _IN_EXTENT),
-    **misread_by_axis(
-        "extent-kernel", "kernel {} in the output size", WINDOWED, "kernel", _IN_EXTENT
-    ),
-    **misread_by_axis(
-        "extent-strides", "strides {} in the output size", STRIDED, "strides", _IN_EXTENT
-    ),
+    "extent-clamped-to-input": read(EXTENT, extent=at_most("sizes"), needs=PADDED),
+    "extent-of-padding-once": read(IN_EXTENT, pads_begin=LARGER_PAD, pads_end=ZERO),
+    "extent-of-begin-pads-twice": read(IN_EXTENT, pads_end=same_as("pads_begin")),
+    "extent-of-end-pads-twice": read(IN_EXTENT, pads_begin=same_as("pads_end")),
+    "extent-without-pads": read(IN_EXTENT, pads=ZERO),
+    "extent-without-begin-pads": read(IN_EXTENT, pads_begin=ZERO),
+    **mixed_up("sizes", IN_EXTENT, "extent-sizes"),
+    **mixed_up("kernel", IN_EXTENT, "extent-kernel"),
+    **mixed_up("strides", IN_EXTENT, "extent-strides"),
     "ceil-double": Behaviour(
         "ceil applied twice",
         ROUNDED,
-        _of_slack(lambda t, s: axis.ceil_div(t + s - 1, s) + 1, only_ceil=True),
+        after("extent", _rounded_up_twice),
         bug="ceil_double_rounding",
     ),
-    "ceil-exact-as-remainder": Behaviour(
-        "ceil adds a window even where the division is exact",
-        ROUNDED,
-        _of_slack(lambda t, s: t // s + 2, only_ceil=True),
+    "ceil-exact-as-remainder": _extent(
+        "one more where the division is exact",
+        lambda t, s: t // s + 2,
+        "slack",
+        "strides",
+        where=conditions.ROUNDED_UP,
     ),
-    "ceil-rounds-half": Behaviour(
-        "ceil adds a window only for a remainder of at least half the stride",
-        ROUNDED,
-        _of_slack(lambda t, s: t // s + 1 + (2 * (t % s) >= s), only_ceil=True),
+    "ceil-rounds-half": _extent(
+        "one less where the remainder is less than half the stride",
+        lambda t, s: t // s + 1 + (2 * (t % s) >= s),
+        "slack",
+        "strides",
+        where=conditions.ROUNDED_UP,
     ),
     "ceil-never-overhangs-begin-forgotten": Behaviour(
         "ceil drops the windows that start within begin pads of the input's end",
@@ -397,69 +375,50 @@ FAULTS: Faults = {
     ),
     "ceil-first-axis-only": Behaviour("ceil applied to the first axis alone", ROUNDED, _ceil_on(0)),
     "ceil-last-axis-only": Behaviour("ceil applied to the last axis alone", ROUNDED, _ceil_on(-1)),
-    "floor-drops-padding-windows": Behaviour(
-        "windows that start in the end padding dropped with rounding_type=floor",
-        ROUNDED & PADDED,
-        after("extent", _floor_drops_padding_windows),
+    "floor-drops-padding-windows": _extent(
+        "at most that of windows which begin in the input and its begin padding",
+        lambda o, d, begin, s: min(o, axis.ceil_div(d + begin, s)),
+        "",
+        "sizes",
+        "pads_begin",
+        "strides",
+        where=conditions.ROUNDED_DOWN,
     ),
-    "same-extent-rounded-down": Behaviour(
-        "the output size of same_* rounded down", AUTO_PADDED, after("extent", _same_rounded_down)
+    "same-extent-rounded-down": _extent(
+        "the input size over the stride, rounded down",
+        lambda d, s: d // s,
+        "sizes",
+        "strides",
+        where=conditions.SAME,
     ),
-    "extent-without-end-pads": _extent_pads(
-        "end pads not counted in the output size", NO_END_PADS, needs=ROUNDED & PADDED
-    ),
+    "extent-without-end-pads": read(IN_EXTENT, pads_end=ZERO, needs=ROUNDED),
     "ceil-of-negative-numerator": Behaviour(
         "ceil fails where the kernel is larger than input and begin pad",
         ROUNDED & PADDED,
         after("extent", _refuse_negative_numerator),
         bug="ceil_negative_numerator",
     ),
-    **misread_by_axis(
-        "windows-kernel", "kernel {} where windows lie", WINDOWED, "kernel", _IN_WINDOWS
-    ),
-    **misread_by_axis(
-        "windows-strides", "strides {} where windows lie", STRIDED, "strides", _IN_WINDOWS
-    ),
-    "windows-without-begin-pads": _windows_pads(
-        "windows start at the input instead of the begin padding", NO_BEGIN_PADS
-    ),
-    "windows-start-at-end-pads": _windows_pads(
-        "windows start at the end pads instead of the begin pads", PADS_SWAPPED
-    ),
-    "windows-begin-pads-doubled": _windows_pads(
-        "windows start at twice the begin pads", on_every_axis(lambda begin, end: (2 * begin, end))
-    ),
-    "windows-pads-reversed": _windows_pads(
-        f"begin pads {REVERSED.words} where windows start", REVERSED.of
-    ),
-    "windows-pads-first-for-all": _windows_pads(
-        f"begin pads {FIRST_FOR_ALL.words} where windows start", FIRST_FOR_ALL.of
-    ),
+    **mixed_up("kernel", IN_WINDOWS, "windows-kernel"),
+    **mixed_up("strides", IN_WINDOWS, "windows-strides"),
+    "windows-without-begin-pads": read(IN_WINDOWS, pads_begin=ZERO),
+    "windows-start-at-end-pads": read(IN_WINDOWS, pads_begin=same_as("pads_end")),
+    "windows-begin-pads-doubled": read(IN_WINDOWS, pads_begin=DOUBLED),
+    "windows-pads-reversed": read(IN_WINDOWS, pads_begin=REVERSED),
+    "windows-pads-first-for-all": read(IN_WINDOWS, pads_begin=FIRST_FOR_ALL),
     "windows-one-late": _moved(
         "every window starts one cell late", WINDOWED, lambda w: (w.start + 1, w.stop + 1)
     ),
     "windows-one-early": _moved(
         "every window starts one cell early", WINDOWED, lambda w: (w.start - 1, w.stop - 1)
     ),
-    "windows-one-cell-short": _windows_params(
-        "windows read one cell less than the kernel",
-        WINDOWED,
-        changed_cells("kernel", lambda k: max(1, k - 1)),
-    ),
-    "windows-one-cell-long": _windows_params(
-        "windows read one cell more than the kernel",
-        WINDOWED,
-        changed_cells("kernel", lambda k: k + 1),
-    ),
-    "windows-stride-ignored": _windows_params(
-        "windows one cell apart whatever the strides",
-        STRIDED,
-        changed_cells("strides", lambda _: 1),
-    ),
-    "windows-kernel-apart": _windows_params(
+    "windows-one-cell-short": read(IN_WINDOWS, kernel=ONE_LESS),
+    "windows-one-cell-long": read(IN_WINDOWS, kernel=ONE_MORE),
+    "windows-stride-ignored": read(IN_WINDOWS, strides=ONE),
+    "windows-kernel-apart": wrong_params(
+        "windows",
         "windows a kernel apart instead of a stride",
         STRIDED,
-        lambda params: replace(params, strides=params.kernel),
+        lambda p: replace(p, strides=p.kernel),
         bug="stride_confused_with_kernel",
     ),
     "start-clamped-before-end": _moved(

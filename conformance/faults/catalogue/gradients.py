@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
+from conformance.faults.behaviour import Behaviour, Faults, Replaces
 from conformance.faults.catalogue import adaptive, cells, dilations, divisor, geometry, resolve
 from conformance.faults.catalogue import whole_plane as whole
-from conformance.faults.catalogue.building_blocks import Behaviour, Faults, Replaces
 from conformance.faults.catalogue.values import (
     SPANS,
     Change,

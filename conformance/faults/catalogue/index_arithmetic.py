@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import dtype_of
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.behaviour import (
     EVERY,
     SPREAD,
     STRIDED,

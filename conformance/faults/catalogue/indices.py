@@ -11,31 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.atoms.lists import Atom
+from conformance.faults.behaviour import (
     ADAPTIVE,
     BORDERED,
     DILATED,
     INDEXED,
     INTEGERS,
-    SLIPS,
     STRIDED,
     WINDOWED,
-    AxisSlip,
     Behaviour,
     Faults,
     after,
     before,
-    changed,
     instead,
 )
+from conformance.faults.catalogue.building_blocks import OF_ANY_AXES, changed
 from conformance.faults.catalogue.building_blocks import Change as ParamsChange
-from conformance.faults.catalogue.values import (
-    Change,
-    is_float,
-    nan_as,
-    of_floats,
-    rounded_to,
-)
+from conformance.faults.catalogue.values import Change, is_float, nan_as, of_floats, rounded_to
 from conformance.operators import pipeline as steps
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.needs import Needs
@@ -209,8 +202,8 @@ def _channels_last(cells: ChosenCells, batch: Array) -> Array:
     return _row_major([batch, *cells.positions, cells.channel], sizes)
 
 
-def _of_sizes(slip: AxisSlip) -> Callable[[ChosenCells], Array]:
-    return lambda cells: cells.at(cells.positions, slip.of(cells.params.sizes))
+def _of_sizes(atom: Atom) -> Callable[[ChosenCells], Array]:
+    return lambda cells: cells.at(cells.positions, atom.of({"": cells.params.sizes}, ""))
 
 
 def _last_axes_swapped(cells: ChosenCells) -> Array:
@@ -410,11 +403,10 @@ FAULTS: Faults = {
         lambda cells: cells.at(cells.positions, cells.shape[2:]),
     ),
     **{
-        f"index-sizes-{slip.name}": _numbered(
-            f"sizes {slip.words} in indices",
-            _of_sizes(slip),
+        f"index-sizes-{name}": _numbered(
+            f"every input size taken as {atom.words}, for indices alone", _of_sizes(atom)
         )
-        for slip in SLIPS
+        for name, atom in OF_ANY_AXES.items()
     },
     "index-channel-forgotten": _numbered(
         "the channel forgotten in indices",

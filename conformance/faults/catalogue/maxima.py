@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.dtypes import name_of
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.behaviour import (
     CHOOSING,
     INTEGERS,
     MAXIMUM,

@@ -8,16 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.dtypes import dtype_of, name_of
-from conformance.faults.catalogue.building_blocks import (
-    BORDERED,
-    NORMS,
-    STRIDED,
-    Behaviour,
-    Faults,
-    changed,
-    instead,
-    wrong_params,
-)
+from conformance.faults.behaviour import BORDERED, NORMS, STRIDED, Behaviour, Faults, instead
+from conformance.faults.catalogue.building_blocks import changed, wrong_params
 from conformance.faults.catalogue.values import (
     Change,
     Reduce,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.behaviour import (
     EVERY,
     FURTHER,
     SPREAD,

@@ -2,290 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from conformance.faults.catalogue.building_blocks import (
-    ADAPTIVE,
+from conformance.faults.atoms import conditions
+from conformance.faults.atoms.lists import (
+    BACKWARDS,
+    BY_PAIRS,
+    BY_PAIRS_FROM_LAST,
+    DOUBLED,
+    LARGER_PAD,
+    MEAN_PAD,
+    ONE,
+    ONE_LESS,
+    ONE_MORE,
+    REVERSED,
+    SMALLER_PAD,
+    ZERO,
+    Order,
+    at_most,
+    at_most_number,
+    computed,
+    read,
+    read_in_order,
+    same_as,
+)
+from conformance.faults.atoms.words import mean
+from conformance.faults.behaviour import (
     AUTO_PADDED,
-    BEGIN_PADS_AT_BOTH_ENDS,
     BORDERED,
-    END_PADS_AT_BOTH_ENDS,
-    EVERY_SLIP,
     INCLUDING,
-    NO_BEGIN_PADS,
-    NO_END_PADS,
-    NO_PADS,
     ONE_LIST,
     PADDED,
-    PADS_SWAPPED,
-    REVERSED,
     ROUNDED,
     SAYS_EXPLICIT,
     SAYS_LOWER,
     SAYS_VALID,
     STRIDED,
-    WINDOWED,
-    Behaviour,
     Faults,
-    changed,
-    changed_cells,
-    changed_pads,
-    kernel_and_strides_reversed,
-    misread_by_axis,
-    on_every_axis,
-    with_params,
-    wrong_pads,
-    wrong_params,
 )
-from conformance.operators.needs import Needs
-from conformance.operators.params import Params
-from conformance.operators.pipeline import Pads
+from conformance.faults.catalogue.building_blocks import mixed_up, wrong_params
 
-_IN_ALL_STEPS = partial(with_params, "resolve")
-_params = partial(wrong_params, "resolve")
-_pads = partial(wrong_pads, "resolve")
-
-
-def _field(
-    summary: str, needs: Needs, field: str, change: Callable[[Any], Any], bug: str = ""
-) -> Behaviour:
-    return _params(summary, needs, changed(field, change), bug)
-
-
-def _cells(summary: str, needs: Needs, field: str, change: Callable[[int], int]) -> Behaviour:
-    return _params(summary, needs, changed_cells(field, change))
-
-
-def _auto_pad(summary: str, needs: Needs, taken: Mapping[str, str], bug: str = "") -> Behaviour:
-    """Take values of auto_pad, the keys of `taken`, as others."""
-    return _field(summary, needs, "auto_pad", lambda given: taken.get(given, given), bug)
-
-
-def _interleaved(pads: Pads) -> Pads:
-    begins_then_ends = [begin for begin, _ in pads] + [end for _, end in pads]
-    return tuple(zip(begins_then_ends[0::2], begins_then_ends[1::2], strict=True))
-
-
-def _pads_at_most(params: Params, limits: tuple[int, ...]) -> Params:
-    return replace(
-        params,
-        pads_begin=tuple(map(min, params.pads_begin, limits)),
-        pads_end=tuple(map(min, params.pads_end, limits)),
-    )
-
-
-def _half_kernel_as_pads(params: Params) -> Params:
-    if not any(params.pads_begin + params.pads_end):
-        return params
-    half = tuple(k // 2 for k in params.kernel)
-    return replace(params, pads_begin=half, pads_end=half)
-
-
-def _has_explicit_pads(params: Params) -> bool:
-    return params.auto_pad == "explicit" and any(params.pads_begin + params.pads_end)
-
-
-def _zero_pads_as_same_upper(params: Params) -> Params:
-    if params.auto_pad != "explicit" or _has_explicit_pads(params):
-        return params
-    return replace(params, auto_pad="same_upper")
-
+_public_bug = partial(wrong_params, "resolve")
+_HALF_OF_KERNEL = computed("half of the kernel size, rounded down", lambda k: k // 2, "kernel")
+_AT_MOST_HALF_OF_KERNEL = computed(
+    "at most half of the kernel size", lambda pad, k: min(pad, k // 2), "", "kernel"
+)
+_FIRST_ENTRY = Order("its first entry alone", lambda v: v[:1] * len(v))
 
 FAULTS: Faults = {
-    **misread_by_axis("kernel", "kernel {}", WINDOWED, "kernel", _IN_ALL_STEPS, slips=EVERY_SLIP),
-    **misread_by_axis(
-        "strides",
-        "strides {}",
-        STRIDED,
-        "strides",
-        _IN_ALL_STEPS,
-        {"reversed": "strides_swapped"},
-        slips=EVERY_SLIP,
-    ),
-    **misread_by_axis(
-        "output", "output_size {}", ADAPTIVE, "output", _IN_ALL_STEPS, slips=EVERY_SLIP
-    ),
-    **{f"pads-{slip.name}": _pads(f"pads {slip.words}", slip.of) for slip in EVERY_SLIP},
-    "pads-ignored": _pads("pads_begin and pads_end ignored", NO_PADS, "explicit_pads_dropped"),
-    "pads-begin-ignored": _pads("pads_begin ignored", NO_BEGIN_PADS),
-    "pads-end-ignored": _pads("pads_end ignored", NO_END_PADS),
-    "pads-swapped": _pads("pads_begin and pads_end swapped", PADS_SWAPPED),
-    "pads-begin-for-both": _pads("pads_begin used at both ends", BEGIN_PADS_AT_BOTH_ENDS),
-    "pads-end-for-both": _pads("pads_end used at both ends", END_PADS_AT_BOTH_ENDS),
-    "pads-interleaved": _pads(
-        "pads read as begin, end, begin, end instead of per end", _interleaved
-    ),
-    "pads-list-backwards": _pads(
-        "pads read from the end of their list to its begin",
-        lambda pads: tuple((end, begin) for begin, end in pads[::-1]),
-        needs=PADDED & ONE_LIST,
-    ),
-    "pads-interleaved-last-axis-first": _pads(
-        "pads read as begin and end of one axis after the other, from the last axis on",
-        lambda pads: _interleaved(pads)[::-1],
-        needs=PADDED & ONE_LIST,
-    ),
-    "pads-first-entry-for-all": _pads(
-        "the first entry of pads used at both ends of every axis",
-        lambda pads: (pads[0][:1] * 2,) * len(pads),
-        needs=PADDED & ONE_LIST,
-    ),
-    "pads-averaged": _pads(
-        "half of begin and end pad used at both ends",
-        on_every_axis(lambda begin, end: ((begin + end) // 2,) * 2),
-        needs=PADDED & ONE_LIST,
-    ),
-    "pads-larger-for-both": _pads(
-        "the larger of begin and end pad used at both ends",
-        on_every_axis(lambda begin, end: (max(begin, end),) * 2),
-        needs=PADDED & ONE_LIST,
-    ),
-    "pads-smaller-for-both": _pads(
-        "the smaller of begin and end pad used at both ends",
-        on_every_axis(lambda begin, end: (min(begin, end),) * 2),
-        needs=PADDED & ONE_LIST,
-    ),
-    "pads-doubled": _pads(
-        "pads counted twice", on_every_axis(lambda begin, end: (2 * begin, 2 * end))
-    ),
-    "pads-clamped-to-half-kernel": _params(
-        "pads clamped to half of the kernel",
+    **mixed_up("kernel"),
+    **mixed_up("strides")
+    | {
+        "strides-reversed": _public_bug(
+            "strides taken in reverse axis order",
+            STRIDED,
+            lambda p: replace(p, strides=p.strides[::-1]),
+            bug="strides_swapped",
+        )
+    },
+    **mixed_up("output"),
+    **mixed_up("pads"),
+    "pads-ignored": _public_bug(
+        "pads_begin and pads_end ignored",
         PADDED,
-        lambda p: _pads_at_most(p, tuple(k // 2 for k in p.kernel)),
+        lambda p: replace(p, pads_begin=(0,) * len(p.sizes), pads_end=(0,) * len(p.sizes)),
+        bug="explicit_pads_dropped",
     ),
-    "pads-clamped-to-one": _params(
-        "pads clamped to 1", PADDED, lambda p: _pads_at_most(p, (1,) * len(p.sizes))
-    ),
-    "pads-half-kernel": _params(
-        "half of the kernel used as pads wherever a pad is above 0", PADDED, _half_kernel_as_pads
-    ),
-    "kernel-one-less": _cells(
-        "the kernel one cell too short", WINDOWED, "kernel", lambda k: max(1, k - 1)
-    ),
-    "kernel-one-more": _cells("the kernel one cell too long", WINDOWED, "kernel", lambda k: k + 1),
-    "kernel-clamped-to-input": _params(
-        "the kernel clamped to the unpadded input",
-        BORDERED,
-        lambda p: replace(p, kernel=tuple(map(min, p.kernel, p.sizes))),
-    ),
-    "kernel-as-strides": _params(
-        "the strides used as the kernel", STRIDED, lambda p: replace(p, kernel=p.strides)
-    ),
-    "kernel-and-strides-swapped": _params(
-        "kernel and strides swapped",
-        STRIDED,
-        lambda p: replace(p, kernel=p.strides, strides=p.kernel),
-    ),
-    "kernel-and-strides-reversed": _params(
+    "pads-begin-ignored": read(pads_begin=ZERO),
+    "pads-end-ignored": read(pads_end=ZERO),
+    "pads-swapped": read(pads_begin=same_as("pads_end"), pads_end=same_as("pads_begin")),
+    "pads-begin-for-both": read(pads_end=same_as("pads_begin")),
+    "pads-end-for-both": read(pads_begin=same_as("pads_end")),
+    "pads-interleaved": read_in_order(BY_PAIRS),
+    "pads-list-backwards": read_in_order(BACKWARDS, needs=ONE_LIST),
+    "pads-interleaved-last-axis-first": read_in_order(BY_PAIRS_FROM_LAST, needs=ONE_LIST),
+    "pads-first-entry-for-all": read_in_order(_FIRST_ENTRY, needs=ONE_LIST),
+    "pads-averaged": read(pads=MEAN_PAD, needs=ONE_LIST),
+    "pads-larger-for-both": read(pads=LARGER_PAD, needs=ONE_LIST),
+    "pads-smaller-for-both": read(pads=SMALLER_PAD, needs=ONE_LIST),
+    "pads-doubled": read(pads=DOUBLED),
+    "pads-clamped-to-half-kernel": read(pads=_AT_MOST_HALF_OF_KERNEL),
+    "pads-clamped-to-one": read(pads=at_most_number(1)),
+    "pads-half-kernel": read(pads=_HALF_OF_KERNEL, where=conditions.PADDED),
+    "kernel-one-less": read(kernel=ONE_LESS),
+    "kernel-one-more": read(kernel=ONE_MORE),
+    "kernel-clamped-to-input": read(kernel=at_most("sizes"), needs=BORDERED),
+    "kernel-as-strides": read(kernel=same_as("strides")),
+    "kernel-and-strides-swapped": read(kernel=same_as("strides"), strides=same_as("kernel")),
+    "kernel-and-strides-reversed": _public_bug(
         "kernel and strides both taken in reverse axis order",
         STRIDED,
-        kernel_and_strides_reversed,
+        lambda p: replace(p, kernel=p.kernel[::-1], strides=p.strides[::-1]),
         bug="kernel_and_strides_swapped",
     ),
-    "every-attribute-reversed": _params(
-        "every attribute taken in reverse axis order",
-        STRIDED & PADDED,
-        lambda p: kernel_and_strides_reversed(changed_pads(REVERSED.of)(p)),
-    ),
-    "strides-ignored": _cells(
-        "a stride of 1 whatever the strides", STRIDED, "strides", lambda _: 1
-    ),
-    "strides-as-kernel": _params(
+    "every-attribute-reversed": read(kernel=REVERSED, strides=REVERSED, pads=REVERSED),
+    "strides-ignored": read(strides=ONE),
+    "strides-as-kernel": _public_bug(
         "the kernel used as the strides",
         STRIDED,
         lambda p: replace(p, strides=p.kernel),
         bug="stride_confused_with_kernel",
     ),
-    "strides-clamped-to-kernel": _params(
-        "strides clamped to the kernel",
-        STRIDED,
-        lambda p: replace(p, strides=tuple(map(min, p.strides, p.kernel))),
-    ),
-    "strides-one-more": _cells("strides one cell too long", STRIDED, "strides", lambda s: s + 1),
-    "strides-clamped-to-two": _cells("strides clamped to 2", STRIDED, "strides", partial(min, 2)),
-    **{
-        f"kernel-clamped-to-{most}": _cells(
-            f"kernels above {most} clamped to {most}", WINDOWED, "kernel", partial(min, most)
-        )
-        for most in (3, 7, 15, 255)
-    },
-    "same-lower-as-upper": _auto_pad(
-        "same_lower treated as same_upper", AUTO_PADDED & SAYS_LOWER, {"same_lower": "same_upper"}
-    ),
-    "same-upper-as-lower": _auto_pad(
-        "same_upper treated as same_lower", AUTO_PADDED, {"same_upper": "same_lower"}
-    ),
-    "same-swapped": _auto_pad(
-        "same_upper and same_lower swapped",
-        AUTO_PADDED & SAYS_LOWER,
+    "strides-clamped-to-kernel": read(strides=at_most("kernel")),
+    "strides-one-more": read(strides=ONE_MORE),
+    "strides-clamped-to-two": read(strides=at_most_number(2)),
+    **{f"kernel-clamped-to-{most}": read(kernel=at_most_number(most)) for most in (3, 7, 15, 255)},
+    "same-lower-as-upper": mean("auto_pad", {"same_lower": "same_upper"}, needs=SAYS_LOWER),
+    "same-upper-as-lower": mean("auto_pad", {"same_upper": "same_lower"}),
+    "same-swapped": mean(
+        "auto_pad",
         {"same_upper": "same_lower", "same_lower": "same_upper"},
+        needs=SAYS_LOWER,
     ),
-    "same-as-explicit": _auto_pad(
-        "same_* treated as explicit",
-        AUTO_PADDED & PADDED,
-        {"same_upper": "explicit", "same_lower": "explicit"},
+    "same-as-explicit": mean(
+        "auto_pad", {"same_upper": "explicit", "same_lower": "explicit"}, needs=PADDED
     ),
-    "same-as-valid": _auto_pad(
-        "same_* treated as valid", AUTO_PADDED, {"same_upper": "valid", "same_lower": "valid"}
+    "same-as-valid": mean("auto_pad", {"same_upper": "valid", "same_lower": "valid"}),
+    "same-lower-as-explicit": mean(
+        "auto_pad", {"same_lower": "explicit"}, needs=PADDED & SAYS_LOWER
     ),
-    "same-lower-as-explicit": _auto_pad(
-        "same_lower treated as explicit",
-        AUTO_PADDED & PADDED & SAYS_LOWER,
-        {"same_lower": "explicit"},
-    ),
-    "valid-keeps-pads": _auto_pad(
+    "valid-keeps-pads": _public_bug(
         "valid treated as explicit: the given pads are applied",
         AUTO_PADDED & PADDED & SAYS_VALID,
-        {"valid": "explicit"},
+        lambda p: replace(p, auto_pad="explicit") if p.auto_pad == "valid" else p,
         bug="valid_keeps_explicit_pads",
     ),
-    "valid-as-same-upper": _auto_pad(
-        "valid treated as same_upper", AUTO_PADDED & SAYS_VALID, {"valid": "same_upper"}
-    ),
-    "explicit-as-same-upper": _auto_pad(
-        "explicit treated as same_upper", AUTO_PADDED & SAYS_EXPLICIT, {"explicit": "same_upper"}
-    ),
-    "explicit-zero-pads-as-same-upper": _params(
-        "explicit without any padding treated as same_upper",
-        AUTO_PADDED & PADDED & SAYS_EXPLICIT,
-        _zero_pads_as_same_upper,
-    ),
-    "auto-pad-ignored": _field(
-        "auto_pad ignored: pads always as given",
-        AUTO_PADDED & PADDED & SAYS_VALID,
+    "valid-as-same-upper": mean("auto_pad", {"valid": "same_upper"}, needs=SAYS_VALID),
+    "explicit-as-same-upper": mean("auto_pad", {"explicit": "same_upper"}, needs=SAYS_EXPLICIT),
+    "explicit-zero-pads-as-same-upper": mean(
         "auto_pad",
-        lambda _: "explicit",
+        {"explicit": "same_upper"},
+        where=conditions.UNPADDED,
+        needs=PADDED & SAYS_EXPLICIT,
     ),
-    "ceil-ignored": _field(
-        "ceil treated as floor", ROUNDED, "rounding", lambda _: "floor", bug="ceil_flag_ignored"
+    "auto-pad-ignored": mean(
+        "auto_pad",
+        dict.fromkeys(("same_upper", "same_lower", "valid"), "explicit"),
+        needs=PADDED & SAYS_VALID,
     ),
-    "floor-ignored": _field("floor treated as ceil", ROUNDED, "rounding", lambda _: "ceil"),
-    "rounding-inverted": _field(
-        "ceil and floor swapped", ROUNDED, "rounding", lambda v: "floor" if v == "ceil" else "ceil"
+    "ceil-ignored": _public_bug(
+        "ceil treated as floor",
+        ROUNDED,
+        lambda p: replace(p, rounding="floor"),
+        bug="ceil_flag_ignored",
     ),
-    "ceil-ignored-without-pads": _params(
-        "rounding_type ignored where there is no padding",
-        ROUNDED & PADDED,
-        lambda p: p if _has_explicit_pads(p) else replace(p, rounding="floor"),
+    "floor-ignored": mean("rounding", {"floor": "ceil", "ceil_torch": "ceil"}),
+    "rounding-inverted": mean("rounding", {"ceil": "floor", "floor": "ceil", "ceil_torch": "ceil"}),
+    "ceil-ignored-without-pads": mean(
+        "rounding",
+        {"ceil": "floor", "ceil_torch": "floor"},
+        where=conditions.NOT_EXPLICITLY_PADDED,
+        needs=PADDED,
     ),
-    "exclude-pad-ignored": _field(
+    "exclude-pad-ignored": _public_bug(
         "padding counted in the divisor though it is to be excluded",
         INCLUDING,
-        "include_pad",
-        lambda _: True,
+        lambda p: replace(p, include_pad=True),
         bug="flag_exclude_ignored",
     ),
-    "include-pad-ignored": _field(
+    "include-pad-ignored": _public_bug(
         "padding left out of the divisor though it is to be included",
         INCLUDING,
-        "include_pad",
-        lambda _: False,
+        lambda p: replace(p, include_pad=False),
         bug="flag_include_ignored",
     ),
-    "exclude-pad-inverted": _field(
-        "the meaning of exclude/include padding inverted", INCLUDING, "include_pad", lambda v: not v
-    ),
+    "exclude-pad-inverted": mean("include_pad", {True: False, False: True}),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.behaviour import (
     AVERAGES,
     EVERY,
     SPREAD,

@@ -8,6 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from conformance.faults.behaviour import (
+    ADAPTIVE,
+    EVERY,
+    PADDED,
+    STRIDED,
+    WINDOWED,
+    Behaviour,
+    Faults,
+    after,
+)
 from conformance.faults.catalogue import (
     adaptive,
     arithmetic,
@@ -18,16 +28,6 @@ from conformance.faults.catalogue import (
     output,
     resolve,
     sizes,
-)
-from conformance.faults.catalogue.building_blocks import (
-    ADAPTIVE,
-    EVERY,
-    PADDED,
-    STRIDED,
-    WINDOWED,
-    Behaviour,
-    Faults,
-    after,
 )
 from conformance.faults.catalogue.values import only_where, returning
 from conformance.operators.needs import Needs

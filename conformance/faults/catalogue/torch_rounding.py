@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
-from conformance.faults.catalogue.building_blocks import (
-    STRIDED,
-    Behaviour,
-    Faults,
-    after,
-    changed,
-    wrong_params,
-)
+from conformance.faults.behaviour import STRIDED, Behaviour, Faults, after
+from conformance.faults.catalogue.building_blocks import wrong_params
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -63,10 +58,10 @@ def _left_out_where(summary: str, is_left_out: Callable[[LastWindow], bool]) -> 
 def _rounded(summary: str, needs: Needs, rounding: str, bug: str = "") -> Behaviour:
     """Take ceil_torch as another rounding."""
 
-    def taken(given: str) -> str:
-        return rounding if given == "ceil_torch" else given
+    def taken(params: Params) -> Params:
+        return replace(params, rounding=rounding) if params.rounding == "ceil_torch" else params
 
-    return wrong_params("resolve", summary, needs, changed("rounding", taken), bug)
+    return wrong_params("resolve", summary, needs, taken, bug)
 
 
 FAULTS: Faults = {

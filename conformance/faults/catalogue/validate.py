@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.call import Call, Unknown
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.behaviour import (
     ADAPTIVE,
     AUTO_PADDED,
     DILATED,
@@ -24,6 +23,7 @@ from conformance.faults.catalogue.building_blocks import (
     Refused,
     before,
 )
+from conformance.faults.call import Call, Unknown
 from conformance.operators.attributes import Role, roles_of
 from conformance.operators.needs import Needs
 from conformance.operators.registry import OWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
-from conformance.faults.catalogue.building_blocks import Replaces, after, before
-from conformance.operators.clause import StepWrap
+from conformance.faults.atoms import conditions
+from conformance.faults.behaviour import Replaces, after, before
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
@@ -181,34 +181,12 @@ def beyond_groups(lanes: int) -> Chosen:
     return lambda number, count: number >= count // lanes * lanes
 
 
-# Parameters in every step ------------------------------------------------------------------------
-
-
-def _params_in(given: Iterable[Any]) -> Params:
-    """Return the parameters among the arguments of a step after `validate`."""
-    for argument in given:
-        if isinstance(argument, Params):
-            return argument
-        if isinstance(argument, Gathered):
-            return argument.params
-    raise TypeError("no step after `validate`: it gets no parameters")
+# Calls of some parameters -----------------------------------------------------------------------
 
 
 def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
     """Replace steps after `validate` only for calls whose parameters meet a condition."""
-
-    def conditional(wrap: StepWrap) -> StepWrap:
-        def wrapped(right: Callable[..., Any]) -> Callable[..., Any]:
-            wrong: Callable[..., Any] = wrap(right)
-
-            def step(*given: Any) -> Any:
-                return (wrong if holds(_params_in(given)) else right)(*given)
-
-            return step
-
-        return wrapped
-
-    return {step: conditional(wrap) for step, wrap in replaces.items()}
+    return {step: conditions.only_where(holds, wrap) for step, wrap in replaces.items()}
 
 
 # The cells of windows in one array ---------------------------------------------------------------

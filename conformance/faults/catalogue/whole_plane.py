@@ -8,18 +8,17 @@ from math import prod
 
 import numpy as np
 
-from conformance.faults.catalogue.building_blocks import (
+from conformance.faults.behaviour import (
     AVERAGES,
     MAXIMUM,
     NORMS,
     WHOLE,
     Behaviour,
-    Change,
     Faults,
     after,
     instead,
-    wrong_params,
 )
+from conformance.faults.catalogue.building_blocks import Change, wrong_params
 from conformance.faults.catalogue.values import in_doubles, returning
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params

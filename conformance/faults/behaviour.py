@@ -1,0 +1,75 @@
+"""A wrong behaviour, what operators need to have it, and ways to replace a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from conformance.faults import wraps
+from conformance.operators.clause import StepWrap
+from conformance.operators.needs import Needs
+
+# What an operator must have for a fault to show in it; `&` asks for both.
+EVERY = Needs()
+WINDOWED = Needs(roles=("kernel",))
+STRIDED = Needs(roles=("kernel", "strides"))
+PADDED = Needs(roles=("kernel", "pads_begin", "pads_end"))
+ONE_LIST = Needs(roles=("pads",))
+ROUNDED = Needs(roles=("kernel", "strides", "rounding"))
+AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
+INCLUDING = Needs(roles=("kernel", "include_pad"))
+DILATED = Needs(roles=("kernel", "dilations"))
+ADAPTIVE = Needs(roles=("output",))
+WHOLE = Needs(without=("kernel", "output"))  # one window, the plane
+SPREAD = Needs(some=("kernel", "output"))  # more outputs than one of a plane
+UNEVEN = Needs(some=("pads_begin", "auto_pad", "rounding", "output"))  # windows differ in cells
+BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach into padding
+SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
+SAYS_VALID = Needs(says=(("auto_pad", "valid"),))
+SAYS_EXPLICIT = Needs(says=(("auto_pad", "explicit"),))
+AVERAGES = Needs(reduction="average")
+MAXIMUM = Needs(reduction="maximum")
+CHOOSING = Needs(sums=False)
+INTEGERS = Needs(integers=True)
+NORMS = Needs(reduction="norm")
+INDEXED = Needs(reduction="maximum", indices=True)
+FURTHER = Needs(outputs=2)
+
+Replaces = dict[str, StepWrap]
+"""Names of steps and the wrap around each; `|` joins the wraps of several steps."""
+
+
+class Behaviour(NamedTuple):
+    """A fault but for its name; see `Fault`."""
+
+    summary: str
+    needs: Needs
+    replaces: Replaces
+    bug: str = ""
+    remembers: bool = False
+
+
+Faults = dict[str, Behaviour]
+"""Faults by name."""
+
+
+class Refused(ValueError):  # noqa: N818 - says what happened
+    """Raised by a fault that refuses a valid case."""
+
+
+# Ways to replace a step --------------------------------------------------------------------------
+
+
+def before(step: str, change: Callable[..., tuple[Any, ...]]) -> Replaces:
+    """Run a step with other arguments; see `wraps`."""
+    return {step: wraps.before(change)}
+
+
+def after(step: str, change: Callable[..., Any]) -> Replaces:
+    """Run a step and change what it returns; see `wraps`."""
+    return {step: wraps.after(change)}
+
+
+def instead(step: str, compute: Callable[..., Any]) -> Replaces:
+    """Run something else in place of a step; see `wraps`."""
+    return {step: wraps.instead(compute)}
