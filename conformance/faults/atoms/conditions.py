@@ -90,4 +90,5 @@ EXCLUDED = Condition(
     ", where padding does not count", lambda p: not p.include_pad, _has("include_pad")
 )
 ONE_AXIS = Condition(", with one spatial axis", lambda p: len(p.sizes) == 1)
+VOLUMES = Condition(", with three or more spatial axes", lambda p: len(p.sizes) > 2)
 THREE_AXES = Condition(", with three spatial axes", lambda p: len(p.sizes) == 3)

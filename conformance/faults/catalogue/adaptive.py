@@ -10,6 +10,22 @@ import numpy as np
 from conformance.dtypes import dtype_of
 from conformance.faults.atoms.cells import reading_other_cells
 from conformance.faults.atoms.lists import IN_WINDOWS
+from conformance.faults.atoms.windows import (
+    BEGIN_FIRST,
+    BEGIN_FIXED_UP,
+    BEGIN_NEAREST,
+    BEGIN_OF_OUTPUT,
+    BEGIN_UP,
+    END_DOWN_AND_ONE,
+    END_LAST,
+    END_NEAREST,
+    LENGTH_DOWN,
+    LENGTH_OF_OUTPUT,
+    LENGTH_ONE,
+    LENGTH_UP,
+    BlockEnd,
+    blocks,
+)
 from conformance.faults.behaviour import ADAPTIVE, AVERAGES, Behaviour, Faults, after, instead
 from conformance.faults.catalogue.building_blocks import (
     mixed_up,
@@ -93,11 +109,6 @@ def _in_narrow_integer(kind: type[np.integer[Any]]) -> Blocks:
     return blocks
 
 
-def _nearest(numerator: Positions, o: int) -> Positions:
-    """Return numerator / o rounded to the nearest integer."""
-    return (2 * numerator + o) // (2 * o)
-
-
 def _output_size(summary: str, of: Callable[[int, int], int], bug: str = "") -> Behaviour:
     """Return `of(d, o)` blocks on an axis instead of o, its entry of output_size."""
 
@@ -128,6 +139,10 @@ def _divisor_of_floors(_right: Any, params: Params, _pads: Pads, windows: Window
     return steps.outer([np.full(len(a), max(1, d // o), np.int64) for a, d, o in axes])
 
 
+_END_AND_ONE = BlockEnd(
+    "(i + 1) d / o rounded up plus 1", lambda i, d, o, _: -(-(i + 1) * d // o) + 1
+)
+_BEGIN_LESS_ONE = BlockEnd("i d / o rounded down less 1", lambda i, d, o, _: i * d // o - 1)
 _IN_BLOCKS = IN_WINDOWS._replace(words=", for the ends of blocks alone", needs=ADAPTIVE)
 
 FAULTS: Faults = {
@@ -136,36 +151,14 @@ FAULTS: Faults = {
         lambda d, o, i: (_start(d, o, i), (i + 1) * d // o),
         bug="adaptive_end_floor",
     ),
-    "adaptive-start-ceil": _blocks(
-        "block starts rounded up", lambda d, o, i: (-(-i * d // o), _stop(d, o, i))
-    ),
-    "adaptive-rounded-to-nearest": _blocks(
-        "block starts and ends rounded to nearest",
-        lambda d, o, i: (_nearest(i * d, o), _nearest((i + 1) * d, o)),
-    ),
-    "adaptive-end-one-more": _blocks(
-        "blocks one cell too long at the end", lambda d, o, i: (_start(d, o, i), _stop(d, o, i) + 1)
-    ),
-    "adaptive-end-floor-plus-one": _blocks(
-        "block ends rounded down and one added, also where the division is exact",
-        lambda d, o, i: (_start(d, o, i), (i + 1) * d // o + 1),
-    ),
-    "adaptive-start-one-early": _blocks(
-        "blocks one cell too long at the begin",
-        lambda d, o, i: (_start(d, o, i) - 1, _stop(d, o, i)),
-    ),
-    "adaptive-length-ceil": _blocks(
-        "every block ceil(d / o) cells long",
-        lambda d, o, i: (_start(d, o, i), _start(d, o, i) + ceil_div(d, o)),
-    ),
-    "adaptive-length-floor": _blocks(
-        "every block floor(d / o) cells long",
-        lambda d, o, i: (_start(d, o, i), _start(d, o, i) + max(1, d // o)),
-    ),
-    "adaptive-start-cell-only": _blocks(
-        "only the first cell of a block read",
-        lambda d, o, i: (_start(d, o, i), _start(d, o, i) + 1),
-    ),
+    "adaptive-start-ceil": blocks(begin=BEGIN_UP),
+    "adaptive-rounded-to-nearest": blocks(BEGIN_NEAREST, END_NEAREST),
+    "adaptive-end-one-more": blocks(end=_END_AND_ONE),
+    "adaptive-end-floor-plus-one": blocks(end=END_DOWN_AND_ONE),
+    "adaptive-start-one-early": blocks(begin=_BEGIN_LESS_ONE),
+    "adaptive-length-ceil": blocks(end=LENGTH_UP),
+    "adaptive-length-floor": blocks(end=LENGTH_DOWN),
+    "adaptive-start-cell-only": blocks(end=LENGTH_ONE),
     "adaptive-fixed-kernel-floor": _blocks(
         "a fixed kernel of floor(d / o) cells with a stride of the same size",
         _fixed_kernel(lambda _d, _o, s: s, lambda d, o: d // o),
@@ -176,10 +169,7 @@ FAULTS: Faults = {
         _fixed_kernel(lambda d, o, s: d - (o - 1) * s, lambda d, o: d // o),
         bug="adaptive_as_fixed_pool_k_eq_s",
     ),
-    "adaptive-fixed-kernel-ceil": _blocks(
-        "a fixed kernel of ceil(d / o) cells with a stride of the same size",
-        _fixed_kernel(lambda _d, _o, s: s, ceil_div),
-    ),
+    "adaptive-fixed-kernel-ceil": blocks(BEGIN_FIXED_UP, LENGTH_UP),
     "adaptive-last-takes-the-rest": _blocks(
         "blocks of floor(d / o) cells, the last with all that is left",
         lambda d, o, i: (i * max(1, d // o), np.where(i == o - 1, d, (i + 1) * max(1, d // o))),
@@ -200,17 +190,9 @@ FAULTS: Faults = {
         "input and output size swapped in the block ends",
         lambda d, o, i: (i * o // d, np.maximum(-(-(i + 1) * o // d), i * o // d + 1)),
     ),
-    "adaptive-output-as-kernel": _blocks(
-        "output_size used as the kernel and the stride", lambda _d, o, i: (i * o, (i + 1) * o)
-    ),
-    "adaptive-output-as-stride": _blocks(
-        "output_size used as the stride", lambda d, o, i: (i * o, i * o + ceil_div(d, o))
-    ),
-    "adaptive-global": _blocks(
-        "every output the average of the whole axis",
-        lambda d, _o, i: (i * 0, i * 0 + d),
-        needs=ADAPTIVE & AVERAGES,
-    ),
+    "adaptive-output-as-kernel": blocks(BEGIN_OF_OUTPUT, LENGTH_OF_OUTPUT),
+    "adaptive-output-as-stride": blocks(BEGIN_OF_OUTPUT, LENGTH_UP),
+    "adaptive-global": blocks(BEGIN_FIRST, END_LAST, needs=AVERAGES),
     "adaptive-float32-index": _blocks(
         "block ends computed in float32 as i (d / o)",
         _in_float(np.float32),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conformance.faults.atoms import conditions
+from conformance.faults.atoms.divisors import ALL_CELLS, count
 from conformance.faults.atoms.lists import (
     CELLS_COUNTED,
     CELLS_READ,
@@ -27,6 +28,7 @@ from conformance.faults.atoms.lists import (
     read,
     same_as,
 )
+from conformance.faults.atoms.windows import LATER, STARTS_IN_INPUT, Along, Ends, Move, moved
 from conformance.faults.behaviour import (
     AUTO_PADDED,
     AVERAGES,
@@ -35,38 +37,25 @@ from conformance.faults.behaviour import (
     Behaviour,
     Faults,
     Replaces,
-    after,
     instead,
 )
 from conformance.faults.catalogue.building_blocks import mixed_up, wrong_params
-from conformance.faults.catalogue.values import only_where
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Extent, Pads, Windows
-from conformance.operators.windows import Positions, first_from
+from conformance.operators.pipeline import Divisor, Pads, Windows
+from conformance.operators.windows import first_from
 
 _AVERAGED = DILATED & INCLUDING & AVERAGES
 
 
 # The cells of windows ----------------------------------------------------------------------------
 
-Move = Callable[[Positions, Positions, int, int], tuple[Positions, Positions]]
-"""From starts and stops of windows, the dilation and the size of an axis: other starts, stops."""
 
-
-def _moved(summary: str, move: Move, bug: str = "") -> Behaviour:
+def _moved(words: str, of: Callable[[Along], Ends], bug: str = "") -> Behaviour:
     """Move the windows along every axis that is dilated."""
-
-    def change(right: Windows, params: Params, _pads: Pads, _extent: Extent) -> Windows:
-        ends = [
-            move(start, stop, n, d) if n > 1 else (start, stop)
-            for (start, stop, n), d in zip(right.axes, params.sizes, strict=True)
-        ]
-        starts, stops = tuple(start for start, _ in ends), tuple(stop for _, stop in ends)
-        return replace(right, start=starts, stop=stops)
-
-    return Behaviour(summary, DILATED, after("windows", change), bug)
+    move = Move(words, lambda w: of(w) if w.n > 1 else (w.start, w.stop))
+    return moved(move, where=conditions.DILATED, needs=DILATED)._replace(bug=bug)
 
 
 # The divisor -------------------------------------------------------------------------------------
@@ -84,14 +73,6 @@ def _of_clipped_length(*, rounded_up: bool) -> Replaces:
         return steps.outer(counts)
 
     return instead("divide", divisor)
-
-
-def _whole_kernel(_right: Any, _params: Params, _pads: Pads, windows: Windows) -> Divisor:
-    return steps.outer(windows.lengths)
-
-
-def _is_dilated(params: Params) -> bool:
-    return any(n > 1 for n in params.dilations)
 
 
 _TIMES_STRIDE = computed("multiplied by the stride", lambda n, s: n * s, "", "strides")
@@ -180,32 +161,28 @@ FAULTS: Faults = {
     "windows-strides-times-dilations": read(IN_WINDOWS, strides=_TIMES_DILATION),
     "windows-begin-pads-times-dilations": read(IN_WINDOWS, pads_begin=_TIMES_DILATION),
     "dilated-start-clamped": _moved(
-        "the start of dilated windows clamped to the input, wherever their cells lie",
-        lambda start, stop, _n, _d: (np.maximum(start, 0), stop),
-        "dilated_start_clamped",
+        STARTS_IN_INPUT.words, STARTS_IN_INPUT.of, "dilated_start_clamped"
     ),
     "dilated-first-cell-skipped": _moved(
-        "the first cell in the input skipped by dilated windows that start before it",
-        lambda start, stop, n, _d: (np.where(start < 0, first_from(start, 0, n) + n, start), stop),
+        "that begin before the input left out their first cell in it",
+        lambda w: (np.where(w.start < 0, first_from(w.start, 0, w.n) + w.n, w.start), w.stop),
     ),
     "dilated-cell-zero-skipped": _moved(
-        "cell 0 skipped by dilated windows that start before it",
-        lambda start, stop, n, _d: (np.where(start < 0, first_from(start, 1, n), start), stop),
+        "that begin before the input left out its first cell",
+        lambda w: (np.where(w.start < 0, first_from(w.start, 1, w.n), w.start), w.stop),
     ),
     "dilated-last-cell-skipped": _moved(
-        "the last cell of dilated windows left out",
-        lambda start, stop, _n, _d: (start, np.maximum(stop - 1, start + 1)),
+        "left out their last cell", lambda w: (w.start, np.maximum(w.stop - 1, w.start + 1))
     ),
     "dilated-end-too-early": _moved(
-        "the last cells of the input left out of dilated windows that reach beyond it",
-        lambda start, stop, n, d: (start, np.where(stop > d, np.minimum(stop, d - n + 1), stop)),
+        "that end after the input left out its last cells",
+        lambda w: (
+            w.start,
+            np.where(w.stop > w.d, np.minimum(w.stop, w.d - w.n + 1), w.stop),
+        ),
     ),
-    "dilated-cell-too-many": _moved(
-        "dilated windows one cell too long", lambda start, stop, n, _d: (start, stop + n)
-    ),
-    "dilated-one-late": _moved(
-        "dilated windows one cell late", lambda start, stop, _n, _d: (start + 1, stop + 1)
-    ),
+    "dilated-cell-too-many": _moved("had a cell more", lambda w: (w.start, w.stop + w.n)),
+    "dilated-one-late": _moved(LATER.words, LATER.of),
     # The cells that are read
     "dilated-holes-read": read(CELLS_READ, dilations=ONE),
     "dilated-holes-read-in-rows": read(CELLS_READ, dilations=_LAST_IGNORED),
@@ -220,11 +197,7 @@ FAULTS: Faults = {
     ),
     **mixed_up("dilations", CELLS_COUNTED, "divisor-dilations"),
     "divisor-undilated": read(OF_DIVISOR, dilations=ONE),
-    "divisor-whole-kernel-if-dilated": Behaviour(
-        "the whole kernel as divisor of dilated windows",
-        _AVERAGED,
-        only_where(_is_dilated, instead("divide", _whole_kernel)),
-    ),
+    "divisor-whole-kernel-if-dilated": count(ALL_CELLS, where=conditions.DILATED, needs=_AVERAGED),
     "divisor-of-clipped-length-rounded-up": Behaviour(
         "the divisor of dilated windows counted from where they are clipped, rounded up",
         _AVERAGED,

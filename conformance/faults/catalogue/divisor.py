@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from conformance.faults.atoms import conditions
+from conformance.faults.atoms import conditions, divisors
+from conformance.faults.atoms.divisors import (
+    ADDED,
+    ALL_CELLS,
+    ALONE,
+    IN_UINT8,
+    NOT_AFTER_INPUT,
+    NOT_BEFORE_INPUT,
+    OF_CENTRE,
+    OF_FIRST,
+    OF_FIRST_IN_ROW,
+    OF_INPUT,
+    OF_LAST,
+    ONE,
+    ONE_LESS,
+    POWER_OF_TWO,
+    SMALLEST,
+    change,
+    count,
+)
 from conformance.faults.atoms.lists import (
     FIRST_FOR_ALL,
     IN_DIVISOR,
@@ -20,6 +38,7 @@ from conformance.faults.atoms.lists import (
     read,
     same_as,
 )
+from conformance.faults.atoms.windows import ALL_BUT_FIRST, ALL_BUT_LAST, FIRST_AXIS
 from conformance.faults.atoms.words import mean
 from conformance.faults.behaviour import (
     AUTO_PADDED,
@@ -32,7 +51,6 @@ from conformance.faults.behaviour import (
     UNEVEN,
     Behaviour,
     Faults,
-    Replaces,
     after,
     before,
     instead,
@@ -41,71 +59,27 @@ from conformance.faults.catalogue.building_blocks import mixed_up
 from conformance.faults.catalogue.values import Reduce
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
 
-Counts = list[axis.Positions]
-"""Per axis, the cells of each window along it."""
-
-
 # Which cells count -------------------------------------------------------------------------------
 
 
-def _counting(
-    summary: str,
-    needs: Needs,
-    count: Callable[[Params, Windows], Counts],
-    bug: str = "",
-    *,
-    where: Callable[[Params, Pads], bool] = lambda _params, _pads: True,
-) -> Behaviour:
-    """Divide by the product of other counts where a condition holds."""
-
-    def other(
-        divide: Callable[..., Divisor], params: Params, pads: Pads, windows: Windows
-    ) -> Divisor:
-        if where(params, pads):
-            return steps.outer(count(params, windows))
-        return divide(params, pads, windows)
-
-    return Behaviour(summary, needs, instead("divide", other), bug)
-
-
-def _included(params: Params, _pads: Pads) -> bool:
-    return params.include_pad
-
-
-def _excluded(params: Params, _pads: Pads) -> bool:
-    return not params.include_pad
-
-
-def _included_without_pads(params: Params, pads: Pads) -> bool:
-    return params.include_pad and not any(map(any, pads))
-
-
-def _whole_kernel(_params: Params, windows: Windows) -> Counts:
-    return list(windows.lengths)
-
-
-def _without_begin_pads(_params: Params, windows: Windows) -> Counts:
-    ranges = zip(windows.start, windows.stop, strict=True)
-    return [np.minimum(b - np.maximum(a, 0), b - a) for a, b in ranges]
-
-
-def _without_end_pads(params: Params, windows: Windows) -> Counts:
-    ranges = zip(windows.start, windows.stop, params.sizes, strict=True)
-    return [np.maximum(np.minimum(b, d) - a, 0) for a, b, d in ranges]
-
-
-def _rescaled_borders(params: Params, windows: Windows) -> Counts:
+def _rescaled_borders(params: Params, windows: Windows) -> list[Divisor]:
     """Leave padding out of the count in the first and last window of an axis alone."""
     counts = list(windows.lengths)
-    for count, a, b, d in zip(counts, windows.start, windows.stop, params.sizes, strict=True):
+    for number, a, b, d in zip(counts, windows.start, windows.stop, params.sizes, strict=True):
         inside = axis.cells_within(a, b, 0, d)
-        count[0], count[-1] = inside[0], inside[-1]
+        number[0], number[-1] = inside[0], inside[-1]
     return counts
+
+
+def _unpadded_kernel(right: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
+    """Count the overhang where padding counts and there is none."""
+    if params.include_pad and not any(map(any, pads)):
+        return steps.outer(windows.lengths)
+    return right
 
 
 def _of_reversed_windows(params: Params, pads: Pads, windows: Windows) -> tuple[Any, ...]:
@@ -141,60 +115,17 @@ def _whole_kernel_in_blocks(reduce: Reduce, gathered: Gathered, divisor: Divisor
 # How counts become a divisor ---------------------------------------------------------------------
 
 
-def _divisor(
-    summary: str, needs: Needs, change: Callable[[Divisor, Params, Windows], Any]
-) -> Behaviour:
-    """Divide by `change(right divisors, params, windows)`, at least 1, where windows have cells."""
-
-    def other(right: Divisor, params: Params, _pads: Pads, windows: Windows) -> Divisor:
-        return np.where(right > 0, np.maximum(change(right, params, windows), 1), 0)
-
-    return Behaviour(summary, needs, after("divide", other))
-
-
-def _product_of(change: Callable[[Counts], Counts]) -> Replaces:
-    """Divide by the product of changed counts."""
-
-    def product(_divide: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
-        return steps.outer(change(steps.counted(params, pads, windows)))
-
-    return instead("divide", product)
-
-
-def _one_axis(which: int) -> Replaces:
-    """Leave the counts of the other axes out; windows without cells stay without."""
-
-    def change(counts: Counts) -> Counts:
-        counted = which % len(counts)
-        return [c if i == counted else np.minimum(c, 1) for i, c in enumerate(counts)]
-
-    return _product_of(change)
-
-
-def _sum_of_counts(_right: Divisor, _params: Params, windows: Windows) -> Divisor:
-    total: Divisor = np.zeros((), np.int64)
-    for count in list(windows.lengths):
-        total = total[..., np.newaxis] + count
-    return total
-
-
-def _centre(right: Divisor) -> int:
-    return int(right[tuple(n // 2 for n in right.shape)])
-
-
 FAULTS: Faults = {
     **mixed_up("kernel", OF_DIVISOR, "divisor-kernel"),
     **mixed_up("strides", OF_DIVISOR, "divisor-strides"),
-    "exclude-pad-for-begin-only": _counting(
-        "only begin pads left out of the divisor", INCLUDING, _without_begin_pads, where=_excluded
+    "exclude-pad-for-begin-only": count(
+        NOT_BEFORE_INPUT, where=conditions.EXCLUDED, needs=INCLUDING
     ),
-    "exclude-pad-for-end-only": _counting(
-        "only end pads left out of the divisor", INCLUDING, _without_end_pads, where=_excluded
-    ),
-    "divisor-border-rescaled": _counting(
+    "exclude-pad-for-end-only": count(NOT_AFTER_INPUT, where=conditions.EXCLUDED, needs=INCLUDING),
+    "divisor-border-rescaled": Behaviour(
         "only the first and last window of an axis corrected for padding",
         INCLUDING,
-        _rescaled_borders,
+        instead("divide", lambda _, p, _pads, w: steps.outer(_rescaled_borders(p, w))),
         bug="border_rescale_first_last_only",
     ),
     "divisor-pads-reversed": read(IN_DIVISOR, pads=REVERSED),
@@ -221,27 +152,20 @@ FAULTS: Faults = {
     ),
     "divisor-of-kernel-as-strides": read(OF_DIVISOR, kernel=same_as("strides")),
     "divisor-of-windows-a-kernel-apart": read(OF_DIVISOR, strides=same_as("kernel")),
-    "divisor-whole-kernel": _counting(
-        "every sum divided by the whole kernel", INCLUDING & ROUNDED, _whole_kernel
+    "divisor-whole-kernel": count(ALL_CELLS, needs=INCLUDING & ROUNDED),
+    "divisor-whole-kernel-if-excluded": count(
+        ALL_CELLS, where=conditions.EXCLUDED, needs=INCLUDING & ROUNDED
     ),
-    "divisor-whole-kernel-if-excluded": _counting(
-        "sums divided by the whole kernel where padding is to be left out",
-        INCLUDING & ROUNDED,
-        _whole_kernel,
-        where=_excluded,
-    ),
-    "divisor-whole-kernel-if-included": _counting(
+    "divisor-whole-kernel-if-included": Behaviour(
         "the overhang of ceil counted in the divisor like padding",
         INCLUDING & ROUNDED,
-        _whole_kernel,
-        where=_included,
+        after("divide", lambda right, p, _, w: steps.outer(w.lengths) if p.include_pad else right),
         bug="div_full_kernel_on_overhang",
     ),
-    "divisor-whole-kernel-without-pads": _counting(
+    "divisor-whole-kernel-without-pads": Behaviour(
         "the overhang of ceil counted in the divisor where there is no padding",
         INCLUDING & ROUNDED,
-        _whole_kernel,
-        where=_included_without_pads,
+        after("divide", _unpadded_kernel),
     ),
     "exclude-pad-ignored-with-same": mean(
         "include_pad", {False: True}, "divide", where=conditions.SAME, needs=AUTO_PADDED
@@ -265,57 +189,19 @@ FAULTS: Faults = {
         instead("reduce", _whole_kernel_in_blocks),
         bug="div_full_kernel_on_overhang_blocked_C",
     ),
-    "not-divided": _divisor("sums not divided", AVERAGES, lambda right, *_: np.minimum(right, 1)),
-    "divisor-one-more": _divisor("divisors one too large", AVERAGES, lambda right, *_: right + 1),
-    "divisor-one-less": _divisor("divisors one too small", AVERAGES, lambda right, *_: right - 1),
-    "divisor-of-first": _divisor(
-        "the divisor of the first window used for all",
-        AVERAGES & UNEVEN,
-        lambda right, *_: right.flat[0],
-    ),
-    "divisor-of-centre": _divisor(
-        "the divisor of the central window used for all",
-        AVERAGES & UNEVEN,
-        lambda right, *_: _centre(right),
-    ),
-    "divisor-of-first-in-row": _divisor(
-        "the divisor of the first window of a row used for the row",
-        AVERAGES & UNEVEN,
-        lambda right, *_: right[..., :1],
-    ),
-    "divisor-summed": _divisor(
-        "the counts of the axes added instead of multiplied", AVERAGES, _sum_of_counts
-    ),
-    "divisor-first-axis-only": Behaviour(
-        "only the count of the first axis in the divisor", AVERAGES, _one_axis(0)
-    ),
-    "divisor-last-axis-only": Behaviour(
-        "only the count of the last axis in the divisor", AVERAGES, _one_axis(-1)
-    ),
-    "divisor-without-first-axis": Behaviour(
-        "the count of the first of three axes missing in the divisor",
-        AVERAGES,
-        _product_of(
-            lambda counts: [np.minimum(counts[0], 1), *counts[1:]] if len(counts) > 2 else counts
-        ),
-    ),
-    "divisor-power-of-two": _divisor(
-        "divisors rounded up to a power of two",
-        AVERAGES,
-        lambda right, *_: 2 ** np.ceil(np.log2(np.maximum(right, 1))).astype(np.int64),
-    ),
-    "divisor-uint8": _divisor(
-        "divisors kept in eight bits", AVERAGES, lambda right, *_: right % 256
-    ),
-    "divisor-of-input": _divisor(
-        "sums divided by the cells of the whole input",
-        AVERAGES & SPREAD,
-        lambda _right, params, _: int(np.prod(params.sizes)),
-    ),
-    "divisor-of-last": _divisor(
-        "the divisor of the last window used for all", INCLUDING, lambda right, *_: right.flat[-1]
-    ),
-    "divisor-smallest": _divisor(
-        "the smallest divisor of all used everywhere", INCLUDING, lambda right, *_: right.min()
-    ),
+    "not-divided": change(ONE),
+    "divisor-one-more": change(divisors.ONE_MORE),
+    "divisor-one-less": change(ONE_LESS),
+    "divisor-of-first": change(OF_FIRST, needs=AVERAGES & UNEVEN),
+    "divisor-of-centre": change(OF_CENTRE, needs=AVERAGES & UNEVEN),
+    "divisor-of-first-in-row": change(OF_FIRST_IN_ROW, needs=AVERAGES & UNEVEN),
+    "divisor-summed": count(ALL_CELLS, combined=ADDED),
+    "divisor-first-axis-only": count(ALONE, ALL_BUT_FIRST),
+    "divisor-last-axis-only": count(ALONE, ALL_BUT_LAST),
+    "divisor-without-first-axis": count(ALONE, FIRST_AXIS, where=conditions.VOLUMES),
+    "divisor-power-of-two": change(POWER_OF_TWO),
+    "divisor-uint8": change(IN_UINT8),
+    "divisor-of-input": count(OF_INPUT, needs=AVERAGES & SPREAD),
+    "divisor-of-last": change(OF_LAST, needs=INCLUDING),
+    "divisor-smallest": change(SMALLEST, needs=INCLUDING),
 }

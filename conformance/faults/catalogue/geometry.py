@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +29,17 @@ from conformance.faults.atoms.lists import (
     read,
     same_as,
 )
+from conformance.faults.atoms.windows import (
+    EARLIER,
+    FIRST_AXIS,
+    LAST_AXIS,
+    LATE_STARTS_BACK,
+    LATER,
+    Along,
+    Ends,
+    Move,
+    moved,
+)
 from conformance.faults.behaviour import (
     AUTO_PADDED,
     BORDERED,
@@ -37,7 +47,6 @@ from conformance.faults.behaviour import (
     PADDED,
     ROUNDED,
     STRIDED,
-    WINDOWED,
     Behaviour,
     Faults,
     Refused,
@@ -50,8 +59,7 @@ from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, Windows
-from conformance.operators.windows import Positions
+from conformance.operators.pipeline import Extent, Pads
 
 AxisPads = Callable[[int, int, int, bool], tuple[int, int]]
 """From d, k, s of an axis and whether same_upper is given: begin and end pad."""
@@ -152,64 +160,49 @@ def _refuse_negative_numerator(right: Extent, params: Params, pads: Pads) -> Ext
 # The positions of windows ------------------------------------------------------------------------
 
 
-class AxisWindows(NamedTuple):
-    """The right windows along an axis of d cells, of k from first to last, and the axis's pads."""
-
-    start: Positions
-    stop: Positions
-    d: int
-    k: int
-    begin: int
-    end: int
+def _public_bug(summary: str, needs: Needs, of: Callable[[Along], Ends], bug: str) -> Behaviour:
+    """Move the windows along every axis, in a way that was reported."""
+    return moved(Move("", of), needs=needs)._replace(summary=summary, bug=bug)
 
 
-Move = Callable[[AxisWindows], tuple[Positions, Positions]]
-"""From the right windows of an axis: other starts and stops."""
-
-
-def _moved(
-    summary: str, needs: Needs, move: Move, bug: str = "", *, on_axis: int | None = None
-) -> Behaviour:
-    """Move the windows along every axis, or along one alone."""
-
-    def change(right: Windows, params: Params, pads: Pads, extent: Extent) -> Windows:
-        ranges = list(zip(right.start, right.stop, strict=True))
-        for j in range(len(extent)) if on_axis is None else [on_axis]:
-            d, k = params.sizes[j], params.spans[j]
-            ranges[j] = move(AxisWindows(*ranges[j], d, k, *pads[j]))
-        starts, stops = tuple(start for start, _ in ranges), tuple(stop for _, stop in ranges)
-        return replace(right, start=starts, stop=stops)
-
-    return Behaviour(summary, needs, after("windows", change), bug)
-
-
-def _start_clamped_first(w: AxisWindows) -> tuple[Positions, Positions]:
+def _start_clamped_first(w: Along) -> Ends:
     start = np.maximum(w.start, 0)
     return start, start + w.k
 
 
-def _back_into_input(w: AxisWindows) -> tuple[Positions, Positions]:
+def _back_into_input(w: Along) -> Ends:
     start = np.minimum(w.start, max(-w.begin, w.d + w.end - w.k))
     return start, start + w.k
 
 
-def _overhang_at_begin(w: AxisWindows) -> tuple[Positions, Positions]:
+def _overhang_at_begin(w: Along) -> Ends:
     overhang = max(0, int(w.stop[-1]) - w.d - w.end)
     return w.start - overhang, w.stop - overhang
 
 
-def _without_first_cell(w: AxisWindows) -> tuple[Positions, Positions]:
+def _without_first_cell(w: Along) -> Ends:
     first = np.arange(len(w.start)) == 0
     return np.where(first & (w.d > 1), np.maximum(w.start, 1), w.start), w.stop
 
 
-def _without_last_cell(w: AxisWindows) -> tuple[Positions, Positions]:
+def _without_last_cell(w: Along) -> Ends:
     last = np.arange(len(w.stop)) == len(w.stop) - 1
     return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
 
 
 def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Params, Pads, Extent]:
     return params, ((0, 0),) * len(pads) if params.same else pads, extent
+
+
+_LAST_WITHOUT_LAST_CELL = Move(
+    "that come last ended before the last cell of the input", _without_last_cell
+)
+_FIRST_WITHOUT_FIRST_CELL = Move(
+    "that come first began after the first cell of the input", _without_first_cell
+)
+_BACK_INTO_PADDED_INPUT = Move(
+    "that overhang the padded input were moved back into it", _back_into_input
+)
 
 
 def _padding(words: str, of: Callable[..., int], *names: str) -> Behaviour:
@@ -405,12 +398,8 @@ FAULTS: Faults = {
     "windows-begin-pads-doubled": read(IN_WINDOWS, pads_begin=DOUBLED),
     "windows-pads-reversed": read(IN_WINDOWS, pads_begin=REVERSED),
     "windows-pads-first-for-all": read(IN_WINDOWS, pads_begin=FIRST_FOR_ALL),
-    "windows-one-late": _moved(
-        "every window starts one cell late", WINDOWED, lambda w: (w.start + 1, w.stop + 1)
-    ),
-    "windows-one-early": _moved(
-        "every window starts one cell early", WINDOWED, lambda w: (w.start - 1, w.stop - 1)
-    ),
+    "windows-one-late": moved(LATER),
+    "windows-one-early": moved(EARLIER),
     "windows-one-cell-short": read(IN_WINDOWS, kernel=ONE_LESS),
     "windows-one-cell-long": read(IN_WINDOWS, kernel=ONE_MORE),
     "windows-stride-ignored": read(IN_WINDOWS, strides=ONE),
@@ -421,45 +410,26 @@ FAULTS: Faults = {
         lambda p: replace(p, strides=p.kernel),
         bug="stride_confused_with_kernel",
     ),
-    "start-clamped-before-end": _moved(
+    "start-clamped-before-end": _public_bug(
         "window starts clamped to the input before their ends are computed",
         BORDERED,
         _start_clamped_first,
         bug="start_clamped_before_end",
     ),
-    "last-column-dropped": _moved(
-        "the last cell of the last axis left out of the last window",
-        BORDERED,
-        _without_last_cell,
+    "last-column-dropped": moved(_LAST_WITHOUT_LAST_CELL, LAST_AXIS, needs=BORDERED)._replace(
+        summary="the last cell of the last axis left out of the last window",
         bug="last_column_dropped",
-        on_axis=-1,
     ),
-    "first-column-dropped": _moved(
-        "the first cell of the last axis left out of the first window",
-        BORDERED,
-        _without_first_cell,
-        on_axis=-1,
-    ),
-    "last-row-dropped": _moved(
-        "the last cell of the first axis left out of the last window",
-        WINDOWED,
-        _without_last_cell,
-        on_axis=0,
-    ),
-    "overhang-moved-back": _moved(
-        "windows that overhang the padded input moved back into it", ROUNDED, _back_into_input
-    ),
-    "overhang-at-begin": _moved(
+    "first-column-dropped": moved(_FIRST_WITHOUT_FIRST_CELL, LAST_AXIS, needs=BORDERED),
+    "last-row-dropped": moved(_LAST_WITHOUT_LAST_CELL, FIRST_AXIS),
+    "overhang-moved-back": moved(_BACK_INTO_PADDED_INPUT, needs=ROUNDED),
+    "overhang-at-begin": _public_bug(
         "the overhang of ceil put before the input instead of behind it",
         ROUNDED,
         _overhang_at_begin,
         bug="tail_pad_wrong",
     ),
-    "late-start-moved-back": _moved(
-        "the start of a window past the input moved back to the last cell",
-        INCLUDING & PADDED,
-        lambda w: (np.minimum(w.start, w.d - 1), w.stop),
-    ),
+    "late-start-moved-back": moved(LATE_STARTS_BACK, needs=INCLUDING & PADDED),
     "same-pads-not-applied": Behaviour(
         "the padding of same_* counted in the output size but not applied",
         INCLUDING & AUTO_PADDED,
