@@ -9,7 +9,8 @@ import numpy as np
 
 from conformance.diagnosis.slips.cells import other_entries, other_layouts
 from conformance.diagnosis.slips.slip import Slip
-from conformance.diagnosis.slips.values import of_cells, other_numbers
+from conformance.diagnosis.slips.values import other_numbers
+from conformance.faults.atoms.numbers import on_cells
 from conformance.faults.catalogue.gradients import (
     Terms,
     added_in,
@@ -35,7 +36,7 @@ def of_gradients() -> Iterator[Slip]:
         yield Slip(words, "reduce", with_gradient(change), _GRADIENTS)
     yield Slip(f"{_GIVEN} were 1", "reduce", with_gradient(np.ones_like), _GRADIENTS)
     for words, change in other_numbers("data"):
-        yield Slip(words, "reduce", of_cells(change), _GRADIENTS)
+        yield Slip(words, "reduce", on_cells(change), _GRADIENTS)
     for words, terms in _terms():
         yield Slip(words, "reduce", with_terms(terms), _GRADIENTS)
 

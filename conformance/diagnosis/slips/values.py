@@ -6,172 +6,49 @@ The same few changes of numbers are tried in each of these places.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, on_outputs
-from conformance.dtypes import INTEGERS, FloatFormat, dtype_of, float_format, name_of
+from conformance.dtypes import name_of
+from conformance.faults.atoms.numbers import (
+    INTEGER_CHANGES,
+    NUMBERS,
+    ROUNDINGS,
+    Number,
+    at_least,
+    at_most,
+    cut_off,
+    cut_off_to,
+    of_floats,
+    of_integers,
+    on_cells,
+    on_running_sums,
+    on_sums,
+    rounded_to_bits,
+    where,
+)
+from conformance.faults.atoms.reductions import (
+    COMPARISONS,
+    DIFFERENCES,
+    SLID,
+    compared,
+    compared_as,
+    summed,
+)
+from conformance.faults.atoms.window_cells import Reduce, Taps, computed
 from conformance.faults.behaviour import AVERAGES, MAXIMUM
 from conformance.faults.behaviour import INTEGERS as TAKING_INTEGERS
-from conformance.faults.catalogue.values import WindowCells, window_cells
 from conformance.faults.wraps import instead
 from conformance.operators.clause import StepWrap
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
-Change = Callable[[Doubles, FloatFormat], Any]
-"""Other numbers in place of some, which are of a format."""
-Reduce = Callable[[Gathered, Divisor], Array]
-
-_MOST_CELLS = 1 << 20
-"""Cells of all windows, at most: where there are more, windows are left as they are."""
-_NARROW = ("float32", "float16", "bfloat16")
-_RANGES = ("float16", "float32", "int8", "uint8", "int16", "int32")
-
-
-# Changes of numbers ------------------------------------------------------------------------------
-
-
-def _to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) -> Doubles:
-    """Make significands of so many bits, which are then `whole` numbers."""
-    significand, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    made: Doubles = np.ldexp(whole(np.ldexp(significand, bits)), exponent - bits)
-    return np.where(np.isfinite(values), made, values)
-
-
-def _cut_off(values: Doubles, bits: int) -> Doubles:
-    return _to_bits(values, bits, np.trunc)
-
-
-def _where(holds: Callable[[Doubles], Any], value: float) -> Change:
-    return lambda v, _: np.where(holds(v), value, v)
-
-
-def _at_least(value: float) -> Change:
-    return lambda v, _: np.where(v < value, value, v)
-
-
-def _at_most(value: float) -> Change:
-    return lambda v, _: np.where(v > value, value, v)
-
-
-def _within(least: float, most: float) -> Change:
-    return lambda v, _: np.clip(v, least, most)
-
-
-def _range(name: str) -> tuple[float, float]:
-    """Return the least and the largest finite number of a type."""
-    if name in INTEGERS:
-        return int(np.iinfo(name).min), int(np.iinfo(name).max)
-    return -float_format(name).largest, float_format(name).largest
-
-
-def _roundings() -> Iterator[tuple[str, Change]]:
-    for name in _NARROW:
-        yield f"rounded to {name}", lambda v, _, name=name: widen(narrow(v, name))  # type: ignore[misc]
-    for name in _NARROW:
-        bits = float_format(name).precision
-        yield f"cut off to {bits} bits", lambda v, _, bits=bits: _cut_off(v, bits)  # type: ignore[misc]
-
-
-_ROUNDINGS = tuple(_roundings())
-_CHANGES: tuple[tuple[str, Change], ...] = (
-    ("without their sign", lambda v, _: np.abs(v)),
-    ("negated", lambda v, _: -v),
-    ("0 where they are negative", _where(lambda v: v < 0, 0.0)),
-    ("0 where they are NaN", _where(np.isnan, 0.0)),
-    ("infinity where they are NaN", _where(np.isnan, np.inf)),
-    ("minus infinity where they are NaN", _where(np.isnan, -np.inf)),
-    ("0 where they are infinite", _where(np.isinf, 0.0)),
-    ("NaN where they are infinite", _where(np.isinf, np.nan)),
-    ("0 where they are NaN or infinite", _where(lambda v: ~np.isfinite(v), 0.0)),
-    ("NaN where they are minus infinity", _where(np.isneginf, np.nan)),
-    ("0 where they are minus infinity", _where(np.isneginf, 0.0)),
-    ("the largest number where they are infinite", lambda v, f: np.clip(v, -f.largest, f.largest)),
-    ("the largest number where they are infinity", lambda v, f: np.minimum(v, f.largest)),
-    ("the lowest number where they are minus infinity", lambda v, f: np.maximum(v, -f.largest)),
-    (
-        "minus infinity where they are the lowest number",
-        lambda v, f: np.where(v == -f.largest, -np.inf, v),
-    ),
-    ("0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)),
-    *_ROUNDINGS,
-    ("rounded to integers", lambda v, _: np.rint(v)),
-    ("cut off to integers", lambda v, _: np.trunc(v)),
-    ("rounded down to integers", lambda v, _: np.floor(v)),
-    ("rounded up to integers", lambda v, _: np.ceil(v)),
-    ("rounded to integers, halves up", lambda v, _: np.floor(v + 0.5)),
-    *((f"kept in the range of {name}", _within(*_range(name))) for name in _RANGES),
-    *((f"at least {value:g}", _at_least(value)) for value in (-1.0, -128.0)),
-    *(
-        (f"at least the lowest number of {name}", _at_least(-float_format(name).largest))
-        for name in ("float16", "float32")
-    ),
-    (
-        "at least the smallest normal number of float32",
-        _at_least(float_format("float32").smallest_normal),
-    ),
-)
-
-
-def _of_floats(change: Change) -> Callable[[Array], Array]:
-    """Change floating-point numbers, rounded afterwards; leave integers as they are."""
-
-    def changed(array: Array) -> Array:
-        if array.dtype.kind in "iu":
-            return array
-        fmt = float_format(name_of(array.dtype))
-        return narrow(np.asarray(change(widen(array), fmt)), fmt.name)
-
-    return changed
-
-
-def _through(name: str) -> Callable[[Array], Array]:
-    return lambda array: array.astype(name).astype(array.dtype)
-
-
-def _through_clipped(name: str) -> Callable[[Array], Array]:
-    """Convert to a floating-point type and back; what is then too large is the largest number."""
-
-    def through(array: Array) -> Array:
-        ends, other = np.iinfo(array.dtype), array.astype(name)
-        inside = np.where(other < ends.max, other, other.dtype.type(0)).astype(array.dtype)
-        return np.where(other < ends.max, inside, array.dtype.type(ends.max))
-
-    return through
-
-
-def _between(least: float, most: float) -> Callable[[Array], Array]:
-    def clipped(array: Array) -> Array:
-        ends = np.iinfo(array.dtype)
-        return np.clip(array, max(int(least), ends.min), min(int(most), ends.max))
-
-    return clipped
-
-
-_CHANGES_OF_INTEGERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    *(
-        (f"converted to {name} and back", _through(name))
-        for name in (*INTEGERS, "float16", "float32", "float64")
-    ),
-    *(
-        (f"converted to {name} and back, the largest at most", _through_clipped(name))
-        for name in ("float32", "float64")
-    ),
-    *((f"kept in the range of {name}", _between(*_range(name))) for name in INTEGERS[:-2]),
-    ("kept from -127 to 127", _between(-127, 127)),
-    ("0 where they are negative", lambda array: np.maximum(array, 0)),
-    ("without their sign", np.abs),
-)
-
-
-def _of_integers(change: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda array: change(array) if array.dtype.kind in "iu" else array
+Computed = Callable[[Taps], Any]
+"""Results as doubles, of the output's shape."""
 
 
 # Places of numbers -------------------------------------------------------------------------------
@@ -179,31 +56,27 @@ def _of_integers(change: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 def of_numbers() -> Iterator[Slip]:
     """Yield slips in which numbers are changed where they are read, added, divided or returned."""
-    yield from _changed(_CHANGES)
-    for words, of_integers in _CHANGES_OF_INTEGERS:
-        changed = _of_integers(of_integers)
-        said = f"integers were {words} before they are compared"
-        yield Slip(said, "reduce", of_cells(changed), TAKING_INTEGERS)
-        said = f"results that are integers were {words}"
+    yield from _changed(NUMBERS)
+    for integer in INTEGER_CHANGES:
+        changed = of_integers(integer)
+        said = f"integers were {integer.words} before they are compared"
+        yield Slip(said, "reduce", on_cells(changed), TAKING_INTEGERS)
+        said = f"results that are integers were {integer.words}"
         yield Slip(said, "reduce", on_outputs(changed), TAKING_INTEGERS)
     said = "results were cut off, not rounded"
     yield Slip(said, "reduce", computed(_cut_off_results), AVERAGES)
-    yield from _of_averages(_ROUNDINGS)
+    yield from _of_averages(ROUNDINGS)
 
 
 def other_numbers(what: str) -> Iterator[tuple[str, Callable[[Array], Array]]]:
     """Yield words and a change for each way to take other numbers for floating-point ones."""
-    for words, change in _CHANGES:
-        yield f"{what} were {words}", _of_floats(change)
+    for number in NUMBERS:
+        yield f"{what} were {number.words}", of_floats(number)
 
 
-def of_bits(value: float, words: str) -> Iterator[Slip]:
+def of_bits(value: float, _words: str) -> Iterator[Slip]:
     """Yield slips in which numbers have so many significant bits."""
-    bits = int(value)
-    changes: tuple[tuple[str, Change], ...] = (
-        (f"rounded to {words} bits", lambda v, _: _to_bits(v, bits, np.rint)),
-        (f"cut off to {words} bits", lambda v, _: _cut_off(v, bits)),
-    )
+    changes = (rounded_to_bits(int(value)), cut_off_to(int(value)))
     yield from _changed(changes)
     yield from _of_averages(changes)
 
@@ -212,26 +85,26 @@ def of_number(value: float, words: str) -> Iterator[Slip]:
     """Yield slips in which a given number takes the place of others."""
     yield from _changed(
         (
-            (f"at least {words}", _at_least(value)),
-            (f"at most {words}", _at_most(value)),
-            (f"{words} where they are NaN", _where(np.isnan, value)),
-            (f"{words} where they are minus infinity", _where(np.isneginf, value)),
-            (f"{words} where they are infinite", _where(np.isinf, value)),
-            (f"{words} where they are 0", _where(lambda v: v == 0, value)),
+            at_least(value, words),
+            at_most(value, words),
+            where(f"{words} where they are NaN", np.isnan, value),
+            where(f"{words} where they are minus infinity", np.isneginf, value),
+            where(f"{words} where they are infinite", np.isinf, value),
+            where(f"{words} where they are 0", lambda v: v == 0, value),
         )
     )
 
 
 def of_factor(value: float, words: str) -> Iterator[Slip]:
     """Yield the slip in which results are so many times as large."""
-    change = _of_floats(lambda v, _: v * value)
-    yield Slip(f"results were {words} times as large", "reduce", on_outputs(change))
+    number = Number(f"{words} times as large", lambda v, _: v * value)
+    yield Slip(f"results were {number.words}", "reduce", on_outputs(of_floats(number)))
 
 
 def of_shift(value: float, words: str) -> Iterator[Slip]:
     """Yield the slip in which results are so much more."""
-    change = _of_floats(lambda v, _: v + value)
-    yield Slip(f"results were {words} more", "reduce", on_outputs(change))
+    number = Number(f"{words} more", lambda v, _: v + value)
+    yield Slip(f"results were {number.words}", "reduce", on_outputs(of_floats(number)))
 
 
 def of_divisor_shift(value: float, words: str) -> Iterator[Slip]:
@@ -243,102 +116,28 @@ def of_divisor_shift(value: float, words: str) -> Iterator[Slip]:
     yield Slip(f"divisors were {words} more", "reduce", computed(compute), AVERAGES)
 
 
-def _of_averages(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
-    for words, change in changes:
-        said = f"cells, running sums and averages were {words}"
-        yield Slip(said, "reduce", _averaged(change), AVERAGES)
-        said = f"sums were multiplied by reciprocals {words}"
-        yield Slip(said, "reduce", _reciprocal(change), AVERAGES)
+def _of_averages(numbers: tuple[Number, ...]) -> Iterator[Slip]:
+    for number in numbers:
+        said = f"cells, running sums and averages were {number.words}"
+        yield Slip(said, "reduce", _averaged(number), AVERAGES)
+        said = f"sums were multiplied by reciprocals {number.words}"
+        yield Slip(said, "reduce", _reciprocal(number), AVERAGES)
 
 
-def _changed(changes: tuple[tuple[str, Change], ...]) -> Iterator[Slip]:
-    for words, change in changes:
-        of_floats = _of_floats(change)
-        yield Slip(f"results were {words}", "reduce", on_outputs(of_floats))
-        yield Slip(f"cells were {words}", "reduce", of_cells(of_floats))
-        yield Slip(f"sums were {words} before the division", "reduce", _summed(change), AVERAGES)
-        yield Slip(f"running sums were {words}", "reduce", _summed(change, running=True), AVERAGES)
+def _changed(numbers: tuple[Number, ...]) -> Iterator[Slip]:
+    for number in numbers:
+        words, change = number.words, of_floats(number)
+        yield Slip(f"results were {words}", "reduce", on_outputs(change))
+        yield Slip(f"cells were {words}", "reduce", on_cells(change))
+        yield Slip(f"sums were {words} before the division", "reduce", on_sums(number), AVERAGES)
+        yield Slip(f"running sums were {words}", "reduce", on_running_sums(number), AVERAGES)
 
 
-def of_cells(change: Callable[[Array], Array]) -> StepWrap:
-    """Let the step `reduce` have changed cells."""
-    return lambda right: (
-        lambda gathered, divisor: right(replace(gathered, data=change(gathered.data)), divisor)
-    )
-
-
-Computed = Callable[["Taps"], Any]
-"""Results as doubles, of the output's shape."""
-
-
-class Taps(NamedTuple):
-    """The cells of all windows as doubles, the divisors, and the format of the results."""
-
-    windows: WindowCells
-    divisor: Divisor
-    fmt: FloatFormat
-
-    @property
-    def is_cell(self) -> Array:
-        """Which taps are cells, in the shape of the cells."""
-        return np.broadcast_to(self.windows.is_cell, self.windows.cells.shape)
-
-    @property
-    def sums(self) -> Doubles:
-        """The sum of each window, in the output's shape."""
-        return self.windows.fold(np.zeros(()), np.add)
-
-    def shaped(self, values: Doubles) -> Doubles:
-        """Return one value for each window in the output's shape."""
-        return values.reshape(self.windows.shape)
-
-    def divided(self, sums: Doubles, divisor: Any = None) -> Doubles:
-        """Divide sums, given in the output's shape."""
-        by = self.divisor if divisor is None else divisor
-        return np.where(self.divisor > 0, sums / np.maximum(by, 1), np.nan)
-
-
-def computed(compute: Computed) -> StepWrap:
-    """Compute floating-point results from the cells of windows in doubles, rounded once."""
-
-    def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        cells = np.prod(
-            [
-                len(lo) * int((hi - lo).max(initial=1))
-                for lo, hi in zip(gathered.lo, gathered.hi, strict=True)
-            ]
-        ) * np.prod(gathered.data.shape[:2])
-        if gathered.data.dtype.kind in "iu" or cells > _MOST_CELLS:
-            return right(gathered, divisor)
-        fmt = float_format(name_of(gathered.data.dtype))
-        return narrow(compute(Taps(_window_cells(gathered), divisor, fmt)), fmt.name)
-
-    return instead(other)
-
-
-@lru_cache(maxsize=8)  # many slips are tried on one vector
-def _window_cells(gathered: Gathered) -> WindowCells:
-    return window_cells(replace(gathered, data=widen(gathered.data)))
-
-
-def _summed(change: Change, *, running: bool = False) -> StepWrap:
-    """Divide changed sums, or the last of running sums that are all changed."""
-
-    def compute(taps: Taps) -> Doubles:
-        if running:
-            return taps.divided(
-                taps.windows.fold(np.zeros(()), lambda a, b: change(a + b, taps.fmt))
-            )
-        return taps.divided(change(taps.sums, taps.fmt))
-
-    return computed(compute)
-
-
-def _averaged(change: Change) -> StepWrap:
+def _averaged(number: Number) -> StepWrap:
     """Compute averages of changed cells, and change each number on the way."""
 
     def compute(taps: Taps) -> Doubles:
-        of = taps.fmt
+        change, of = number.of, taps.fmt
         sums = taps.windows.fold(np.zeros(()), lambda a, b: change(a + change(b, of), of))
         return np.asarray(change(taps.divided(sums), of))
 
@@ -346,12 +145,12 @@ def _averaged(change: Change) -> StepWrap:
 
 
 def _cut_off_results(taps: Taps) -> Doubles:
-    return _cut_off(taps.divided(taps.sums), taps.fmt.precision)
+    return cut_off(taps.divided(taps.sums), taps.fmt.precision)
 
 
-def _reciprocal(change: Change) -> StepWrap:
+def _reciprocal(number: Number) -> StepWrap:
     def compute(taps: Taps) -> Doubles:
-        reciprocals = change(1.0 / np.maximum(taps.divisor, 1), taps.fmt)
+        reciprocals = number.of(1.0 / np.maximum(taps.divisor, 1), taps.fmt)
         return np.where(taps.divisor > 0, taps.sums * reciprocals, np.nan)
 
     return computed(compute)
@@ -422,14 +221,14 @@ def of_reductions() -> Iterator[Slip]:
     """Yield slips in which another value of a window is returned, or another start is taken."""
     for words, compute in _REDUCTIONS:
         yield Slip(f"the result were {words}", "reduce", computed(compute))
-    for words, combine in _COMPARISONS:
-        yield Slip(words, "reduce", computed(_compared(combine)), MAXIMUM)
+    for comparison in COMPARISONS:
+        yield Slip(comparison.words, "reduce", compared(comparison), MAXIMUM)
     for words, kinds in (
         ("floating-point numbers were compared as signed integers", {"f": "i"}),
         ("floating-point numbers were compared as unsigned integers", {"f": "u"}),
         ("signed and unsigned integers were compared as the others", {"i": "u", "u": "i"}),
     ):
-        yield Slip(words, "reduce", instead(_as_bits(kinds)), MAXIMUM)
+        yield Slip(words, "reduce", compared_as(kinds), MAXIMUM)
     for (words, first_axis), (of, needs, ufunc) in product(
         _CARRIED, (("sum", AVERAGES, np.add), ("maximum", MAXIMUM, np.maximum))
     ):
@@ -441,11 +240,13 @@ def of_reductions() -> Iterator[Slip]:
         instead(_from_first),
         MAXIMUM,
     )
-    for words, axes in _ALONG:
-        for kind in ("its own type", "float32", "float64"):
-            for way, running in (("differences of running sums", _differences), ("slid", _slid)):
-                said = f"sums were {way}{words}, in {kind}"
-                yield Slip(said, "reduce", instead(_by_running_sums(running, axes, kind)), AVERAGES)
+    kinds_of = [
+        ("its own type", lambda name: name),
+        *((kind, lambda _, kind=kind: kind) for kind in ("float32", "float64")),
+    ]
+    for (words, axes), (kind, kind_of), way in product(_ALONG, kinds_of, (DIFFERENCES, SLID)):
+        said = f"sums were {way.words}{words}, in {kind}"
+        yield Slip(said, "reduce", summed(way, axes, kind_of), AVERAGES)
 
 
 def _value_at(place: Callable[[Array], Array]) -> Computed:
@@ -488,42 +289,6 @@ _REDUCTIONS: tuple[tuple[str, Computed], ...] = (
     ("the root of the average square of its window", lambda t: np.sqrt(_average(np.square)(t))),
 )
 
-_COMPARISONS: tuple[tuple[str, Callable[[Doubles, Doubles], Any]], ...] = (
-    (
-        "a cell took the place of the one before unless that is larger",
-        lambda a, b: np.where(a > b, a, b),
-    ),
-    ("a cell took the place of the first only if it is larger", lambda a, b: np.where(b > a, b, a)),
-    (
-        "a cell took the place of another only if its magnitude is larger",
-        lambda a, b: np.where(np.abs(b) > np.abs(a), b, a),
-    ),
-)
-
-
-def _compared(combine: Callable[[Doubles, Doubles], Any]) -> Computed:
-    def compute(taps: Taps) -> Doubles:
-        first = taps.windows.cells[..., 0]
-        nothing = np.where(taps.windows.is_cell.any(-1), first, -np.inf)
-        return taps.windows.fold(nothing, combine)
-
-    return compute
-
-
-def _as_bits(kinds: dict[str, str]) -> Callable[[Reduce, Gathered, Divisor], Array]:
-    """Compare data of some kinds by their bits as data of others."""
-
-    def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        data = gathered.data
-        kind = kinds.get(data.dtype.kind if data.dtype.kind in "iu" else "f")
-        if kind is None:
-            return right(gathered, divisor)
-        bits = np.ascontiguousarray(data).view(f"{kind}{data.dtype.itemsize}")
-        return right(replace(gathered, data=bits), divisor).view(data.dtype)
-
-    return other
-
-
 _CARRIED: tuple[tuple[str, int], ...] = (("in its row", -1), ("in its plane", 2), ("anywhere", 0))
 _ALONG: tuple[tuple[str, slice], ...] = (
     (" along the last axis", slice(-1, None)),
@@ -552,53 +317,3 @@ def _from_first(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     data, results = gathered.data, right(gathered, divisor)
     first = data.reshape(*data.shape[:2], -1)[..., 0]
     return np.maximum(results, first.reshape(*first.shape, *[1] * (data.ndim - 2)))
-
-
-Running = Callable[[Array, Array, Array], Array]
-"""From cells along the first axis, and starts and stops of windows: the sum of each window."""
-
-
-def _differences(cells: Array, lo: Array, hi: Array) -> Array:
-    running = np.zeros((len(cells) + 1, *cells.shape[1:]), cells.dtype)
-    np.cumsum(cells, axis=0, dtype=cells.dtype, out=running[1:])
-    return running[np.maximum(hi, lo)] - running[lo]
-
-
-def _slid(cells: Array, lo: Array, hi: Array) -> Array:
-    """Add the cells that enter a window to the sum of the one before; subtract those that left."""
-    sums = np.zeros((len(lo), *cells.shape[1:]), cells.dtype)
-    running, entered, left = np.zeros(cells.shape[1:], cells.dtype), int(lo[0]), int(lo[0])
-    for number, (begin, end) in enumerate(zip(lo.tolist(), hi.tolist(), strict=True)):
-        for cell in cells[entered:end]:
-            running = running + cell
-        for cell in cells[left:begin]:
-            running = running - cell
-        entered, left = max(entered, end), max(left, begin)
-        sums[number] = running
-    return sums
-
-
-def _added(cells: Array, lo: Array, hi: Array) -> Array:
-    ends = zip(lo.tolist(), hi.tolist(), strict=True)
-    return np.stack([cells[a:b].sum(0, dtype=cells.dtype) for a, b in ends])
-
-
-def _by_running_sums(
-    running: Running, axes: slice, kind: str
-) -> Callable[[Reduce, Gathered, Divisor], Array]:
-    """Take sums along some axes in an unsound way, along the others as they should be."""
-
-    def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        if gathered.data.dtype.kind in "iu":
-            return right(gathered, divisor)
-        name = name_of(gathered.data.dtype)
-        sums = widen(gathered.data).astype(dtype_of(name if kind == "its own type" else kind))
-        unsound = range(len(gathered.lo))[axes]
-        for j in reversed(range(len(gathered.lo))):
-            along = running if j in unsound else _added
-            cells = np.moveaxis(sums, 2 + j, 0)
-            sums = np.moveaxis(along(cells, gathered.lo[j], gathered.hi[j]), 0, 2 + j)
-        counts = np.maximum(divisor, 1).astype(sums.dtype)
-        return narrow(widen(np.where(divisor > 0, sums / counts, np.nan)), name)
-
-    return other

@@ -6,51 +6,47 @@ bound admits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from conformance.dtypes import dtype_of, float_format, name_of
-from conformance.faults.behaviour import AVERAGES, INCLUDING, SPREAD, Behaviour, Faults, instead
-from conformance.faults.catalogue.values import (
+from conformance.dtypes import FloatFormat, dtype_of, float_format, name_of
+from conformance.faults.atoms import numbers
+from conformance.faults.atoms.numbers import (
+    CUT_OFF_TO_INTEGERS,
+    LARGEST_IF_INFINITE,
+    MAGNITUDES,
+    ROUNDED_DOWN,
+    ROUNDED_TO_INTEGERS,
+    ZERO_IF_NAN,
+    ZERO_IF_NEGATIVE,
     Change,
-    Reduce,
-    clamped_to_finite,
-    in_doubles,
+    Number,
+    cut_off,
+    cut_off_to,
     is_float,
-    nan_as,
-    padded_window_cells,
-    reducing,
-    returning,
+    of_floats,
+    on_results,
     rounded_to,
-    window_cells,
+    where,
+    within,
 )
+from conformance.faults.atoms.reductions import DIFFERENCES, SLID, Way, summed
+from conformance.faults.atoms.window_cells import Reduce, padded_window_cells, window_cells
+from conformance.faults.behaviour import AVERAGES, INCLUDING, SPREAD, Behaviour, Faults, instead
+from conformance.faults.catalogue.values import returning
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
 Doubles = Any
-Along = Callable[[Array, Array, Array], Array]
-"""From cells along the first axis, and starts and stops of windows: the sum of each window."""
 Average = Callable[[Reduce, Gathered, Divisor], Array]
 
 
 _OVERLAPPING = AVERAGES & SPREAD  # sums of several windows of a plane
-
-
-def _cells(summary: str, change: Change) -> Behaviour:
-    """Average changed cells."""
-    return Behaviour(summary, AVERAGES, reducing(change))
-
-
-def _results(
-    summary: str, change: Callable[[Doubles], Doubles], *, needs: Needs = AVERAGES
-) -> Behaviour:
-    """Change the right averages of floating-point data."""
-    return Behaviour(summary, needs, returning(in_doubles(change)))
 
 
 def _averaged(
@@ -110,15 +106,8 @@ def _accumulated_in(kind: str) -> Average:
 
 def _rounded(kind: str, types: tuple[str, ...]) -> Change:
     """Round data of `types` to the narrower type `kind`."""
-    rounded = rounded_to(kind)
+    rounded = of_floats(rounded_to(kind))
     return lambda data: rounded(data) if name_of(data.dtype) in types else data
-
-
-def _truncated_to_bits(values: Doubles, bits: int) -> Doubles:
-    """Truncate the significands of numbers to `bits` bits."""
-    significand, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    truncated = np.ldexp(np.trunc(np.ldexp(significand, bits)), exponent - bits)
-    return np.where(np.isfinite(values), truncated, values)
 
 
 def _reciprocal(bits: int) -> Callable[[Gathered, Divisor], Doubles]:
@@ -127,61 +116,27 @@ def _reciprocal(bits: int) -> Callable[[Gathered, Divisor], Doubles]:
     def factor(gathered: Gathered, divisor: Divisor) -> Doubles:
         exact = 1.0 / np.maximum(divisor, 1)
         has_more = float_format(name_of(gathered.data.dtype)).precision > bits
-        return _truncated_to_bits(exact, bits) / exact if has_more else np.ones_like(exact)
+        return cut_off(exact, bits) / exact if has_more else np.ones_like(exact)
 
     return factor
 
 
-def _window_sums(cells: Array, lo: Array, hi: Array) -> Array:
-    """Add the cells of each window."""
-    windows = zip(lo.tolist(), hi.tolist(), strict=True)
-    return np.stack([cells[a:b].sum(0, dtype=cells.dtype) for a, b in windows])
-
-
-def _differences(cells: Array, lo: Array, hi: Array) -> Array:
-    """Subtract running sums from the begin of the axis."""
-    running = np.zeros((len(cells) + 1, *cells.shape[1:]), cells.dtype)
-    np.cumsum(cells, axis=0, dtype=cells.dtype, out=running[1:])
-    return running[np.maximum(hi, lo)] - running[lo]
-
-
-def _slid(cells: Array, lo: Array, hi: Array) -> Array:
-    """Add the cells that enter a window to the sum of the one before, and subtract the others."""
-    terms, counts = [], []
-    entered = left = int(lo[0])
-    for a, b in zip(lo.tolist(), hi.tolist(), strict=True):
-        terms += [(cell, 1) for cell in range(entered, b)] + [(cell, -1) for cell in range(left, a)]
-        entered, left = max(entered, b), max(left, a)
-        counts.append(len(terms))
-    index, signs = np.array(terms, np.int64).reshape(-1, 2).T
-    signed = cells[index] * signs.astype(cells.dtype).reshape(-1, *[1] * (cells.ndim - 1))
-    return _differences(signed, np.zeros_like(lo), np.array(counts))
-
-
-def _summed(along: Along, axes: slice, work: Mapping[str, str]) -> Average:
-    """Take sums along some spatial axes in an unsound way, along the others as they should be.
-
-    In the element type, or in that which `work` maps it to.
-    """
-
-    def average(_reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        name = name_of(gathered.data.dtype)
-        kind = work.get(name, name)
-        sums = widen(gathered.data).astype(dtype_of(kind))
-        count = len(gathered.lo)
-        unsound = range(count)[axes]
-        for j, (lo, hi) in reversed(list(enumerate(zip(gathered.lo, gathered.hi, strict=True)))):
-            cells = np.moveaxis(sums, 2 + j, 0)
-            window_sums = along(cells, lo, hi) if j in unsound else _window_sums(cells, lo, hi)
-            sums = np.moveaxis(window_sums, 0, 2 + j)
-        return narrow(widen(_divided(sums, divisor, kind)), name)
-
-    return average
-
-
 _ROWS, _COLUMNS, _PLANES = slice(-1, None), slice(0, 1), slice(None)
-_WIDER = {"float16": "float32", "bfloat16": "float32"}
-_IN_FLOAT32 = {"float64": "float32"}
+
+
+def _wider(name: str) -> str:
+    return "float32" if name in {"float16", "bfloat16"} else name
+
+
+def _in_float32_over_planes(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    wrong = summed(DIFFERENCES, _PLANES, lambda _: "float32")(reduce)
+    averages: Array = wrong(gathered, divisor)
+    return averages
+
+
+def _overlapping(said: str, way: Way, axes: slice, kind_of: Callable[[str], str]) -> Behaviour:
+    """Take sums of windows that overlap in an unsound way."""
+    return Behaviour(said, _OVERLAPPING, {"reduce": summed(way, axes, kind_of)})
 
 
 def _matrix_product(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -207,11 +162,11 @@ def _sums_of(cells: Array, gathered: Gathered) -> Doubles:
     return window_cells(doubles).fold(np.zeros(()), np.add)
 
 
-def _second_sum_not_cleared(averages: Doubles) -> Doubles:
+def _added_to_second(wide: Doubles, _fmt: FloatFormat) -> Doubles:
     """Add the first result of each row to the second."""
-    if averages.shape[-1] > 1:
-        averages[..., 1] = averages[..., 1] + averages[..., 0]
-    return averages
+    added = wide.copy()
+    added[..., 1:2] += wide[..., :1]
+    return added
 
 
 def _count_of_nonzero(gathered: Gathered, divisor: Divisor) -> Doubles:
@@ -234,13 +189,15 @@ def _clipped_at_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) ->
     )
 
 
-def _fixed_point(bits: int) -> Callable[[Doubles], Doubles]:
+def _fixed_point(bits: int) -> Number:
     """Round to multiples of 2**-bits."""
-    return lambda values: np.where(
-        np.isfinite(values), np.rint(values * 2.0**bits) / 2.0**bits, values
+    return Number(
+        f"rounded to multiples of 2**-{bits}",
+        lambda v, _: np.where(np.isfinite(v), np.rint(v * 2.0**bits) / 2.0**bits, v),
     )
 
 
+ADDED_TO_SECOND = Number("", _added_to_second)
 # A type to compute in, and the element types that it is too narrow for.
 _NARROWER = (
     ("float32", ("float64",)),
@@ -275,59 +232,47 @@ FAULTS: Faults = {
     ),
     "reciprocal-of-11-bits": _scaled("sums multiplied by a reciprocal of 11 bits", _reciprocal(11)),
     "reciprocal-of-20-bits": _scaled("sums multiplied by a reciprocal of 20 bits", _reciprocal(20)),
-    "cells-truncated-to-10-bits": _cells(
-        "cells truncated to 10 bits of fraction before they are added",
-        in_doubles(lambda values: _truncated_to_bits(values, 11)),
-    ),
-    "prefix-sums-of-rows": _averaged(
-        "sums taken as differences of running sums along a row",
-        _summed(_differences, _ROWS, _WIDER),
-        needs=_OVERLAPPING,
-        bug="prefix_sum_cancellation",
-    ),
-    "prefix-sums-of-planes": _averaged(
-        "sums taken as differences of running sums over a plane",
-        _summed(_differences, _PLANES, _WIDER),
-        needs=_OVERLAPPING,
-        bug="prefix_sum_cancellation",
-    ),
+    "cells-truncated-to-10-bits": numbers.cells(cut_off_to(11), AVERAGES),
+    "prefix-sums-of-rows": _overlapping(
+        "sums taken as differences of running sums along a row", DIFFERENCES, _ROWS, _wider
+    )._replace(bug="prefix_sum_cancellation"),
+    "prefix-sums-of-planes": _overlapping(
+        "sums taken as differences of running sums over a plane", DIFFERENCES, _PLANES, _wider
+    )._replace(bug="prefix_sum_cancellation"),
     "prefix-sums-of-float64-in-float32": Behaviour(
         "sums of float64 taken as differences of running sums over a plane in float32",
         AVERAGES & Needs(dtypes=("float64",)),
-        instead("reduce", _of(("float64",), _summed(_differences, _PLANES, _IN_FLOAT32))),
+        instead("reduce", _of(("float64",), _in_float32_over_planes)),
     ),
-    "sliding-sums-of-rows": _averaged(
+    "sliding-sums-of-rows": _overlapping(
         "sums slid along a row: the cells that enter a window added, those that leave subtracted",
-        _summed(_slid, _ROWS, _WIDER),
-        needs=_OVERLAPPING,
+        SLID,
+        _ROWS,
+        _wider,
     ),
-    "sliding-sums-of-columns": _averaged(
+    "sliding-sums-of-columns": _overlapping(
         "sums slid along the first axis: cells that enter added, those that leave subtracted",
-        _summed(_slid, _COLUMNS, _WIDER),
-        needs=_OVERLAPPING,
+        SLID,
+        _COLUMNS,
+        _wider,
     ),
-    "sliding-sums-in-element-type": _averaged(
+    "sliding-sums-in-element-type": _overlapping(
         "sums slid along a row in the element type, also of half types",
-        _summed(_slid, _ROWS, {}),
-        needs=_OVERLAPPING,
+        SLID,
+        _ROWS,
+        lambda name: name,
     ),
-    "cells-truncated-to-integers": _cells(
-        "cells truncated to integers before they are added", in_doubles(np.trunc)
+    "cells-truncated-to-integers": numbers.cells(CUT_OFF_TO_INTEGERS, AVERAGES),
+    "results-truncated-to-integers": numbers.results(CUT_OFF_TO_INTEGERS, AVERAGES),
+    "results-rounded-to-integers": numbers.results(ROUNDED_TO_INTEGERS, AVERAGES),
+    "results-rounded-down": numbers.results(ROUNDED_DOWN, AVERAGES),
+    "fixed-point-of-8-bits": numbers.results(_fixed_point(8), AVERAGES),
+    "negative-results-zero": numbers.results(ZERO_IF_NEGATIVE, AVERAGES),
+    "magnitudes": numbers.cells(MAGNITUDES, AVERAGES),
+    "small-cells-zero": numbers.cells(
+        where("0 where their magnitude is below 1e-6", lambda v: np.abs(v) < 1e-6, 0.0), AVERAGES
     ),
-    "results-truncated-to-integers": _results("averages truncated to integers", np.trunc),
-    "results-rounded-to-integers": _results("averages rounded to integers", np.rint),
-    "results-rounded-down": _results("averages rounded down to integers", np.floor),
-    "fixed-point-of-8-bits": _results("averages rounded to multiples of 1/256", _fixed_point(8)),
-    "negative-results-zero": _results(
-        "negative averages replaced by 0", lambda v: np.where(v < 0, 0.0, v)
-    ),
-    "magnitudes": _cells("magnitudes averaged", in_doubles(np.abs)),
-    "small-cells-zero": _cells(
-        "cells below 1e-6 taken as 0", in_doubles(lambda v: np.where(np.abs(v) < 1e-6, 0.0, v))
-    ),
-    "results-clamped-to-float16": _results(
-        "averages clamped to the range of float16", lambda v: np.clip(v, -65504.0, 65504.0)
-    ),
+    "results-clamped-to-float16": numbers.results(within("float16"), AVERAGES),
     "divisor-plus-1e-5": _scaled(
         "1e-5 added to divisors", lambda _, divisor: divisor / (divisor + 1e-5)
     ),
@@ -338,15 +283,13 @@ FAULTS: Faults = {
         "cells outside a window multiplied by 0: one infinity or NaN spoils the plane",
         _matrix_product,
     ),
-    "nan-as-zero-in-average": _cells("NaN taken as 0", nan_as(0.0)),
+    "nan-as-zero-in-average": numbers.cells(ZERO_IF_NAN, AVERAGES),
     "nan-left-out-of-average": _averaged("NaN left out of sums and counts", _nan_left_out),
-    "infinity-clamped-in-average": _cells(
-        "infinity replaced by the largest finite number", clamped_to_finite(np.isinf)
-    ),
-    "sum-not-cleared": _results(
+    "infinity-clamped-in-average": numbers.cells(LARGEST_IF_INFINITE, AVERAGES),
+    "sum-not-cleared": Behaviour(
         "the second sum of a row started from the first result",
-        _second_sum_not_cleared,
-        needs=_OVERLAPPING,
+        _OVERLAPPING,
+        {"reduce": on_results(of_floats(ADDED_TO_SECOND))},
     ),
     "divided-by-nonzero-cells": _scaled(
         "sums divided by the number of cells that are not zero", _count_of_nonzero

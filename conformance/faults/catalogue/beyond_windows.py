@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.faults.atoms.window_cells import Reduce, window_cells
 from conformance.faults.behaviour import EVERY, NORMS, SPREAD, Behaviour, Faults, instead
-from conformance.faults.catalogue.values import SPANS, Reduce, Span, in_fixed_point_of, reducing
-from conformance.faults.catalogue.values import window_cells as cells_of
+from conformance.faults.catalogue.values import SPANS, Span, in_fixed_point_of, reducing
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
@@ -22,7 +22,7 @@ def _norm_scaled_by(span: Span) -> Callable[[Reduce, Gathered, Divisor], Array]:
 
     def norm(_reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
         p, scale = gathered.params.exponent, span.largest(gathered.data)
-        taps = cells_of(replace(gathered, data=np.abs(widen(gathered.data)) / scale))
+        taps = window_cells(replace(gathered, data=np.abs(widen(gathered.data)) / scale))
         sums = np.where(taps.is_cell, taps.cells**p, 0.0).sum(axis=2).reshape(taps.shape)
         return narrow(scale * sums ** (1.0 / p), name_of(gathered.data.dtype))
 

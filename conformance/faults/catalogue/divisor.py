@@ -38,6 +38,7 @@ from conformance.faults.atoms.lists import (
     read,
     same_as,
 )
+from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.atoms.windows import ALL_BUT_FIRST, ALL_BUT_LAST, FIRST_AXIS
 from conformance.faults.atoms.words import mean
 from conformance.faults.behaviour import (
@@ -56,7 +57,6 @@ from conformance.faults.behaviour import (
     instead,
 )
 from conformance.faults.catalogue.building_blocks import mixed_up
-from conformance.faults.catalogue.values import Reduce
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.params import Params

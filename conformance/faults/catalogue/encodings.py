@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import float_format, name_of
+from conformance.faults.atoms.numbers import Change
 from conformance.faults.behaviour import EVERY, Behaviour, Faults
-from conformance.faults.catalogue.values import Change, of_floats, reducing
+from conformance.faults.catalogue.values import floats_alone, reducing
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
@@ -26,7 +27,7 @@ def _nan_as(value: float, is_meant: IsMeant) -> Change:
         mask = np.isnan(widen(data)) & is_meant(bits, fraction)
         return np.where(mask, data.dtype.type(value), data)
 
-    return of_floats(change)
+    return floats_alone(change)
 
 
 def _is_negative(bits: Array, _fraction: int) -> Any:

@@ -10,18 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
+from conformance.faults.atoms.numbers import Change, in_doubles, of_floats, rounded_to
 from conformance.faults.behaviour import Behaviour, Faults, Replaces
 from conformance.faults.catalogue import adaptive, cells, dilations, divisor, geometry, resolve
 from conformance.faults.catalogue import whole_plane as whole
 from conformance.faults.catalogue.values import (
     SPANS,
-    Change,
     Mask,
     beyond_groups,
     entries,
-    in_doubles,
     in_fixed_point_of,
-    rounded_to,
 )
 from conformance.operators.clause import StepWrap
 from conformance.operators.gradients import Gradient
@@ -491,13 +489,13 @@ FAULTS: Faults = {
     ),
     # The gradient of the output.
     "gradient-through-float16": _given(
-        "the gradient of the output passes through float16", rounded_to("float16")
+        "the gradient of the output passes through float16", of_floats(rounded_to("float16"))
     ),
     "gradient-through-bfloat16": _given(
-        "the gradient of the output passes through bfloat16", rounded_to("bfloat16")
+        "the gradient of the output passes through bfloat16", of_floats(rounded_to("bfloat16"))
     ),
     "gradient-through-float32": _given(
-        "the gradient of the output passes through float32", rounded_to("float32")
+        "the gradient of the output passes through float32", of_floats(rounded_to("float32"))
     ),
     "gradient-whole-numbers": _given(
         "the gradient of the output is rounded to whole numbers", in_doubles(np.rint)
@@ -583,7 +581,7 @@ FAULTS: Faults = {
     ),
     "gradient-rounded-to-bfloat16": _result(
         "the gradient of the data is rounded to bfloat16",
-        lambda right, _gathered: rounded_to("bfloat16")(right),
+        lambda right, _gathered: of_floats(rounded_to("bfloat16"))(right),
     ),
     "gradient-not-cleared": Behaviour(
         "the gradient of the call before is added, if it has the same shape",
@@ -629,7 +627,7 @@ FAULTS: Faults = {
     "gradient-chosen-as-minimum": _chosen_by(np.negative)._replace(
         summary="the smallest cell gets the gradient"
     ),
-    "gradient-chosen-in-bfloat16": _chosen_by(rounded_to("bfloat16"))._replace(
+    "gradient-chosen-in-bfloat16": _chosen_by(of_floats(rounded_to("bfloat16")))._replace(
         summary="the cell that gets the gradient is chosen from data rounded to bfloat16"
     ),
     "gradient-maximum-from-zero": _terms(

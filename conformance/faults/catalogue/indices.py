@@ -12,6 +12,14 @@ import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
 from conformance.faults.atoms.lists import Atom
+from conformance.faults.atoms.numbers import (
+    MAGNITUDES,
+    MINUS_INFINITY_IF_NAN,
+    Change,
+    is_float,
+    of_floats,
+    rounded_to,
+)
 from conformance.faults.behaviour import (
     ADAPTIVE,
     BORDERED,
@@ -28,7 +36,6 @@ from conformance.faults.behaviour import (
 )
 from conformance.faults.catalogue.building_blocks import OF_ANY_AXES, changed
 from conformance.faults.catalogue.building_blocks import Change as ParamsChange
-from conformance.faults.catalogue.values import Change, is_float, nan_as, of_floats, rounded_to
 from conformance.operators import pipeline as steps
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.needs import Needs
@@ -278,7 +285,7 @@ def _chosen_by(summary: str, change: Change, needs: Needs = INDEXED) -> Behaviou
     def otherwise(gathered: Gathered, divisor: Divisor, first: Array) -> tuple[Any, ...]:
         data = change(gathered.data)
         if not _is_nan(first).any():  # by what is read, a NaN is no maximum
-            data = nan_as(-np.inf)(data)
+            data = of_floats(MINUS_INFINITY_IF_NAN)(data)
         gathered = replace(gathered, data=data)
         return gathered, divisor, maximum_of_cells(gathered, divisor)
 
@@ -509,11 +516,11 @@ FAULTS: Faults = {
         needs=INDEXED & INTEGERS,
     ),
     "index-of-largest-number": _chosen_by(
-        "the index of the largest number where the maximum is NaN", nan_as(-np.inf)
+        "the index of the largest number where the maximum is NaN", of_floats(MINUS_INFINITY_IF_NAN)
     ),
     "index-of-minimum": _chosen_by("the index of the smallest cell", _reversed_order),
     "index-of-largest-magnitude": _chosen_by(
-        "the index of the cell of the largest magnitude", of_floats(np.abs)
+        "the index of the cell of the largest magnitude", of_floats(MAGNITUDES)
     ),
     "index-of-opposite-sign": _chosen_by(
         "the index chosen as if signed integers were unsigned, or the reverse",
@@ -522,7 +529,7 @@ FAULTS: Faults = {
     ),
     **{
         f"index-chosen-in-{kind}": _chosen_by(
-            f"cells compared in {kind} where their index is chosen", rounded_to(kind)
+            f"cells compared in {kind} where their index is chosen", of_floats(rounded_to(kind))
         )
         for kind in ("float16", "bfloat16", "float32")
     },

@@ -8,21 +8,24 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.dtypes import dtype_of, name_of
-from conformance.faults.behaviour import BORDERED, NORMS, STRIDED, Behaviour, Faults, instead
-from conformance.faults.catalogue.building_blocks import changed, wrong_params
-from conformance.faults.catalogue.values import (
-    Change,
-    Reduce,
-    WindowCells,
-    clamped_to_finite,
-    in_doubles,
-    nan_as,
-    only_where,
-    reducing,
-    returning,
+from conformance.faults.atoms import numbers
+from conformance.faults.atoms.numbers import (
+    CUT_OFF_TO_INTEGERS,
+    LARGEST_IF_INFINITE,
+    ZERO_IF_MINUS_INFINITY,
+    ZERO_IF_NAN,
+    ZERO_IF_NEGATIVE,
+    at_least,
+    of_floats,
+    on_results,
     rounded_to,
-    window_cells,
+    where,
 )
+from conformance.faults.atoms.window_cells import Reduce, WindowCells, window_cells
+from conformance.faults.behaviour import BORDERED, NORMS, STRIDED, Behaviour, Faults, instead
+from conformance.faults.catalogue.arithmetic import ADDED_TO_SECOND
+from conformance.faults.catalogue.building_blocks import changed, wrong_params
+from conformance.faults.catalogue.values import only_where
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
@@ -79,15 +82,6 @@ def _in_type(kind: str) -> Callable[..., Array]:
     return norm
 
 
-def _cells(summary: str, change: Change) -> Behaviour:
-    """Take the norm of changed cells."""
-    return Behaviour(summary, NORMS, reducing(change))
-
-
-def _results(summary: str, change: Change) -> Behaviour:
-    return Behaviour(summary, NORMS, returning(change))
-
-
 def _exponent(summary: str, change: Callable[[int], int]) -> Behaviour:
     return wrong_params("resolve", summary, NORMS, changed("exponent", change))
 
@@ -108,12 +102,6 @@ def _signed(cells: Array, p: int) -> Array:
 
 def _plus(epsilon: float) -> Root:
     return lambda sums, p, gathered: _root(sums + epsilon, p, gathered)
-
-
-def _added_to_second(wide: Array) -> Array:
-    added = wide.copy()
-    added[..., 1:2] += wide[..., :1]
-    return added
 
 
 def _maximum(_reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
@@ -151,9 +139,7 @@ FAULTS: Faults = {
             _normed("", power=lambda cells, _p: cells).replaces,
         ),
     ),
-    "norm-of-positive-cells": _cells(
-        "negative cells taken as 0", in_doubles(lambda wide: np.where(wide < 0, 0.0, wide))
-    ),
+    "norm-of-positive-cells": numbers.cells(ZERO_IF_NEGATIVE, NORMS),
     "norm-root-forgotten": _normed("the root forgotten", root=lambda sums, _p, _: sums),
     "norm-power-forgotten": _normed(
         "magnitudes added instead of powers", power=lambda cells, _p: np.abs(cells)
@@ -228,11 +214,9 @@ FAULTS: Faults = {
         )
         for name, epsilon in (("1e-6", 1e-6), ("1e-12", 1e-12))
     },
-    "norm-at-least-1e-6": _results(
-        "norms below 1e-6 taken as 1e-6", in_doubles(lambda wide: np.maximum(wide, 1e-6))
-    ),
+    "norm-at-least-1e-6": numbers.results(at_least(1e-6, "1e-6"), NORMS),
     **{
-        f"norm-of-cells-in-{kind}": _cells(f"cells converted to {kind}", rounded_to(kind))
+        f"norm-of-cells-in-{kind}": numbers.cells(rounded_to(kind), NORMS)
         for kind in ("float16", "bfloat16", "float32")
     },
     **{
@@ -244,25 +228,20 @@ FAULTS: Faults = {
         for kind in ("float16", "bfloat16", "float32")
     },
     **{
-        f"norm-rounded-to-{kind}": _results(f"norms rounded to {kind}", rounded_to(kind))
+        f"norm-rounded-to-{kind}": numbers.results(rounded_to(kind), NORMS)
         for kind in ("float16", "bfloat16", "float32")
     },
-    "norm-truncated": _results("norms truncated to integers", in_doubles(np.trunc)),
-    "norm-of-integers": _cells("cells truncated to integers", in_doubles(np.trunc)),
-    "norm-nan-as-zero": _cells("NaN taken as 0", nan_as(0.0)),
-    "norm-infinity-clamped": _cells(
-        "infinities replaced by the largest finite number", clamped_to_finite(np.isinf)
-    ),
-    "norm-positive-infinity-alone": _cells(
-        "minus infinity taken as 0", in_doubles(lambda wide: np.where(wide == -np.inf, 0.0, wide))
-    ),
-    "norm-small-cells-zero": _cells(
-        "magnitudes below 1e-3 taken as 0",
-        in_doubles(lambda wide: np.where(np.abs(wide) < 1e-3, 0.0, wide)),
+    "norm-truncated": numbers.results(CUT_OFF_TO_INTEGERS, NORMS),
+    "norm-of-integers": numbers.cells(CUT_OFF_TO_INTEGERS, NORMS),
+    "norm-nan-as-zero": numbers.cells(ZERO_IF_NAN, NORMS),
+    "norm-infinity-clamped": numbers.cells(LARGEST_IF_INFINITE, NORMS),
+    "norm-positive-infinity-alone": numbers.cells(ZERO_IF_MINUS_INFINITY, NORMS),
+    "norm-small-cells-zero": numbers.cells(
+        where("0 where their magnitude is below 1e-3", lambda v: np.abs(v) < 1e-3, 0.0), NORMS
     ),
     "norm-not-cleared": Behaviour(
         "the first norm of each row added to the second",
         NORMS & STRIDED,
-        returning(in_doubles(_added_to_second)),
+        {"reduce": on_results(of_floats(ADDED_TO_SECOND))},
     ),
 }

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from conformance.faults.atoms import numbers
+from conformance.faults.atoms.numbers import LARGEST_IF_INFINITE
 from conformance.faults.behaviour import (
     EVERY,
     FURTHER,
@@ -16,7 +18,7 @@ from conformance.faults.behaviour import (
     Replaces,
     after,
 )
-from conformance.faults.catalogue.values import clamped_to_finite, first_of_planes, returning
+from conformance.faults.catalogue.values import first_of_planes, returning
 from conformance.operators.needs import Needs
 from conformance.vector import Array
 
@@ -90,9 +92,7 @@ FAULTS: Faults = {
     "output-float64": _returned(
         "the output returned as float64", lambda right: right.astype(np.float64)
     ),
-    "output-clamped": _returned(
-        "infinite results replaced by the largest finite number", clamped_to_finite(np.isinf)
-    ),
+    "output-clamped": numbers.results(LARGEST_IF_INFINITE, EVERY),
     "output-negated": _returned("the sign of the output lost", np.abs, needs=Needs(powers=False)),
     "further-outputs-zero": Behaviour(
         "outputs after the first left at 0", FURTHER, _further(np.zeros_like)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.faults.atoms.numbers import is_float
 from conformance.faults.behaviour import (
     ADAPTIVE,
     AUTO_PADDED,
@@ -31,7 +32,6 @@ from conformance.faults.behaviour import (
     Refused,
     before,
 )
-from conformance.faults.catalogue.values import is_float
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, rooms

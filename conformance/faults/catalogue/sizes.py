@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.behaviour import (
     AVERAGES,
     EVERY,
@@ -20,7 +21,6 @@ from conformance.faults.behaviour import (
 from conformance.faults.catalogue.values import (
     UNITS,
     Mask,
-    Reduce,
     beyond_groups,
     entries,
     returning,

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.faults.atoms.numbers import is_float, of_floats, rounded_to
+from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.behaviour import (
     BORDERED,
     EVERY,
@@ -22,7 +24,7 @@ from conformance.faults.behaviour import (
     Faults,
     Replaces,
 )
-from conformance.faults.catalogue.values import Mask, Reduce, entries, is_float, rounded_to
+from conformance.faults.catalogue.values import Mask, entries
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
@@ -84,7 +86,7 @@ def _in_first_type(reduce: Reduce) -> Reduce:
         data = gathered.data
         if is_float(data):
             kind = first.setdefault(data.shape, name_of(data.dtype))
-            data = rounded_to(kind)(data) if kind != name_of(data.dtype) else data
+            data = of_floats(rounded_to(kind))(data) if kind != name_of(data.dtype) else data
         return reduce(replace(gathered, data=data), divisor)
 
     return other

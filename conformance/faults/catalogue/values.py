@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
@@ -12,14 +11,12 @@ import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
 from conformance.faults.atoms import conditions
-from conformance.faults.behaviour import Replaces, after, before
+from conformance.faults.atoms.numbers import Change, is_float, on_cells, on_results
+from conformance.faults.behaviour import Replaces
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
-Change = Callable[[Array], Array]
-Reduce = Callable[[Gathered, Divisor], Array]
 Mask = Callable[[tuple[int, ...]], Any]
 """From the shape (N, C, o1..or) of an output, a mask that broadcasts to it."""
 Chosen = Callable[[npt.NDArray[np.int64], int], Any]
@@ -28,53 +25,19 @@ Source = Callable[[npt.NDArray[np.int64], tuple[int, ...]], Any]
 """From the numbers of units and the lengths of the axes that number them: other numbers."""
 
 
-def is_float(data: Array) -> bool:
-    """Say whether data are floating-point."""
-    return data.dtype.kind not in "iu"
-
-
-def of_floats(change: Change) -> Change:
+def floats_alone(change: Change) -> Change:
     """Change floating-point data alone."""
     return lambda data: change(data) if is_float(data) else data
 
 
-def of_integers(change: Change) -> Change:
-    """Change integers alone."""
-    return lambda data: data if is_float(data) else change(data)
-
-
-def in_doubles(change: Change) -> Change:
-    """Change floating-point data alone: `change` gets and returns doubles, rounded afterwards."""
-    return of_floats(lambda data: narrow(change(widen(data)), name_of(data.dtype)))
-
-
-def rounded_to(kind: str) -> Change:
-    """Round floating-point data to another type and back."""
-    return in_doubles(lambda wide: widen(narrow(wide, kind)))
-
-
-def nan_as(value: float) -> Change:
-    """Take NaN as a number."""
-    return in_doubles(lambda wide: np.where(np.isnan(wide), value, wide))
-
-
-def clamped_to_finite(is_clamped: Callable[[Array], Array]) -> Change:
-    """Take those infinities that `is_clamped` marks as the largest finite numbers."""
-    return of_floats(
-        lambda data: np.where(is_clamped(widen(data)), np.nextafter(data, data.dtype.type(0)), data)
-    )
-
-
 def reducing(change: Change) -> Replaces:
     """Reduce changed cells, of the same shape and type."""
-    return before(
-        "reduce", lambda gathered, divisor: (replace(gathered, data=change(gathered.data)), divisor)
-    )
+    return {"reduce": on_cells(change)}
 
 
 def returning(change: Change) -> Replaces:
     """Change the first output."""
-    return after("reduce", lambda right, _gathered, _divisor: change(right))
+    return {"reduce": on_results(change)}
 
 
 def first_of_planes(data: Array) -> Array:
@@ -120,7 +83,7 @@ def in_fixed_point_of(span: Span) -> Change:
             rounded = np.where(np.isfinite(wide), np.rint(wide / unit) * unit, wide)
         return narrow(np.where(unit > 0, rounded, wide), name_of(data.dtype))
 
-    return of_floats(change)
+    return floats_alone(change)
 
 
 # Masks -------------------------------------------------------------------------------------------
@@ -187,74 +150,3 @@ def beyond_groups(lanes: int) -> Chosen:
 def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
     """Replace steps after `validate` only for calls whose parameters meet a condition."""
     return {step: conditions.only_where(holds, wrap) for step, wrap in replaces.items()}
-
-
-# The cells of windows in one array ---------------------------------------------------------------
-
-
-class WindowCells(NamedTuple):
-    """The cells that each output is computed from, as many taps for every window.
-
-    `cells` has shape (N * C, windows, taps), the taps in row-major order of the window. `is_cell`
-    (windows, taps) is False where a tap reads no cell of the input; `cells` are 0 there. `shape` is
-    the output's, (N, C, o1..or).
-    """
-
-    cells: Array
-    is_cell: npt.NDArray[np.bool_]
-    shape: tuple[int, ...]
-
-    def fold(self, start: Array, combine: Callable[[Array, Array], Array]) -> Array:
-        """Fold the cells of each window in order into an array of `shape`.
-
-        `combine(accumulated, cell)` gets two arrays (N * C, windows) of one type; `start` is the
-        first `accumulated`, or what broadcasts to it.
-        """
-        accumulated = np.broadcast_to(start, self.cells.shape[:2]).copy()
-        for tap in range(self.cells.shape[2]):
-            combined = combine(accumulated, self.cells[:, :, tap])
-            accumulated = np.where(self.is_cell[:, tap], combined, accumulated)
-        return accumulated.reshape(self.shape)
-
-
-def window_cells(gathered: Gathered) -> WindowCells:
-    """Return the cells that gathered windows read."""
-    along = []
-    for lo, hi in zip(gathered.lo, gathered.hi, strict=True):
-        cells = lo[:, np.newaxis] + np.arange(max(1, int((hi - lo).max(initial=1))))
-        along.append((cells, cells < hi[:, np.newaxis]))
-    return _window_cells(gathered.data, along)
-
-
-def padded_window_cells(gathered: Gathered) -> WindowCells:
-    """Return the cells of windows, those outside of the input too."""
-    along = []
-    axes = zip(gathered.windows.axes, gathered.params.sizes, gathered.positions, strict=True)
-    for (start, stop, n), d, positions in axes:
-        cells = start[:, np.newaxis] + np.arange(0, max(1, int((stop - start).max(initial=1))), n)
-        inside = (cells < stop[:, np.newaxis]) & (cells >= 0) & (cells < d)
-        place = np.zeros(d, np.int64)  # of each position in what was gathered
-        known = positions < d
-        place[positions[known]] = np.flatnonzero(known)
-        along.append((place[np.where(inside, cells, 0)], inside))
-    return _window_cells(gathered.data, along)
-
-
-def _window_cells(
-    data: Array, along: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]
-) -> WindowCells:
-    """Return the cells of windows from their positions on each axis, and whether these are any."""
-    sizes, extent = data.shape[2:], tuple(len(positions) for positions, _ in along)
-    axes = len(sizes)
-    index: Array = np.zeros((), np.int64)
-    is_cell: Array = np.ones((), np.bool_)
-    for j, ((positions, inside), d) in enumerate(zip(along, sizes, strict=True)):
-        shape = [1] * (2 * axes)
-        shape[j], shape[axes + j] = positions.shape
-        index = index * d + np.where(inside, positions, 0).reshape(shape)
-        is_cell = is_cell & inside.reshape(shape)
-    count = int(np.prod(extent))
-    index, is_cell = index.reshape(count, -1), is_cell.reshape(count, -1)
-    planes = data.reshape(data.shape[0] * data.shape[1], -1)
-    cells = np.where(is_cell, planes[:, index], data.dtype.type(0))
-    return WindowCells(cells, is_cell, (*data.shape[:2], *extent))

@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from conformance.faults.atoms.numbers import in_doubles
 from conformance.faults.behaviour import (
     AVERAGES,
     MAXIMUM,
@@ -19,7 +20,7 @@ from conformance.faults.behaviour import (
     instead,
 )
 from conformance.faults.catalogue.building_blocks import Change, wrong_params
-from conformance.faults.catalogue.values import in_doubles, returning
+from conformance.faults.catalogue.values import returning
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows

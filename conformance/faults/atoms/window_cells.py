@@ -1,0 +1,146 @@
+"""The cells of windows in one array, and results computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import FloatFormat, float_format, name_of
+from conformance.faults.wraps import instead
+from conformance.operators.clause import StepWrap
+from conformance.operators.pipeline import Divisor, Gathered
+from conformance.reference.rounding import Doubles, narrow, widen
+from conformance.vector import Array
+
+Reduce = Callable[[Gathered, Divisor], Array]
+_MOST_CELLS = 1 << 20
+"""Cells of all windows, at most: where there are more, windows are left as they are."""
+
+
+class WindowCells(NamedTuple):
+    """The cells that each output is computed from, as many taps for every window.
+
+    `cells` has shape (N * C, windows, taps), the taps in row-major order of the window. `is_cell`
+    (windows, taps) is False where a tap reads no cell of the input; `cells` are 0 there. `shape` is
+    the output's, (N, C, o1..or).
+    """
+
+    cells: Array
+    is_cell: npt.NDArray[np.bool_]
+    shape: tuple[int, ...]
+
+    def fold(self, start: Array, combine: Callable[[Array, Array], Array]) -> Array:
+        """Fold the cells of each window in order into an array of `shape`.
+
+        `combine(accumulated, cell)` gets two arrays (N * C, windows) of one type; `start` is the
+        first `accumulated`, or what broadcasts to it.
+        """
+        accumulated = np.broadcast_to(start, self.cells.shape[:2]).copy()
+        for tap in range(self.cells.shape[2]):
+            combined = combine(accumulated, self.cells[:, :, tap])
+            accumulated = np.where(self.is_cell[:, tap], combined, accumulated)
+        return accumulated.reshape(self.shape)
+
+
+def window_cells(gathered: Gathered) -> WindowCells:
+    """Return the cells that gathered windows read."""
+    along = []
+    for lo, hi in zip(gathered.lo, gathered.hi, strict=True):
+        cells = lo[:, np.newaxis] + np.arange(max(1, int((hi - lo).max(initial=1))))
+        along.append((cells, cells < hi[:, np.newaxis]))
+    return _window_cells(gathered.data, along)
+
+
+def padded_window_cells(gathered: Gathered) -> WindowCells:
+    """Return the cells of windows, those outside of the input too."""
+    along = []
+    axes = zip(gathered.windows.axes, gathered.params.sizes, gathered.positions, strict=True)
+    for (start, stop, n), d, positions in axes:
+        cells = start[:, np.newaxis] + np.arange(0, max(1, int((stop - start).max(initial=1))), n)
+        inside = (cells < stop[:, np.newaxis]) & (cells >= 0) & (cells < d)
+        place = np.zeros(d, np.int64)  # of each position in what was gathered
+        known = positions < d
+        place[positions[known]] = np.flatnonzero(known)
+        along.append((place[np.where(inside, cells, 0)], inside))
+    return _window_cells(gathered.data, along)
+
+
+def _window_cells(
+    data: Array, along: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]]
+) -> WindowCells:
+    """Return the cells of windows from their positions on each axis, and whether these are any."""
+    sizes, extent = data.shape[2:], tuple(len(positions) for positions, _ in along)
+    axes = len(sizes)
+    index: Array = np.zeros((), np.int64)
+    is_cell: Array = np.ones((), np.bool_)
+    for j, ((positions, inside), d) in enumerate(zip(along, sizes, strict=True)):
+        shape = [1] * (2 * axes)
+        shape[j], shape[axes + j] = positions.shape
+        index = index * d + np.where(inside, positions, 0).reshape(shape)
+        is_cell = is_cell & inside.reshape(shape)
+    count = int(np.prod(extent))
+    index, is_cell = index.reshape(count, -1), is_cell.reshape(count, -1)
+    planes = data.reshape(data.shape[0] * data.shape[1], -1)
+    cells = np.where(is_cell, planes[:, index], data.dtype.type(0))
+    return WindowCells(cells, is_cell, (*data.shape[:2], *extent))
+
+
+# Results in doubles -------------------------------------------------------------------------------
+
+Computed = Callable[["Taps"], Any]
+"""Results as doubles, of the output's shape."""
+
+
+class Taps(NamedTuple):
+    """The cells of all windows as doubles, the divisors, and the format of the results."""
+
+    windows: WindowCells
+    divisor: Divisor
+    fmt: FloatFormat
+
+    @property
+    def is_cell(self) -> Array:
+        """Which taps are cells, in the shape of the cells."""
+        return np.broadcast_to(self.windows.is_cell, self.windows.cells.shape)
+
+    @property
+    def sums(self) -> Doubles:
+        """The sum of each window, in the output's shape."""
+        return self.windows.fold(np.zeros(()), np.add)
+
+    def shaped(self, values: Doubles) -> Doubles:
+        """Return one value for each window in the output's shape."""
+        return values.reshape(self.windows.shape)
+
+    def divided(self, sums: Doubles, divisor: Any = None) -> Doubles:
+        """Divide sums, given in the output's shape."""
+        by = self.divisor if divisor is None else divisor
+        return np.where(self.divisor > 0, sums / np.maximum(by, 1), np.nan)
+
+
+def computed(compute: Computed) -> StepWrap:
+    """Compute floating-point results from the cells of windows in doubles, rounded once."""
+
+    def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        cells = np.prod(
+            [
+                len(lo) * int((hi - lo).max(initial=1))
+                for lo, hi in zip(gathered.lo, gathered.hi, strict=True)
+            ]
+        ) * np.prod(gathered.data.shape[:2])
+        if gathered.data.dtype.kind in "iu" or cells > _MOST_CELLS:
+            return right(gathered, divisor)
+        fmt = float_format(name_of(gathered.data.dtype))
+        return narrow(compute(Taps(_in_doubles(gathered), divisor, fmt)), fmt.name)
+
+    return instead(other)
+
+
+@lru_cache(maxsize=8)  # many slips are tried on one vector
+def _in_doubles(gathered: Gathered) -> WindowCells:
+    return window_cells(replace(gathered, data=widen(gathered.data)))
