@@ -14,9 +14,10 @@ import numpy as np
 from conformance.diagnosis.slips.slip import Slip, on_outputs
 from conformance.dtypes import dtype_of, float_format
 from conformance.faults.atoms.cells import reading_other_cells
+from conformance.faults.atoms.entries import ORDERS, SHAPES, SOURCES, UNITS, on_data, stored, taken
+from conformance.faults.atoms.numbers import Change
 from conformance.faults.behaviour import STRIDED, WINDOWED
-from conformance.faults.wraps import before, instead
-from conformance.operators.clause import StepWrap
+from conformance.faults.wraps import instead
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows, clip
@@ -147,69 +148,16 @@ def _apart(
 def of_entries() -> Iterator[Slip]:
     """Yield slips in which entry of the data is read, or of the output written."""
     for words, change in other_entries("the data"):
-        yield Slip(words, "gather", _data(change))
+        yield Slip(words, "gather", on_data(change))
     for words, change in other_entries("the output", "returned"):
         yield Slip(words, "reduce", on_outputs(change))
 
 
-def other_entries(what: str, done: str = "read") -> Iterator[tuple[str, Callable[[Array], Array]]]:
+def other_entries(what: str, done: str = "read") -> Iterator[tuple[str, Change]]:
     """Yield words and a change for each way to take other entries of an array."""
-    for (unit, axes), (words, source) in product(_UNITS, _SOURCES):
-        yield f"in place of each {unit} of {what}, {words} were {done}", _taken(axes, source)
-
-
-def _data(change: Callable[[Array], Array]) -> StepWrap:
-    return before(lambda data, *others: (np.ascontiguousarray(change(data)), *others))
-
-
-Source = Callable[[Array, int], Any]
-"""From the numbers 0..count-1 of entries, and their count: the numbers of others."""
-
-_UNITS: tuple[tuple[str, Callable[[int], range]], ...] = (
-    ("batch", lambda _: range(1)),
-    ("channel", lambda _: range(1, 2)),
-    ("plane of all batches", lambda _: range(2)),
-    ("slice along the first axis", lambda _: range(2, 3)),
-    ("slice along the last axis", lambda n: range(n - 1, n)),
-    ("cell of a plane", lambda n: range(2, n)),
-    ("cell", range),
-)
-_SOURCES: tuple[tuple[str, Source], ...] = (
-    ("the first", lambda i, _: i * 0),
-    ("the last", lambda i, n: i * 0 + n - 1),
-    ("the next", lambda i, n: np.minimum(i + 1, n - 1)),
-    ("the one before", lambda i, _: np.maximum(i - 1, 0)),
-    ("those in reverse order", lambda i, n: n - 1 - i),
-    ("the first of each pair", lambda i, _: i // 2 * 2),
-    ("the other of each pair", lambda i, n: np.minimum(i ^ 1, n - 1)),
-    *(
-        (f"that of its number modulo {count}", lambda i, n, c=count: i % c % n)
-        for count in (2, 3, 4, 8, 16, 32, 64, 128, 256, 1 << 15, 1 << 16)
-    ),
-    *(
-        (
-            f"beyond whole groups of {lanes} those of the last whole group",
-            lambda i, n, c=lanes: (
-                np.where(i < n // c * c, i, np.maximum(n // c * c - c, 0) + i % c) % n
-            ),
-        )
-        for lanes in (4, 8, 16)
-    ),
-)
-
-
-def _taken(axes: Callable[[int], range], source: Source) -> Callable[[Array], Array]:
-    def taken(array: Array) -> Array:
-        numbered = axes(array.ndim)
-        if not numbered or 0 in array.shape:
-            return array
-        before, after = array.shape[: numbered.start], array.shape[numbered.stop :]
-        entries = array.reshape(*before, -1, *after)
-        count = entries.shape[numbered.start]
-        other: Array = entries.take(source(np.arange(count), count), numbered.start)
-        return other.reshape(array.shape)
-
-    return taken
+    for unit, source in product(UNITS, SOURCES):
+        said = f"in place of each {unit.words} of {what}, {source.words} were {done}"
+        yield said, taken(unit, source)
 
 
 # Layouts -----------------------------------------------------------------------------------------
@@ -219,43 +167,24 @@ def of_layouts() -> Iterator[Slip]:
     """Yield slips in the order of axes, and in the element type of the output."""
     for words, change in other_layouts("the output"):
         yield Slip(words, "reduce", on_outputs(change))
-    for words, other in _ORDERS:
-        laid_out = _data(partial(_stored, other))
-        yield Slip(f"the data were laid out with {words} exchanged", "gather", laid_out)
+    for order in ORDERS:
+        said = f"the data were laid out with {order.words} exchanged"
+        yield Slip(said, "gather", on_data(stored(order)))
     for name in ("float32", "float64", "int32", "int64"):
         for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
             words = f"an output of {what} were {name}"
             yield Slip(words, "reduce", on_outputs(_cast(kinds, name)))
 
 
-_ORDERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("the last two axes", lambda a: a.swapaxes(-1, -2) if a.ndim > 3 else a),
-    ("the first and the last axis", lambda a: a.swapaxes(2, -1) if a.ndim > 4 else a),
-    ("batches and channels", lambda a: a.swapaxes(0, 1)),
-    ("channels and the spatial axes", lambda a: np.moveaxis(a, 1, -1)),
-)
-_SHAPES: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("axes of length 1 of {} were dropped", lambda a: a.squeeze()),
-    ("the spatial axes of {} were one", lambda a: a.reshape(*a.shape[:2], -1)),
-    ("the first batch alone of {} were returned, without its axis", lambda a: a[0]),
-    ("batches and channels of {} were one axis", lambda a: a.reshape(-1, *a.shape[2:])),
-)
-
-
-def other_layouts(what: str) -> Iterator[tuple[str, Callable[[Array], Array]]]:
+def other_layouts(what: str) -> Iterator[tuple[str, Change]]:
     """Yield words and a change for each other order or number of axes of an array."""
-    for words, other in _ORDERS:
-        yield f"{words} of {what} were exchanged", other
-        said = f"{words} of {what} were exchanged, and its shape were right"
-        yield said, partial(_stored, other)
-    for words, change in _SHAPES:
-        yield words.format(what), change
+    for order in ORDERS:
+        said = f"{order.words} of {what} were exchanged"
+        yield said, order.of
+        yield f"{said}, and its shape were right", stored(order)
+    for shape in SHAPES:
+        yield shape.words.format(what), shape.of
 
 
-def _stored(change: Callable[[Array], Array], array: Array) -> Array:
-    """Return the memory of a changed array in the shape of the array."""
-    return np.ascontiguousarray(change(array)).reshape(array.shape)
-
-
-def _cast(kinds: str, name: str) -> Callable[[Array], Array]:
+def _cast(kinds: str, name: str) -> Change:
     return lambda array: array.astype(dtype_of(name)) if array.dtype.kind in kinds else array

@@ -8,7 +8,20 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.faults.atoms.cells import reading_other_cells
+from conformance.faults.atoms.entries import (
+    BATCH,
+    CELL,
+    CELL_OF_PLANE,
+    CHANNEL,
+    FIRST,
+    IN_REVERSE,
+    LAST_AXIS,
+    modulo,
+    on_data,
+    read_as,
+)
 from conformance.faults.atoms.lists import CLIPPED
+from conformance.faults.atoms.numbers import Change
 from conformance.faults.behaviour import (
     AVERAGES,
     BORDERED,
@@ -22,7 +35,6 @@ from conformance.faults.behaviour import (
     Behaviour,
     Faults,
     after,
-    before,
 )
 from conformance.faults.catalogue.building_blocks import mixed_up
 from conformance.operators import pipeline as steps
@@ -64,9 +76,9 @@ def _padding(
     return _cells(summary, needs, choose, bug, unclipped=True)
 
 
-def _data(summary: str, change: Callable[[Array], Array], *, needs: Needs = EVERY) -> Behaviour:
+def _data(summary: str, change: Change, *, needs: Needs = EVERY) -> Behaviour:
     """Read the right cells, but from changed data of the same shape."""
-    return Behaviour(summary, needs, before("gather", lambda data, *given: (change(data), *given)))
+    return Behaviour(summary, needs, {"gather": on_data(change)})
 
 
 def _mirrored(p: int, d: int) -> int:
@@ -102,16 +114,6 @@ def _first_cells(most: int) -> Choose:
 
 
 # Data in another order ---------------------------------------------------------------------------
-
-
-def _index_modulo(count: int, axis: int, *, flat: bool = False) -> Callable[[Array], Array]:
-    """Address the entries of an axis, with `flat` of it and all later ones, modulo `count`."""
-
-    def change(data: Array) -> Array:
-        entries = data.reshape(*data.shape[:axis], -1) if flat else data
-        return entries.take(np.arange(entries.shape[axis]) % count, axis).reshape(data.shape)
-
-    return change
 
 
 def _read_channels_last(data: Array) -> Array:
@@ -240,14 +242,10 @@ FAULTS: Faults = {
             ("uint16", 16, 1 << 16),
         )
     },
-    "batch-first-for-all": _data(
-        "the first batch pooled for every batch", _index_modulo(1, axis=0)
-    ),
-    "batch-reversed": _data("the batches in reverse order", lambda x: x[::-1]),
-    "channel-first-for-all": _data(
-        "the first channel pooled for every channel", _index_modulo(1, axis=1)
-    ),
-    "channels-reversed": _data("the channels in reverse order", lambda x: x[:, ::-1]),
+    "batch-first-for-all": read_as(BATCH, FIRST),
+    "batch-reversed": read_as(BATCH, IN_REVERSE),
+    "channel-first-for-all": read_as(CHANNEL, FIRST),
+    "channels-reversed": read_as(CHANNEL, IN_REVERSE),
     "batch-and-channels-swapped": _data(
         "batch and channels swapped in memory", _read_channels_first
     ),
@@ -258,31 +256,13 @@ FAULTS: Faults = {
     "square-input-transposed": _data(
         "square inputs transposed", _transposed_if_square, needs=SPREAD
     ),
-    "input-mirrored": _data("the last axis read backwards", lambda x: x[..., ::-1], needs=SPREAD),
-    "plane-index-uint8": _data(
-        "cells of a plane numbered in 8 bits", _index_modulo(1 << 8, axis=2, flat=True)
-    ),
-    "plane-index-uint16": _data(
-        "cells of a plane numbered in 16 bits", _index_modulo(1 << 16, axis=2, flat=True)
-    ),
-    "tensor-index-int16": _data(
-        "cells of the input numbered in 15 bits", _index_modulo(1 << 15, axis=0, flat=True)
-    ),
-    "tensor-index-uint16": _data(
-        "cells of the input numbered in 16 bits", _index_modulo(1 << 16, axis=0, flat=True)
-    ),
-    **{
-        f"channel-modulo-{count}": _data(
-            f"channel c pooled from channel c modulo {count}", _index_modulo(count, axis=1)
-        )
-        for count in (4, 8, 16, 32, 256)
-    },
-    **{
-        f"batch-modulo-{count}": _data(
-            f"batch n pooled from batch n modulo {count}", _index_modulo(count, axis=0)
-        )
-        for count in (2, 256)
-    },
+    "input-mirrored": read_as(LAST_AXIS, IN_REVERSE, needs=SPREAD),
+    "plane-index-uint8": read_as(CELL_OF_PLANE, modulo(1 << 8)),
+    "plane-index-uint16": read_as(CELL_OF_PLANE, modulo(1 << 16)),
+    "tensor-index-int16": read_as(CELL, modulo(1 << 15)),
+    "tensor-index-uint16": read_as(CELL, modulo(1 << 16)),
+    **{f"channel-modulo-{count}": read_as(CHANNEL, modulo(count)) for count in (4, 8, 16, 32, 256)},
+    **{f"batch-modulo-{count}": read_as(BATCH, modulo(count)) for count in (2, 256)},
     **mixed_up("sizes", CLIPPED, "bounds"),
     "runs-into-next-row": Behaviour(
         "windows that overhang the end of a row read on in the next",

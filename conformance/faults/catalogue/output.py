@@ -7,6 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from conformance.faults.atoms import numbers
+from conformance.faults.atoms.entries import (
+    CHANNELS_LAST,
+    FIRST_BATCH,
+    FLATTENED,
+    LAST_TWO,
+    SQUEEZED,
+    stored,
+)
 from conformance.faults.atoms.numbers import LARGEST_IF_INFINITE
 from conformance.faults.behaviour import (
     EVERY,
@@ -29,19 +37,6 @@ def _returned(summary: str, change: Callable[[Array], Array], *, needs: Needs = 
     return Behaviour(summary, needs, returning(change))
 
 
-def _transposed(right: Array) -> Array:
-    return np.swapaxes(right, -1, -2) if right.ndim > 3 else right
-
-
-def _stored_as(change: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return the memory of the changed output in the right shape."""
-    return lambda right: np.ascontiguousarray(change(right)).reshape(right.shape)
-
-
-def _channels_last(right: Array) -> Array:
-    return np.moveaxis(right, 1, -1)
-
-
 def _axes_reversed(right: Array) -> Array:
     return np.transpose(right, (0, 1, *range(right.ndim - 1, 1, -1)))
 
@@ -60,28 +55,26 @@ def _of_first_window(right: Array) -> Array:
 
 FAULTS: Faults = {
     "output-last-axes-swapped": _returned(
-        "the last two axes of the output swapped", _transposed, needs=SPREAD
+        "the last two axes of the output swapped", LAST_TWO.of, needs=SPREAD
     ),
     "output-stored-transposed": _returned(
         "the output stored as if its last two axes were swapped",
-        _stored_as(_transposed),
+        stored(LAST_TWO),
         needs=SPREAD,
     ),
     "output-axes-reversed": _returned(
         "the spatial axes of the output reversed", _axes_reversed, needs=SPREAD
     ),
-    "output-channels-last": _returned("the output returned with channels last", _channels_last),
+    "output-channels-last": _returned("the output returned with channels last", CHANNELS_LAST.of),
     "output-stored-channels-last": _returned(
-        "the output stored as if channels came last", _stored_as(_channels_last), needs=SPREAD
+        "the output stored as if channels came last", stored(CHANNELS_LAST), needs=SPREAD
     ),
-    "output-squeezed": _returned(
-        "axes of length 1 dropped from the output", lambda right: right.squeeze()
-    ),
+    "output-squeezed": _returned("axes of length 1 dropped from the output", SQUEEZED.of),
     "output-flattened": _returned(
         "the spatial axes of the output flattened",
-        lambda right: right.reshape(*right.shape[:2], -1),
+        FLATTENED.of,
     ),
-    "output-batch-dropped": _returned("the batch axis dropped", lambda right: right[0]),
+    "output-batch-dropped": _returned("the batch axis dropped", FIRST_BATCH.of),
     # Blocks lie the same way from both ends: adaptive pooling of mirrored data is mirrored.
     "output-mirrored": _returned(
         "the last axis of the output reversed", lambda right: right[..., ::-1], needs=STRIDED
