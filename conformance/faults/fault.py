@@ -89,12 +89,11 @@ def of_gradients(fault: Fault) -> Fault | None:
     shared = {"resolve", "pads", "extent", "windows", "gather", "divide"}
     if fault.needs.gradient or fault.remembers or not shared.issuperset(fault.replaces):
         return None
-    reduction = fault.needs.reduction and f"gradient of {fault.needs.reduction}"
     return replace(
         fault,
         name=f"{BACKWARD}{fault.name}",
         summary=f"in the gradient, {fault.summary}",
-        needs=replace(fault.needs, gradient=True, reduction=reduction),
+        needs=fault.needs.in_gradients(),
         bug="",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from conformance.operators.attributes import Role
@@ -39,6 +39,11 @@ class Needs:
     dtypes: tuple[str, ...] = ()
     outputs: int = 0
     gradient: bool | None = None
+
+    def in_gradients(self) -> Needs:
+        """Return the same conditions on the gradients of operators."""
+        reduction = self.reduction and f"gradient of {self.reduction}"
+        return replace(self, gradient=True, reduction=reduction)
 
     def __and__(self, other: Needs) -> Needs:
         """Return the conditions of both; ValueError if they contradict or cannot be combined."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,12 +39,8 @@ class Slip(NamedTuple):
         of_windows = self.step == "reduce" and not isinstance(self.wrap, _OnOutputs)
         if of_windows or self.step == "further" or self.needs.gradient:
             return None
-        reduction = self.needs.reduction and f"gradient of {self.needs.reduction}"
-        return self._planted(
-            f"{name}-of-gradients",
-            f"for gradients as if {self.words}",
-            replace(self.needs, gradient=True, reduction=reduction),
-        )
+        answer = f"for gradients as if {self.words}"
+        return self._planted(f"{name}-of-gradients", answer, self.needs.in_gradients())
 
     def _planted(self, name: str, answer: str, needs: Needs) -> SlipFault:
         return SlipFault(

@@ -74,13 +74,8 @@ _OF_FORWARD: Mapping[str, tuple[str, ...]] = {
 
 def _backward(behaviour: Behaviour) -> Behaviour:
     """Return the same fault of gradients."""
-    needs = behaviour.needs
-    reduction = needs.reduction and f"gradient of {needs.reduction}"
-    return behaviour._replace(
-        summary=f"in the gradient, {behaviour.summary}",
-        needs=replace(needs, gradient=True, reduction=reduction),
-        bug="",
-    )
+    summary, needs = f"in the gradient, {behaviour.summary}", behaviour.needs.in_gradients()
+    return behaviour._replace(summary=summary, needs=needs, bug="")
 
 
 _GEOMETRY: Faults = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -11,6 +11,34 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
+from conformance.faults.atoms.indices import (
+    CHANNELS_LAST,
+    FROM_CLIPPED_START,
+    FROM_NEXT_DIMENSION,
+    LAST_TWO_EXCHANGED,
+    LESS_BEGIN_PAD,
+    OF_NEXT_CHANNEL,
+    OUTPUT,
+    PADDED_INPUT,
+    PADDED_POSITION,
+    PLANES_EXCHANGED,
+    SIZES_EXCHANGED,
+    WINDOW,
+    WINDOW_START,
+    WITHOUT_BATCH,
+    WITHOUT_CHANNEL,
+    ChosenCells,
+    Field,
+    channels_last,
+    from_dimension,
+    in_order,
+    mean,
+    number,
+    number_as,
+    numbered,
+    returned_as,
+    row_major,
+)
 from conformance.faults.atoms.lists import Atom
 from conformance.faults.atoms.numbers import (
     MAGNITUDES,
@@ -32,18 +60,13 @@ from conformance.faults.behaviour import (
     Faults,
     after,
     before,
-    instead,
 )
-from conformance.faults.catalogue.building_blocks import OF_ANY_AXES, changed
-from conformance.faults.catalogue.building_blocks import Change as ParamsChange
-from conformance.operators import pipeline as steps
-from conformance.operators.indices import ChosenIndex
+from conformance.faults.catalogue.building_blocks import OF_ANY_AXES
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import lowest, maximum_of_cells
-from conformance.operators.windows import Positions
-from conformance.reference.position import NOWHERE, numbers_of
+from conformance.reference.position import numbers_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
@@ -51,110 +74,25 @@ _WINDOWS = INDEXED & WINDOWED
 _SAYS_AXIS = INDEXED & Needs(roles=("index_axis",))
 _SAYS_ORDER = INDEXED & Needs(roles=("storage_order",))
 _SAYS_TYPE = INDEXED & Needs(roles=("index_type",))
-_AXIS, _ORDER, _TYPE = "index_axis", "storage_order", "index_type"
 
 
 # How cells are counted ---------------------------------------------------------------------------
-
-
-def _counted(summary: str, needs: Needs, change: ParamsChange, bug: str = "") -> Behaviour:
-    """Count cells by changed parameters."""
-
-    def otherwise(gathered: Gathered, *given: Any) -> tuple[Any, ...]:
-        return replace(gathered, params=change(gathered.params)), *given
-
-    return Behaviour(summary, needs, before("further", otherwise), bug)
 
 
 def _other_order(order: str) -> str:
     return "row-major" if order == "column-major" else "column-major"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ChosenCells:
-    """The cells that the maxima of an output (N, C, o1..or) are.
-
-    `batch`, `channel` and `positions` (one array per spatial axis) have the shape of the output;
-    `step` numbers cells as the attributes say.
-    """
-
-    gathered: Gathered
-    shape: tuple[int, ...]
-    batch: Array
-    channel: Array
-    positions: list[Array]
-    step: ChosenIndex
-
-    @property
-    def params(self) -> Params:
-        """The parameters of the call."""
-        return self.gathered.params
-
-    @property
-    def begins(self) -> list[int]:
-        """The begin pad per spatial axis."""
-        return [-int(start[0]) for start in self.gathered.windows.start]
-
-    @property
-    def starts(self) -> list[Array]:
-        """The start of each output's window per spatial axis."""
-        return [self._along(j, start) for j, start in enumerate(self.gathered.windows.start)]
-
-    @property
-    def windows(self) -> list[Array]:
-        """The number of each output's window per spatial axis."""
-        return [self._along(j, np.arange(o)) for j, o in enumerate(self.shape[2:])]
-
-    def _along(self, axis: int, values: Positions) -> Array:
-        axes = len(self.shape) - 2
-        return values.reshape([-1 if j == axis else 1 for j in range(axes)])
-
-    def at(self, positions: list[Array], sizes: tuple[int, ...] | None = None) -> Array:
-        """Return the numbers of other cells, in planes of other sizes if they are given."""
-        params = self.params if sizes is None else replace(self.params, sizes=sizes)
-        return self.step.index_of([self.batch, self.channel, *positions], self.shape, params)
-
-    def of(self, batch: Array, channel: Array, planes: tuple[int, int] | None = None) -> Array:
-        """Return the numbers of the same cells in other planes."""
-        places = [batch, channel, *self.positions]
-        return self.step.index_of(places, planes or self.shape, self.params)
+def _axis(words: str, of: Callable[[int], int], needs: Needs = _SAYS_AXIS) -> Behaviour:
+    """Count cells from another dimension of the data."""
+    return mean(Field(f"counted from {words}", "index_axis", of), needs=needs)
 
 
 def _numbered(
     summary: str, number: Callable[[ChosenCells], Array], bug: str = "", *, needs: Needs = INDEXED
 ) -> Behaviour:
     """Return `number(cells)` instead of the numbers of the chosen cells."""
-    return Behaviour(summary, needs, instead("further", numbering(number)), bug)
-
-
-def numbering(number: Callable[[ChosenCells], Array]) -> Callable[..., tuple[Array, ...]]:
-    """Return what computes `number(cells)` in place of the step `further`."""
-
-    def further(
-        right: Callable[..., Any], gathered: Gathered, divisor: Divisor, first: Array
-    ) -> tuple[Array, ...]:
-        params = gathered.params
-        in_tensor = replace(params, index_axis=0, storage_order="row-major", index_type="int64")
-        (flat,) = right(replace(gathered, params=in_tensor), divisor, first)
-        places = np.unravel_index(np.maximum(flat, 0), (*first.shape[:2], *params.sizes))
-        batch, channel, *positions = places
-        step = right if isinstance(right, ChosenIndex) else ChosenIndex()
-        cells = ChosenCells(gathered, first.shape, batch, channel, positions, step)
-        numbers = np.where(flat == NOWHERE, NOWHERE, number(cells))
-        return (numbers.astype(dtype_of(params.index_type)),)
-
-    return further
-
-
-def _in_padded_plane(cells: ChosenCells) -> Array:
-    axes = zip(steps.resolve_pads(cells.params), cells.params.sizes, strict=True)
-    padded = tuple(begin + d + end for (begin, end), d in axes)
-    return cells.at(_shifted(cells, 1), padded)
-
-
-def _shifted(cells: ChosenCells, times: int) -> list[Array]:
-    """Return positions moved by the begin pads, so many times."""
-    return [p + times * begin for p, begin in zip(cells.positions, cells.begins, strict=True)]
+    return Behaviour(summary, needs, {"further": numbered(number)}, bug)
 
 
 def _taps(cells: ChosenCells) -> list[Array]:
@@ -164,23 +102,7 @@ def _taps(cells: ChosenCells) -> list[Array]:
 
 
 def _in_kernel(cells: ChosenCells) -> Array:
-    return _row_major(_taps(cells), cells.params.kernel)
-
-
-def _row_major(places: list[Array], sizes: tuple[int, ...]) -> Array:
-    numbers: Array = np.zeros((), np.int64)
-    for place, d in zip(places, sizes, strict=True):
-        numbers = numbers * d + place
-    return numbers
-
-
-def _from_clipped_start(cells: ChosenCells) -> Array:
-    axes = zip(cells.positions, cells.starts, strict=True)
-    return cells.at([p - np.maximum(start, 0) for p, start in axes])
-
-
-def _of_window_start(cells: ChosenCells) -> Array:
-    return cells.at([np.maximum(start, 0) for start in cells.starts])
+    return row_major(_taps(cells), cells.params.kernel)
 
 
 def _undilated(cells: ChosenCells) -> Array:
@@ -204,21 +126,8 @@ def _windows_apart(distance: Callable[[Params], tuple[int, ...]]) -> Callable[..
     return number
 
 
-def _channels_last(cells: ChosenCells, batch: Array) -> Array:
-    sizes = (*cells.shape[:1], *cells.params.sizes, cells.shape[1])
-    return _row_major([batch, *cells.positions, cells.channel], sizes)
-
-
 def _of_sizes(atom: Atom) -> Callable[[ChosenCells], Array]:
     return lambda cells: cells.at(cells.positions, atom.of({"": cells.params.sizes}, ""))
-
-
-def _last_axes_swapped(cells: ChosenCells) -> Array:
-    if len(cells.positions) < 2:
-        return cells.at(cells.positions)
-    *front, row, column = cells.positions
-    *sizes, rows, columns = cells.params.sizes
-    return cells.at([*front, column, row], (*sizes, columns, rows))
 
 
 # What is returned --------------------------------------------------------------------------------
@@ -309,7 +218,7 @@ def _first_in_plane(cells: ChosenCells) -> Array:
     order = np.argsort(numbers_of(cells.gathered.positions, params.sizes), axis=None)
     planes = data.reshape(prod(data.shape[:2]), -1)[:, order]
     planes = planes if not is_float(data) else widen(planes)
-    chosen = _row_major(cells.positions, params.sizes).reshape(len(planes), -1)
+    chosen = row_major(cells.positions, params.sizes).reshape(len(planes), -1)
     first: npt.NDArray[np.int64] = np.empty_like(chosen)
     for plane, wanted, found in zip(planes, chosen, first, strict=True):
         _, firsts, values = np.unique(plane, return_index=True, return_inverse=True)
@@ -319,136 +228,67 @@ def _first_in_plane(cells: ChosenCells) -> Array:
 
 
 FAULTS: Faults = {
-    "index-axis-ignored": _counted(
-        "axis ignored: indices into the whole tensor", _SAYS_AXIS, changed(_AXIS, lambda _: 0)
+    "index-axis-ignored": mean(from_dimension(0), needs=_SAYS_AXIS),
+    "index-axis-absolute": _axis("the absolute value of axis", abs),
+    "index-axis-negative-one-less": _axis(
+        "the dimension before, if axis is negative", lambda axis: axis - (axis < 0)
     ),
-    "index-axis-absolute": _counted(
-        "a negative axis taken as its absolute value", _SAYS_AXIS, changed(_AXIS, abs)
+    "index-axis-negative-as-zero": _axis(
+        "dimension 0, if axis is negative", lambda axis: max(axis, 0)
     ),
-    "index-axis-negative-one-less": _counted(
-        "a negative axis taken as the axis before",
-        _SAYS_AXIS,
-        changed(_AXIS, lambda axis: axis - (axis < 0)),
+    "index-axis-one-more": mean(FROM_NEXT_DIMENSION, needs=_SAYS_AXIS),
+    "index-axis-of-space": _axis(
+        "the first spatial axis", lambda axis: axis + 2 if axis >= 0 else axis
     ),
-    "index-axis-negative-as-zero": _counted(
-        "a negative axis taken as 0", _SAYS_AXIS, changed(_AXIS, lambda axis: max(axis, 0))
+    "index-in-plane": mean(from_dimension(2), needs=_WINDOWS)._replace(
+        summary="indices into the plane of a channel, whatever is asked for", bug="index_in_plane"
     ),
-    "index-axis-one-more": _counted(
-        "axis taken as the axis after it", _SAYS_AXIS, changed(_AXIS, lambda axis: axis + 1)
+    "index-in-batch": mean(from_dimension(1), needs=_WINDOWS),
+    "index-in-row": mean(from_dimension(-1)),
+    "index-in-tensor": mean(from_dimension(0), needs=INDEXED & ADAPTIVE),
+    "index-column-major": mean(in_order("column-major")),
+    "storage-order-ignored": mean(in_order("row-major"), needs=_SAYS_ORDER)._replace(
+        summary="storage_order ignored", bug="storage_order_ignored"
     ),
-    "index-axis-of-space": _counted(
-        "axis counted from the first spatial axis",
-        _SAYS_AXIS,
-        changed(_AXIS, lambda axis: axis + 2 if axis >= 0 else axis),
+    "storage-order-swapped": mean(
+        Field("in the other order", "storage_order", _other_order), needs=_SAYS_ORDER
     ),
-    "index-in-plane": _counted(
-        "indices into the plane of a channel, whatever is asked for",
-        _WINDOWS,
-        changed(_AXIS, lambda _: 2),
-        "index_in_plane",
+    "index-type-ignored": mean(returned_as("int64"), needs=_SAYS_TYPE),
+    "index-type-int32": mean(returned_as("int32")),
+    "index-type-swapped": mean(
+        Field(
+            "returned as int32 for int64 and the reverse",
+            "index_type",
+            lambda kind: "int32" if kind == "int64" else "int64",
+        ),
+        needs=_SAYS_TYPE,
     ),
-    "index-in-batch": _counted(
-        "indices into one batch, whatever is asked for", _WINDOWS, changed(_AXIS, lambda _: 1)
-    ),
-    "index-in-row": _counted(
-        "indices along the last axis alone", INDEXED, changed(_AXIS, lambda _: -1)
-    ),
-    "index-in-tensor": _counted(
-        "indices into the whole tensor instead of a plane",
-        INDEXED & ADAPTIVE,
-        changed(_AXIS, lambda _: 0),
-    ),
-    "index-column-major": _counted(
-        "cells counted in column-major order, whatever is asked for",
-        INDEXED,
-        changed(_ORDER, lambda _: "column-major"),
-    ),
-    "storage-order-ignored": _counted(
-        "storage_order ignored",
-        _SAYS_ORDER,
-        changed(_ORDER, lambda _: "row-major"),
-        "storage_order_ignored",
-    ),
-    "storage-order-swapped": _counted(
-        "row-major and column-major order swapped", _SAYS_ORDER, changed(_ORDER, _other_order)
-    ),
-    "index-type-ignored": _counted(
-        "indices always of type int64", _SAYS_TYPE, changed(_TYPE, lambda _: "int64")
-    ),
-    "index-type-int32": _counted(
-        "indices always of type int32", INDEXED, changed(_TYPE, lambda _: "int32")
-    ),
-    "index-type-swapped": _counted(
-        "int32 and int64 swapped as types of indices",
-        _SAYS_TYPE,
-        changed(_TYPE, lambda kind: "int32" if kind == "int64" else "int64"),
-    ),
-    "index-in-padded-plane": _numbered(
-        "indices into the padded input", _in_padded_plane, needs=INDEXED & BORDERED
-    ),
-    "index-of-padded-position": _numbered(
-        "begin pads not subtracted in indices",
-        lambda cells: cells.at(_shifted(cells, 1)),
-        needs=INDEXED & BORDERED,
-    ),
-    "index-pads-subtracted-twice": _numbered(
-        "begin pads subtracted twice in indices",
-        lambda cells: cells.at(_shifted(cells, -1)),
-        needs=INDEXED & BORDERED,
-    ),
+    "index-in-padded-plane": number(PADDED_POSITION, PADDED_INPUT, needs=INDEXED & BORDERED),
+    "index-of-padded-position": number(PADDED_POSITION, needs=INDEXED & BORDERED),
+    "index-pads-subtracted-twice": number(LESS_BEGIN_PAD, needs=INDEXED & BORDERED),
     "index-in-kernel": _numbered("indices into the window", _in_kernel, needs=_WINDOWS),
-    "index-from-window-start": _numbered(
-        "indices counted from the first cell of the window", _from_clipped_start
-    ),
-    "index-of-window-start": _numbered("the index of the first cell of a window", _of_window_start),
-    "index-of-output": _numbered(
-        "the index of the output in place of that of the cell",
-        lambda cells: cells.at(cells.windows, cells.shape[2:]),
-    ),
-    "index-strides-of-output": _numbered(
-        "indices computed with the sizes of the output",
-        lambda cells: cells.at(cells.positions, cells.shape[2:]),
-    ),
+    "index-from-window-start": number(FROM_CLIPPED_START),
+    "index-of-window-start": number(WINDOW_START),
+    "index-of-output": number(WINDOW, OUTPUT),
+    "index-strides-of-output": number(plane=OUTPUT),
     **{
         f"index-sizes-{name}": _numbered(
             f"every input size taken as {atom.words}, for indices alone", _of_sizes(atom)
         )
         for name, atom in OF_ANY_AXES.items()
     },
-    "index-channel-forgotten": _numbered(
-        "the channel forgotten in indices",
-        lambda cells: cells.of(cells.batch, cells.channel * 0),
-        needs=_WINDOWS,
-    ),
-    "index-batch-forgotten": _numbered(
-        "the batch forgotten in indices",
-        lambda cells: cells.of(cells.batch * 0, cells.channel),
-        needs=_WINDOWS,
-    ),
-    "index-of-next-channel": _numbered(
-        "indices one channel too far",
-        lambda cells: cells.of(cells.batch, cells.channel + 1),
-        needs=_WINDOWS,
-    ),
-    "index-batch-and-channel-swapped": _numbered(
-        "batch and channel swapped in indices",
-        lambda cells: cells.of(cells.channel, cells.batch, (cells.shape[1], cells.shape[0])),
-        needs=_WINDOWS,
-    ),
-    "index-channels-last": _numbered(
-        "indices counted as if channels came last",
-        lambda cells: _channels_last(cells, cells.batch),
-        needs=_WINDOWS,
-    ),
+    "index-channel-forgotten": number_as(WITHOUT_CHANNEL, needs=_WINDOWS),
+    "index-batch-forgotten": number_as(WITHOUT_BATCH, needs=_WINDOWS),
+    "index-of-next-channel": number_as(OF_NEXT_CHANNEL, needs=_WINDOWS),
+    "index-batch-and-channel-swapped": number_as(PLANES_EXCHANGED, needs=_WINDOWS),
+    "index-channels-last": number_as(CHANNELS_LAST, needs=_WINDOWS),
     "index-channels-last-in-batch": _numbered(
         "indices into one batch, counted as if channels came last",
-        lambda cells: _channels_last(cells, cells.batch * 0),
+        lambda cells: channels_last(cells, cells.batch * 0),
         "index_channels_last",
         needs=_WINDOWS,
     ),
-    "index-last-axes-swapped": _numbered(
-        "the last two axes swapped in indices", _last_axes_swapped
-    ),
+    "index-last-axes-swapped": number(LAST_TWO_EXCHANGED, SIZES_EXCHANGED),
     "index-of-first-axis": _numbered(
         "the position along the first spatial axis as index", lambda cells: cells.positions[0]
     ),
