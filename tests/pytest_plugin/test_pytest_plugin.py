@@ -165,7 +165,7 @@ class TestOutcomes:
                 "  data        float32 1x1x6x6, index",
                 "  worst       * is *, expected *",
                 "  error       *",
-                "  likely      same_lower treated as same_upper",
+                "  likely      auto_pad=same_lower taken as same_upper",
                 "# to see it again",
                 'backend = load_backend("backends.py:upper")',
             ]
@@ -524,7 +524,7 @@ class TestDecorator:
                 ">*vector.check(backends.upper)",
                 "E*DoesNotConform: mismatch: * elements differ",
                 "E         attributes  *auto_pad=same_lower*",
-                "E         likely      same_lower treated as same_upper",
+                "E         likely      auto_pad=same_lower taken as same_upper",
             ]
         )
         assert [line for line in result.outlines if "testing.py" in line] == []

@@ -93,7 +93,7 @@ def test_a_likely_cause_leads_to_its_failures():
         page = Page(render(report, vectors))
     cause, group = page.one("li", id="cause-1"), page.one("details", id="group-1")
     assert cause < group
-    assert "same_lower treated as same_upper" in page.text(cause)
+    assert "auto_pad=same_lower taken as same_upper" in page.text(cause)
     jumps = [page.attributes[i]["href"] for i in page.all("a", kind="jump") if cause < i < group]
     assert jumps == ["#group-1", "#filter=cause:1"]
     assert page.data("described")["failures"][0][2] == [1]
