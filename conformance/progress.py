@@ -13,6 +13,8 @@ class Progress(Protocol):
         """Hear that `done` of `total` units of `what` are done; a total of 0 is unknown."""
 
 
+Found = Callable[[str], None]
+"""Told in words of each cause that experiments have just confirmed."""
 Counts = Callable[[int, int], None]
 """Told `done` and `total` alone: the argument `progress` of `conformance.check` and `strength`."""
 

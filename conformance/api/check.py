@@ -26,7 +26,7 @@ from conformance.judging.distributed import Distributed
 from conformance.judging.profiles import pins_of
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, vectors_used
-from conformance.progress import Counts, from_counts
+from conformance.progress import Counts, Found, from_counts
 from conformance.record.report import Report, failing
 from conformance.settings import LARGE, NONE, TIERS, Settings
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
@@ -76,6 +76,7 @@ def check(
     *,
     name: str | None = None,
     progress: Counts | None = None,
+    found: Found | None = None,
     **options: Any,
 ) -> Report:
     """Run a backend over vectors and report which of its answers conform, and why others do not.
@@ -84,7 +85,8 @@ def check(
     directory of them, an open VectorFile or VectorSet, a sequence of Vector, or None for the
     suite this package ships. `settings` and `options` say what is asked: the fields of `Settings`
     are keywords, too, and change those that are given; `check(backend, tier="smoke")` will do.
-    `name` is what the report calls the backend. `progress(done, total)` is called now and then.
+    `name` is what the report calls the backend. `progress(done, total)` is called now and then, and
+    `found(words)` for each likely cause when experiments have confirmed it.
 
     Tier "large" is in no file: its vectors are made one by one as they are run. There, `memory` is
     what a vector may need, by default what the machine has free; what needs more is left out and
@@ -128,6 +130,7 @@ def check(
                 workers=settings.jobs,
                 seconds=settings.diagnose_seconds,
                 progress=from_counts(progress),
+                found=found,
             )
         except KeyboardInterrupt:
             note = "the search for likely causes was interrupted"

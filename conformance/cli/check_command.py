@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from conformance.backends import parse_backend
 from conformance.cases.large import recipes
 from conformance.cli.outputs import Outputs, check_writable
 from conformance.cli.report_commands import repro_of, write_reports
-from conformance.cli.terminal import progress_bar, show
+from conformance.cli.terminal import progress_bar, show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.executors import executor_named
 from conformance.progress import counts_of
 from conformance.report import check_report
 from conformance.settings import LARGE, Machines
+from conformance.text import one_line
 
 
 def run(
@@ -68,6 +70,7 @@ def run(
                     expected_failures=expected_failures,
                     baseline=baseline,
                     progress=counts_of(progress, backend),
+                    found=None if progress is None else _tell,
                     name=backend,
                     **workers,
                     **options,
@@ -89,6 +92,12 @@ def run(
     if stopped:
         raise click.Abort
     return 0 if report.ok else 1
+
+
+def _tell(cause: str) -> None:
+    """Tell somebody who waits of a cause, before the report does."""
+    # Not by click, which would write over the bar: it keeps the stream that was there before.
+    sys.stderr.write(one_line(f"found: {cause}", terminal_width()) + "\n")
 
 
 def _machines(executor: str, workers: dict[str, Any]) -> Machines:

@@ -208,7 +208,7 @@ class Experiments:
         if again.asked:
             trial.replace_by(again)
         if trial.is_confirmed:
-            self._known.confirmed.append(trial)
+            self._known.confirm(trial)
 
     def _unite(self) -> None:
         """Look for one slip in place of several faults: it has to explain all that these do."""
@@ -320,7 +320,7 @@ class Experiments:
             instead = self._on_condition(contradicted, rivals)
             if instead is not None and not self._unexplained(instead):
                 return instead
-        self._known.confirmed.append(trial)
+        self._known.confirm(trial)
         return trial
 
     def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
@@ -358,7 +358,7 @@ class Experiments:
         if not trial.is_confirmed or any(hypothesis.fails(s.vector) for s in absent):
             return None
         trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
-        self._known.confirmed.append(trial)
+        self._known.confirm(trial)
         return trial
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
@@ -366,7 +366,7 @@ class Experiments:
         trial = self._rules.best_rule(left)
         if trial is None or not self._is_beside(trial):
             return None
-        self._known.confirmed.append(trial)
+        self._known.confirm(trial)
         return trial
 
 

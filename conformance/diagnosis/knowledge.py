@@ -54,6 +54,11 @@ class Knowledge:
         """The failures that no cause explains."""
         return [sample for sample in self.failing if not self.is_explained(sample)]
 
+    def confirm(self, trial: Trial) -> None:
+        """Take a cause for true, until more is known."""
+        self.confirmed.append(trial)
+        self.laboratory.tell(trial.hypothesis.words)
+
     def is_explained(self, sample: Sample) -> bool:
         """Say whether a cause explains a failure."""
         return any(trial.explains(sample) for trial in self.causes)

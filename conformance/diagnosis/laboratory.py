@@ -28,7 +28,7 @@ from conformance.judging.explanations import elements, nearest_outcome
 from conformance.judging.judge import answers_of, judge
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
-from conformance.progress import Progress
+from conformance.progress import Found, Progress
 from conformance.record.report import FAILURES, VERDICTS, Verdict
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
@@ -56,6 +56,7 @@ class Laboratory:
         seed: int = 0,
         known: Sequence[tuple[Fault, ...]] = (),
         progress: Progress | None = None,
+        found: Found | None = None,
     ) -> None:
         self.readings = readings
         self.known = known
@@ -73,7 +74,15 @@ class Laboratory:
         self._lost = 0
         self._ended = ""
         self._progress = progress
+        self._found = found
+        self._told: set[str] = set()
         self._known: set[str] = set()
+
+    def tell(self, cause: str) -> None:
+        """Tell who wants to know, once, of a cause that is confirmed."""
+        if self._found is not None and cause not in self._told:
+            self._found(cause)
+        self._told.add(cause)
 
     @property
     def is_over(self) -> bool:

@@ -24,7 +24,7 @@ from conformance.dtypes import name_of
 from conformance.judging.distributed import Distributed
 from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
-from conformance.progress import Progress
+from conformance.progress import Found, Progress
 from conformance.record.report import RETURNED, ClauseReport, Report, Result
 from conformance.vector import Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
@@ -45,6 +45,7 @@ def explained(
     seed: int = 0,
     seconds: float | None = None,
     progress: Progress | None = None,
+    found: Found | None = None,
 ) -> Report:
     """Return a report with `diagnoses`; the same report where nothing failed.
 
@@ -52,7 +53,8 @@ def explained(
     cases, drawn with a `seed`, which confirm or refute what seems to be the cause; `start` starts
     fresh copies of it, which tell state from arithmetic; so many `workers` had the run. The search
     ends when its work is done, which is counted: it finds the same on any machine. After so many
-    `seconds`, if they are given, it ends earlier.
+    `seconds`, if they are given, it ends earlier. `found` is told of each cause as it is confirmed;
+    what is found later may yet say the same better.
     Outputs that the report did not keep, and answers that were no arrays, are not diagnosed; nor
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
@@ -87,7 +89,13 @@ def explained(
     laboratory, unasked = None, _unasked(runner)
     if isinstance(runner, Runner) and not unasked:
         laboratory = Laboratory(
-            runner, readings, failing=report.failing, budget=budget, seed=seed, progress=progress
+            runner,
+            readings,
+            failing=report.failing,
+            budget=budget,
+            seed=seed,
+            progress=progress,
+            found=found,
         )
         state = state.with_others(_right_now(mismatches, laboratory))
         mismatches = [pair for pair in mismatches if pair[0].case.id not in state.vectors]

@@ -7,6 +7,7 @@ from conformance import Interrupted, UsageError, check
 from conformance.backends.answer import RAISED, SMALL, Answer
 from conformance.backends.program.protocol import read_answer
 from conformance.diagnosis import of_report
+from conformance.faults import fault_named, faulty
 from conformance.record.why import Raised
 
 VALID = [vector(ramp(1, 1, 6 + i), id=f"valid-{i}") for i in range(3)]
@@ -103,3 +104,12 @@ def test_progress_is_told_in_two_numbers():
     check(wrong, VALID, progress=lambda done, total: told.append((done, total)))
     assert (3, 3) in told
     assert all(0 <= done <= total or total == 0 for done, total in told)  # 0: unknown
+
+
+def test_a_cause_is_told_when_it_is_confirmed():
+    """`found(words)` hears, before the report is there, what the report says then."""
+    told = []
+    wrong = faulty(fault_named("same-lower-as-upper"))
+    report = check(wrong, operators="MaxPool-1", tier="smoke", variations="none", found=told.append)
+    assert told == ["auto_pad=same_lower taken as same_upper"]
+    assert told[0] in report.diagnoses[0].summary
