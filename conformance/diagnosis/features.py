@@ -75,13 +75,25 @@ def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
 
 
 def weight(vector: Vector) -> int:
-    """Return about how much work a vector is: its input cells plus k^2 per axis of the kernel."""
+    """Return about how much work a vector is for a naive backend: its cells, and k^2 per axis."""
+    return _cells(vector) + sum(k * k for k in _kernel(vector))
+
+
+def size(vector: Vector) -> int:
+    """Return about how much work a vector is for a planted fault: its cells, and k per axis."""
+    return _cells(vector) + sum(map(abs, _kernel(vector)))
+
+
+def _cells(vector: Vector) -> int:
+    return sum(array.size for array in vector.case.inputs)
+
+
+def _kernel(vector: Vector) -> list[int]:
+    """Return the numbers of a kernel; the vector of an invalid call may have anything for one."""
     case = vector.case
     attribute = operator_named(case.operator).attribute("kernel")
     kernel = case.attributes.get(attribute.key) if attribute is not None else None
-    # The vector of an invalid call may have anything for a kernel.
-    taps = sum(k * k for k in kernel if isinstance(k, int)) if isinstance(kernel, list) else 0
-    return sum(array.size for array in case.inputs) + taps
+    return [k for k in kernel if isinstance(k, int)] if isinstance(kernel, list) else []
 
 
 def _features(vector: Vector) -> Iterator[str]:

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from conformance.budget import Budget
 from conformance.diagnosis.experiments import Experiments
-from conformance.diagnosis.features import LIGHT, spread, weight
+from conformance.diagnosis.features import LIGHT, size, spread, weight
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
@@ -18,7 +18,7 @@ from conformance.diagnosis.shares import SEARCH
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault
+from conformance.faults.fault import LARGEST, Fault
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
 from conformance.vector import Case, Combination, Vector
@@ -29,12 +29,10 @@ CONFORMING = 240
 """Conforming vectors that causes are held against, at most."""
 _FAILING = 240
 """Failures that experiments start from, at most."""
-_LARGEST = 1 << 16
-"""The largest number of a case that experiments start from; faults are planted up to it, too."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
-_MOST_HELD_AGAINST = 10_000_000
-"""Weight of the mismatches that causes are held against when they are found, at most."""
+_MOST_HELD_AGAINST = 2_000_000
+"""Size of the mismatches that found causes are held against, at most: a few seconds of work."""
 
 
 def diagnose(
@@ -180,7 +178,7 @@ def _proven(
 def _is_small(case: Case) -> bool:
     """Say whether a case can be computed: a vector file of others may hold any number."""
     lists = (value for value in case.attributes.values() if isinstance(value, list))
-    return all(not isinstance(n, int) or n <= _LARGEST for numbers in lists for n in numbers)
+    return all(not isinstance(n, int) or n <= LARGEST for numbers in lists for n in numbers)
 
 
 def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Search) -> Cause:
@@ -209,7 +207,7 @@ def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Sea
 def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[Mismatch]]:
     """Return mismatches to search, without most of the largest, and others to hold causes against.
 
-    Of the others there are as many, the lightest first, as take little time.
+    Of the others there are as many, the smallest first, as take little time.
     """
     light = [pair for pair in mismatches if weight(pair[0]) <= LIGHT]
     heavy = [pair for pair in mismatches if weight(pair[0]) > LIGHT]
@@ -217,6 +215,6 @@ def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[
     step = max(1, -(-len(light) // _LIGHT_ONES))
     searched = light[::step] + heavy[:_HEAVY]
     known = {id(pair) for pair in searched}
-    others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: weight(p[0]))
-    weights = accumulate(weight(vector) for vector, _ in others)
-    return searched, others[: sum(total <= _MOST_HELD_AGAINST for total in weights)]
+    others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: size(p[0]))
+    sizes = accumulate(size(vector) for vector, _ in others)
+    return searched, others[: sum(total <= _MOST_HELD_AGAINST for total in sizes)]

@@ -30,10 +30,10 @@ STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
 BACKWARD = "backward-"
 """What the name of a fault of gradients begins with that operators have, too."""
-# Limits of a kernel, stride or pad, and of the windows of a channel. Faults are tried on cases of
-# any vector file; larger ones would take too long or too much memory.
-_LARGEST = 1 << 17
+LARGEST = 1 << 17
+"""The largest kernel, stride or pad of a case on which faults are tried: it may be a stranger's."""
 _MOST_WINDOWS = 1 << 24
+"""Windows of a channel, at most: more would take too long or too much memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,8 +135,8 @@ class FaultyOperator:
         if 0 in params.sizes:
             raise InvalidCase(f"a spatial size of 0 has no windows: {params.sizes}")
         given = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
-        if max(given, default=0) > _LARGEST:
-            raise InvalidCase(f"a number above {_LARGEST}")
+        if max(given, default=0) > LARGEST:
+            raise InvalidCase(f"a number above {LARGEST}")
         pads = self.pipeline.pads(params)
         if params.kernel and min(rooms(params, pads)) < 0:
             raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
