@@ -130,7 +130,7 @@ def _minimum(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
 
 def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Keep a cell if it is larger than the next, with a cell of -inf for each of the padding."""
-    if not is_float(gathered.data):
+    if not is_float(gathered.data) or not np.isnan(widen(gathered.data)).any():
         return reduce(gathered, divisor)
     taps = padded_window_cells(replace(gathered, data=widen(gathered.data)))
     values = np.full(taps.cells.shape[:2], -np.inf)
