@@ -57,14 +57,12 @@ class NormShares:
         gradients, shift = as_integers(given)
         values, _ = as_integers(np.where(undefined, 0.0, widen(self.data)))
         for plane, terms in enumerate(self._terms(gradients, values)):
-            ratios = [_rounding_like(each, self.p, shift, name) for each in terms.values()]
-            above, below = ([ratio[part] for ratio in ratios] for part in (0, 1))
-            result[plane, list(terms)] = round_ratios(above, below, name)
+            result[plane, list(terms)] = _rounded([*terms.values()], self.p, shift, name)
             result[plane, self.cells[undefined[plane]]] = np.nan
         return result.reshape(shape)
 
     def _terms(self, gradients: Array, values: Array) -> Iterator[dict[int, dict[int, int]]]:
-        """Yield, for each plane, the terms of each cell: numerators by S, see `_rounding_like`.
+        """Yield, for each plane, the terms of each cell: numerators by S, see `_rounded`.
 
         Gradients are integers, and so are S: of a common multiple of the data, which changes no
         term.
@@ -149,35 +147,51 @@ class NormShares:
         return self.pairs.of_window(marks, np.logical_or)
 
 
-def _rounding_like(terms: dict[int, int], p: int, shift: int, name: str) -> tuple[int, int]:
-    """Return a ratio that rounds to `name` as the sum of numerator * S**(1/p) / S does.
+def _rounded(sums: Sequence[dict[int, int]], p: int, shift: int, name: str) -> Array:
+    """Return sums of numerator * S**(1/p) / S over 2**shift, each rounded once to a type.
 
-    `terms` maps S to its numerator; the sum is over 2**shift.
+    Each is given as numerators by S. Most are certain after the first few bits.
     """
+    ends = [
+        _ends([(total, part, total) for total, part in terms.items() if part], p, _BITS)
+        for terms in sums
+    ]
+    scales = [scale << shift for _, _, scale in ends]
+    below = round_ratios([low for low, _, _ in ends], scales, name)
+    above = round_ratios([high for _, high, _ in ends], scales, name)
+    uncertain = np.flatnonzero(widen(below) != widen(above)).tolist()
+    ratios = [_rounding_like(sums[number], p, shift, name) for number in uncertain]
+    below[uncertain] = round_ratios([a for a, _ in ratios], [b for _, b in ratios], name)
+    return below
+
+
+def _rounding_like(terms: dict[int, int], p: int, shift: int, name: str) -> tuple[int, int]:
+    """Return a ratio that rounds to `name` as the sum of some terms does, see `_rounded`."""
     left = {total: Fraction(part, total) for total, part in terms.items() if part}
-    bits, decided = _BITS, False
-    while left:
-        low, high, scale = _ends(left, p, bits)
+    left, bits = _independent(left, p), _BITS
+    while left.keys() - {1}:
+        bits *= 2
+        parts = [(total, each.numerator, each.denominator) for total, each in left.items()]
+        low, high, scale = _ends(parts, p, bits)
         scale <<= shift
         below, above = widen(round_ratios([low, high], [scale] * 2, name)).tolist()
         if below == above:
             return low, scale
-        if not decided:
-            left, decided = _independent(left, p), True
-            if not left.keys() - {1}:
-                break
-        bits *= 2
     rational = left.get(1, Fraction())
     return rational.numerator, rational.denominator << shift
 
 
-def _ends(terms: dict[int, Fraction], p: int, bits: int) -> tuple[int, int, int]:
-    """Return integers between which the sum of factors times p-th roots lies, and their scale."""
-    scale = bits + max(factor.denominator.bit_length() for factor in terms.values())
+def _ends(terms: Sequence[tuple[int, int, int]], p: int, bits: int) -> tuple[int, int, int]:
+    """Return integers between which a sum lies, and their scale.
+
+    The sum is that of p-th roots times numerator / denominator, each given with what it is the
+    root of.
+    """
+    scale = bits + max((denominator.bit_length() for _, _, denominator in terms), default=0)
     low = high = 0
-    for total, factor in terms.items():
+    for total, numerator, denominator in terms:
         root, more = _root(total, p, bits)
-        above, below = factor.numerator << scale, factor.denominator << more
+        above, below = numerator << scale, denominator << more
         one, other = sorted((above * root // below, above * (root + 1) // below))
         low, high = low + one, high + other + 1
     return low, high, 1 << scale
