@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,8 @@ Ints = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Pairs:
     """Every pair of a window and a cell in it, (P,), by their numbers in row-major order.
 
     The pairs of a window are neighbours, its cells in row-major order.
@@ -36,17 +37,21 @@ class Pairs(NamedTuple):
     windows: Ints
     cells: Ints
 
-    @property
+    @cached_property
     def starts(self) -> Ints:
         """Where the pairs of each window that has any start."""
         return first_of_each(self.windows)
 
+    @cached_property
+    def _lengths(self) -> Ints:
+        return np.diff(self.starts, append=len(self.windows))
+
     def of_window(self, values: Array, ufunc: np.ufunc) -> Array:
         """Reduce values (..., P) over the pairs of each window; what they all get, (..., P)."""
-        starts = self.starts
-        lengths = np.diff(starts, append=len(self.windows))
-        reduced = ufunc.reduceat(values, starts, axis=-1) if len(starts) else values
-        each: Array = np.repeat(reduced, lengths, axis=-1) if len(starts) else values
+        if not len(self.starts):
+            return values
+        reduced = ufunc.reduceat(values, self.starts, axis=-1)
+        each: Array = np.repeat(reduced, self._lengths, axis=-1)
         return each
 
 

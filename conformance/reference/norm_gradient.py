@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _POWER = 8
 _BITS = 128
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NormShares:
     """What windows give to cells of data, as the gradients of their p-norms, p at least 2.
 
@@ -78,12 +78,12 @@ class NormShares:
                     terms[cell][total] = terms[cell].get(total, 0) + part
             yield terms
 
-    @property
+    @cached_property
     def undefined(self) -> Marks:
         """Which pairs make their cell undefined, (planes, P)."""
         gradient, data = widen(self.gradient), widen(self.data)
         wrong = ~(np.isfinite(gradient) & np.isfinite(data))
-        size, norm = self.logarithms()
+        size, norm = self.logarithms
         with np.errstate(divide="ignore"):
             of_gradient = np.log2(np.where(np.isfinite(gradient), np.abs(gradient), 1.0))
         with np.errstate(invalid="ignore"):
@@ -110,7 +110,7 @@ class NormShares:
         Columns are those of `Shares.measures`, where `addends` also counts the roundings of terms.
         """
         undefined = self.undefined
-        size, norm = self.logarithms()
+        size, norm = self.logarithms
         with np.errstate(invalid="ignore", over="ignore"):
             share = np.exp2((self.p - 1) * (size - norm))
             # Logarithms and their multiples: some units of 2**-53, times numbers below 2**11.
@@ -131,8 +131,9 @@ class NormShares:
             roundings=roundings.astype(np.int64),
         )
 
+    @cached_property
     def logarithms(self) -> tuple[Doubles, Doubles]:
-        """Return the binary logarithms of each pair's cell and of the norm of its window."""
+        """The binary logarithms of each pair's cell and of the norm of its window."""
         data = np.abs(widen(self.data))
         data[~np.isfinite(data)] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):

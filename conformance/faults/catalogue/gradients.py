@@ -116,7 +116,7 @@ def _as_shares(terms: Any) -> Shares:
 
 
 def _ratio_to_norm(norms: NormShares) -> npt.NDArray[np.float64]:
-    size, norm = norms.logarithms()
+    size, norm = norms.logarithms
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(np.exp2(size - norm))
 
@@ -370,7 +370,7 @@ class _OtherNorm(Gradient):
         terms = self.right.terms(gathered, divisor)
         if not isinstance(terms, NormShares):
             return terms
-        _, norm = terms.logarithms()
+        _, norm = terms.logarithms
         with np.errstate(all="ignore"):
             share = self.share(widen(terms.data), np.exp2(norm), terms.p)
             return _shares_of(terms, widen(terms.gradient) * share)
