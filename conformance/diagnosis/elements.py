@@ -801,24 +801,39 @@ def _standard(layout: Layout, _axis: int) -> str:
     return (layout.operator.forward or layout.operator).publisher
 
 
-def _broken_rule(part: int) -> Of:
-    """Return the feature: what of an invalid case is wrong, or how; None of a valid one.
+def _broken(layout: Layout) -> tuple[str, str] | None:
+    """Return what of an invalid case is wrong, and how; None of a valid one."""
+    tags = layout.vector.case.tags
+    said = next((tag for tag in tags if ": " in tag), "") if "invalid" in tags else ""
+    if not said:
+        return None
+    what, how = said.split(": ", 1)
+    return what, how
 
-    An attribute goes by its role, which is the same in every document.
-    """
 
-    def of(layout: Layout, _axis: int) -> Any:
-        case = layout.vector.case
-        said = next((tag for tag in case.tags if ": " in tag), "") if "invalid" in case.tags else ""
-        if not said:
-            return None
-        what, how = said.split(": ", 1)
-        if part:
-            return rule_of(how)
-        roles = {attribute.key: attribute.role for attribute in layout.operator.attributes}
-        return str(roles.get(what, what))
+def _invalid_part(layout: Layout, _axis: int) -> str | None:
+    """Return what is invalid: an attribute by its role, which is the same in every document."""
+    broken = _broken(layout)
+    if broken is None:
+        return None
+    roles = {attribute.key: attribute.role for attribute in layout.operator.attributes}
+    return str(roles.get(broken[0], broken[0]))
 
-    return of
+
+def _invalid_how(layout: Layout, _axis: int) -> str | None:
+    """Return the rule that is broken."""
+    broken = _broken(layout)
+    return None if broken is None else rule_of(broken[1])
+
+
+def _invalid_number(layout: Layout, _axis: int) -> float | None:
+    """Return the least number of what is invalid, None where it has no numbers."""
+    broken = _broken(layout)
+    value = None if broken is None else layout.vector.case.attributes.get(broken[0])
+    numbers = value if isinstance(value, list) else [value]
+    if not numbers or any(not isinstance(n, int) or isinstance(n, bool) for n in numbers):
+        return None
+    return float(min(numbers))
 
 
 _OF_CASES: Mapping[str, Kind] = {
@@ -889,8 +904,9 @@ _OF_CASES: Mapping[str, Kind] = {
         for one, other in pairs
         for compares in (Compares(one, name, other),)
     },
-    "invalid_part": _word(_broken_rule(0), "what is invalid", 1.0),
-    "invalid_how": _word(_broken_rule(1), "what is wrong with it", 1.0),
+    "invalid_part": _word(_invalid_part, "what is invalid", 1.0),
+    "invalid_how": _word(_invalid_how, "what is wrong with it", 1.0),
+    "invalid_number": _number(_invalid_number, "its least number", 1.0),
     "exponent": _number(_attribute("exponent"), "the exponent", 2.0),
     "index_axis": _number(_attribute("index_axis"), "the axis that indices start from"),
     "index_type": _word(_attribute("index_type"), "the type of indices"),
