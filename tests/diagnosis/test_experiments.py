@@ -188,6 +188,23 @@ def test_a_rule_says_what_of_an_invalid_case_is_accepted(monkeypatch):
     assert not cause.proof.missing
 
 
+def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number(monkeypatch):
+    """A dilation of 0 taken for 1: -1 is refused as it should be."""
+    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
+
+    def backend(operator, inputs, attributes):
+        given = attributes.get("dilations")
+        if isinstance(given, list):
+            attributes = {**attributes, "dilations": [number or 1 for number in given]}
+        return evaluate(operator, inputs, attributes)
+
+    operators = ["MaxPool-8", "MaxPool-14", "AvgPool-16", "ONNX-MaxPool-22"]
+    report = api.check(backend, operators=operators, tier="smoke", variations="none")
+    (cause,) = report.diagnoses
+    assert "what is invalid is dilations and its least number is 0" in cause.summary
+    assert not cause.proof.missing
+
+
 def test_a_fault_is_held_against_operators_in_which_no_vector_shows_it():
     """What is wrong in one document's operator is not said of another's, which is right."""
     wrong = faulty(fault_named("strides-ignored"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations, permutations, product
 
 from conformance.diagnosis.slips.slip import Slip
@@ -28,6 +27,7 @@ from conformance.faults.atoms.lists import (
     reordered,
     same_as,
 )
+from conformance.faults.atoms.norms import EXPONENTS, with_exponent
 from conformance.faults.atoms.words import PLACES_OF_WORDS, in_words, meaning
 from conformance.faults.behaviour import (
     ADAPTIVE,
@@ -38,11 +38,9 @@ from conformance.faults.behaviour import (
     NORMS,
     WINDOWED,
 )
-from conformance.faults.wraps import after
 from conformance.operators import windows as axis
 from conformance.operators.attributes import MEANINGS
 from conformance.operators.needs import Needs
-from conformance.operators.params import Params
 
 _BOUNDS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024)
 """Numbers that others may be limited to."""
@@ -221,15 +219,8 @@ _FORMULAS = tuple(
 
 def of_exponents() -> Iterator[Slip]:
     """Yield slips in which the exponent of a norm is another one."""
-    constants = (each(str(value), lambda _, value=value: value) for value in (1, 2, 3))  # type: ignore[misc]
-    others = (atom for atom in OF_NUMBERS if atom.words not in {"0", "1"})
-    for atom in (*constants, *others, *map(at_most_number, (2, 3, 4, 8))):
-
-        def change(params: Params, _given: Params, atom: Atom = atom) -> Params:
-            (exponent,) = atom.of({"exponent": (params.exponent,)}, "exponent")
-            return replace(params, exponent=exponent)
-
-        yield Slip(f"the exponent were {atom.words}", "resolve", after(change), NORMS)
+    for atom in EXPONENTS:
+        yield Slip(f"the exponent were {atom.words}", "resolve", with_exponent(atom), NORMS)
 
 
 def of_words() -> Iterator[Slip]:

@@ -240,6 +240,7 @@ def _of_numbers() -> tuple[SlipFault, ...]:
     return _faults(
         "slip-of-numbers",
         lists.of_exponents,
+        values.of_norms,
         values.of_numbers,
         values.of_reductions,
         values.of_kinds,

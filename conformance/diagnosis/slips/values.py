@@ -13,6 +13,7 @@ import numpy as np
 
 from conformance.diagnosis.slips.slip import Slip, on_outputs
 from conformance.dtypes import name_of
+from conformance.faults.atoms import norms
 from conformance.faults.atoms.numbers import (
     INTEGER_CHANGES,
     NUMBERS,
@@ -39,7 +40,7 @@ from conformance.faults.atoms.reductions import (
     summed,
 )
 from conformance.faults.atoms.window_cells import Reduce, Taps, computed
-from conformance.faults.behaviour import AVERAGES, MAXIMUM
+from conformance.faults.behaviour import AVERAGES, MAXIMUM, NORMS
 from conformance.faults.behaviour import INTEGERS as TAKING_INTEGERS
 from conformance.faults.wraps import instead
 from conformance.operators.clause import StepWrap
@@ -247,6 +248,14 @@ def of_reductions() -> Iterator[Slip]:
     for (words, axes), (kind, kind_of), way in product(_ALONG, kinds_of, (DIFFERENCES, SLID)):
         said = f"sums were {way.words}{words}, in {kind}"
         yield Slip(said, "reduce", summed(way, axes, kind_of), AVERAGES)
+
+
+def of_norms() -> Iterator[Slip]:
+    """Yield slips in what norms add, and in what is made of the sum."""
+    for power, of_sum in product(norms.POWERS, norms.ROOTS):
+        if (power, of_sum) != (norms.MAGNITUDES, norms.ROOT):
+            said = f"norms were {norms.in_words(power, of_sum)}"
+            yield Slip(said, "reduce", norms.computed(power, of_sum), NORMS)
 
 
 def _value_at(place: Callable[[Array], Array]) -> Computed:

@@ -12,6 +12,7 @@ from conformance.faults.atoms.windows import (
     ALL_BUT_LAST,
     BLOCK_BEGINS,
     BLOCK_ENDS,
+    BLOCKS_IN_FLOAT,
     CELLS_READ,
     EVERY_AXIS,
     FIRST_AXIS,
@@ -32,7 +33,7 @@ def of_windows() -> Iterator[Slip]:
     for move, axes, place in product(MOVES, _AXES, PLACES):
         words = f"windows {move.words}{axes.words}{place.words}"
         yield Slip(words, place.step, place.wrap(moving(move, axes)), place.needs)
-    for begin, end in product(BLOCK_BEGINS, BLOCK_ENDS):
+    for begin, end in (*product(BLOCK_BEGINS, BLOCK_ENDS), *BLOCKS_IN_FLOAT):
         words = f"block i began at {begin.words} and ended at {end.words}"
         yield Slip(words, "windows", laid_out(begin, end), ADAPTIVE)
     for end in BLOCK_ENDS:

@@ -187,11 +187,14 @@ BY_PAIRS_FROM_LAST = Order(
     "pairs of begin and end, from the last axis on", lambda v: (*v[-2::-2], *v[::-2])
 )
 BACKWARDS = Order("in reverse order", lambda v: v[::-1])
+FIRST_ENTRY = Order("its first entry alone", lambda v: v[:1] * len(v))
 ORDERS_OF_PADS = (
     BY_PAIRS,
     BY_PAIRS_FROM_LAST,
     Order("ends, then begins", lambda v: (*v[len(v) // 2 :], *v[: len(v) // 2])),
     BACKWARDS,
+    FIRST_ENTRY,
+    Order("its last entry alone", lambda v: v[-1:] * len(v)),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,20 +128,22 @@ def computed(compute: Computed) -> StepWrap:
     """Compute floating-point results from the cells of windows in doubles, rounded once."""
 
     def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        cells = np.prod(
-            [
-                len(lo) * int((hi - lo).max(initial=1))
-                for lo, hi in zip(gathered.lo, gathered.hi, strict=True)
-            ]
-        ) * np.prod(gathered.data.shape[:2])
-        if gathered.data.dtype.kind in "iu" or cells > _MOST_CELLS:
+        if gathered.data.dtype.kind in "iu" or not is_small(gathered):
             return right(gathered, divisor)
         fmt = float_format(name_of(gathered.data.dtype))
-        return narrow(compute(Taps(_in_doubles(gathered), divisor, fmt)), fmt.name)
+        return narrow(compute(Taps(in_doubles(gathered), divisor, fmt)), fmt.name)
 
     return instead(other)
 
 
+def is_small(gathered: Gathered) -> bool:
+    """Say whether the cells of all windows are few enough to be held in one array."""
+    ranges = zip(gathered.lo, gathered.hi, strict=True)
+    taps = prod(len(lo) * int((hi - lo).max(initial=1)) for lo, hi in ranges)
+    return bool(taps * prod(gathered.data.shape[:2]) <= _MOST_CELLS)
+
+
 @lru_cache(maxsize=8)  # many slips are tried on one vector
-def _in_doubles(gathered: Gathered) -> WindowCells:
+def in_doubles(gathered: Gathered) -> WindowCells:
+    """Return the cells that gathered windows read, as doubles."""
     return window_cells(replace(gathered, data=widen(gathered.data)))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.dtypes import dtype_of
 from conformance.faults.atoms.conditions import ALWAYS, Condition
 from conformance.faults.behaviour import ADAPTIVE, AVERAGES, EVERY, WINDOWED, Behaviour
 from conformance.faults.wraps import after, before
@@ -213,8 +214,9 @@ class Blocks(NamedTuple):
     end: BlockEnd
 
 
-def in_float(kind: type[np.floating[Any]], name: str, *, product: bool = False) -> Blocks:
+def in_float(name: str, *, product: bool = False) -> Blocks:
     """Compute i d / o in a floating-point type: as (i d) / o, or as i times (d / o)."""
+    kind = dtype_of(name).type
 
     def at(i: Any, d: int, o: int) -> Any:
         if product:
@@ -256,8 +258,13 @@ LENGTH_OF_OUTPUT = BlockEnd("its begin plus o", lambda _, _d, o, start: start + 
 LENGTH_ONE = BlockEnd("its begin plus 1", lambda _, _d, _o, start: start + 1)
 END_LAST = BlockEnd("the last cell", lambda i, d, _o, _: i * 0 + d)
 _IN_FLOAT32 = (
-    in_float(np.float32, "float32", product=True),
-    in_float(np.float32, "float32"),
+    in_float("float32", product=True),
+    in_float("float32"),
+)
+BLOCKS_IN_FLOAT = tuple(
+    in_float(name, product=product)
+    for name in ("float16", "bfloat16", "float64")
+    for product in (False, True)
 )
 BLOCK_BEGINS = (
     BEGIN,

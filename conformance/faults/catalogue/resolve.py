@@ -11,6 +11,7 @@ from conformance.faults.atoms.lists import (
     BY_PAIRS,
     BY_PAIRS_FROM_LAST,
     DOUBLED,
+    FIRST_ENTRY,
     LARGER_PAD,
     MEAN_PAD,
     ONE,
@@ -19,7 +20,6 @@ from conformance.faults.atoms.lists import (
     REVERSED,
     SMALLER_PAD,
     ZERO,
-    Order,
     at_most,
     at_most_number,
     computed,
@@ -48,7 +48,6 @@ _HALF_OF_KERNEL = computed("half of the kernel size, rounded down", lambda k: k 
 _AT_MOST_HALF_OF_KERNEL = computed(
     "at most half of the kernel size", lambda pad, k: min(pad, k // 2), "", "kernel"
 )
-_FIRST_ENTRY = Order("its first entry alone", lambda v: v[:1] * len(v))
 
 FAULTS: Faults = {
     **mixed_up("kernel"),
@@ -77,7 +76,7 @@ FAULTS: Faults = {
     "pads-interleaved": read_in_order(BY_PAIRS),
     "pads-list-backwards": read_in_order(BACKWARDS, needs=ONE_LIST),
     "pads-interleaved-last-axis-first": read_in_order(BY_PAIRS_FROM_LAST, needs=ONE_LIST),
-    "pads-first-entry-for-all": read_in_order(_FIRST_ENTRY, needs=ONE_LIST),
+    "pads-first-entry-for-all": read_in_order(FIRST_ENTRY, needs=ONE_LIST),
     "pads-averaged": read(pads=MEAN_PAD, needs=ONE_LIST),
     "pads-larger-for-both": read(pads=LARGER_PAD, needs=ONE_LIST),
     "pads-smaller-for-both": read(pads=SMALLER_PAD, needs=ONE_LIST),

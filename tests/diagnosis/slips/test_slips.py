@@ -433,3 +433,40 @@ def test_slips_of_one_axis_take_several_lists(words, shape):
     attributes = {"pads_begin": [0, 1], "pads_end": [0, 1], "kernel": [1, 2], "strides": [1, 1]}
     data = np.zeros((1, 1, 3, 2), np.float32)
     assert answer(words, "MaxPool-1", [data], attributes).shape[2:] == shape
+
+
+@pytest.mark.parametrize(
+    ("words", "row", "expected"),
+    [
+        (
+            "the p-th root of the sum of cells to the power of p, with their sign",
+            [-1, 2],
+            7 ** (1 / 3),
+        ),
+        ("the sum of magnitudes to the power of p", [-1, 2], 9),
+        ("the square root of the sum of magnitudes to the power of p", [-1, 2], 3),
+        ("the p-th root of the sum of squares", [-2, 2], 2),
+        (
+            "the p-th root of the sum of magnitudes to the power of p over the cells of the input",
+            [2, 2],
+            2,
+        ),
+        ("the p-th root of the magnitude of the sum of cells", [-2, 1], 1),
+    ],
+)
+def test_a_norm_made_in_another_way(words, row, expected):
+    """Of two cells, p = 3, by hand."""
+    data, attributes = np.array(row, "float64").reshape(1, 1, 2), {"p": 3}
+    got = answer(f"norms were {words}", "ONNX-GlobalLpPool-22", [data], attributes)
+    assert got.item() == pytest.approx(expected)
+
+
+def test_blocks_computed_in_a_narrow_type():
+    """2 / 22 in float16 is below 1 / 11: block 11 begins at cell 0, where it should at cell 1."""
+    data, output = np.array([[[4.0, 2.0]]], "float32"), np.array([22])
+    words = (
+        "block i began at i times (d / o in float16), rounded down and ended at (i + 1) times "
+        "(d / o in float16), rounded up"
+    )
+    got = answer(words, "AdaptiveAvgPool-8", [data, output], {})
+    assert got[0, 0, [10, 11, 12]].tolist() == [4, 3, 2]
