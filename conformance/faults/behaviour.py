@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from conformance.faults import wraps
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
+from conformance.operators.params import Params
 
 # What an operator must have for a fault to show in it; `&` asks for both.
 EVERY = Needs()
@@ -73,3 +74,14 @@ def after(step: str, change: Callable[..., Any]) -> Replaces:
 def instead(step: str, compute: Callable[..., Any]) -> Replaces:
     """Run something else in place of a step; see `wraps`."""
     return {step: wraps.instead(compute)}
+
+
+def wrong_params(
+    step: str, summary: str, needs: Needs, change: Callable[[Params], Params], bug: str = ""
+) -> Behaviour:
+    """Change the parameters for every step after `resolve`, or for one step of the geometry."""
+    if step == "resolve":
+        replaces = after(step, lambda params, _given: change(params))
+    else:
+        replaces = before(step, lambda params, *others: (change(params), *others))
+    return Behaviour(summary, needs, replaces, bug)

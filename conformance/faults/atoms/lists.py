@@ -19,6 +19,7 @@ from conformance.faults.behaviour import (
     STRIDED,
     WINDOWED,
     Behaviour,
+    Faults,
 )
 from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps
@@ -448,3 +449,20 @@ def _behaviour(
         needs & place.needs & where.needs,
         {place.step: where.only(place.wrap(change))},
     )
+
+
+MIX_UPS = {"first-for-all": FIRST_FOR_ALL, "last-for-all": LAST_FOR_ALL, "reversed": REVERSED}
+"""Axes that are mixed up, by what the names of faults end in."""
+_OF_THREE = {
+    "second-for-first": on_axis(0, OF_NEXT, axes=3),
+    "third-for-second": on_axis(1, OF_NEXT, axes=3),
+}
+
+
+def mixed_up(lists: str, place: Place = EVERYWHERE, name: str = "") -> Faults:
+    """Return a fault for each way to mix up the axes of a list: NAME-first-for-all and so on."""
+    mix_ups = MIX_UPS | _OF_THREE if place is EVERYWHERE else MIX_UPS
+    return {
+        f"{name or lists}-{mix_up}": read_lists({lists: atom}, place)
+        for mix_up, atom in mix_ups.items()
+    }

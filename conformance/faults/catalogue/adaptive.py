@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.dtypes import dtype_of
 from conformance.faults.atoms.cells import reading_other_cells
-from conformance.faults.atoms.lists import IN_WINDOWS
+from conformance.faults.atoms.lists import IN_WINDOWS, mixed_up
 from conformance.faults.atoms.windows import (
     BEGIN_FIRST,
     BEGIN_FIXED_UP,
@@ -27,9 +27,6 @@ from conformance.faults.atoms.windows import (
     blocks,
 )
 from conformance.faults.behaviour import ADAPTIVE, AVERAGES, Behaviour, Faults, after, instead
-from conformance.faults.catalogue.building_blocks import (
-    mixed_up,
-)
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params

@@ -20,7 +20,7 @@ from conformance.faults.atoms.entries import (
     on_data,
     read_as,
 )
-from conformance.faults.atoms.lists import CLIPPED
+from conformance.faults.atoms.lists import CLIPPED, mixed_up
 from conformance.faults.atoms.numbers import Change
 from conformance.faults.behaviour import (
     AVERAGES,
@@ -36,7 +36,6 @@ from conformance.faults.behaviour import (
     Faults,
     after,
 )
-from conformance.faults.catalogue.building_blocks import mixed_up
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params

@@ -24,6 +24,7 @@ from conformance.faults.atoms.lists import (
     Place,
     at_most_number,
     computed,
+    mixed_up,
     on_axis,
     read,
     same_as,
@@ -38,8 +39,8 @@ from conformance.faults.behaviour import (
     Faults,
     Replaces,
     instead,
+    wrong_params,
 )
-from conformance.faults.catalogue.building_blocks import mixed_up, wrong_params
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params

@@ -35,6 +35,7 @@ from conformance.faults.atoms.lists import (
     ONE_MORE,
     REVERSED,
     ZERO,
+    mixed_up,
     read,
     same_as,
 )
@@ -56,7 +57,6 @@ from conformance.faults.behaviour import (
     before,
     instead,
 )
-from conformance.faults.catalogue.building_blocks import mixed_up
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.params import Params

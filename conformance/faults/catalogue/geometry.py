@@ -26,6 +26,7 @@ from conformance.faults.atoms.lists import (
     ZERO,
     at_most,
     computed,
+    mixed_up,
     read,
     same_as,
 )
@@ -53,8 +54,8 @@ from conformance.faults.behaviour import (
     Replaces,
     after,
     before,
+    wrong_params,
 )
-from conformance.faults.catalogue.building_blocks import mixed_up, wrong_params
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.needs import Needs

@@ -39,7 +39,7 @@ from conformance.faults.atoms.indices import (
     returned_as,
     row_major,
 )
-from conformance.faults.atoms.lists import Atom
+from conformance.faults.atoms.lists import MIX_UPS, Atom
 from conformance.faults.atoms.numbers import (
     MAGNITUDES,
     MINUS_INFINITY_IF_NAN,
@@ -61,7 +61,6 @@ from conformance.faults.behaviour import (
     after,
     before,
 )
-from conformance.faults.catalogue.building_blocks import OF_ANY_AXES
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
@@ -275,7 +274,7 @@ FAULTS: Faults = {
         f"index-sizes-{name}": _numbered(
             f"every input size taken as {atom.words}, for indices alone", _of_sizes(atom)
         )
-        for name, atom in OF_ANY_AXES.items()
+        for name, atom in MIX_UPS.items()
     },
     "index-channel-forgotten": number_as(WITHOUT_CHANNEL, needs=_WINDOWS),
     "index-batch-forgotten": number_as(WITHOUT_BATCH, needs=_WINDOWS),

@@ -23,6 +23,7 @@ from conformance.faults.atoms.lists import (
     at_most,
     at_most_number,
     computed,
+    mixed_up,
     read,
     read_in_order,
     same_as,
@@ -40,8 +41,8 @@ from conformance.faults.behaviour import (
     SAYS_VALID,
     STRIDED,
     Faults,
+    wrong_params,
 )
-from conformance.faults.catalogue.building_blocks import mixed_up, wrong_params
 
 _public_bug = partial(wrong_params, "resolve")
 _HALF_OF_KERNEL = computed("half of the kernel size, rounded down", lambda k: k // 2, "kernel")

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from conformance.faults.behaviour import STRIDED, Behaviour, Faults, after
-from conformance.faults.catalogue.building_blocks import wrong_params
+from conformance.faults.behaviour import STRIDED, Behaviour, Faults, after, wrong_params
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params

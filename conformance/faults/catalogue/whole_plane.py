@@ -18,8 +18,8 @@ from conformance.faults.behaviour import (
     Faults,
     after,
     instead,
+    wrong_params,
 )
-from conformance.faults.catalogue.building_blocks import Change, wrong_params
 from conformance.faults.catalogue.values import returning
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -37,7 +37,7 @@ def _kernel(summary: str, change: Callable[[tuple[int, ...]], tuple[int, ...]]) 
     return wrong_params("resolve", summary, WHOLE, change_params)
 
 
-def _one_window(summary: str, change: Change) -> Behaviour:
+def _one_window(summary: str, change: Callable[[Params], Params]) -> Behaviour:
     """Pool by one window of another kernel than the sizes."""
 
     def one(_right: Extent, params: Params, _pads: Pads) -> Extent:
