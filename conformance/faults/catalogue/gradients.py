@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
-from conformance.faults.atoms.numbers import Change, in_doubles, of_floats, rounded_to
+from conformance.faults.atoms.numbers import (
+    ROUNDED_TO_INTEGERS,
+    ZERO_IF_NAN,
+    ZERO_IF_NEGATIVE,
+    Change,
+    Number,
+    in_doubles,
+    of_floats,
+    rounded_to,
+)
 from conformance.faults.behaviour import Behaviour, Faults, Replaces
 from conformance.faults.catalogue import adaptive, cells, dilations, divisor, geometry, resolve
 from conformance.faults.catalogue import whole_plane as whole
@@ -149,6 +158,12 @@ def _terms(summary: str, change: Terms, needs: Needs = _EVERY) -> Behaviour:
 
 def _given(summary: str, change: Change, needs: Needs = _EVERY) -> Behaviour:
     return Behaviour(summary, needs, {"reduce": with_gradient(change)})
+
+
+def _given_as(number: Number, needs: Needs = _EVERY) -> Behaviour:
+    """Take other numbers for those of the gradient of the output."""
+    said = f"as if gradients of the output were {number.words}"
+    return _given(said, of_floats(number), needs)
 
 
 def _result(
@@ -483,30 +498,15 @@ FAULTS: Faults = {
         "gradients of float64 are added in float32", added_in("float32", ("float64",))
     ),
     # The gradient of the output.
-    "gradient-through-float16": _given(
-        "the gradient of the output passes through float16", of_floats(rounded_to("float16"))
-    ),
-    "gradient-through-bfloat16": _given(
-        "the gradient of the output passes through bfloat16", of_floats(rounded_to("bfloat16"))
-    ),
-    "gradient-through-float32": _given(
-        "the gradient of the output passes through float32", of_floats(rounded_to("float32"))
-    ),
-    "gradient-whole-numbers": _given(
-        "the gradient of the output is rounded to whole numbers", in_doubles(np.rint)
-    ),
-    "gradient-nan-as-zero": _given(
-        "a NaN in the gradient of the output is taken as zero",
-        in_doubles(lambda wide: np.where(np.isnan(wide), 0.0, wide)),
-        _NOT_OF_NORMS,
-    ),
+    "gradient-through-float16": _given_as(rounded_to("float16")),
+    "gradient-through-bfloat16": _given_as(rounded_to("bfloat16")),
+    "gradient-through-float32": _given_as(rounded_to("float32")),
+    "gradient-whole-numbers": _given_as(ROUNDED_TO_INTEGERS),
+    "gradient-nan-as-zero": _given_as(ZERO_IF_NAN, _NOT_OF_NORMS),
     "gradient-infinity-clamped": _given(
         "an infinity in the gradient of the output is the largest number", _clamped, _NOT_OF_NORMS
     ),
-    "gradient-negative-lost": _given(
-        "negative gradients of the output are taken as zero",
-        in_doubles(lambda wide: np.where(wide < 0, 0.0, wide)),
-    ),
+    "gradient-negative-lost": _given_as(ZERO_IF_NEGATIVE),
     "gradient-sign-lost": _given("the gradient of the output loses its sign", np.abs),
     **{
         f"gradient-in-fixed-point-of-{span.name}": _given(
@@ -517,10 +517,7 @@ FAULTS: Faults = {
         )
         for span in SPANS
     },
-    "gradient-clipped": _given(
-        "gradients of the output are clipped to -1 to 1",
-        in_doubles(lambda wide: np.clip(wide, -1.0, 1.0)),
-    ),
+    "gradient-clipped": _given_as(Number("kept from -1 to 1", lambda v, _: np.clip(v, -1.0, 1.0))),
     "gradient-of-first-batch": _given(
         "the gradient of the output of the first batch is used for all", _one_for_all
     ),
