@@ -8,6 +8,7 @@ from itertools import combinations, permutations, product
 from conformance.diagnosis.slips.slip import Slip
 from conformance.faults.atoms.lists import (
     EVERYWHERE,
+    LENGTHS,
     NOUNS,
     OF_AXES,
     OF_BOTH_PADS,
@@ -18,6 +19,7 @@ from conformance.faults.atoms.lists import (
     ZERO,
     Atom,
     Change,
+    as_long_as,
     at_most,
     at_most_number,
     computed,
@@ -57,9 +59,10 @@ def of_lists() -> Iterator[Slip]:
         for names, said, change in _changes(place.lists):
             needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
-    for least, (words, length), place in product((1, 2), _LENGTHS, _PLACES_OF_LENGTHS):
-        said = f"{'a dilated' if least > 1 else 'a'} kernel were as long as {words}{place.words}"
-        yield Slip(said, place.step, place.wrap(_as_long_as(length, least)), DILATED)
+    for least, length, place in product((1, 2), LENGTHS, _PLACES_OF_LENGTHS):
+        which = "a dilated" if least > 1 else "a"
+        said = f"{which} kernel were as long as {length.words}{place.words}"
+        yield Slip(said, place.step, place.wrap(reads(as_long_as(length, least))), DILATED)
     single = [(f"every {NOUNS[name]}", (name,)) for name in _LIMITED]
     for (what, names), atom in product((*single, ("every pad", PADS)), _LIMITS):
         limited = reads(dict.fromkeys(names, atom))
@@ -67,24 +70,9 @@ def of_lists() -> Iterator[Slip]:
         yield Slip(f"{what} were {atom.words}", EVERYWHERE.step, wrap, _having(*names))
 
 
-_LENGTHS: tuple[tuple[str, Callable[[int, int], int]], ...] = (
-    ("kernel times dilation", lambda k, d: k * d),
-    ("kernel times dilation plus 1", lambda k, d: k * d + 1),
-    ("kernel and (kernel - 1) times dilation", lambda k, d: k + (k - 1) * d),
-    ("(kernel - 1) times dilation", lambda k, d: (k - 1) * d),
-    ("(kernel - 1) times dilation plus 2", lambda k, d: (k - 1) * d + 2),
-    ("kernel and dilation less 1", lambda k, d: k + d - 1),
-)
 _PLACES_OF_LENGTHS = tuple(
     place for place in PLACES if "dilations" in place.lists and place.step in {"pads", "extent"}
 )
-
-
-def _as_long_as(of: Callable[[int, int], int], least: int) -> Change:
-    """Return lists with kernels of another length where the dilation is so much at least."""
-    kernel = computed("", lambda k, d: of(k, d) if d >= least else k, "kernel", "dilations")
-    dilations = each("", lambda d: 1 if d >= least else d)
-    return reads({"kernel": kernel, "dilations": dilations})
 
 
 def _having(*names: str) -> Needs:

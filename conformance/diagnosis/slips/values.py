@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ from conformance.faults.atoms.reductions import (
     compared_as,
     summed,
 )
-from conformance.faults.atoms.window_cells import Reduce, Taps, computed
+from conformance.faults.atoms.window_cells import Computed, Reduce, Taps, computed
 from conformance.faults.behaviour import AVERAGES, MAXIMUM, NORMS
 from conformance.faults.behaviour import INTEGERS as TAKING_INTEGERS
 from conformance.faults.wraps import instead
@@ -47,10 +46,6 @@ from conformance.operators.clause import StepWrap
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
-
-Computed = Callable[[Taps], Any]
-"""Results as doubles, of the output's shape."""
-
 
 # Places of numbers -------------------------------------------------------------------------------
 

@@ -27,7 +27,8 @@ from conformance.operators import windows as axis
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Extent, Pads, Windows, pads_for
+from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
+from conformance.vector import Array
 
 Numbers = tuple[int, ...]
 Lists = Mapping[str, Numbers]
@@ -59,6 +60,8 @@ _NEEDS = {
     "pads_end": PADDED,
     "output": ADAPTIVE,
 }
+_FIELDS = ("kernel", "strides", "dilations", *PADS, "sizes", "output")
+"""The lists that are fields of the parameters."""
 _LEAST = {"pads_begin": 0, "pads_end": 0, "total": 0}
 """The least number of a list; 1 for others."""
 
@@ -176,6 +179,37 @@ OF_BOTH_PADS = (
 )
 
 
+class Length(NamedTuple):
+    """How long a dilated kernel is taken to be: words, and from kernel and dilation its cells."""
+
+    words: str
+    of: Callable[[int, int], int]
+
+
+TIMES_DILATION = Length("kernel times dilation", lambda k, d: k * d)
+WITH_HOLES = Length("kernel and (kernel - 1) times dilation", lambda k, d: k + (k - 1) * d)
+ONE_CELL_SHORT = Length("(kernel - 1) times dilation", lambda k, d: (k - 1) * d)
+ADDED_ONCE = Length("kernel and dilation less 1", lambda k, d: k + d - 1)
+LENGTHS = (
+    TIMES_DILATION,
+    Length("kernel times dilation plus 1", lambda k, d: k * d + 1),
+    WITH_HOLES,
+    ONE_CELL_SHORT,
+    Length("(kernel - 1) times dilation plus 2", lambda k, d: (k - 1) * d + 2),
+    ADDED_ONCE,
+)
+
+
+def as_long_as(length: Length, least: int = 1) -> dict[str, Atom]:
+    """Read undilated kernels of another length where the dilation is so much at least."""
+    return {
+        "kernel": computed(
+            length.words, lambda k, d: length.of(k, d) if d >= least else k, "", "dilations"
+        ),
+        "dilations": each("1", lambda d: 1 if d >= least else d),
+    }
+
+
 class Order(NamedTuple):
     """An order of begin pads, then end pads, which are read one after the other."""
 
@@ -240,7 +274,7 @@ class Place(NamedTuple):
 
 
 def _lists(params: Params, pads: Pads | None = None, *_others: Any) -> dict[str, Numbers]:
-    named = {name: getattr(params, name, ()) for name in NOUNS if name != "pads"}
+    named = {name: getattr(params, name) for name in _FIELDS}
     if pads:
         named |= {"pads_begin": _side(pads, 0), "pads_end": _side(pads, 1)}
     return {name: numbers for name, numbers in named.items() if numbers}
@@ -255,7 +289,7 @@ def _pads(lists: Lists) -> Pads:
 
 
 def _with(params: Params, lists: Lists) -> Params:
-    fields: dict[str, Any] = {name: numbers for name, numbers in lists.items() if name != "spans"}
+    fields: dict[str, Any] = dict(lists)
     return replace(params, **fields)
 
 
@@ -299,7 +333,7 @@ def _of_same(made: Callable[[Params, Lists], Pads]) -> Callable[[Change], StepWr
         if not params.same:
             return pads
         wanted = tuple(map(axis.ceil_div, params.sizes, params.strides))
-        found = {"wanted": wanted, "total": tuple(map(sum, pads))}
+        found = {"wanted": wanted, "total": tuple(map(sum, pads)), "spans": params.spans}
         return made(params, change({**_lists(params), **found}))
 
     return lambda change: after(lambda pads, params: wrong(pads, params, change))
@@ -313,11 +347,13 @@ def _split(params: Params, lists: Lists) -> Pads:
 def _clipped(change: Change) -> StepWrap:
     """Clip windows to inputs of other sizes."""
 
-    def clipped(cells: list[int], _size: int, params: Params, axis: int) -> list[int]:
-        end = change(_lists(params))["sizes"][axis]
-        return [cell for cell in cells if cell < end]
+    def wrong(right: Callable[..., Gathered], data: Array, params: Params, w: Windows) -> Gathered:
+        sizes = change(_lists(params))["sizes"]
+        clipped = reading_other_cells(lambda cells, _d, _p, j: [c for c in cells if c < sizes[j]])
+        gathered: Gathered = clipped(right)(data, params, w)
+        return gathered
 
-    return reading_other_cells(clipped)
+    return instead(wrong)
 
 
 def _laid_out(change: Change) -> StepWrap:

@@ -11,6 +11,7 @@ import numpy as np
 from conformance.faults.atoms import conditions
 from conformance.faults.atoms.divisors import ALL_CELLS, count
 from conformance.faults.atoms.lists import (
+    ADDED_ONCE,
     CELLS_COUNTED,
     CELLS_READ,
     DOUBLED_IF_ABOVE_ONE,
@@ -19,14 +20,19 @@ from conformance.faults.atoms.lists import (
     IN_WINDOWS,
     OF_DIVISOR,
     ONE,
+    ONE_CELL_SHORT,
     ONE_LESS,
     ONE_MORE,
+    TIMES_DILATION,
+    WITH_HOLES,
     Place,
+    as_long_as,
     at_most_number,
     computed,
     mixed_up,
     on_axis,
     read,
+    read_lists,
     same_as,
 )
 from conformance.faults.atoms.windows import LATER, STARTS_IN_INPUT, Along, Ends, Move, moved
@@ -80,23 +86,18 @@ _TIMES_STRIDE = computed("multiplied by the stride", lambda n, s: n * s, "", "st
 _TIMES_DILATION = computed("multiplied by the dilation", lambda v, n: v * n, "", "dilations")
 _FIRST_IGNORED, _LAST_IGNORED = on_axis(0, ONE), on_axis(-1, ONE)
 _LENGTHS = {
-    "times-kernel": ("kernel times dilation", lambda k, n: k * n),
-    "one-cell-short": ("(kernel - 1) times dilation", lambda k, n: (k - 1) * n),
-    "added-once": ("kernel and dilation less 1", lambda k, n: k + n - 1),
-    "as-holes": (
-        "kernel and (kernel - 1) times dilation",
-        lambda k, n: k + (k - 1) * n if n > 1 else k,
-    ),
+    "times-kernel": as_long_as(TIMES_DILATION),
+    "one-cell-short": as_long_as(ONE_CELL_SHORT),
+    "added-once": as_long_as(ADDED_ONCE),
+    "as-holes": as_long_as(WITH_HOLES, least=2),
 }
 
 
 def _as_long_as(place: Place) -> Faults:
-    """Return a fault for each wrong length of a dilated kernel, which is undilated then."""
+    """Return a fault for each wrong length of a dilated kernel."""
     return {
-        f"{place.step}-dilations-{name}": read(
-            place, kernel=computed(words, of, "", "dilations"), dilations=ONE
-        )
-        for name, (words, of) in _LENGTHS.items()
+        f"{place.step}-dilations-{name}": read_lists(atoms, place)
+        for name, atoms in _LENGTHS.items()
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import dtype_of
+from conformance.faults.atoms import entries
 from conformance.faults.atoms.indices import (
     CHANNELS_LAST,
     FROM_CLIPPED_START,
@@ -29,9 +29,11 @@ from conformance.faults.atoms.indices import (
     WITHOUT_CHANNEL,
     ChosenCells,
     Field,
+    changed,
     channels_last,
     from_dimension,
     in_order,
+    kept_in,
     mean,
     number,
     number_as,
@@ -148,8 +150,8 @@ def _returned(
     return Behaviour(summary, needs, after("further", other), bug)
 
 
-def _kept_in(kind: str) -> Callable[..., Array]:
-    return lambda right, *_: right.astype(dtype_of(kind)).astype(right.dtype)
+def _changed(summary: str, change: Change) -> Behaviour:
+    return Behaviour(summary, INDEXED, {"further": changed(change)})
 
 
 def _where(holds: Callable[[Array], Any], index: int) -> Callable[..., Array]:
@@ -178,10 +180,6 @@ def _is_lowest_integer(first: Array) -> Any:
 def _of_first(axis: int) -> Callable[..., Array]:
     """Return the indices of the first batch or channel for all."""
     return lambda right, *_: np.broadcast_to(right.take([0], axis), right.shape).copy()
-
-
-def _swapped(right: Array, *_given: Any) -> Array:
-    return np.swapaxes(right, -1, -2) if right.ndim > 3 else right
 
 
 # Which cell is numbered --------------------------------------------------------------------------
@@ -312,7 +310,7 @@ FAULTS: Faults = {
         "indices in bytes", lambda right, gathered, _: right * gathered.data.itemsize
     ),
     **{
-        f"index-in-{kind}": _returned(f"indices kept in {kind}", _kept_in(kind))
+        f"index-in-{kind}": _changed(f"indices kept in {kind}", kept_in(kind))
         for kind in ("int8", "uint8", "int16", "float16", "bfloat16")
     },
     "indices-of-type-of-data": _returned(
@@ -328,9 +326,11 @@ FAULTS: Faults = {
     "indices-mirrored": _returned(
         "the last axis of the indices reversed", lambda right, *_: right[..., ::-1]
     ),
-    "indices-last-axes-swapped": _returned("the last two axes of the indices swapped", _swapped),
-    "indices-channels-last": _returned(
-        "the indices returned with channels last", lambda right, *_: np.moveaxis(right, 1, -1)
+    "indices-last-axes-swapped": _changed(
+        "the last two axes of the indices swapped", entries.LAST_TWO.of
+    ),
+    "indices-channels-last": _changed(
+        "the indices returned with channels last", entries.CHANNELS_LAST.of
     ),
     "indices-with-another-axis": _returned(
         "the indices returned with one axis more",
