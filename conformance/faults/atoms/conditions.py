@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from conformance.faults.behaviour import EVERY
+from conformance.faults import behaviour
+from conformance.faults.behaviour import ADAPTIVE, EVERY, WINDOWED, Behaviour
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -23,17 +24,17 @@ class Condition(NamedTuple):
         """Replace a step after `validate` only for calls whose parameters meet the condition."""
         if self is ALWAYS:
             return wrap
-        return only_where(self.holds, wrap)
 
+        def wrapped(right: Callable[..., Any]) -> Callable[..., Any]:
+            wrong: Callable[..., Any] = wrap(right)
+            return lambda *given: (wrong if self.holds(_params_in(given)) else right)(*given)
 
-def only_where(holds: Callable[[Params], bool], wrap: StepWrap) -> StepWrap:
-    """Replace a step after `validate` only for calls of some parameters."""
+        return wrapped
 
-    def wrapped(right: Callable[..., Any]) -> Callable[..., Any]:
-        wrong: Callable[..., Any] = wrap(right)
-        return lambda *given: (wrong if holds(_params_in(given)) else right)(*given)
-
-    return wrapped
+    def of(self, fault: Behaviour) -> Behaviour:
+        """Restrict a fault of steps after `validate` to calls that meet the condition."""
+        replaces = {step: self.only(wrap) for step, wrap in fault.replaces.items()}
+        return Behaviour(f"{fault.summary}{self.words}", fault.needs & self.needs, replaces)
 
 
 def _params_in(given: Iterable[Any]) -> Params:
@@ -48,6 +49,16 @@ def _params_in(given: Iterable[Any]) -> Params:
 
 def _padded(params: Params) -> bool:
     return params.auto_pad == "explicit" and any(params.pads_begin + params.pads_end)
+
+
+def _slides(params: Params, kernel: int, stride: int) -> bool:
+    return set(params.kernel) == {kernel} and set(params.strides) == {stride}
+
+
+def sliding(kernel: int, stride: int) -> Condition:
+    """Return the condition that a kernel and its strides have one length on all axes."""
+    words = f", for a kernel of {kernel} and strides of {stride}"
+    return Condition(words, lambda p: _slides(p, kernel, stride), behaviour.STRIDED)
 
 
 def _has(*roles: Any) -> Needs:
@@ -91,4 +102,35 @@ EXCLUDED = Condition(
 )
 ONE_AXIS = Condition(", with one spatial axis", lambda p: len(p.sizes) == 1)
 VOLUMES = Condition(", with three or more spatial axes", lambda p: len(p.sizes) > 2)
+GLOBAL = Condition(", for a kernel as large as the input", lambda p: p.kernel == p.sizes, WINDOWED)
+TILES = Condition(
+    ", for strides equal to a kernel above 1",
+    lambda p: p.kernel == p.strides and min(p.kernel) > 1,
+    behaviour.STRIDED,
+)
+ONE_ROW = Condition(
+    ", for a kernel of one row",
+    lambda p: p.kernel[-1] > 1 and set(p.kernel[:-1]) == {1},
+    WINDOWED,
+)
+ONE_COLUMN = Condition(
+    ", for a kernel of one column",
+    lambda p: p.kernel[0] > 1 and set(p.kernel[1:]) == {1},
+    WINDOWED,
+)
+KERNEL_1 = Condition(", for a kernel of 1", lambda p: set(p.kernel) == {1}, WINDOWED)
+KERNEL_3_PAD_1 = Condition(
+    ", for a kernel of 3, strides of 1 and pads of 1",
+    lambda p: _slides(p, 3, 1) and set(p.pads_begin + p.pads_end) == {1},
+    behaviour.STRIDED & behaviour.PADDED,
+)
+ONE_NORM = Condition(", for p = 1", lambda p: p.exponent == 1, behaviour.NORMS)
+ONE_OUTPUT = Condition(", for an output of one cell", lambda p: set(p.output) == {1}, ADAPTIVE)
+DIVIDED = Condition(
+    ", where every output has as many cells of its own",
+    lambda p: all(d % o == 0 for d, o in zip(p.sizes, p.output, strict=True)),
+    ADAPTIVE,
+)
+TALL = Condition(", where the first axis has more than 64 cells", lambda p: p.sizes[0] > 64)
+WIDE = Condition(", where the last axis has more than 64 cells", lambda p: p.sizes[-1] > 64)
 THREE_AXES = Condition(", with three spatial axes", lambda p: len(p.sizes) == 3)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from conformance.faults.atoms.numbers import Change
 from conformance.faults.behaviour import EVERY, Behaviour
@@ -14,19 +16,29 @@ from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.vector import Array
 
+Numbers = npt.NDArray[np.int64]
+
 
 class Unit(NamedTuple):
-    """What is taken for another: words, and from the number of axes those that number it."""
+    """What entries are counted by: words for one, for several, and the axes that number them.
+
+    The axes are a slice of those of an array (N, C, x1..xr); one of too few axes is one unit.
+    """
 
     words: str
-    axes: Callable[[int], range]
+    plural: str
+    axes: Callable[[range], range]
+
+    def lengths(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the lengths of the axes that number the units, of an array of a shape."""
+        return tuple(shape[axis] for axis in self.axes(range(len(shape))))
 
 
 class Source(NamedTuple):
     """What is taken: words, and from numbers 0..count-1 and their count the numbers of others."""
 
     words: str
-    of: Callable[[Array, int], Any]
+    of: Callable[[Numbers, int], Any]
 
 
 class Order(NamedTuple):
@@ -43,17 +55,21 @@ class Shape(NamedTuple):
     of: Change
 
 
-BATCH = Unit("batch", lambda _: range(1))
-CHANNEL = Unit("channel", lambda _: range(1, 2))
-LAST_AXIS = Unit("slice along the last axis", lambda n: range(n - 1, n))
-CELL_OF_PLANE = Unit("cell of a plane", lambda n: range(2, n))
-CELL = Unit("cell", range)
+BATCH = Unit("batch", "batches", lambda axes: axes[:1])
+CHANNEL = Unit("channel", "channels", lambda axes: axes[1:2])
+PLANE = Unit("plane of all batches", "planes", lambda axes: axes[:2])
+SLICE_OF_VOLUME = Unit("slice of a volume", "slices of a volume", lambda axes: axes[2:][-3:-2])
+ROW = Unit("row", "rows", lambda axes: axes[2:][-2:-1])
+ROW_OF_ALL = Unit("row of all planes", "rows of all planes", lambda axes: axes[:-1])
+COLUMN = Unit("slice along the last axis", "columns", lambda axes: axes[-1:])
+CELL_OF_PLANE = Unit("cell of a plane", "outputs of a plane", lambda axes: axes[2:])
+CELL = Unit("cell", "outputs of all planes", lambda axes: axes)
 UNITS = (
     BATCH,
     CHANNEL,
-    Unit("plane of all batches", lambda _: range(2)),
-    Unit("slice along the first axis", lambda _: range(2, 3)),
-    LAST_AXIS,
+    PLANE,
+    Unit("slice along the first axis", "slices along the first axis", lambda axes: axes[2:3]),
+    COLUMN,
     CELL_OF_PLANE,
     CELL,
 )
@@ -89,15 +105,20 @@ SOURCES = (
 
 def taken(unit: Unit, source: Source) -> Change:
     """Return the change of an array that takes other entries."""
+    return taken_by(unit, lambda numbers, lengths: source.of(numbers, prod(lengths)))
+
+
+def taken_by(unit: Unit, found: Callable[[Numbers, tuple[int, ...]], Any]) -> Change:
+    """Return the change that takes those `found` by numbers and the lengths of their axes."""
 
     def change(array: Array) -> Array:
-        numbered = unit.axes(array.ndim)
+        numbered = unit.axes(range(array.ndim))
         if not numbered or 0 in array.shape:
             return array
+        lengths = unit.lengths(array.shape)
         before, after = array.shape[: numbered.start], array.shape[numbered.stop :]
         entries = array.reshape(*before, -1, *after)
-        count = entries.shape[numbered.start]
-        other: Array = entries.take(source.of(np.arange(count), count), numbered.start)
+        other: Array = entries.take(found(np.arange(prod(lengths)), lengths), numbered.start)
         return other.reshape(array.shape)
 
     return change

@@ -13,9 +13,9 @@ from conformance.faults.atoms.entries import (
     CELL,
     CELL_OF_PLANE,
     CHANNEL,
+    COLUMN,
     FIRST,
     IN_REVERSE,
-    LAST_AXIS,
     modulo,
     on_data,
     read_as,
@@ -255,7 +255,7 @@ FAULTS: Faults = {
     "square-input-transposed": _data(
         "square inputs transposed", _transposed_if_square, needs=SPREAD
     ),
-    "input-mirrored": read_as(LAST_AXIS, IN_REVERSE, needs=SPREAD),
+    "input-mirrored": read_as(COLUMN, IN_REVERSE, needs=SPREAD),
     "plane-index-uint8": read_as(CELL_OF_PLANE, modulo(1 << 8)),
     "plane-index-uint16": read_as(CELL_OF_PLANE, modulo(1 << 16)),
     "tensor-index-int16": read_as(CELL, modulo(1 << 15)),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
+from conformance.faults.atoms.entries import BATCH, CHANNEL, COLUMN, ROW
 from conformance.faults.atoms.numbers import (
     ROUNDED_TO_INTEGERS,
     ZERO_IF_NAN,
@@ -548,19 +549,19 @@ FAULTS: Faults = {
     ),
     "gradient-last-column-lost": _result(
         "the last column of the gradient of the data is zero",
-        _zero_at(entries("columns", lambda n, count: n == count - 1)),
+        _zero_at(entries(COLUMN, lambda n, count: n == count - 1)),
     ),
     "gradient-last-row-lost": _result(
         "the last of several rows of the gradient of the data is zero",
-        _zero_at(entries("rows", lambda n, count: (n == count - 1) & (count > 1))),
+        _zero_at(entries(ROW, lambda n, count: (n == count - 1) & (count > 1))),
     ),
     "gradient-later-batches-lost": _result(
         "the gradient of the data is zero after the first batch",
-        _zero_at(entries("batches", lambda n, _count: n > 0)),
+        _zero_at(entries(BATCH, lambda n, _count: n > 0)),
     ),
     "gradient-channels-beyond-8-lost": _result(
         "channels beyond the last full group of 8 get no gradient, where there is a group",
-        _zero_at(entries("channels", beyond_groups(8))),
+        _zero_at(entries(CHANNEL, beyond_groups(8))),
     ),
     "gradient-mean-of-batch": _result(
         "the gradient of the data is divided by the number of batches", _mean_of_batch

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import dtype_of
+from conformance.faults.atoms.entries import CELL_OF_PLANE, PLANE, Numbers, taken_by
 from conformance.faults.behaviour import (
     EVERY,
     SPREAD,
@@ -20,7 +21,7 @@ from conformance.faults.behaviour import (
     after,
     before,
 )
-from conformance.faults.catalogue.values import Source, taking
+from conformance.faults.catalogue.values import returning
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, Windows
 from conformance.operators.windows import Positions, ceil_div
@@ -64,7 +65,7 @@ def _memory_stride(axis: int, bits: int) -> Replaces:
 Quotient = Callable[[Array, int], Any]
 
 
-def _found_by(quotient: Quotient) -> Source:
+def _found_by(quotient: Quotient) -> Callable[[Numbers, tuple[int, ...]], Any]:
     """Find the place of units on their axes by wrong quotients."""
 
     def source(numbers: Array, lengths: tuple[int, ...]) -> Any:
@@ -119,13 +120,15 @@ FAULTS: Faults = {
     },
     **{
         f"row-by-{name}": Behaviour(
-            f"the row of an output found by {words}", SPREAD, taking("outputs", _found_by(quotient))
+            f"the row of an output found by {words}",
+            SPREAD,
+            returning(taken_by(CELL_OF_PLANE, _found_by(quotient))),
         )
         for name, words, quotient in _QUOTIENTS
     },
     "batch-by-float32-reciprocal": Behaviour(
         "the batch of a plane found by a multiplication with the reciprocal in float32",
         EVERY,
-        taking("planes", _found_by(_by_reciprocal)),
+        returning(taken_by(PLANE, _found_by(_by_reciprocal))),
     ),
 }

@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.faults.atoms import numbers
+from conformance.faults.atoms.entries import BATCH, CHANNEL, COLUMN
 from conformance.faults.atoms.numbers import (
     AT_LEAST_LOWEST_OF_FLOAT16,
     AT_LEAST_LOWEST_OF_FLOAT32,
@@ -214,26 +215,26 @@ FAULTS: Faults = {
     "infinity-clamped": numbers.cells(LARGEST_IF_INFINITY, MAXIMUM),
     "nan-dropped-in-channel-tail": _nan_dropped(
         "NaN dropped in the channels beyond groups of 4",
-        entries("channels", beyond_groups(4)),
+        entries(CHANNEL, beyond_groups(4)),
         bug="nan_depends_on_channel_tail",
     ),
     "nan-dropped-in-width-tail": _nan_dropped(
         "NaN dropped in the columns beyond groups of 4",
-        entries("columns", beyond_groups(4)),
+        entries(COLUMN, beyond_groups(4)),
         needs=MAXIMUM & SPREAD,
     ),
     "nan-dropped-in-first-column": _nan_dropped(
         "NaN dropped in the first column",
-        entries("columns", lambda i, _: i == 0),
+        entries(COLUMN, lambda i, _: i == 0),
         needs=MAXIMUM & SPREAD,
     ),
     "nan-dropped-in-odd-columns": _nan_dropped(
         "NaN dropped in every second column",
-        entries("columns", lambda i, _: i % 2 == 1),
+        entries(COLUMN, lambda i, _: i % 2 == 1),
         needs=MAXIMUM & SPREAD,
     ),
     "nan-dropped-after-first-batch": _nan_dropped(
-        "NaN dropped in all batches but the first", entries("batches", lambda i, _: i > 0)
+        "NaN dropped in all batches but the first", entries(BATCH, lambda i, _: i > 0)
     ),
     "maximum-in-float32": _results(
         "cells kept in float32", of_floats(rounded_to("float32")), bug="f64_computed_in_f32"

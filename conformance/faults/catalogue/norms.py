@@ -8,6 +8,7 @@ import numpy as np
 
 from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms import numbers
+from conformance.faults.atoms.conditions import ONE_NORM
 from conformance.faults.atoms.lists import ONE, ONE_LESS, ONE_MORE, at_most_number, each
 from conformance.faults.atoms.norms import (
     CELLS,
@@ -47,7 +48,6 @@ from conformance.faults.atoms.numbers import (
 from conformance.faults.atoms.window_cells import Reduce, in_doubles
 from conformance.faults.behaviour import BORDERED, NORMS, STRIDED, Behaviour, Faults, instead
 from conformance.faults.catalogue.arithmetic import ADDED_TO_SECOND
-from conformance.faults.catalogue.values import only_where
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
@@ -79,11 +79,7 @@ FAULTS: Faults = {
     "norm-of-signed-cells-with-sign": norm(SIGNED, ROOT_WITH_SIGN),
     "norm-of-signed-cells-at-least-zero": norm(SIGNED, ROOT_OR_ZERO),
     "norm-of-signed-cells-as-magnitude": norm(SIGNED, ROOT_OF_MAGNITUDE),
-    "norm-one-of-signed-cells": Behaviour(
-        "cells added instead of magnitudes for p = 1",
-        NORMS,
-        only_where(lambda params: params.exponent == 1, norm(CELLS).replaces),
-    ),
+    "norm-one-of-signed-cells": ONE_NORM.of(norm(CELLS)),
     "norm-of-positive-cells": numbers.cells(ZERO_IF_NEGATIVE, NORMS),
     "norm-root-forgotten": norm(of_sum=NO_ROOT),
     "norm-power-forgotten": norm(NO_POWERS),

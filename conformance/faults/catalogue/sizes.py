@@ -7,6 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from conformance.faults.atoms.entries import (
+    BATCH,
+    CELL,
+    CELL_OF_PLANE,
+    CHANNEL,
+    COLUMN,
+    PLANE,
+    ROW,
+    ROW_OF_ALL,
+    SLICE_OF_VOLUME,
+    Unit,
+    taken_by,
+)
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.behaviour import (
     AVERAGES,
@@ -18,18 +31,23 @@ from conformance.faults.behaviour import (
     after,
     instead,
 )
-from conformance.faults.catalogue.values import (
-    UNITS,
-    Mask,
-    beyond_groups,
-    entries,
-    returning,
-    taking,
-)
+from conformance.faults.catalogue.values import Mask, beyond_groups, entries, returning
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.vector import Array
+
+_UNITS = {
+    "batches": BATCH,
+    "channels": CHANNEL,
+    "planes": PLANE,
+    "slices": SLICE_OF_VOLUME,
+    "rows": ROW,
+    "columns": COLUMN,
+    "outputs": CELL_OF_PLANE,
+    "all-rows": ROW_OF_ALL,
+    "all-outputs": CELL,
+}
 
 # What is wrong -----------------------------------------------------------------------------------
 
@@ -53,27 +71,27 @@ def _unwritten(summary: str, mask: Mask, needs: Needs = EVERY) -> Behaviour:
     return Behaviour(summary, needs, _zero_where(mask))
 
 
-def _of(unit: str, needs: Needs = EVERY) -> Needs:
+def _of(unit: Unit, needs: Needs = EVERY) -> Needs:
     """Return the needs of a fault of some units: planes of one output have but one in space."""
-    return needs & SPREAD if unit in {"slices", "rows", "columns", "outputs"} else needs
+    return needs & SPREAD if unit in {SLICE_OF_VOLUME, ROW, COLUMN, CELL_OF_PLANE} else needs
 
 
 # From some size on -------------------------------------------------------------------------------
 
 
-def _from(unit: str, first: int) -> Mask:
+def _from(unit: Unit, first: int) -> Mask:
     return entries(unit, lambda number, _count: number >= first)
 
 
-def _unwritten_from(unit: str, first: int) -> Replaces:
+def _unwritten_from(unit: Unit, first: int) -> Replaces:
     return _zero_where(_from(unit, first))
 
 
-def _repeated_from(unit: str, first: int) -> Replaces:
-    return taking(unit, lambda number, _: number % first)
+def _repeated_from(unit: Unit, first: int) -> Replaces:
+    return returning(taken_by(unit, lambda number, _: number % first))
 
 
-def _undivided_from(unit: str, first: int) -> Replaces:
+def _undivided_from(unit: Unit, first: int) -> Replaces:
     return _undivided_where(_from(unit, first))
 
 
@@ -133,25 +151,25 @@ _BEYOND = (
 # What whole groups leave over --------------------------------------------------------------------
 
 
-def _tail(unit: str, lanes: int) -> Mask:
+def _tail(unit: Unit, lanes: int) -> Mask:
     """Mask what whole groups leave over, if there is a group."""
     beyond = beyond_groups(lanes)
     return entries(unit, lambda number, count: (count >= lanes) & beyond(number, count))
 
 
-def _tail_unwritten(unit: str, lanes: int) -> Replaces:
+def _tail_unwritten(unit: Unit, lanes: int) -> Replaces:
     return _zero_where(_tail(unit, lanes))
 
 
-def _tail_repeated(unit: str, lanes: int) -> Replaces:
+def _tail_repeated(unit: Unit, lanes: int) -> Replaces:
     def last_written(number: Array, lengths: tuple[int, ...]) -> Any:
         whole = prod(lengths) // lanes * lanes
         return np.minimum(number, whole - 1) if whole else number
 
-    return taking(unit, last_written)
+    return returning(taken_by(unit, last_written))
 
 
-def _tail_undivided(unit: str, lanes: int) -> Replaces:
+def _tail_undivided(unit: Unit, lanes: int) -> Replaces:
     return _undivided_where(_tail(unit, lanes))
 
 
@@ -161,12 +179,12 @@ _TAILS = (
     ("undivided", "not divided", AVERAGES, _tail_undivided),
 )
 _OTHER_TAILS = (
-    ("batch", "batches", (2,)),
-    ("channel", "channels", (64,)),
-    ("slice", "slices", (2,)),
-    ("row", "rows", (2, 8)),
-    ("all-rows", "all-rows", (8,)),
-    ("output", "outputs", (32,)),
+    ("batch", BATCH, (2,)),
+    ("channel", CHANNEL, (64,)),
+    ("slice", SLICE_OF_VOLUME, (2,)),
+    ("row", ROW, (2, 8)),
+    ("all-rows", ROW_OF_ALL, (8,)),
+    ("output", CELL_OF_PLANE, (32,)),
 )
 """Units whose tails are unwritten, and the groups."""
 _TAIL_BUGS = {
@@ -187,41 +205,41 @@ def _of_odd_rows(mask: Mask) -> Mask:
 
 FAULTS: Faults = {
     **{
-        f"{unit}-tail-{lanes}-{name}": Behaviour(
-            f"{unit}s beyond groups of {lanes} {words}",
-            _of(f"{unit}s", needs),
-            replaces(f"{unit}s", lanes),
-            _TAIL_BUGS.get((unit, lanes, name), ""),
+        f"{of}-tail-{lanes}-{name}": Behaviour(
+            f"{unit.plural} beyond groups of {lanes} {words}",
+            _of(unit, needs),
+            replaces(unit, lanes),
+            _TAIL_BUGS.get((of, lanes, name), ""),
         )
         for name, words, needs, replaces in _TAILS
-        for unit in ("column", "channel")
+        for of, unit in (("column", COLUMN), ("channel", CHANNEL))
         for lanes in (4, 8, 16, 32)
     },
     **{
-        f"{unit}-tail-{lanes}-unwritten": Behaviour(
-            f"{UNITS[plural].plural} beyond groups of {lanes} left unwritten",
-            _of(plural),
-            _tail_unwritten(plural, lanes),
+        f"{of}-tail-{lanes}-unwritten": Behaviour(
+            f"{unit.plural} beyond groups of {lanes} left unwritten",
+            _of(unit),
+            _tail_unwritten(unit, lanes),
         )
-        for unit, plural, groups in _OTHER_TAILS
+        for of, unit, groups in _OTHER_TAILS
         for lanes in groups
     },
     **{
         f"channel-tail-{lanes}-unwritten-in-odd-rows": _unwritten(
             f"channels beyond groups of {lanes} left unwritten where rows have odd length",
-            _of_odd_rows(_tail("channels", lanes)),
+            _of_odd_rows(_tail(CHANNEL, lanes)),
         )
         for lanes in (16, 32)
     },
     **{
-        f"{unit}-above-{first}-{name}": Behaviour(
-            f"{UNITS[unit].plural} beyond {first:,} {words}",
-            _of(unit, needs),
-            replaces(unit, first),
-            _BEYOND_BUGS.get((unit, first, name), ""),
+        f"{of}-above-{first}-{name}": Behaviour(
+            f"{_UNITS[of].plural} beyond {first:,} {words}",
+            _of(_UNITS[of], needs),
+            replaces(_UNITS[of], first),
+            _BEYOND_BUGS.get((of, first, name), ""),
         )
         for name, words, needs, replaces, edges in _BEYOND
-        for unit, numbers in edges.items()
+        for of, numbers in edges.items()
         for first in numbers
     },
     **{
@@ -233,22 +251,22 @@ FAULTS: Faults = {
         for most in (256, 1024, 4096)
     },
     "last-batch-unwritten": _unwritten(
-        "the last of several batches unwritten", entries("batches", _last_of_several)
+        "the last of several batches unwritten", entries(BATCH, _last_of_several)
     ),
     "last-channel-unwritten": _unwritten(
-        "the last of several channels unwritten", entries("channels", _last_of_several)
+        "the last of several channels unwritten", entries(CHANNEL, _last_of_several)
     ),
     "last-output-unwritten": _unwritten(
-        "the last output of every row unwritten", entries("columns", _last_of_several), SPREAD
+        "the last output of every row unwritten", entries(COLUMN, _last_of_several), SPREAD
     ),
     "last-row-unwritten": _unwritten(
-        "the last row of the output unwritten", entries("rows", _last_of_several), SPREAD
+        "the last row of the output unwritten", entries(ROW, _last_of_several), SPREAD
     ),
     "last-slice-unwritten": _unwritten(
-        "the last slice of a volume unwritten", entries("slices", _last_of_several), SPREAD
+        "the last slice of a volume unwritten", entries(SLICE_OF_VOLUME, _last_of_several), SPREAD
     ),
     "full-channel-blocks-unwritten": _unwritten(
         "every output unwritten for a multiple of 8 channels",
-        entries("channels", lambda number, count: np.full(number.shape, count % 8 == 0)),
+        entries(CHANNEL, lambda number, count: np.full(number.shape, count % 8 == 0)),
     ),
 }

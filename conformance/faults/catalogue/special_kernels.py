@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from conformance.faults.atoms.conditions import (
+    DIVIDED,
+    GLOBAL,
+    KERNEL_1,
+    KERNEL_3_PAD_1,
+    ONE_AXIS,
+    ONE_COLUMN,
+    ONE_OUTPUT,
+    ONE_ROW,
+    TALL,
+    THREE_AXES,
+    TILES,
+    WIDE,
+    Condition,
+    sliding,
+)
 from conformance.faults.behaviour import (
-    ADAPTIVE,
     EVERY,
     PADDED,
     STRIDED,
-    WINDOWED,
     Behaviour,
     Faults,
     after,
@@ -29,48 +42,21 @@ from conformance.faults.catalogue import (
     resolve,
     sizes,
 )
-from conformance.faults.catalogue.values import only_where, returning
-from conformance.operators.needs import Needs
+from conformance.faults.catalogue.values import returning
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows
 from conformance.vector import Array
 
 
 class Special(NamedTuple):
-    """Calls that have code of their own, and the faults of the catalogue that this code has.
+    """Calls that have code of their own, and the faults of the catalogue that this code has."""
 
-    `words` complete the sentence "this is wrong ...".
-    """
-
-    words: str
-    needs: Needs
-    holds: Callable[[Params], bool]
+    calls: Condition
     faults: tuple[str, ...]
 
 
 _TOPICS = (resolve, geometry, adaptive, divisor, cells, maxima, arithmetic, output, sizes)
 _EVERYWHERE: Faults = {name: fault for topic in _TOPICS for name, fault in topic.FAULTS.items()}
-
-
-def _only(special: Special, fault: Behaviour) -> Behaviour:
-    """Restrict a fault to the calls that have code of their own."""
-    return Behaviour(
-        f"{fault.summary}, {special.words}",
-        fault.needs & special.needs,
-        only_where(special.holds, fault.replaces),
-    )
-
-
-def _of_kernel(kernel: int, stride: int) -> Callable[[Params], bool]:
-    return lambda p: set(p.kernel) == {kernel} and set(p.strides) == {stride}
-
-
-def _is_one_row(p: Params) -> bool:
-    return p.kernel[-1] > 1 and set(p.kernel[:-1]) == {1}
-
-
-def _is_one_column(p: Params) -> bool:
-    return p.kernel[0] > 1 and set(p.kernel[1:]) == {1}
 
 
 def _subsampled(right: Gathered, data: Array, params: Params, _windows: Windows) -> Gathered:
@@ -83,9 +69,7 @@ def _subsampled(right: Gathered, data: Array, params: Params, _windows: Windows)
 
 _SPECIAL = {
     "2-stride-2": Special(
-        "for a kernel of 2 and strides of 2",
-        STRIDED,
-        _of_kernel(2, 2),
+        sliding(2, 2),
         (
             "ceil-ignored",
             "exclude-pad-ignored",
@@ -95,9 +79,7 @@ _SPECIAL = {
         ),
     ),
     "3-stride-2": Special(
-        "for a kernel of 3 and strides of 2",
-        STRIDED,
-        _of_kernel(3, 2),
+        sliding(3, 2),
         (
             "same-upper-as-lower",
             "include-pad-ignored",
@@ -106,9 +88,7 @@ _SPECIAL = {
         ),
     ),
     "3-stride-1-pad-1": Special(
-        "for a kernel of 3, strides of 1 and pads of 1",
-        STRIDED & PADDED,
-        lambda p: _of_kernel(3, 1)(p) and set(p.pads_begin + p.pads_end) == {1},
+        KERNEL_3_PAD_1,
         (
             "exclude-pad-ignored",
             "padding-zero",
@@ -117,9 +97,7 @@ _SPECIAL = {
         ),
     ),
     "one-row": Special(
-        "for a kernel of one row",
-        WINDOWED,
-        _is_one_row,
+        ONE_ROW,
         (
             "runs-into-next-row",
             "maximum-from-zero",
@@ -127,9 +105,7 @@ _SPECIAL = {
         ),
     ),
     "one-column": Special(
-        "for a kernel of one column",
-        WINDOWED,
-        _is_one_column,
+        ONE_COLUMN,
         (
             "last-row-unwritten",
             "exclude-pad-for-end-only",
@@ -137,15 +113,11 @@ _SPECIAL = {
         ),
     ),
     "identity": Special(
-        "for a kernel of 1 and strides of 1",
-        STRIDED,
-        _of_kernel(1, 1),
+        sliding(1, 1),
         ("maximum-from-zero", "results-in-bfloat16-of-float32-float64"),
     ),
     "global": Special(
-        "for a kernel as large as the input",
-        WINDOWED,
-        lambda p: p.kernel == p.sizes,
+        GLOBAL,
         (
             "channel-tail-4-unwritten",
             "sums-in-float32-of-float64",
@@ -153,9 +125,7 @@ _SPECIAL = {
         ),
     ),
     "tiles": Special(
-        "for strides equal to a kernel above 1",
-        STRIDED,
-        lambda p: p.kernel == p.strides and min(p.kernel) > 1,
+        TILES,
         (
             "divisor-whole-kernel-if-excluded",
             "first-column-dropped",
@@ -163,27 +133,19 @@ _SPECIAL = {
         ),
     ),
     "one-output": Special(
-        "for an output of one cell",
-        ADAPTIVE,
-        lambda p: set(p.output) == {1},
+        ONE_OUTPUT,
         ("nan-as-zero-in-average", "sums-in-float32-of-float64"),
     ),
     "divided": Special(
-        "where every output has as many cells of its own",
-        ADAPTIVE,
-        lambda p: all(d % o == 0 for d, o in zip(p.sizes, p.output, strict=True)),
+        DIVIDED,
         ("infinity-clamped-in-average",),
     ),
     "line": Special(
-        "for one spatial axis",
-        EVERY,
-        lambda p: len(p.sizes) == 1,
+        ONE_AXIS,
         ("same-upper-as-lower",),
     ),
     "volume": Special(
-        "for three spatial axes",
-        EVERY,
-        lambda p: len(p.sizes) == 3,
+        THREE_AXES,
         (
             "ceil-ignored",
             "same-upper-as-lower",
@@ -193,34 +155,24 @@ _SPECIAL = {
         ),
     ),
     "tall": Special(
-        "where the first axis has more than 64 cells",
-        EVERY,
-        lambda p: p.sizes[0] > 64,
+        TALL,
         ("windows-without-begin-pads", "padding-zero"),
     ),
     "wide": Special(
-        "where the last axis has more than 64 cells",
-        EVERY,
-        lambda p: p.sizes[-1] > 64,
+        WIDE,
         ("windows-without-begin-pads", "include-pad-ignored"),
     ),
 }
 
 FAULTS: Faults = {
-    "kernel-one-unwritten": Behaviour(
-        "outputs unwritten for a kernel of 1",
-        WINDOWED,
-        only_where(lambda p: set(p.kernel) == {1}, returning(np.zeros_like)),
-        bug="kernel_1x1_unwritten",
-    ),
-    "kernel-one-subsamples": Behaviour(
-        "pads ignored for a kernel of 1",
-        STRIDED & PADDED,
-        only_where(lambda p: set(p.kernel) == {1}, after("gather", _subsampled)),
-        bug="kernel_1x1_unwritten",
-    ),
+    "kernel-one-unwritten": KERNEL_1.of(
+        Behaviour("outputs unwritten", EVERY, returning(np.zeros_like))
+    )._replace(bug="kernel_1x1_unwritten"),
+    "kernel-one-subsamples": KERNEL_1.of(
+        Behaviour("pads ignored", STRIDED & PADDED, after("gather", _subsampled))
+    )._replace(bug="kernel_1x1_unwritten"),
     **{
-        f"{name}-{fault}": _only(special, _EVERYWHERE[fault])
+        f"{name}-{fault}": special.calls.of(_EVERYWHERE[fault])
         for name, special in _SPECIAL.items()
         for fault in special.faults
     },

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.faults.atoms.entries import COLUMN
 from conformance.faults.atoms.numbers import is_float, of_floats, rounded_to
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.behaviour import (
@@ -257,9 +258,7 @@ FAULTS: Faults = {
     "last-output-left-from-previous-call": _kept(
         "the last output of several in a row left from the previous call",
         SPREAD,
-        _left_in_memory(
-            entries("columns", lambda number, count: (number == count - 1) & (count > 1))
-        ),
+        _left_in_memory(entries(COLUMN, lambda number, count: (number == count - 1) & (count > 1))),
     ),
     "padding-left-from-previous-call": _kept(
         "padding next to the input holds what the previous call left there",

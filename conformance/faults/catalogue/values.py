@@ -7,22 +7,18 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.dtypes import float_format, name_of
-from conformance.faults.atoms import conditions
+from conformance.faults.atoms.entries import Numbers, Unit
 from conformance.faults.atoms.numbers import Change, is_float, on_cells, on_results
 from conformance.faults.behaviour import Replaces
-from conformance.operators.params import Params
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
 Mask = Callable[[tuple[int, ...]], Any]
 """From the shape (N, C, o1..or) of an output, a mask that broadcasts to it."""
-Chosen = Callable[[npt.NDArray[np.int64], int], Any]
+Chosen = Callable[[Numbers, int], Any]
 """From the numbers 0..count-1 of units and their count: a mask of some of them."""
-Source = Callable[[npt.NDArray[np.int64], tuple[int, ...]], Any]
-"""From the numbers of units and the lengths of the axes that number them: other numbers."""
 
 
 def floats_alone(change: Change) -> Change:
@@ -89,64 +85,17 @@ def in_fixed_point_of(span: Span) -> Change:
 # Masks -------------------------------------------------------------------------------------------
 
 
-class Unit(NamedTuple):
-    """What outputs are counted by: the axes of an output (N, C, o1..or) that number the units.
-
-    `plural` is what several are called. An output of too few axes is one unit.
-    """
-
-    plural: str
-    axes: Callable[[range], range]
-
-
-UNITS = {
-    "batches": Unit("batches", lambda axes: axes[:1]),
-    "channels": Unit("channels", lambda axes: axes[1:2]),
-    "planes": Unit("planes", lambda axes: axes[:2]),
-    "slices": Unit("slices of a volume", lambda axes: axes[2:][-3:-2]),
-    "rows": Unit("rows", lambda axes: axes[2:][-2:-1]),
-    "columns": Unit("columns", lambda axes: axes[-1:]),
-    "outputs": Unit("outputs of a plane", lambda axes: axes[2:]),
-    "all-rows": Unit("rows of all planes", lambda axes: axes[:-1]),
-    "all-outputs": Unit("outputs of all planes", lambda axes: axes),
-}
-
-
-def entries(unit: str, are_in: Chosen) -> Mask:
+def entries(unit: Unit, are_in: Chosen) -> Mask:
     """Return a mask of some units of an output: `are_in(numbers 0..count-1, count)`."""
 
     def mask(shape: tuple[int, ...]) -> Array:
-        axes = UNITS[unit].axes(range(len(shape)))
-        lengths = [length if axis in axes else 1 for axis, length in enumerate(shape)]
-        chosen: Array = are_in(np.arange(prod(lengths)), prod(lengths))
-        return chosen.reshape(lengths)
+        axes, count = unit.axes(range(len(shape))), prod(unit.lengths(shape))
+        chosen: Array = are_in(np.arange(count), count)
+        return chosen.reshape([length if axis in axes else 1 for axis, length in enumerate(shape)])
 
     return mask
-
-
-def taking(unit: str, source: Source) -> Replaces:
-    """Fill units of the first output with others: `source(numbers 0..count-1, lengths)`."""
-
-    def change(right: Array) -> Array:
-        axes = UNITS[unit].axes(range(right.ndim))
-        if not axes:
-            return right
-        lengths = right.shape[axes.start : axes.stop]
-        numbered = right.reshape(*right.shape[: axes.start], -1, *right.shape[axes.stop :])
-        taken: Array = numbered.take(source(np.arange(prod(lengths)), lengths), axes.start)
-        return taken.reshape(right.shape)
-
-    return returning(change)
 
 
 def beyond_groups(lanes: int) -> Chosen:
     """Choose what a loop over whole groups of `lanes` leaves over."""
     return lambda number, count: number >= count // lanes * lanes
-
-
-# Calls of some parameters -----------------------------------------------------------------------
-
-
-def only_where(holds: Callable[[Params], bool], replaces: Replaces) -> Replaces:
-    """Replace steps after `validate` only for calls whose parameters meet a condition."""
-    return {step: conditions.only_where(holds, wrap) for step, wrap in replaces.items()}
