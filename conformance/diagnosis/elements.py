@@ -22,6 +22,7 @@ from conformance.cases.near import Feature
 from conformance.cases.sweep.rules import rule_of
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
+from conformance.faults.atoms import conditions
 from conformance.operators import operator_named, under, windows
 from conformance.operators.attributes import Role
 from conformance.operators.params import Params
@@ -916,6 +917,14 @@ _OF_CASES: Mapping[str, Kind] = {
     ),
     "strides_differ": _flag(
         _differ("strides"), "strides differ between axes", "strides are the same on all axes"
+    ),
+    "one_row": _flag(
+        _holds(conditions.ONE_ROW.holds), "the kernel is one row", "the kernel is not one row"
+    ),
+    "one_column": _flag(
+        _holds(conditions.ONE_COLUMN.holds),
+        "the kernel is one column",
+        "the kernel is not one column",
     ),
     "sizes_differ": _flag(
         _differ("sizes"), "input sizes differ between axes", "input sizes are the same on all axes"
