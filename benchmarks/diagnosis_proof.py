@@ -1,6 +1,6 @@
 """How often causes that are confirmed by experiment are right: planted alone, in pairs, unseen.
 
-    python benchmarks/diagnosis_proof.py [VECTORS] [--faults 40] [--seed 0] [--mode unseen] [--some]
+    python -m benchmarks.diagnosis_proof [VECTORS] [--faults 40] [--seed 0] [--mode unseen] [--some]
 
 Faults of the catalogue are planted in a right backend, which is asked about the vectors of the
 smoke tier, those of the standard tier where too few of them fail, and fresh cases. A result
@@ -8,7 +8,8 @@ is right if the confirmed causes predict at least 95 of 100 other fresh cases on
 shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, and partly
 right if only the second does not, or if in more than 5 of the former all is wrong that was
 predicted, and more. For unseen faults, the catalogue is without what reproduces half of the
-failures or more: the fault itself and its like. With --some, the backend has the fault in a few of
+failures or more: the fault itself and its like. For unlisted ones, so are the slips: no atom in
+any place says what is wrong, and rules have to. With --some, the backend has the fault in a few of
 the operators alone, and is right in all others.
 """
 
@@ -32,18 +33,20 @@ from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Search
+from conformance.diagnosis.slips.slip import SlipFault
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import clauses_about, tells_elements_apart
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.operators import OPERATORS
+from conformance.reference.rounding import Doubles
 from conformance.vector import Array, Vector
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 
-Mode = Literal["alone", "pairs", "unseen"]
+Mode = Literal["alone", "pairs", "unseen", "unlisted"]
 _MODES: tuple[Mode, ...] = get_args(Mode)
 _FRESH = 100
 _OTHER_SEED = 1
@@ -56,6 +59,32 @@ _FEWEST = 3
 """Failures of the smoke tier that are enough to start from."""
 
 
+class Without(Planting):
+    """Plants faults, but no slip that reproduces half of some failures or more."""
+
+    def __init__(self, failing: Sequence[Sample]) -> None:
+        super().__init__(lambda _: {})
+        self._failing = failing
+        self._left_out: dict[Together, bool] = {}
+
+    def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
+        """See Planting."""
+        found = super().matched(faults, samples)
+        return [False] * len(found) if any(found) and self._leaves_out(faults) else found
+
+    def values(self, faults: Together, vector: Vector) -> Doubles | None:
+        """See Planting."""
+        return None if self._leaves_out(faults) else super().values(faults, vector)
+
+    def _leaves_out(self, faults: Together) -> bool:
+        if not any(isinstance(fault, SlipFault) for fault in faults):
+            return False
+        if faults not in self._left_out:
+            found = super().matched(faults, self._failing)
+            self._left_out[faults] = 2 * sum(found) >= len(found)
+        return self._left_out[faults]
+
+
 def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Experiments:
     """Return the experiments on a backend that has faults, when they are over."""
     runner, planting = InProcess(backend), Planting(lambda _: {})
@@ -65,8 +94,10 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
     failing = [sample for sample in failing if id(sample.vector) in chosen_ones]
     catalogue = [fault for fault in CATALOGUE if not fault.remembers]
-    if mode == "unseen":
+    if mode in {"unseen", "unlisted"}:
         some = failing[:: -(-len(failing) // _LOOKED_AT) or 1]
+        if mode == "unlisted":
+            planting = Without(some)
         catalogue = [
             fault
             for fault in catalogue

@@ -41,8 +41,9 @@ _MOST_LOST = 3
 class Laboratory:
     """Asks a backend about cases that were made up, for so many `steps` of a budget.
 
-    `readings` gives those of disputed clauses that the backend follows in a vector. Several hangs
-    and crashes end the experiments, too: each costs a start.
+    `readings` gives those of disputed clauses that the backend follows in a vector. Invalid cases
+    are made of `valid` ones where there are no vectors to make them of. Several hangs and crashes
+    end the experiments, too: each costs a start.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Laboratory:
         steps: int = EXPERIMENTS,
         seed: int = 0,
         known: Sequence[tuple[Fault, ...]] = (),
+        valid: Iterable[Case] = (),
         progress: Progress | None = None,
         found: Found | None = None,
     ) -> None:
@@ -63,6 +65,7 @@ class Laboratory:
         """Faults that the backend has, as is known already: where they show tells nothing new."""
         self.seed = seed
         self.rng = np.random.default_rng(seed)
+        self._valid = tuple(valid)
         self.asked = 0
         """How many cases the backend was asked."""
         self._runner = runner
@@ -171,7 +174,9 @@ class Laboratory:
             return near(case, self.rng)
         # What breaks a rule is made of what is valid: the same rule, or another one.
         valid = [
-            other.case for other in others if other.values and other.case.operator == case.operator
+            other
+            for other in (*(o.case for o in others if o.values), *self._valid)
+            if other.operator == case.operator
         ]
         base = near(valid[int(self.rng.integers(len(valid)))], self.rng) if valid else None
         if base is None:

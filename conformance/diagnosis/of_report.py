@@ -26,13 +26,15 @@ from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
 from conformance.record.report import RETURNED, ClauseReport, Report, Result
-from conformance.vector import Outputs, Vector, outputs_of
+from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 _CALLED_AGAIN = 1000
 _AT_ONCE = 16
 _CONFORMING = 1200
 """Conforming vectors that are read to choose from; more would only take longer."""
+_VALID = 24
+"""Valid vectors of an operator that invalid cases are made of, about."""
 
 
 def explained(
@@ -83,6 +85,7 @@ def explained(
         state = state.with_others([v for v, _ in mismatches if v.case.id in unstable])
         mismatches = [pair for pair in mismatches if pair[0].case.id not in unstable]
         conforming = _conforming(sources, right)
+        valid = _valid(sources, [*(vector for vector, _ in mismatches), *conforming])
     readings = _readings(report.readings)
     told = sum(len(finding.vectors) for finding in varied)
     failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
@@ -94,6 +97,7 @@ def explained(
             failing=report.failing,
             budget=budget,
             seed=seed,
+            valid=valid,
             progress=progress,
             found=found,
         )
@@ -187,6 +191,19 @@ def _conforming(sources: Sequence[Source], right: Mapping[str, Sequence[str]]) -
         step = -(-len(ids) * len(right) // _CONFORMING) or 1
         conforming += _read(source, ids[::step])
     return conforming
+
+
+def _valid(sources: Sequence[Source], known: Sequence[Vector]) -> list[Case]:
+    """Return valid cases of the operators of which invalid ones alone are known."""
+    some = {vector.case.operator for vector in known if vector.values}
+    every = {vector.case.operator for vector in known}
+    return [
+        vector.case
+        for source in sources
+        if source.operator in every - some
+        for vector in vectors_in(source, np.arange(0, len(source), -(-len(source) // _VALID) or 1))
+        if vector.values
+    ]
 
 
 def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[str, list[str]]:

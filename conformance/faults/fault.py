@@ -86,7 +86,7 @@ def of_gradients(fault: Fault) -> Fault | None:
 
     A gradient shares the steps up to the divisor with its operator, in whatever code it has them.
     """
-    shared = {"resolve", "pads", "extent", "windows", "gather", "divide"}
+    shared = {"validate", "resolve", "pads", "extent", "windows", "gather", "divide"}
     if fault.needs.gradient or fault.remembers or not shared.issuperset(fault.replaces):
         return None
     return replace(

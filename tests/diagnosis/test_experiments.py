@@ -205,6 +205,21 @@ def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number(monke
     assert not cause.proof.missing
 
 
+def test_a_run_of_invalid_vectors_alone_has_causes_too():
+    """Fresh cases are made of valid vectors that were not run; gradients accept the same."""
+
+    def backend(operator, inputs, attributes):
+        given = attributes.get("dilations")
+        if isinstance(given, list):
+            attributes = {**attributes, "dilations": [number or 1 for number in given]}
+        return evaluate(operator, inputs, attributes)
+
+    operators = ["MaxPool-8", "MaxPool-8-backward"]
+    (cause,) = api.check(backend, operators=operators, select="*invalid*").diagnoses
+    assert cause.behaviour == "a dilation of 0 accepted, in gradients too"
+    assert not cause.proof.missing
+
+
 def test_a_fault_is_held_against_operators_in_which_no_vector_shows_it():
     """What is wrong in one document's operator is not said of another's, which is right."""
     wrong = faulty(fault_named("strides-ignored"))
