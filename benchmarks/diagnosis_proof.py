@@ -52,6 +52,8 @@ _FRESH = 100
 _OTHER_SEED = 1
 _MOST_WRONG = 5
 _LOOKED_AT = 24
+_ENOUGH = 6
+"""Failures that slips are held against to be left out, about."""
 _ELSEWHERE = 8
 _OTHERS = 1000
 """Vectors that conform and that causes are held against when they are confirmed, at most."""
@@ -64,7 +66,7 @@ class Without(Planting):
 
     def __init__(self, failing: Sequence[Sample]) -> None:
         super().__init__(lambda _: {})
-        self._failing = failing
+        self._failing = failing[:: -(-len(failing) // _ENOUGH) or 1]
         self._left_out: dict[Together, bool] = {}
 
     def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
