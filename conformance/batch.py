@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -85,7 +86,7 @@ class Batch:
     expected_shape: list[tuple[int, ...]]
     expected_start: Ints
     expected_size: Ints
-    columns: dict[str, Expected]
+    columns: Mapping[str, Expected]
 
     @property
     def alone(self) -> bool:

@@ -424,7 +424,7 @@ def clauses() -> None:
 @click.option("--all", "every", is_flag=True, help="List every fault, not only those missed.")
 @click.option("--idle", is_flag=True, help="Also find the vectors that add nothing (slow).")
 @processes_option("plant faults, each in one operator at a time")
-@body_in("vector_commands", "measure_strength")
+@body_in("strength_command")
 def strength() -> None:
     """Plant known wrong behaviours and count those that vectors catch.
 

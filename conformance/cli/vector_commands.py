@@ -1,4 +1,4 @@
-"""`conformance list`, `verify`, `strength` and `export`: what vector files hold."""
+"""`conformance list`, `verify` and `export`: what vector files hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from conformance.api.strength import strength
 from conformance.cases.large import differences as differences_of
 from conformance.cases.large import recipes
 from conformance.cli.terminal import progress_bar, show
@@ -16,8 +15,7 @@ from conformance.cli.vector_sets import opened
 from conformance.errors import VectorFileError
 from conformance.executors import usable_cpus
 from conformance.export import export
-from conformance.progress import counts_of
-from conformance.report import strength_report, vectors_report
+from conformance.report import vectors_report
 from conformance.report.values import count
 from conformance.settings import TIERS
 from conformance.text import masked
@@ -67,28 +65,6 @@ def verify_vectors(vectors: Path | None, jobs: int | None) -> None:
         what = f"{count(differences, 'difference')} in {count(checked, 'vector')}"
         raise VectorFileError(f"{vectors or 'the shipped suite'}: {what}")
     click.echo(f"VERIFIED: {checked:,} of {checked:,} vectors are what the documents say")
-
-
-def measure_strength(
-    vectors: Path | None,
-    operators: tuple[str, ...],
-    tier: Any,
-    jobs: int | None,
-    *,
-    every: bool,
-    idle: bool,
-) -> None:
-    """Plant known wrong behaviours and count those that vectors catch."""
-    with opened(vectors, operators) as files, progress_bar() as progress:
-        measured = strength(
-            files,
-            operators=operators or None,
-            tier=tier,
-            idle=idle,
-            jobs=jobs or usable_cpus(),
-            progress=counts_of(progress, "faults"),
-        )
-    show(strength_report.describe(measured, every=every))
 
 
 def export_vectors(

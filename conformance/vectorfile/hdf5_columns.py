@@ -53,8 +53,8 @@ class ColumnFile(Closable):
 
     `attributes` are the root attributes (strings and integers), `lengths` the columns there are
     with their number of elements, `size` the bytes all of them take in memory. A file that was
-    closed is opened again where it is read. It `keeps` each chunk that was decoded, or the last one
-    of each column.
+    closed is opened again where it is read. It `keeps` what was decoded, or the last chunk of each
+    column.
     """
 
     def __init__(self, path: Path) -> None:
@@ -106,12 +106,13 @@ class ColumnFile(Closable):
 
     def load(self) -> None:
         """Read every column into memory. The caller has looked at `size`."""
+        self.keeps = True
         for name in self.lengths:
-            self._resident[name] = self.read(name)
-            self._columns[name].kept.clear()
+            self.read(name)
 
     def unload(self) -> None:
         """Free what was loaded: columns are read from the file again."""
+        self.keeps = False
         self._resident.clear()
         for column in self._columns.values():
             column.kept.clear()
@@ -139,6 +140,9 @@ class ColumnFile(Closable):
             out[done - start : done - start + len(part)] = part
             done += len(part)
         out.flags.writeable = False
+        if self.keeps and len(out) == column.length:
+            self._resident[name] = out
+            column.kept.clear()
         return out
 
     def touch(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,24 +85,53 @@ class Arrays:
             )
         ]
 
-    def expected(self) -> tuple[dict[str, Expected], Ints]:
+    def expected(self) -> tuple[Mapping[str, Expected], Ints]:
         """Return the flat expected columns of each type, and where each array starts in them."""
-        columns: dict[str, Expected] = {}
+        columns: dict[str, Rows] = {}
         starts = np.zeros_like(self.starts)
         for code in np.unique(self.codes).tolist():
             of_type = self.codes == code
-            name = layout.ELEMENT_TYPES[code]
-            rows = self._elements(of_type)
-            values, *rest = (rows.read(self._columns, p) for p in layout.element_columns(name))
-            columns[name] = Expected(
-                layout.elements(values, name), *(layout.elements(column) for column in rest)
-            )
+            rows = columns[layout.ELEMENT_TYPES[code]] = self._elements(of_type)
             starts[of_type] = np.cumsum(rows.counts) - rows.counts
-        return columns, starts
+        return _ExpectedColumns(self._columns, columns), starts
 
     def _elements(self, of_type: npt.NDArray[np.bool_]) -> Rows:
         """Return the elements of the arrays of one type."""
         return Rows(self.starts[of_type], self.starts[of_type] + self.sizes[of_type])
+
+
+class _ExpectedColumns(Mapping[str, Expected]):
+    """The expected elements of each type, read when the first are asked for.
+
+    They are most of a file, and what lists or orders vectors never looks at them.
+    """
+
+    def __init__(self, columns: ColumnFile, rows: Mapping[str, Rows]) -> None:
+        self._columns = columns
+        self._rows = rows
+
+    @cached_property
+    def _read(self) -> dict[str, Expected]:
+        columns = {}
+        for name, rows in self._rows.items():
+            values, *rest = (rows.read(self._columns, p) for p in layout.element_columns(name))
+            columns[name] = Expected(
+                layout.elements(values, name), *(layout.elements(column) for column in rest)
+            )
+        self._columns.close()
+        return columns
+
+    def __getitem__(self, name: str) -> Expected:
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # another process may not have the file
+        return dict, (self._read,)
 
 
 def read_texts(columns: ColumnFile, numbers: Mapping[str, Array]) -> dict[str, list[Any]]:
@@ -115,10 +145,15 @@ def read_texts(columns: ColumnFile, numbers: Mapping[str, Array]) -> dict[str, l
     starts, stops = offsets[used - low], offsets[used - low + 1]
     if (stops - starts).sum() > _MAX_TEXTS:
         raise columns.fail(f"a batch has more than {_MAX_TEXTS} bytes of text")
+    rows = Rows(starts, stops)
+    content = rows.read(columns, "text/bytes").tobytes()
+    ends = np.cumsum(rows.counts)
     texts: dict[int, str] = {}
-    for number, start, stop in zip(used.tolist(), starts.tolist(), stops.tolist(), strict=True):
+    for number, begin, end in zip(
+        used.tolist(), (ends - rows.counts).tolist(), ends.tolist(), strict=True
+    ):
         try:
-            texts[number] = columns.read("text/bytes", start, stop).tobytes().decode()
+            texts[number] = content[begin:end].decode()
         except UnicodeDecodeError as error:
             raise columns.fail(f"text {number} is not UTF-8") from error
     fields: dict[str, list[Any]] = {}

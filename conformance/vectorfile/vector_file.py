@@ -111,7 +111,6 @@ class VectorFile(Closable):
             self._columns.close()
 
     def _all(self) -> Batch | None:
-        self._columns.load()
         return self._batch(np.arange(len(self))) if len(self) else None
 
     @property

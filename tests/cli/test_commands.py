@@ -34,7 +34,7 @@ BODIES = {
     "site": "report_commands.write_site",
     "verify": "vector_commands.verify_vectors",
     "list": "vector_commands.list_vectors",
-    "strength": "vector_commands.measure_strength",
+    "strength": "strength_command.run",
     "export": "vector_commands.export_vectors",
 }
 """Where the body of a command is, if not in a module of its own."""
