@@ -32,6 +32,7 @@ GROUPS = {
     "storage": "storage",
     "machines": "machines",
     "start": "start_up",
+    "suite": "suite_commands",
     "scale": "scale",
 }
 """What is measured, and the module that does."""
