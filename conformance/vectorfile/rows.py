@@ -108,12 +108,14 @@ class _ExpectedColumns(Mapping[str, Expected]):
 
     def __init__(self, columns: ColumnFile, rows: Mapping[str, Rows]) -> None:
         self._columns = columns
-        self._rows = rows
+        self._names = tuple(rows)
+        self._rows = dict(rows)
 
     @cached_property
     def _read(self) -> dict[str, Expected]:
         columns = {}
-        for name, rows in self._rows.items():
+        for name in self._names:
+            rows = self._rows.pop(name)  # they may take as much memory as what they stand for
             values, *rest = (rows.read(self._columns, p) for p in layout.element_columns(name))
             columns[name] = Expected(
                 layout.elements(values, name), *(layout.elements(column) for column in rest)
@@ -125,10 +127,10 @@ class _ExpectedColumns(Mapping[str, Expected]):
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._names)
 
     def __reduce__(self) -> tuple[Any, ...]:  # another process may not have the file
         return dict, (self._read,)
