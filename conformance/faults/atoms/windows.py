@@ -67,6 +67,21 @@ def _into_both(w: Along) -> Ends:
     return _into_begin(w._replace(start=start, stop=stop))
 
 
+def _back_into_input(w: Along) -> Ends:
+    start = np.minimum(w.start, max(-w.begin, w.d + w.end - w.k))
+    return start, start + w.k
+
+
+def _without_first_cell(w: Along) -> Ends:
+    first = np.arange(len(w.start)) == 0
+    return np.where(first & (w.d > 1), np.maximum(w.start, 1), w.start), w.stop
+
+
+def _without_last_cell(w: Along) -> Ends:
+    last = np.arange(len(w.stop)) == len(w.stop) - 1
+    return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
+
+
 EVERY_AXIS = Axes("", slice(None))
 FIRST_AXIS = Axes(" along the first axis", slice(0, 1))
 LAST_AXIS = Axes(" along the last axis", slice(-1, None))
@@ -80,6 +95,15 @@ LATE_STARTS_BACK = Move(
 )
 STARTS_IN_INPUT = Move(
     "that begin in the padding began with the input", lambda w: (np.maximum(w.start, 0), w.stop)
+)
+LAST_WITHOUT_LAST_CELL = Move(
+    "that come last ended before the last cell of the input", _without_last_cell
+)
+FIRST_WITHOUT_FIRST_CELL = Move(
+    "that come first began after the first cell of the input", _without_first_cell
+)
+BACK_INTO_PADDED_INPUT = Move(
+    "that overhang the padded input were moved back into it", _back_into_input
 )
 MOVES = (
     Move("began one cell earlier", lambda w: (w.start - 1, w.stop)),
@@ -102,6 +126,9 @@ MOVES = (
         "ended before the last cell of the input",
         lambda w: (w.start, np.clip(w.d - 1, w.start, w.stop)),
     ),
+    FIRST_WITHOUT_FIRST_CELL,
+    LAST_WITHOUT_LAST_CELL,
+    BACK_INTO_PADDED_INPUT,
     EARLIER,
     LATER,
     Move("that begin in the padding lay where the input begins", _into_begin),

@@ -31,9 +31,12 @@ from conformance.faults.atoms.lists import (
     same_as,
 )
 from conformance.faults.atoms.windows import (
+    BACK_INTO_PADDED_INPUT,
     EARLIER,
     FIRST_AXIS,
+    FIRST_WITHOUT_FIRST_CELL,
     LAST_AXIS,
+    LAST_WITHOUT_LAST_CELL,
     LATE_STARTS_BACK,
     LATER,
     Along,
@@ -171,39 +174,13 @@ def _start_clamped_first(w: Along) -> Ends:
     return start, start + w.k
 
 
-def _back_into_input(w: Along) -> Ends:
-    start = np.minimum(w.start, max(-w.begin, w.d + w.end - w.k))
-    return start, start + w.k
-
-
 def _overhang_at_begin(w: Along) -> Ends:
     overhang = max(0, int(w.stop[-1]) - w.d - w.end)
     return w.start - overhang, w.stop - overhang
 
 
-def _without_first_cell(w: Along) -> Ends:
-    first = np.arange(len(w.start)) == 0
-    return np.where(first & (w.d > 1), np.maximum(w.start, 1), w.start), w.stop
-
-
-def _without_last_cell(w: Along) -> Ends:
-    last = np.arange(len(w.stop)) == len(w.stop) - 1
-    return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
-
-
 def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Params, Pads, Extent]:
     return params, ((0, 0),) * len(pads) if params.same else pads, extent
-
-
-_LAST_WITHOUT_LAST_CELL = Move(
-    "that come last ended before the last cell of the input", _without_last_cell
-)
-_FIRST_WITHOUT_FIRST_CELL = Move(
-    "that come first began after the first cell of the input", _without_first_cell
-)
-_BACK_INTO_PADDED_INPUT = Move(
-    "that overhang the padded input were moved back into it", _back_into_input
-)
 
 
 def _padding(words: str, of: Callable[..., int], *names: str) -> Behaviour:
@@ -417,13 +394,13 @@ FAULTS: Faults = {
         _start_clamped_first,
         bug="start_clamped_before_end",
     ),
-    "last-column-dropped": moved(_LAST_WITHOUT_LAST_CELL, LAST_AXIS, needs=BORDERED)._replace(
+    "last-column-dropped": moved(LAST_WITHOUT_LAST_CELL, LAST_AXIS, needs=BORDERED)._replace(
         summary="the last cell of the last axis left out of the last window",
         bug="last_column_dropped",
     ),
-    "first-column-dropped": moved(_FIRST_WITHOUT_FIRST_CELL, LAST_AXIS, needs=BORDERED),
-    "last-row-dropped": moved(_LAST_WITHOUT_LAST_CELL, FIRST_AXIS),
-    "overhang-moved-back": moved(_BACK_INTO_PADDED_INPUT, needs=ROUNDED),
+    "first-column-dropped": moved(FIRST_WITHOUT_FIRST_CELL, LAST_AXIS, needs=BORDERED),
+    "last-row-dropped": moved(LAST_WITHOUT_LAST_CELL, FIRST_AXIS),
+    "overhang-moved-back": moved(BACK_INTO_PADDED_INPUT, needs=ROUNDED),
     "overhang-at-begin": _public_bug(
         "the overhang of ceil put before the input instead of behind it",
         ROUNDED,
