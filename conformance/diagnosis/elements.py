@@ -863,6 +863,12 @@ _OF_CASES: Mapping[str, Kind] = {
         "the output size is computed",
         2.0,
     ),
+    "windowed": _flag(
+        lambda layout, _: layout.operator.has_windows,
+        "the operator has a kernel",
+        "the operator has no kernel",
+        2.0,
+    ),
     "rank": _number(lambda layout, _: float(layout.axes), "the number of spatial axes", 2.0),
     "batch": _number(_length(0), "the number of batches", cycles=True),
     "channels": _number(_length(1), "the number of channels", cycles=True),
