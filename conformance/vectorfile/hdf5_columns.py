@@ -75,6 +75,11 @@ class ColumnFile(Closable):
             raise
         self.lengths = {name: column.length for name, column in self._columns.items()}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the file is open in HDF5."""
+        return self._file is not None
+
     def close(self) -> None:
         """Close HDF5 and free decoded chunks, unless they are kept."""
         for column in self._columns.values():

@@ -5,7 +5,7 @@ import json
 import ml_dtypes
 import numpy as np
 
-from conformance import open_vectors
+from conformance.vectorfile.sources import chosen, opened, vectors_in
 
 
 def cases(folder):
@@ -20,8 +20,12 @@ def cases(folder):
 
 def smoke_tier():
     """Return the vectors of the smoke tier of the shipped suite."""
-    with open_vectors() as files:
-        return [f.vector(n) for f in files for n, t in enumerate(f.tiers) if t == "smoke"]
+    with opened(None) as files:
+        return [
+            vector
+            for each in chosen(files, None, None, "smoke")
+            for vector in vectors_in(each.source, each.numbers)
+        ]
 
 
 def loaded(folder, name, dtype):
