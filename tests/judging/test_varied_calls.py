@@ -8,7 +8,7 @@ from support.fakes import check, pool, ramp, right, vector
 from support.memory_faults import SOUND, WRONG
 
 from conformance.backends.variations import VARIATIONS
-from conformance.diagnosis.varied import findings_of
+from conformance.diagnosis.varied import _causes, findings_of
 from conformance.errors import Unsupported, UsageError
 
 PLANES = pool("AvgPool-1", kernel=[2, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0])
@@ -60,6 +60,13 @@ class TestSample:
         assert [each.behaviour for each in findings_of(report)] == [words]
         if name != "left by other shapes":  # which plain calls of other shapes show, too
             assert {r.verdict for r in report.results if not r.variations} == {"conforms"}
+
+    @pytest.mark.parametrize("failing", [{"threads-2"}, {"threads-8"}, {"threads-2", "threads-8"}])
+    def test_a_race_need_not_show_with_every_number_of_threads(self, failing):
+        """It is a matter of chance in which of them."""
+        called = dict.fromkeys(VARIATIONS)
+        words = "calls from several threads disturb each other"
+        assert [*_causes(failing, called)] == [(words, failing)]
 
     @pytest.mark.parametrize("name", SOUND)
     def test_what_is_odd_and_sound_conforms(self, name):
