@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -69,6 +70,19 @@ def measured(
         spread([one / other for one, other in turns]),
         spread([after / before for side in (mine, others) for before, after in pairwise(side)]),
     )
+
+
+def exponent(points: Sequence[tuple[float, float]]) -> float:
+    """Fit y = a * x ** exponent to points (x, y), both above 0."""
+    x, y = zip(*((math.log(one), math.log(other)) for one, other in points), strict=True)
+    mean_x, mean_y = statistics.mean(x), statistics.mean(y)
+    products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    return products / sum((a - mean_x) ** 2 for a in x)
+
+
+def megabytes(count: int) -> str:
+    """Return a number of bytes as text."""
+    return f"{count / 1e6:.0f} MB"
 
 
 def seconds(run: Run) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 
 import h5py
 
-from benchmarks.paired import Effort, Row, shown
+from benchmarks.paired import Effort, Row, exponent, megabytes, shown
 from conformance import check
 from conformance.cases.generate import generate
 from conformance.cases.sweep.exhaustive import case_specs, parts
@@ -97,31 +97,22 @@ def steps(work: str, costs: Sequence[Cost]) -> Iterator[Row]:
         f"{more.seconds / less.seconds:.3g}",
     )
     yield Row(
-        f"{what}, peak memory", against, megabytes(more), megabytes(less),
+        f"{what}, peak memory", against, megabytes(more.peak), megabytes(less.peak),
         f"{more.peak / less.peak:.3g}",
     )  # fmt: skip
 
 
 def fitted(work: str, costs: Sequence[Cost]) -> Row:
     """Fit seconds = a * vectors ** exponent."""
-    x = [math.log(each.vectors) for each in costs]
-    y = [math.log(each.seconds) for each in costs]
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    exponent = products / sum((a - mean_x) ** 2 for a in x)
+    fit = exponent([(each.vectors, each.seconds) for each in costs])
     first, last = costs[0], costs[-1]
     return Row(
         f"{work}, exponent of time",
         f"{first.vectors:,} to {last.vectors:,} vectors",
         f"{shown(last.seconds / last.vectors)} a vector",
         f"{shown(first.seconds / first.vectors)} a vector",
-        f"{exponent:.3f}",
+        f"{fit:.3f}",
     )
-
-
-def megabytes(each: Cost) -> str:
-    """Return the peak of a process."""
-    return f"{each.peak / 1e6:.0f} MB"
 
 
 def cost(work: str, folder: Path, size: int) -> Cost:

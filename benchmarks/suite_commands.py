@@ -11,12 +11,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from math import log, prod
+from math import prod
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
 
-from benchmarks.paired import Effort, Row, shown
+from benchmarks.paired import Effort, Row, exponent, megabytes, shown
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 
@@ -61,7 +61,7 @@ def rows(effort: Effort) -> Iterator[Row]:
             ours = cost("-m", "conformance", *words)
         yield _row(name, shown(ours.seconds), shown(theirs.seconds), ours.seconds / theirs.seconds)
         yield _row(f"{name}, CPU", shown(ours.cpu), shown(theirs.cpu), ours.cpu / theirs.cpu)
-        peaks = (f"{each.peak / 1e6:.0f} MB" for each in (ours, theirs))
+        peaks = megabytes(ours.peak), megabytes(theirs.peak)
         yield _row(f"{name}, peak memory", *peaks, ours.peak / theirs.peak)
     yield of_readings()
 
@@ -97,17 +97,11 @@ def of_readings() -> Row:
                 vector_of(case)
             points.append((combinations, (process_time() - started) / len(cases)))
     points.sort()
-    x, y = zip(
-        *((log(combinations), log(seconds)) for combinations, seconds in points), strict=True
-    )
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    exponent = products / sum((a - mean_x) ** 2 for a in x)
     (fewest, least), (most, slowest) = points[0], points[-1]
     return Row(
         "evaluate a vector, exponent of time",
         f"{fewest:,} to {most:,} combinations of readings",
         shown(slowest),
         shown(least),
-        f"{exponent:.3f}",
+        f"{exponent(points):.3f}",
     )

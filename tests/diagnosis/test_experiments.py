@@ -193,18 +193,19 @@ def test_a_rule_says_what_of_an_invalid_case_is_accepted(monkeypatch):
     assert not cause.proof.missing
 
 
+def no_dilation_as_one(operator, inputs, attributes):
+    """Take a dilation of 0 for 1."""
+    given = attributes.get("dilations")
+    if isinstance(given, list):
+        attributes = {**attributes, "dilations": [number or 1 for number in given]}
+    return evaluate(operator, inputs, attributes)
+
+
 def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number(monkeypatch):
     """A dilation of 0 taken for 1: -1 is refused as it should be."""
     monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
-
-    def backend(operator, inputs, attributes):
-        given = attributes.get("dilations")
-        if isinstance(given, list):
-            attributes = {**attributes, "dilations": [number or 1 for number in given]}
-        return evaluate(operator, inputs, attributes)
-
     operators = ["MaxPool-8", "MaxPool-14", "AvgPool-16", "ONNX-MaxPool-22"]
-    report = api.check(backend, operators=operators, tier="smoke", variations="none")
+    report = api.check(no_dilation_as_one, operators=operators, tier="smoke", variations="none")
     (cause,) = report.diagnoses
     assert "what is invalid is dilations and its least number is 0" in cause.summary
     assert not cause.proof.missing
@@ -212,15 +213,8 @@ def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number(monke
 
 def test_a_run_of_invalid_vectors_alone_has_causes_too():
     """Fresh cases are made of valid vectors that were not run; gradients accept the same."""
-
-    def backend(operator, inputs, attributes):
-        given = attributes.get("dilations")
-        if isinstance(given, list):
-            attributes = {**attributes, "dilations": [number or 1 for number in given]}
-        return evaluate(operator, inputs, attributes)
-
     operators = ["MaxPool-8", "MaxPool-8-backward"]
-    (cause,) = api.check(backend, operators=operators, select="*invalid*").diagnoses
+    (cause,) = api.check(no_dilation_as_one, operators=operators, select="*invalid*").diagnoses
     assert cause.behaviour == "a dilation of 0 accepted, in gradients too"
     assert not cause.proof.missing
 
