@@ -691,7 +691,11 @@ def _differ(role: str) -> Of:
 
 
 def _length(dimension: int) -> Of:
-    return lambda layout, _: float(layout.data.shape[dimension])
+    def of(layout: Layout, _axis: int) -> Any:
+        shape = layout.data.shape
+        return float(shape[dimension]) if dimension < len(shape) else None
+
+    return of
 
 
 def _output(layout: Layout, axis: int) -> Any:

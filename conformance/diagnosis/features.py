@@ -1,17 +1,15 @@
-"""Features of vectors in words, the features that some vectors share, and diverse samples."""
+"""What is said of vectors in words, what some vectors share, and diverse samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-
-from conformance.dtypes import name_of
+from conformance.cases.near import Feature
+from conformance.diagnosis.conditions import Condition, Relation
+from conformance.diagnosis.elements import ALL_AXES, KINDS, Layout
 from conformance.operators import operator_named
-from conformance.operators.params import Params
-from conformance.reference.rounding import widen
 from conformance.vector import Vector
 
 T = TypeVar("T")
@@ -20,9 +18,59 @@ LIGHT = 4000
 """The largest weight of a vector that is tried quickly."""
 
 
+def _case(name: str, relation: Relation, *, value: Any) -> Condition:
+    return Condition(Feature(name, 0), relation, value)
+
+
+def _some_axis(name: str, relation: Relation, *, value: Any, modulus: int = 0) -> Condition:
+    return Condition(Feature(name, ALL_AXES), relation, value, modulus, over="some")
+
+
+_AS_IT_IS = (
+    *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
+    *("exponent", "index_type", "storage_order", "invalid_part", "invalid_how"),
+)
+"""Features of which it is said what they are."""
+_WHERE_TRUE = (
+    *("kernels_differ", "strides_differ", "one_row", "one_column"),
+    *("nan_in_data", "infinity_in_data"),
+    *(name for name in KINDS if name.startswith("no_")),
+)
+_CONDITIONS = (
+    *(_case(name, "is", value=True) for name in _WHERE_TRUE),
+    *(_case(name, "is", value=1.0) for name in ("batch", "channels")),
+    _case("batch", "from", value=2.0),
+    *(_case("channels", "from", value=least) for least in (2.0, 5.0, 9.0, 17.0, 33.0)),
+    *(_some_axis(name, "from", value=2.0) for name in ("strides", "dilations")),
+    *(_some_axis(name, "is", value=True) for name in ("strides_above_kernel", "kernel_above_size")),
+    _some_axis("pads_begin_equal_pads_end", "is", value=False),
+    _some_axis("kernel", "modulo", value=0.0, modulus=2),
+    _some_axis("kernel", "from", value=8.0),
+    Condition(Feature("kernel", ALL_AXES), "is", 1.0, over="every"),
+    _case("auto_pad", "is", value=frozenset({"same_lower", "same_upper"})),
+)
+_OF_GIVEN_OUTPUTS = (
+    _some_axis("output_above_size", "is", value=True),
+    _some_axis("output_divides_size", "is", value=False),
+)
+
+
 def features(vector: Vector) -> frozenset[str]:
-    """Return the features of a vector, each in words that complete "all have ..."."""
-    return frozenset(_features(vector))
+    """Return what is said of a vector, each in words that complete "where ..."."""
+    layout = Layout(vector, {})
+    return frozenset(condition.words for condition in _conditions(layout))
+
+
+def _conditions(layout: Layout) -> Iterator[Condition]:
+    for name in _AS_IT_IS:
+        value = layout.value(Feature(name, 0))
+        if value is not None:
+            yield _case(name, "is", value=frozenset({value}) if isinstance(value, str) else value)
+    adaptive = _OF_GIVEN_OUTPUTS if layout.operator.is_adaptive else ()
+    for condition in (*_CONDITIONS, *adaptive):
+        value = layout.value(condition.feature)
+        if value is not None and condition.holds(value).any():
+            yield condition
 
 
 def condition(
@@ -94,78 +142,3 @@ def _kernel(vector: Vector) -> list[int]:
     attribute = operator_named(case.operator).attribute("kernel")
     kernel = case.attributes.get(attribute.key) if attribute is not None else None
     return [k for k in kernel if isinstance(k, int)] if isinstance(kernel, list) else []
-
-
-def _features(vector: Vector) -> Iterator[str]:
-    case = vector.case
-    operator = operator_named(case.operator)
-    yield f"operator {case.operator}"
-    yield from _of_data(vector)
-    for attribute in operator.attributes:
-        if attribute.key not in case.attributes:
-            yield f"no {attribute.key}"
-        elif not attribute.is_list:
-            yield f"{attribute.key}={str(case.attributes[attribute.key]).lower()}"
-    try:
-        params = operator.validate(case.inputs, case.attributes)
-    except ValueError:
-        yield "invalid attributes or inputs"
-        return
-    yield from _of_windows(params)
-    yield from _of_pads(params)
-    if any(o > d for o, d in zip(params.output, params.sizes, strict=False)):
-        yield "an output above the input"
-    if any(o and d % o for o, d in zip(params.output, params.sizes, strict=False)):
-        yield "an output that does not divide the input"
-
-
-def _of_data(vector: Vector) -> Iterator[str]:
-    data = vector.case.data
-    yield f"data of {name_of(data.dtype)}"
-    yield f"{data.ndim - 2} spatial axes"
-    if data.ndim > 2:
-        yield "several batches" if data.shape[0] > 1 else "one batch"
-        yield "several channels" if data.shape[1] > 1 else "one channel"
-        yield from (f"more than {n} channels" for n in (4, 8, 16, 32) if data.shape[1] > n)
-        yield from (
-            f"channels beyond groups of {n}"
-            for n in (4, 8, 16, 32)
-            if data.shape[1] > n and data.shape[1] % n
-        )
-    if data.dtype.kind not in "iu":
-        wide = widen(data)
-        if np.isnan(wide).any():
-            yield "a NaN in the data"
-        if np.isinf(wide).any():
-            yield "an infinity in the data"
-
-
-def _of_windows(params: Params) -> Iterator[str]:
-    axes = list(zip(params.kernel, params.strides, params.sizes, strict=False))
-    for words, holds in (
-        ("a stride above 1", any(s > 1 for _, s, _ in axes)),
-        ("a stride above the kernel", any(s > k for k, s, _ in axes)),
-        ("a kernel above the input", any(k > d for k, _, d in axes)),
-        ("an even kernel", any(k % 2 == 0 for k, _, _ in axes)),
-        ("a kernel above 7", any(k > 7 for k, _, _ in axes)),
-        ("a kernel of 1", bool(axes) and all(k == 1 for k, _, _ in axes)),
-        ("kernels that differ between axes", len(set(params.kernel)) > 1),
-        ("strides that differ between axes", len(set(params.strides)) > 1),
-        ("a dilation above 1", any(n > 1 for n in params.dilations)),
-        ("dilations that differ between axes", len(set(params.dilations)) > 1),
-    ):
-        if holds:
-            yield words
-
-
-def _of_pads(params: Params) -> Iterator[str]:
-    if params.ceil:
-        yield "rounding up"
-    if params.same:
-        yield "same_* padding"
-    if not params.kernel or params.auto_pad != "explicit":
-        return
-    yield "explicit pads"
-    yield "pads" if any(params.pads_begin + params.pads_end) else "no pads"
-    if params.pads_begin != params.pads_end:
-        yield "begin and end pads that differ"

@@ -19,6 +19,7 @@ from typing import get_args
 from urllib.parse import quote, unquote
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.conditions import Condition, Conjunction, Quantifier, Relation
 from conformance.diagnosis.elements import KINDS
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead, constant
@@ -29,7 +30,7 @@ from conformance.diagnosis.planting import (
     behaviour_of,
     with_gradients,
 )
-from conformance.diagnosis.rules import Condition, Conjunction, Manner, Quantifier, Relation, Rule
+from conformance.diagnosis.rules import Manner, Rule
 from conformance.diagnosis.slips import SlipFault, slips
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.errors import UsageError

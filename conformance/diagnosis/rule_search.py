@@ -14,7 +14,8 @@ from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.planting import FaultHypothesis
-from conformance.diagnosis.rules import Edge, Rule, learned, manner_of, rows_of
+from conformance.diagnosis.rule_learning import learned, rows_of
+from conformance.diagnosis.rules import Edge, Rule, manner_of
 from conformance.diagnosis.shares import CAUSE
 from conformance.diagnosis.slips import slips_instead
 from conformance.diagnosis.trial import Trial

@@ -57,7 +57,6 @@ class Failures:
             exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
             condition=cause.condition,
-            learned=bool(cause.condition) and not cause.set_apart,
             alternatives=tuple(fault.name for fault in cause.alternatives[:_ALTERNATIVES]),
             threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
             kind="fault",
@@ -212,7 +211,7 @@ def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
 
 def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:
     first = alike[0]
-    same_condition = len({(d.condition, d.learned) for d in alike}) == 1
+    same_condition = len({d.condition for d in alike}) == 1
     return _summarized(
         first,
         explained=sum(d.explained for d in alike),
@@ -221,7 +220,6 @@ def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis
         contradicted=sum(d.contradicted for d in alike),
         conforming=sum(d.conforming for d in alike),
         condition=first.condition if same_condition else "",
-        learned=first.learned and same_condition,
         raised=all(d.raised for d in alike),
         alternatives=tuple(
             name for name in first.alternatives if all(name in d.alternatives for d in alike)
@@ -251,9 +249,11 @@ def _joined(proofs: Sequence[Proof | None]) -> Proof | None:
 
 def caused(diagnosis: Diagnosis) -> str:
     """Return what is wrong in words, and under which condition."""
-    learned = "" if diagnosis.learned else "all have "
-    where = f", where {learned}{diagnosis.condition}" if diagnosis.condition else ""
-    return diagnosis.behaviour + where
+    return _where(diagnosis.behaviour, diagnosis)
+
+
+def _where(what: str, diagnosis: Diagnosis) -> str:
+    return f"{what}, where {diagnosis.condition}" if diagnosis.condition else what
 
 
 def _summarized(diagnosis: Diagnosis, **changes: Any) -> Diagnosis:
@@ -272,8 +272,7 @@ def _said(diagnosis: Diagnosis) -> str:
     if diagnosis.is_known:
         wrong = f": wrong {listed([*map(_wrong, diagnosis.calls)])}, and right in plain calls"
         return f"of one kind: {diagnosis.behaviour}{wrong if diagnosis.calls else ''}"
-    condition = [f"all have {diagnosis.condition}"] if diagnosis.condition else []
-    return "; ".join(["of unknown cause", *condition, *diagnosis.observed])
+    return "; ".join([_where("of unknown cause", diagnosis), *diagnosis.observed])
 
 
 def _counted(some: int, total: int, sample_of: int) -> str:

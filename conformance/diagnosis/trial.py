@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
+from conformance.diagnosis.conditions import Conjunction
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.planting import FaultHypothesis
-from conformance.diagnosis.rules import Conjunction, Rule
+from conformance.diagnosis.rules import Rule
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults.fault import Fault
 from conformance.vector import Vector

@@ -530,14 +530,14 @@ class Diagnosis:
     `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
     bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
-    them. `condition` says what the mismatches explained have in common that those vectors lack,
-    "" if nothing is needed or known; it was seen in them, or `learned` from fresh cases. Of all
-    that are explained, calls `raised` exceptions, or not. `alternatives` name single faults that
-    explain the same. Where these mismatches are a sample, `sample_of` is how many failures there
-    are, else 0. `threads` are addresses of public reports of the same kind, `vectors` the ids
-    explained. `calls` are those of the variations in which alone it fails. Where the cause is
-    unknown, `explained` and `vectors` are those left over, and `observed` says what else is true of
-    all of them. `named` is the word for it in files of expected failures, "" if there is none.
+    them. `condition` says what holds in the mismatches explained and not in those vectors, "" if
+    nothing is needed or known. Of all that are explained, calls `raised` exceptions, or not.
+    `alternatives` name single faults that explain the same. Where these mismatches are a sample,
+    `sample_of` is how many failures there are, else 0. `threads` are addresses of public reports of
+    the same kind, `vectors` the ids explained. `calls` are those of the variations in which alone
+    it fails. Where the cause is unknown, `explained` and `vectors` are those left over, and
+    `observed` says what else is true of all of them. `named` is the word for it in files of
+    expected failures, "" if there is none.
     """
 
     summary: str
@@ -556,7 +556,6 @@ class Diagnosis:
     proof: Proof | None = None
     smallest: str = ""
     behaviour: str = ""
-    learned: bool = False
     raised: bool = False
     calls: tuple[WrongCalls, ...] = ()
     observed: tuple[str, ...] = ()

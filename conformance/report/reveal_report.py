@@ -194,7 +194,7 @@ def _not_compared(predictions: Sequence[Prediction]) -> str:
 
 def _exceptions(prediction: Prediction) -> doc.Text:
     count = prediction.averages - prediction.other_averages
-    shared = f"; all have {prediction.shared}" if prediction.shared else ""
+    shared = f", where {prediction.shared}" if prediction.shared else ""
     often = [
         f"{name} ({failing:,} of {both:,})" for name, (failing, both) in prediction.features.items()
     ]

@@ -216,7 +216,7 @@ class TestWhole:
         shards = {}
         for n, exact in ((1, 3), (2, 2)):
             known = Diagnosis(
-                f"3 of 4 {start} by: padding counted, where all have x",
+                f"3 of 4 {start} by: padding counted, where x",
                 ("f",),
                 *(3, exact, 4, 1, 9),
                 condition="x",
@@ -232,7 +232,7 @@ class TestWhole:
         first, last = merge(shards).diagnoses
         assert first == Diagnosis(
             "6 of 8 failures are reproduced (5 bit for bit, the others but for rounding) by: "
-            "padding counted, where all have x",
+            "padding counted, where x",
             ("f",),
             *(6, 5, 8, 2, 18),
             condition="x",

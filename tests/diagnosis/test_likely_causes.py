@@ -134,8 +134,8 @@ def test_a_fault_under_a_condition_is_named_with_it():
 
     first = causes_of(backend, light_probes("AvgPool-1"))[0]
     assert first.faults == ("strides-ignored",)
-    assert first.condition == "data of float64"
-    assert first.summary.endswith("where all have data of float64")
+    assert first.condition == "the type is float64"
+    assert first.summary.endswith("where the type is float64")
 
 
 def test_an_unknown_cause_is_said_to_be_unknown():
@@ -148,10 +148,10 @@ def test_an_unknown_cause_is_said_to_be_unknown():
     vectors = [v for v in light_probes("AvgPool-1")[::4] if v.case.pattern != "zeros"]
     only = causes_of(backend, vectors)[-1]
     assert only.faults == ()
-    assert only.condition == "auto_pad=same_lower"
+    assert only.condition == "the padding mode is same_lower"
     assert re.fullmatch(
-        f"{only.total} of {only.total} failures are of unknown cause; all have auto_pad=same_lower"
-        r"; about [89]\d% of the elements are wrong, in no place common to all",
+        f"{only.total} of {only.total} failures are of unknown cause, where the padding mode "
+        r"is same_lower; about [89]\d% of the elements are wrong, in no place common to all",
         only.summary,
     )
 
@@ -165,7 +165,7 @@ def test_failures_that_look_different_are_unknown_apart():
         wrong = [(v, (v.values[0].outputs[0].values * 3 + 7,)) for v in of["same_lower"]]
     raised = [(probe, None) for probe in of["same_upper"][:4]]
     values, exceptions = diagnose(wrong + raised, of["valid"], {}, catalogue=())
-    assert "auto_pad=same_lower" in values.condition
+    assert "the padding mode is same_lower" in values.condition
     assert "auto_pad=same_lower" not in exceptions.condition
     assert "an exception was raised" in exceptions.summary
     assert (values.explained, exceptions.explained) == (len(wrong), len(raised))
@@ -184,8 +184,8 @@ def test_most_failures_of_unknown_cause_are_set_apart_from_the_others():
     known = [v for v in probes if v not in {*of_type, other}]
     most, one = diagnose(wrong, known, {}, catalogue=())
     assert (most.explained, one.explained) == (len(of_type), 1)
-    assert "data of float64" in most.condition
-    assert "data of bfloat16" in one.condition
+    assert "the type is float64" in most.condition
+    assert "the type is bfloat16" in one.condition
 
 
 def test_two_independent_faults_are_two_diagnoses():
@@ -232,10 +232,15 @@ def test_no_condition_where_nothing_tells_apart():
 
 
 def test_features_tell_what_attributes_are_about():
-    """Features name attributes left out and relations between numbers."""
+    """They say which attributes are left out, and how numbers of one axis compare."""
     found = features(vector(ramp(1, 1, 6), pool(strides=[3], pads_begin=[1])))
-    assert {"no auto_pad", "a stride above the kernel", "pads", "exclude_pad=true"} <= found
-    assert "a batch above 1" not in found
+    assert {
+        "the padding mode is left out",
+        "the stride is above the kernel on some axis",
+        "the begin padding does not equal the end padding on some axis",
+        "padding does not count",
+    } <= found
+    assert "the number of batches is at least 2" not in found
 
 
 def test_a_spread_has_every_kind_before_a_second_of_one():

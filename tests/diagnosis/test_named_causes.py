@@ -5,12 +5,13 @@ import pytest
 from support.fakes import pool, vector
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import constant
 from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.named_causes import cause_named, explaining, word_of
 from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
-from conformance.diagnosis.rules import Condition, Rule
+from conformance.diagnosis.rules import Rule
 from conformance.diagnosis.slips import slips
 from conformance.faults import fault_named
 

@@ -5,8 +5,9 @@ import pytest
 from support.fakes import pool, vector
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.instead import Instead
-from conformance.diagnosis.rules import Condition, Rule
+from conformance.diagnosis.rules import Rule
 from conformance.diagnosis.wrong_elements import Elements
 
 ZERO = Instead("zero", lambda layout: np.zeros(layout.shape))

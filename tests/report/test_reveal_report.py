@@ -75,10 +75,10 @@ def test_operators_with_one_arithmetic_stand_together():
 
 
 def test_exceptions_are_counted_with_what_they_share():
-    found = Prediction(9, 50, 8, ("a", "b"), "padding", {"padding": (2, 3)}, 1, 4)
+    found = Prediction(9, 50, 8, ("a", "b"), "padding counts", {"padding": (2, 3)}, 1, 4)
     text = text_of(replace(ONE, prediction=found))
     assert "42 of 50 averages are bit for bit" in text
-    assert "exceptions in 2 of 9 vectors; all have padding; for example a, b" in text
+    assert "exceptions in 2 of 9 vectors, where padding counts; for example a, b" in text
     assert "left out: 1 vector of unknown windows and 4 vectors without a result" in text
 
 

@@ -203,7 +203,6 @@ def _diagnoses(draw, ids):
         proof=draw(st.none() | st.builds(Proof, _counts, _counts, st.none() | _counts, texts)),
         smallest=draw(texts),
         behaviour=draw(texts),
-        learned=draw(st.booleans()),
         raised=draw(st.booleans()),
         calls=tuple(draw(st.lists(st.builds(WrongCalls, texts, _counts, _counts), max_size=2))),
         observed=draw(_tuples),
