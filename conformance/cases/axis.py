@@ -55,10 +55,23 @@ class Axis(NamedTuple):
         return self == self.said(operator)
 
     def said(self, operator: Operator) -> Axis:
-        """Return the numbers that an operator is left with, for roles that it lacks."""
+        """Return the numbers that an operator is left with, for roles that it lacks.
+
+        Those that its document refuses are changed to others nearby.
+        """
         unsaid = {"kernel": 1, "output": 1, **UNSAID}
         lacking = {role: value for role, value in unsaid.items() if role not in operator.roles}
-        return self._replace(**lacking)
+        return self._replace(**lacking).allowed(operator)
+
+    def allowed(self, operator: Operator) -> Axis:
+        """Return these numbers, or others nearby where a rule of a document refuses them."""
+        axis = self
+        if operator.pads_both_ends:
+            larger = max(self.pads_begin, self.pads_end)
+            axis = self._replace(pads_begin=larger, pads_end=larger)
+        for rule in operator.rules:
+            axis = rule.mended(axis)
+        return axis
 
     def cells(self, operator: Operator) -> int:
         """Return the cells of a window, about, padding among them."""

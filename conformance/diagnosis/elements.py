@@ -9,6 +9,7 @@ Everything follows from roles and traits of an operator and the plan that a righ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -26,7 +27,7 @@ from conformance.faults.atoms import conditions
 from conformance.operators import operator_named, under, windows
 from conformance.operators.attributes import Role
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Plan, clip
+from conformance.operators.pipeline import Pads, Plan, clip
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import UNDEFINED, Array, Vector
 
@@ -104,17 +105,45 @@ class Layout:
         self.operator = operator_named(case.operator)
         self.data = case.data
         self.params: Params | None = None
-        self.plan: Plan | None = None
+        self._readings = readings
         self._values: dict[Feature, Any] = {}
-        try:
+        with suppress(InvalidCase, IndexError):
             self.params = self.operator.validate(case.inputs, case.attributes)
-            if 0 not in self.data.shape:
-                self.plan = under(self.operator, readings).plan(self.params)
-        except (InvalidCase, IndexError):
-            pass
-        self.extent: tuple[int, ...] = () if self.plan is None else self.plan.extent
+
+    @cached_property
+    def pads(self) -> Pads | None:
+        """Begin and end of the padding on each axis; None where there is nothing to pool."""
+        if self.params is None or 0 in self.data.shape:
+            return None
+        with suppress(InvalidCase, IndexError):
+            return under(self.operator, self._readings).pads(self.params)
+        return None
+
+    @cached_property
+    def extent(self) -> tuple[int, ...]:
+        """The size of the output, () if there is none: as much as numbers say, nothing is made."""
+        if self.params is None or self.pads is None:
+            return ()
+        with suppress(InvalidCase, IndexError):
+            return under(self.operator, self._readings).extent(self.params, self.pads)
+        return ()
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the elements, () if there are none."""
         elements = self.data.shape[2:] if self.operator.is_gradient else self.extent
-        self.shape: tuple[int, ...] = (*self.data.shape[:2], *elements) if self.extent else ()
+        return (*self.data.shape[:2], *elements) if self.extent else ()
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """What a right operator reads: it takes as much memory as there are outputs."""
+        if self.params is None or self.pads is None or not self.extent:
+            return None
+        with suppress(InvalidCase, IndexError):
+            return under(self.operator, self._readings).laid_out(
+                self.params, self.pads, self.extent
+            )
+        return None
 
     @property
     def axes(self) -> int:
@@ -138,7 +167,7 @@ class Layout:
         if kind.per_axis and axis == ALL_AXES:
             values = [self.value(Feature(name, each)) for each in range(1, self.axes + 1)]
             return None if any(value is None for value in values) else values
-        known = axis <= self.axes and (bool(self.shape) or not kind.of_elements)
+        known = axis <= self.axes and (not kind.of_elements or self.plan is not None)
         known &= not (kind.of_windows and self.operator.is_gradient)
         return kind.of(self, axis) if known else None
 
@@ -604,9 +633,9 @@ def _dilation(layout: Layout, axis: int) -> Any:
 
 def _pad(end: int) -> Of:
     def of(layout: Layout, axis: int) -> Any:
-        if layout.plan is None or not layout.operator.has_windows:
+        if layout.pads is None or not layout.operator.has_windows:
             return None
-        return float(layout.plan.pads[-axis][end])
+        return float(layout.pads[-axis][end])
 
     return of
 
@@ -649,9 +678,9 @@ def _padded(layout: Layout, axis: int) -> Any:
 
 
 def _pads_differ(layout: Layout, _axis: int) -> Any:
-    if layout.plan is None or not layout.operator.has_windows:
+    if layout.pads is None or not layout.operator.has_windows:
         return None
-    return len(set(layout.plan.pads)) > 1
+    return len(set(layout.pads)) > 1
 
 
 def _given_pads(layout: Layout, _axis: int) -> Any:
@@ -661,9 +690,10 @@ def _given_pads(layout: Layout, _axis: int) -> Any:
 
 
 def _left_over(layout: Layout, axis: int) -> Any:
-    if layout.plan is None or not layout.plan.params.strides:
+    params = layout.params
+    if layout.pads is None or params is None or not params.strides:
         return None
-    params, (begin, end) = layout.plan.params, layout.plan.pads[-axis]
+    begin, end = layout.pads[-axis]
     span = windows.span_of(params.kernel[-axis], params.dilations[-axis])
     return float(windows.slack(params.sizes[-axis], span, begin, end) % params.strides[-axis])
 
@@ -714,7 +744,8 @@ def _largest(of: Of) -> Of:
     """Return the feature: the largest number of a feature of windows, if there is a window."""
 
     def largest(layout: Layout, axis: int) -> Any:
-        return float(of(layout, axis).max()) if layout.extent and 0 not in layout.extent else None
+        known = layout.plan is not None and 0 not in layout.extent
+        return float(of(layout, axis).max()) if known else None
 
     return largest
 

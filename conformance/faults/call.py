@@ -47,11 +47,11 @@ class Call:
         """Return the value given for a role, or its default; KeyError if there is neither."""
         if role in self.given:
             return self.given[role]
-        defaults: dict[str, Any] = {}
+        known: dict[str, Any] = {"sizes": self.inputs[0].shape[2:], **self.given}
         for attribute in self.operator.attributes:
-            if not attribute.required:
-                defaults |= _meanings(attribute, attribute.default_for(self.axes))
-        return defaults[role]
+            if not attribute.required and attribute.role not in self.given:
+                known |= _meanings(attribute, attribute.default_for(known))
+        return known[role]
 
     def attributes(self) -> dict[str, Any]:
         """Return the attributes by the document's keys, with its values."""
@@ -59,7 +59,7 @@ class Call:
         for attribute in self.operator.attributes:
             if attribute.role == "pads" and "pads_begin" in self.given:
                 begins, ends = self.given["pads_begin"], self.given["pads_end"]
-                pads = begins if isinstance(begins, Unknown) else [*begins, *ends]
+                pads = begins if isinstance(begins, Unknown) else attribute.pads(begins, ends)
                 attributes[attribute.key] = _spelled(attribute, pads)
             elif attribute.role in self.given:
                 attributes[attribute.key] = _spelled(attribute, self.given[attribute.role])

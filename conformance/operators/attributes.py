@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import Any, Literal
 
 from conformance.errors import InvalidCase
@@ -16,6 +17,9 @@ from conformance.reference import is_judged
 REQUIRED = object()
 """Stands for the default of an attribute that has no default."""
 
+PadsOrder = Literal["ends", "axes", "both"]
+"""How one list says pads: all begins, then all ends; begin and end of each axis in turn; or one
+number for both ends of each axis."""
 Role = Literal[
     "kernel",
     "strides",
@@ -65,10 +69,11 @@ WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad", "index_type", 
 class Attribute:
     """One attribute of a document: its key in a backend call, its role, range and default.
 
-    The value of a role in NUMBERS is a list of integers, each at least `least`, and its default one
-    integer for all entries; that of a role in SCALARS is one integer. The value of any other role
-    is a key of `values`, which maps the document's values to those of `Params`. `section` cites the
-    document.
+    The value of a role in NUMBERS is a list of integers, each at least `least`. Its default is one
+    integer for all entries, or the field of `Params` that it is like: strides of "kernel", a kernel
+    of "sizes". That of a role in SCALARS is one integer. The value of any other role is a key of
+    `values`, which maps the document's values to those of `Params`. `section` cites the document,
+    `order` is of pads in one list.
     """
 
     key: str
@@ -77,6 +82,7 @@ class Attribute:
     default: Any = REQUIRED
     least: int = 0
     values: Mapping[Any, Any] = field(default_factory=dict)
+    order: PadsOrder = "ends"
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
@@ -127,11 +133,11 @@ class Attribute:
 
     @property
     def _entries(self) -> str:
-        return "two integers" if self.role == "pads" else "one integer"
+        return "two integers" if self.length(1) > 1 else "one integer"
 
     def length(self, axes: int) -> int:
         """Return how many integers it lists for data of `axes` spatial axes."""
-        return 2 * axes if self.role == "pads" else axes
+        return 2 * axes if self.role == "pads" and self.order != "both" else axes
 
     def bounds(self, axes: int) -> tuple[int, int] | None:
         """Return the least and the largest integer it may be, for data of `axes` spatial axes.
@@ -172,16 +178,38 @@ class Attribute:
         """
         return tuple(value) if self.is_list else self.meaning_of(value)
 
-    def default_for(self, axes: int) -> Any:
-        """Return the default for data of `axes` spatial axes."""
-        return (self.default,) * self.length(axes) if self.is_list else self.default
+    def default_for(self, params: Mapping[str, Any]) -> Any:
+        """Return the default beside other values of `Params`, the sizes of the data among them."""
+        if not self.is_list:
+            return self.default
+        if isinstance(self.default, str):
+            return tuple(params[self.default])
+        return (self.default,) * self.length(len(params["sizes"]))
 
     def by_role(self, meaning: Any) -> dict[str, Any]:
         """Return a meaning by the field of `Params` that it sets; pads in one list set two."""
         if self.role != "pads":
             return {self.role: meaning}
         axes = len(meaning) // 2
-        return {"pads_begin": meaning[:axes], "pads_end": meaning[axes:]}
+        begins, ends = {
+            "ends": (meaning[:axes], meaning[axes:]),
+            "axes": (meaning[::2], meaning[1::2]),
+            "both": (meaning, meaning),
+        }[self.order]
+        return {"pads_begin": begins, "pads_end": ends}
+
+    def pads(self, begins: Sequence[Any], ends: Sequence[Any]) -> list[Any]:
+        """Return pads as one list: the inverse of `by_role`.
+
+        KeyError for ends that differ from begins where the document has one number for both.
+        """
+        if self.order == "ends":
+            return [*begins, *ends]
+        if self.order == "axes":
+            return [*chain(*zip_longest(begins, ends, fillvalue=0))]
+        if [*begins] != [*ends]:
+            raise KeyError(f"{self.key}: pads {list(begins)} and {list(ends)} differ")
+        return [*begins]
 
     def meaning_of(self, value: Any) -> Any:
         """Return the meaning of a value, or the value itself if it is none of `values`."""
@@ -199,8 +227,12 @@ class Attribute:
         return {meant: value for value, meant in self.values.items()}[meaning]
 
 
-def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int) -> dict[str, Any]:
+def complete(
+    declared: Sequence[Attribute], given: Mapping[str, Any], sizes: tuple[int, ...]
+) -> dict[str, Any]:
     """Return all attributes that a document declares, given ones checked and others defaulted.
+
+    `sizes` are those of the spatial axes of the data.
 
     InvalidCase for an unknown attribute, a missing required one, or a value out of range.
     """
@@ -210,13 +242,15 @@ def complete(declared: Sequence[Attribute], given: Mapping[str, Any], axes: int)
             names = ", ".join(keys) or "none"
             raise InvalidCase(f"{_shown(key)}: no such attribute; the document has {names}")
     attributes: dict[str, Any] = {}
+    known: dict[str, Any] = {"sizes": sizes}
     for attribute in declared:
         if attribute.key in given:
-            attributes[attribute.key] = attribute.check(given[attribute.key], axes)
+            value = attribute.check(given[attribute.key], len(sizes))
         elif attribute.required:
             raise InvalidCase(f"{attribute.key}: required; must be {attribute.allowed}")
         else:
-            attributes[attribute.key] = attribute.default_for(axes)
+            value = attribute.default_for(known)
+        attributes[attribute.key] = known[attribute.role] = value
     return attributes
 
 

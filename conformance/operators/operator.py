@@ -27,6 +27,7 @@ from conformance.operators.needs import Needs
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import Reduction
+from conformance.operators.rule import Rule
 from conformance.vector import BACKWARD, Array, own_inputs
 
 ALL_TYPES = (*FLOATS, *INTEGERS)
@@ -70,7 +71,8 @@ class Operator:
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, for an adaptive operator, the output size. `dtypes`
     are the element types of the data. `constants` are the values of `Params`, by role, that the
-    document fixes and has no attribute for: `{"exponent": 2}`. `clauses` are those that this
+    document fixes and has no attribute for: `{"exponent": 2}`. `rules` are what it refuses of the
+    numbers of an axis, though each is in its range. `clauses` are those that this
     document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
     and numbers, or few of them, where older operators of its kind have all. `smoke_rows` says how
     many rows of each covering array are in the smoke tier; None takes as many as make it about 60
@@ -88,6 +90,7 @@ class Operator:
     outputs: tuple[Output, ...] = (Output("output"),)
     dtypes: tuple[str, ...] = FLOATS
     constants: Mapping[Role, Any] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
     levels: Literal["all", "few"] = "all"
@@ -243,6 +246,12 @@ class Operator:
         """Whether an output says where the values of the first were found."""
         return any(output.is_index for output in self.outputs)
 
+    @cached_property
+    def pads_both_ends(self) -> bool:
+        """Whether its document has one number for the padding of both ends of an axis."""
+        pads = self.attribute("pads")
+        return pads is not None and pads.order == "both"
+
     @property
     def takes_integers(self) -> bool:
         """Whether its data may be integers."""
@@ -290,9 +299,13 @@ class Operator:
             )
         if self.is_gradient:
             _check_gradient(inputs[0], data)
-        given = complete(self.attributes, attributes, axes)
+        given = complete(self.attributes, attributes, data.shape[2:])
         output = output_size_of(sizes[0], axes) if self.is_adaptive else ()
-        return self.pipeline.resolve(self.stated(given, data.shape[2:], output))
+        params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
+        for rule in self.rules:
+            for axis in rule.breaking(params):
+                raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
+        return params
 
     def stated(
         self, given: Mapping[str, Any], sizes: tuple[int, ...], output: tuple[int, ...] = ()
@@ -345,7 +358,7 @@ class Operator:
             if attribute.required:
                 given.setdefault(attribute.key, next(iter(attribute.choices), None))
             elif attribute.is_list and given.get(attribute.key) == [
-                *attribute.default_for(len(kernel))
+                *attribute.default_for({"kernel": kernel, "sizes": (0,) * len(kernel)})
             ]:
                 del given[attribute.key]
         return given

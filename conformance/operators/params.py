@@ -74,19 +74,18 @@ def params_of(
     Lists, and values that the document does not have, are taken as they are given. KeyError if a
     required attribute is missing.
     """
-    axes = len(sizes)
-    fields: dict[str, Any] = dict(constants.items())
+    fields: dict[str, Any] = {"sizes": sizes, **dict(constants.items())}
     for attribute in declared:
         key = attribute.key
         if attribute.role == "ignored":
             continue
         is_given = key in given or attribute.required
-        meaning = attribute.meaning(given[key] if is_given else attribute.default_for(axes))
+        meaning = attribute.meaning(given[key] if is_given else attribute.default_for(fields))
         fields |= attribute.by_role(meaning)
     if "kernel" in fields:
         for field, number in UNSAID.items():
-            fields.setdefault(field, (number,) * axes)
-    return Params(sizes=sizes, output=output, **fields)
+            fields.setdefault(field, (number,) * len(sizes))
+    return Params(output=output, **fields)
 
 
 def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) ->
     for role, meaning in meanings.items():
         if role in {"pads_begin", "pads_end"} and "pads" in by_role:
             begins, ends = (meanings[end] for end in ("pads_begin", "pads_end"))
-            given[by_role["pads"].key] = [*begins, *ends]
+            given[by_role["pads"].key] = by_role["pads"].pads(begins, ends)
         elif role in by_role:
             given[by_role[role].key] = by_role[role].spelled(meaning)
     return given

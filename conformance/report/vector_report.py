@@ -95,7 +95,7 @@ def _origin(vector: Vector, operator: Operator) -> str:
 def _attributes(vector: Vector, operator: Operator) -> Iterator[doc.Span]:
     given = dict(vector.case.attributes)
     try:
-        attributes = complete(operator.attributes, given, vector.case.data.ndim - 2)
+        attributes = complete(operator.attributes, given, vector.case.data.shape[2:])
     except InvalidCase:
         attributes = {}
     for name, value in given.items():

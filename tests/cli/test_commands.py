@@ -576,7 +576,7 @@ class TestClauses:
 class TestStrength:
     def test_faults_caught_and_missed_are_counted_and_named(self, folder, monkeypatch):
         """Five small vectors catch some faults, --all says which of them, and miss others."""
-        monkeypatch.setattr(sys.modules["conformance.api.strength"], "CATALOGUE", CATALOGUE[::8])
+        monkeypatch.setattr(import_module("conformance.api.strength"), "CATALOGUE", CATALOGUE[::8])
         got = run("strength", folder / "AvgPool-1.h5", "--all")
         assert got.exit_code == 0
         assert re.search(r"AvgPool-1 +5 +\d+ of \d+ +\d+", got.stdout)

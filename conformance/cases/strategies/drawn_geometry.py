@@ -152,6 +152,7 @@ class Geometries:
             cells = max(prod(sizes(fitted)), prod(outputs))
             if self._operator.is_adaptive:
                 rest = (np.array(outputs, others["size_type"]),)
+        fitted = [axis.allowed(self._operator) for axis in fitted]
         lists = by_role(fitted)
         numbers: dict[str, Any] = {
             role: suited.scalar_values(attribute, len(fitted))[others[role]]
@@ -161,7 +162,7 @@ class Geometries:
             {**{role: lists[role] for role in NUMBERS if role in lists}, **words, **numbers}
         )
         for key, attribute in self._optional.items():
-            default = attribute.default_for(len(fitted))
+            default = attribute.default_for({"sizes": sizes(fitted), **lists})
             default = list(default) if isinstance(default, tuple) else default
             if given[key] == default and not spelled[key]:
                 del given[key]

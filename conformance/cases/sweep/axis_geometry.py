@@ -14,6 +14,7 @@ from itertools import product
 from typing import NamedTuple
 
 from conformance.cases.axis import Axis
+from conformance.operators.operator import Operator
 from conformance.operators.windows import same_total
 
 KERNELS = ("one", "even", "odd", "input", "above-input", "large", "huge")
@@ -28,6 +29,9 @@ PADS = (
     "kernel",
     "above-kernel",
 )
+PLAIN_PADS = ("begin", "end", "end-larger", "none")
+EQUAL_PADS = ("none", "equal")
+"""Where a document has one number for both ends."""
 FITS = ("exact", "rest")
 DILATIONS = ("one", "two", "more")
 # Up to a vector register and a few lanes more.
@@ -72,9 +76,14 @@ def candidates(levels: Levels, width: str | None) -> tuple[Axis, ...]:
 
 
 @cache
-def feasible(levels: Levels, width: str | None) -> bool:
-    """Whether some axis satisfies all levels: the first one found says so."""
-    return any(True for _ in _candidates(levels, width))
+def feasible(levels: Levels, width: str | None, operator: Operator | None) -> bool:
+    """Whether some axis satisfies all levels: the first one found says so.
+
+    One that a document allows, if its operator is given.
+    """
+    return any(
+        operator is None or axis == axis.allowed(operator) for axis in _candidates(levels, width)
+    )
 
 
 def _candidates(levels: Levels, width: str | None) -> Iterator[Axis]:
@@ -98,7 +107,7 @@ def plain(mode: str, width: str | None, dilation: str = "one", *, padded: bool) 
     every = product(
         ("odd", "even", "one"),
         STRIDES,
-        ("begin", "end", "end-larger", "none") if padded else ("none",),
+        PLAIN_PADS if padded else ("none",),
         FITS,
     )
     return tuple(
@@ -118,7 +127,7 @@ def alike(
         dict.fromkeys(
             axis._replace(size=size)
             for stride in ((1, 2, 3) if s is None else (s,))
-            for pads in (("begin", "end", "end-larger", "none") if padded else ("none",))
+            for pads in (PLAIN_PADS if padded else ("none",))
             for begin, end in _pads(pads, k, stride)
             for axis in (Axis(0, k, stride, begin, end, dilations=n),)
             for size in _sizes(axis, mode, width)
@@ -153,6 +162,7 @@ def _pads(level: str, k: int, s: int) -> tuple[tuple[int, int], ...]:
     pairs = list(product(below, below))
     by_level: dict[str, list[tuple[int, int]]] = {
         "none": [(0, 0)],
+        "equal": [(p, p) for p in below],
         "begin": [(p, 0) for p in below],
         "end": [(0, p) for p in below],
         "begin-larger": [(p, q) for p, q in pairs if p > q],

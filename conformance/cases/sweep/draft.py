@@ -71,16 +71,22 @@ class Draft:
     @property
     def attributes(self) -> dict[str, Any]:
         """The attributes as the document spells them, those that were given first."""
-        spelled = self.operator.attributes_of({**by_role(self.axes), **self.words})
+        allowed = [axis.allowed(self.operator) for axis in self.axes]
+        spelled = self.operator.attributes_of({**by_role(allowed), **self.words})
         declared = {attribute.key: attribute for attribute in self.operator.attributes}
         attributes = {}
         for key, value in self.given.items():
             attributes[key] = value if self._is_kept(declared[key], value) else spelled[key]
         for key, value in spelled.items():
-            default = declared[key].default_for(len(self.axes))
+            default = declared[key].default_for(self._numbers)
             if declared[key].meaning(value) != declared[key].meaning(default):
                 attributes.setdefault(key, value)
         return attributes
+
+    @property
+    def _numbers(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of all axes by the field of `Params`."""
+        return {"sizes": sizes(self.axes), **by_role(self.axes)}
 
     def _is_kept(self, attribute: Attribute, value: Any) -> bool:
         """Say whether a value is as it was given: a document may have two words for one meaning."""
@@ -109,9 +115,10 @@ class Draft:
         """Return the places of a list's numbers, in its order; none for other attributes."""
         if not attribute.is_list:
             return []
-        if attribute.role == "pads":
-            return self.places("pads_begin", "pads_end")
-        return self.places(attribute.role)
+        if attribute.role != "pads":
+            return self.places(attribute.role)
+        places: list[Place] = attribute.pads(self.places("pads_begin"), self.places("pads_end"))
+        return places
 
     def at(self, place: Place) -> int:
         """Return the number at a place."""
@@ -141,7 +148,7 @@ class Draft:
     def without(self, attribute: Attribute) -> Draft:
         """Return the draft with an attribute left out, which then has its default."""
         given = {key: value for key, value in self.given.items() if key != attribute.key}
-        default = attribute.default_for(len(self.axes))
+        default = attribute.default_for(self._numbers)
         left_out = replace(self, given=given)
         if attribute.is_list:
             return left_out.put(dict(zip(self.places_of(attribute), default, strict=True)))
@@ -167,7 +174,7 @@ def draft_of_spec(spec: CaseSpec) -> Draft:
     """Return the draft of a case; InvalidCase if an attribute is not valid."""
     operator, (batch, channels, *extents) = operator_named(spec.operator), spec.shape
     output, size_type = spec.output_size or ((), "int64")
-    stated = complete(operator.attributes, spec.attributes, len(extents))
+    stated = complete(operator.attributes, spec.attributes, tuple(extents))
     params = operator.stated(stated, tuple(extents), output)
     lists = {name: values for name in Axis._fields if (values := getattr(params, name, ()))}
     axes = (

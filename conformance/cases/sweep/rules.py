@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.operators.attributes import Attribute
+from conformance.operators.attributes import Attribute, complete
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 
@@ -60,13 +60,14 @@ def broken(
     """Yield the ways to break one rule in a valid case: the same rules in every case."""
     given, axes = dict(attributes), inputs[0].ndim - 2
     gradient, own = inputs[: operator.is_gradient], inputs[operator.is_gradient :]
+    stated = complete(operator.attributes, given, own[0].shape[2:])
     for attribute in operator.attributes:
         key = attribute.key
         if attribute.required:
             rest = {name: value for name, value in given.items() if name != key}
             why = "left out though required"
             yield Broken(key, why, why, why, attribute, rest, inputs)
-        for value, rule, how, exactly, fixed in _wrong_values(attribute, given, axes):
+        for value, rule, how, exactly, fixed in _wrong_values(attribute, stated, axes):
             changed = {**given, key: value}
             yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
     for value, rule in _wrong_gradients(gradient):
@@ -97,9 +98,9 @@ def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]
         yield right[0], "a dimension less"
 
 
-def _wrong_values(attribute: Attribute, given: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:
+def _wrong_values(attribute: Attribute, stated: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:
     if attribute.is_list:
-        numbers = list(given.get(attribute.key, attribute.default_for(axes)))
+        numbers = list(stated[attribute.key])
         low = attribute.least - 1
         yield _too_small(numbers, 0, low)
         # An empty list of pads is read as no pads by some.

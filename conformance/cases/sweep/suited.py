@@ -28,7 +28,7 @@ _MOST_AXES = 4  # where a document sets no limit
 FEW: Factors = {
     "dtype": ("float16", "bfloat16", "float32", "int8", "int32"),
     "kernel": ("one", "even", "odd", "input", "large"),
-    "padding": ("none", "begin", "end-larger", "above-stride", "kernel"),
+    "padding": ("none", "equal", "begin", "end-larger", "above-stride", "kernel"),
     "width": ("1", "2-3", "4-7", "16-19"),
     "alike": ("nothing", "kernel-and-stride"),
     "batch": (1, 2),
@@ -174,7 +174,8 @@ def may_be_absent(attribute: Attribute) -> bool:
     """Say whether the covering arrays leave an attribute out: not if its default is unusual."""
     if attribute.required or attribute.role not in (*PLAIN, *MEANINGS):
         return False
-    return not attribute.is_list or attribute.default == PLAIN[attribute.role]
+    usual = {PLAIN.get(attribute.role), "kernel"}
+    return not attribute.is_list or attribute.default in usual
 
 
 def _scalar_factors(operator: Operator) -> Factors:

@@ -57,7 +57,7 @@ class CaseSpec:
         kernel = OPERATORS[self.operator].attribute("kernel")
         if kernel is None:
             return prod(sizes)
-        return prod(self.attributes.get(kernel.key, kernel.default_for(len(sizes))))
+        return prod(self.attributes.get(kernel.key, kernel.default_for({"sizes": sizes})))
 
 
 Layout = tuple[tuple[int, int], tuple[Axis, ...]]
@@ -80,9 +80,11 @@ def case_of_axes(
     """Return a case of batch and channels and of axes, with lists of the `roles`, without data.
 
     `words` are other values of `Params` by role. Roles that the operator does not have are left
-    out; where it takes more axes, those before the others have one cell.
+    out, and numbers that its document refuses are changed to others nearby; where it takes more
+    axes, those before the others have one cell.
     """
-    every = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
+    padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
+    every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
     return CaseSpec(
         operator.name,

@@ -41,7 +41,7 @@ def window_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     higher: wrong divisors and extents need four or five attributes to agree.
     """
     factors = suited.factors(operator, _list_factors(operator), _geometry_factors(operator))
-    own = [_when_left_out(role) for role in _LEFT_OUT if role in factors]
+    own = [_when_left_out(operator, role) for role in _LEFT_OUT if role in factors]
     every = Model(factors, [*_geometry_constraints(operator), *_data_constraints(), *own])
     few = Model(_few(factors, operator), [*_geometry_constraints(operator), *own])
     concrete = partial(_case, operator)
@@ -60,9 +60,16 @@ def _list_factors(operator: Operator) -> suited.Factors:
     }
 
 
-def _when_left_out(role: str) -> Constraint:
-    factor, levels, why = _LEFT_OUT[role]
+def _when_left_out(operator: Operator, role: str) -> Constraint:
+    factor, levels, why = _left_out(operator, role)
     return Constraint((role, factor), lambda given, level: given != ABSENT or level in levels, why)
+
+
+def _left_out(operator: Operator, role: str) -> tuple[str, tuple[str, ...], str]:
+    attribute = next((each for each in operator.attributes if each.role == role), None)
+    if role == "strides" and attribute is not None and attribute.default == "kernel":
+        return "stride", ("kernel",), "absent strides are the kernel"
+    return _LEFT_OUT[role]
 
 
 # What the geometry is swept with at the higher strength: fewer levels, small and plain data.
@@ -70,7 +77,7 @@ _FEW_LEVELS: dict[str, tuple[Level, ...]] = {
     "kernel": ("one", "even", "odd", "input"),
     "index_type": ("int64",),
     "storage_order": ("row-major",),
-    "padding": ("none", "begin", "end", "begin-larger", "end-larger", "above-stride"),
+    "padding": ("none", "equal", "begin", "end", "begin-larger", "end-larger", "above-stride"),
     "axes": (1, 2),
     "alike": ("nothing", "kernel-and-stride"),
     "width": ("2-3",),
@@ -102,7 +109,7 @@ def _geometry_factors(operator: Operator) -> suited.Factors:
     levels: suited.Factors = {
         "kernel": axis_geometry.KERNELS,
         "stride": axis_geometry.STRIDES,
-        "padding": axis_geometry.PADS,
+        "padding": axis_geometry.EQUAL_PADS if operator.pads_both_ends else axis_geometry.PADS,
         "fit": axis_geometry.FITS,
         "width": axis_geometry.WIDTHS,
         "alike": _ALIKE,
@@ -112,7 +119,7 @@ def _geometry_factors(operator: Operator) -> suited.Factors:
     if "dilations" in operator.roles:
         levels["dilation"] = axis_geometry.DILATIONS
     for role in _unsaid(operator, {}):
-        factor, allowed, _ = _LEFT_OUT[role]
+        factor, allowed, _ = _left_out(operator, role)
         if factor in levels:
             levels[factor] = tuple(level for level in levels[factor] if level in allowed)
     return levels
@@ -130,6 +137,14 @@ def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
     }
 
 
+def _plain(operator: Operator, row: Mapping[str, Level]) -> dict[str, int | str]:
+    """Return what the numbers of these roles are, or the role that they are like."""
+    unsaid: dict[str, int | str] = {role: UNSAID[role] for role in _unsaid(operator, row)}
+    if unsaid.get("strides") and _left_out(operator, "strides")[1] == ("kernel",):
+        unsaid["strides"] = "kernel"
+    return unsaid
+
+
 def modes_of(operator: Operator) -> dict[Level, str]:
     """Return how pads come about, explicit, same or valid, by the levels of auto_pad."""
     attribute = operator.attribute("auto_pad")
@@ -140,6 +155,7 @@ def modes_of(operator: Operator) -> dict[Level, str]:
 
 def _geometry_constraints(operator: Operator) -> list[Constraint]:
     automatic, modes = operator.attribute("auto_pad") is not None, modes_of(operator)
+    refusing = _refusing(operator)
     dilated = "dilations" in operator.roles
     names = (
         *(("auto_pad",) if automatic else ()),
@@ -154,16 +170,16 @@ def _geometry_constraints(operator: Operator) -> list[Constraint]:
         return Levels(mode=mode, dilation=given.get("dilation", "one"), **of_axis)
 
     def some_numbers(*levels: str) -> bool:
-        return axis_geometry.feasible(of_an_axis(levels), None)
+        return axis_geometry.feasible(of_an_axis(levels), None, refusing)
 
     def some_numbers_with_width(axes: int, width: str, *levels: str) -> bool:
         # With several axes, the width is that of the last and the other levels another's.
-        return axes > 1 or axis_geometry.feasible(of_an_axis(levels), width)
+        return axes > 1 or axis_geometry.feasible(of_an_axis(levels), width, refusing)
 
     def some_equal_numbers(axes: int, alike: str, *levels: str) -> bool:
         if alike == "nothing":
             return True
-        return axes > 1 and bool(_focused(of_an_axis(levels), None, axes, 1))
+        return axes > 1 and bool(_focused(of_an_axis(levels), None, axes, 1, refusing))
 
     return [
         Constraint(names, some_numbers, "no numbers satisfy these levels"),
@@ -222,12 +238,13 @@ def _data_constraints() -> list[Constraint]:
 _AXIS_FACTORS = ("kernel", "stride", "padding", "fit")
 
 
-def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()) -> list[Axis]:
+def numbers(operator: Operator, row: Row, turn: int) -> list[Axis]:
     """Return the numbers of each axis: one satisfies the levels, the others are small and plain.
 
-    Numbers differ from axis to axis wherever the levels leave a choice. `unsaid` are the roles
-    of numbers that a case leaves out.
+    Numbers differ from axis to axis wherever the levels leave a choice.
     """
+    mode, refusing = modes_of(operator)[row.get("auto_pad", ABSENT)], _refusing(operator)
+    plain = frozenset(_plain(operator, row).items())
     level = {name: str(value) for name, value in row.items()}
     axes, width, alike = int(level["axes"]), level["width"], level["alike"]
     of_axis = {name: level[name] for name in _AXIS_FACTORS}
@@ -235,10 +252,10 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
     # Of the numbers that fit, the smaller do: the suite is shipped.
     share = 8 if axes > 2 or int(level["channels"]) > 5 else 3
     most = None if alike == "nothing" else axes
-    options = _focused(levels, width, most, share)
+    options = _focused(levels, width, most, share, refusing)
     focus = turn % axes if options else turn % (axes - 1)
     if focus < axes - 1:
-        options = _focused(levels, None, most, share)
+        options = _focused(levels, None, most, share, refusing)
     chosen: dict[int, Axis] = {focus: options[turn * 7919 % len(options)]}
     kernel = None if alike == "nothing" else (chosen[focus].kernel, chosen[focus].dilations)
     stride = chosen[focus].strides if alike == "kernel-and-stride" else None
@@ -247,19 +264,23 @@ def numbers(row: Row, mode: str, turn: int, unsaid: frozenset[str] = frozenset()
         if i != focus:
             on_its_own = width if i == axes - 1 else None
             others = _beside(
-                mode, on_its_own, kernel, stride, levels.dilation, unsaid, share, padded=padded
+                *(mode, on_its_own, kernel, stride, levels.dilation, plain, share, refusing),
+                padded=padded,
             )
             chosen[i] = _most_distinct(others, list(chosen.values()), turn + i)
     return [chosen[i] for i in range(axes)]
 
 
 @cache
-def _focused(levels: Levels, width: str | None, alike: int | None, share: int) -> Sequence[Axis]:
+def _focused(
+    levels: Levels, width: str | None, alike: int | None, share: int, refusing: Operator | None
+) -> Sequence[Axis]:
     """Return what the axis that a row is about may be, if as many axes as `alike` share its kernel.
 
-    Of all that satisfy the levels, the smallest part of `share`.
+    Of all that satisfy the levels, and that an operator does not refuse, the smallest part of
+    `share`.
     """
-    options = axis_geometry.candidates(levels, width)
+    options = _allowed(axis_geometry.candidates(levels, width), refusing)
     if alike is not None:
         options = tuple(axis for axis in options if axis.kernel**alike <= _SHARED_VOLUME)
     return _smallest(options, share)
@@ -272,24 +293,41 @@ def _beside(
     kernel: tuple[int, int] | None,
     stride: int | None,
     dilation: str,
-    unsaid: frozenset[str],
+    numbers: frozenset[tuple[str, int | str]],
     share: int,
+    refusing: Operator | None,
     *,
     padded: bool,
 ) -> Sequence[Axis]:
     """Return what may stand beside the axis that a row is about, of its kernel and stride if given.
 
-    A kernel is given with its dilation. Roles in `unsaid` have the numbers that a case need not
-    say.
+    A kernel is given with its dilation. Some roles have the `numbers` that a case need not say, or
+    those of another role.
     """
     if kernel is None:
         options = axis_geometry.plain(mode, width, dilation, padded=padded)
     else:
         options = axis_geometry.alike(mode, width, *kernel, stride, padded=padded)
     fitting = [
-        axis for axis in options if all(getattr(axis, role) == UNSAID[role] for role in unsaid)
+        axis
+        for axis in _allowed(options, refusing)
+        if all(
+            getattr(axis, role) == (getattr(axis, n) if isinstance(n, str) else n)
+            for role, n in numbers
+        )
     ]
     return fitting if kernel is None else _smallest(fitting, share)
+
+
+def _refusing(operator: Operator) -> Operator | None:
+    """Return an operator if its document refuses numbers that others allow."""
+    return operator if operator.rules or operator.pads_both_ends else None
+
+
+def _allowed(options: Sequence[Axis], refusing: Operator | None) -> Sequence[Axis]:
+    if refusing is None:
+        return options
+    return tuple(axis for axis in options if axis == axis.allowed(refusing))
 
 
 def _smallest(options: Sequence[Axis], share: int) -> Sequence[Axis]:
@@ -316,6 +354,5 @@ def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) ->
 
 
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
-    unsaid = frozenset(_unsaid(operator, row))
-    axes = numbers(row, modes_of(operator)[row.get("auto_pad", ABSENT)], turn, unsaid)
-    return suited.case_of_row(operator, row, axes, unsaid)
+    axes = numbers(operator, row, turn)
+    return suited.case_of_row(operator, row, axes, _unsaid(operator, row))

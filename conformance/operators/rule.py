@@ -1,0 +1,46 @@
+"""What a document refuses of the numbers of an axis, though each alone is in its range."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from conformance.operators.params import Params
+
+
+class AxisNumbers(NamedTuple):
+    """The numbers of one spatial axis by role, as `Params` has them for all."""
+
+    size: int
+    kernel: int
+    strides: int
+    pads_begin: int
+    pads_end: int
+    dilations: int
+
+
+Numbers = TypeVar("Numbers", bound=tuple[int, ...])
+"""`AxisNumbers`, or another named tuple with its fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule about the numbers of one axis: padding of at most half a kernel, for example.
+
+    `says` is the rule in words, for axes that break it. `mended` returns numbers nearby that follow
+    it, and those that do as they are; `broken` returns numbers nearby that do not.
+    """
+
+    says: str
+    section: str
+    mended: Callable[[Numbers], Numbers]
+    broken: Callable[[Numbers], Numbers]
+
+    def breaking(self, params: Params) -> Iterator[AxisNumbers]:
+        """Yield the axes that break it, of an operator that slides a kernel."""
+        lists = (params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
+        for numbers in zip(*lists, params.dilations, strict=True):
+            axis = AxisNumbers(*numbers)
+            if self.mended(axis) != axis:
+                yield axis
