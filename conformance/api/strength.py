@@ -18,6 +18,7 @@ from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, faulty
 from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS
+from conformance.operators.operator import Operator
 from conformance.progress import Counts
 from conformance.settings import Settings
 from conformance.vector import Vector
@@ -140,7 +141,7 @@ def strength(
             counts[name] = len(selection.numbers)
             coverage[name] = dict(getattr(source, "header", {}).get("coverage", {}))
             every += [source.ids[number] for number in selection.numbers.tolist()]
-            planted = tuple(f.name for f in faults if f.concerns(OPERATORS[name]))
+            planted = tuple(f.name for f in faults if _may_show(f, OPERATORS[name]))
             path = source.path if isinstance(source, VectorFile) else None
             parts.append(_Part(source, selection.numbers, planted, idle, path))
         measured = _each(parts, by_name, jobs if known and all(p.path for p in parts) else 1)
@@ -154,6 +155,14 @@ def strength(
         perf_counter() - started,
         tuple(vector for vector in every if vector not in adding) if idle else None,
     )
+
+
+def _may_show(fault: Fault, operator: Operator) -> bool:
+    """Say whether vectors of an operator are to catch a fault: those of its likes, if it has few.
+
+    What an operator of the least levels adds to these is another number of axes.
+    """
+    return operator.levels != "least" and fault.concerns(operator)
 
 
 def _told(

@@ -35,6 +35,10 @@ INTEGERS = Needs(integers=True)
 NORMS = Needs(reduction="norm")
 INDEXED = Needs(reduction="maximum", indices=True)
 FURTHER = Needs(outputs=2)
+SINGLE = Needs(one_axis=True)
+VOLUMETRIC = Needs(axes=3)
+APART = Needs(uneven_pads=True)  # pads differ at the two ends of an axis
+UNRULED = Needs(ruled=False)  # whatever is in its range is valid
 
 Replaces = dict[str, StepWrap]
 """Names of steps and the wrap around each; `|` joins the wraps of several steps."""

@@ -77,8 +77,8 @@ def call_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
     }
     given: dict[str, Any] = {}
     for key, attribute in declared.items():
-        if key in attributes:
-            given |= _meanings(attribute, attributes[key])
+        if key in attributes and not attribute.is_left_out(attributes):
+            given |= _meanings(attribute, attribute.spread(attributes[key], inputs[0].ndim - 2))
     others = {key: value for key, value in attributes.items() if key not in declared}
     return Call(operator, tuple(inputs), given, others)
 

@@ -37,6 +37,7 @@ from conformance.operators.registry import (
     operator_named,
     operators_named,
 )
+from conformance.operators.rule import Rule
 from conformance.vector import Array, Case, Vector, as_returned, own_inputs
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Printed",
     "Reading",
     "Reduction",
+    "Rule",
     "adaptive",
     "clauses_of",
     "concerned",

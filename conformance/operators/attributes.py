@@ -31,6 +31,7 @@ Role = Literal[
     "auto_pad",
     "include_pad",
     "exponent",
+    "fixed_divisor",
     "index_axis",
     "index_type",
     "storage_order",
@@ -46,7 +47,7 @@ the role of a second input, the output size of an adaptive operator, and of no a
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
 NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS)
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
-SCALARS: tuple[Role, ...] = ("exponent", "index_axis")
+SCALARS: tuple[Role, ...] = ("exponent", "fixed_divisor", "index_axis")
 """Roles of attributes that are one integer."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 NEWER_ROUNDINGS = {**ROUNDINGS, "ceil_torch": "ceil_torch"}
@@ -73,7 +74,8 @@ class Attribute:
     integer for all entries, or the field of `Params` that it is like: strides of "kernel", a kernel
     of "sizes". That of a role in SCALARS is one integer. The value of any other role is a key of
     `values`, which maps the document's values to those of `Params`. `section` cites the document,
-    `order` is of pads in one list.
+    `order` is of pads in one list. With `one_for_all`, one integer, in a list or not, stands for
+    all entries, and an empty list for a default that is like another field.
     """
 
     key: str
@@ -83,6 +85,7 @@ class Attribute:
     least: int = 0
     values: Mapping[Any, Any] = field(default_factory=dict)
     order: PadsOrder = "ends"
+    one_for_all: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
@@ -128,7 +131,7 @@ class Attribute:
         if self.is_list:
             return f"a list of {self._entries} >= {self.least} per spatial axis"
         if self.is_scalar:
-            return "an integer" + " from -R to R - 1, R dimensions" * (self.role == "index_axis")
+            return "an integer" + _RANGES.get(self.role, "")
         return " or ".join(_spelled(choice) for choice in self.choices)
 
     @property
@@ -139,20 +142,40 @@ class Attribute:
         """Return how many integers it lists for data of `axes` spatial axes."""
         return 2 * axes if self.role == "pads" and self.order != "both" else axes
 
-    def bounds(self, axes: int) -> tuple[int, int] | None:
+    def bounds(self, axes: int) -> tuple[int | None, int | None]:
         """Return the least and the largest integer it may be, for data of `axes` spatial axes.
 
-        None if it may be any: which exponents make a norm is a clause.
+        None where there is none: which exponents make a norm is a clause.
         """
         rank = axes + 2
-        return (-rank, rank - 1) if self.role == "index_axis" else None
+        if self.role == "index_axis":
+            return -rank, rank - 1
+        return (1, None) if self.role == "fixed_divisor" else (None, None)
+
+    def is_left_out(self, given: Mapping[str, Any]) -> bool:
+        """Say whether some attributes leave it to its default."""
+        if self.key not in given:
+            return not self.required
+        value = given[self.key]
+        is_empty = isinstance(value, list | tuple) and not value
+        return is_empty and self.one_for_all and isinstance(self.default, str)
+
+    def spread(self, value: Any, axes: int) -> Any:
+        """Return one integer that stands for all entries as many times, any other value as it is.
+
+        For data of `axes` spatial axes.
+        """
+        if not self.one_for_all or not self.is_list:
+            return value
+        plain = _integers(value if isinstance(value, list | tuple) else [value])
+        return list(plain) * self.length(axes) if plain is not None and len(plain) == 1 else value
 
     def check(self, value: Any, axes: int) -> Any:
         """Return the value in plain types; InvalidCase names the attribute, value and range."""
         if self.role == "ignored":
             return value
         if self.is_list:
-            plain, length = _integers(value), self.length(axes)
+            plain, length = _integers(self.spread(value, axes)), self.length(axes)
             if plain is not None and len(plain) == length and all(v >= self.least for v in plain):
                 return plain
             raise InvalidCase(
@@ -161,10 +184,13 @@ class Attribute:
                 f"{self._entries.split(' ', maxsplit=1)[0]} per spatial axis"
             )
         if self.is_scalar:
-            bounds = self.bounds(axes)
-            if _integers([value]) and (bounds is None or bounds[0] <= value <= bounds[1]):
+            least, most = self.bounds(axes)
+            if value is None and self.default is None:
+                return None
+            inside = _integers([value]) and (least is None or least <= value)
+            if inside and (most is None or value <= most):
                 return value
-            within = "" if bounds is None else f" from {bounds[0]} to {bounds[1]}"
+            within = "" if least is None else f" from {least}" + f" to {most}" * (most is not None)
             raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer{within}")
         for choice in self.choices:
             if _is_same(value, choice):
@@ -227,6 +253,12 @@ class Attribute:
         return {meant: value for value, meant in self.values.items()}[meaning]
 
 
+_RANGES = {
+    "index_axis": " from -R to R - 1, R dimensions",
+    "fixed_divisor": " from 1, or None",
+}
+
+
 def complete(
     declared: Sequence[Attribute], given: Mapping[str, Any], sizes: tuple[int, ...]
 ) -> dict[str, Any]:
@@ -244,12 +276,12 @@ def complete(
     attributes: dict[str, Any] = {}
     known: dict[str, Any] = {"sizes": sizes}
     for attribute in declared:
-        if attribute.key in given:
-            value = attribute.check(given[attribute.key], len(sizes))
-        elif attribute.required:
-            raise InvalidCase(f"{attribute.key}: required; must be {attribute.allowed}")
-        else:
+        if attribute.is_left_out(given):
             value = attribute.default_for(known)
+        elif attribute.key in given:
+            value = attribute.check(given[attribute.key], len(sizes))
+        else:
+            raise InvalidCase(f"{attribute.key}: required; must be {attribute.allowed}")
         attributes[attribute.key] = known[attribute.role] = value
     return attributes
 

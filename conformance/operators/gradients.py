@@ -211,7 +211,7 @@ def backward(operator: Operator) -> Operator | None:
         outputs=(Output("gradient of data", always_defined=True),),
         dtypes=types,
         examples=(),
-        levels="few",
+        levels="least" if operator.levels == "least" else "few",
         smoke_rows=None,
         forward=operator,
     )

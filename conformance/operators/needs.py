@@ -19,8 +19,12 @@ class Needs:
     reduction. If not None, `sums`, `powers`, `integers`, `limited_axes` and `indices` say whether
     the reduction sums, it is a norm or the gradient of one, the data may be integers, the document
     limits the number of spatial axes, and an output says where a value was found. The data may have
-    every type in `dtypes`. The operator has at least `outputs` outputs. If not None, `gradient`
-    says whether it is a gradient.
+    every type in `dtypes`. The operator has at least `outputs` outputs, and takes data of so many
+    `axes`, or of more. If not None, `gradient` says whether it is a gradient, `one_axis` whether it
+    takes data of one axis, `uneven_pads` whether pads may differ at the two ends of an axis,
+    `ruled` whether its document refuses numbers that are in their range, and `beyond_planes`
+    whether indices may count more than a plane. Attributes of the roles in `worded` have other
+    values than true and false.
     """
 
     roles: tuple[Role, ...] = ()
@@ -39,6 +43,12 @@ class Needs:
     dtypes: tuple[str, ...] = ()
     outputs: int = 0
     gradient: bool | None = None
+    axes: int = 0
+    one_axis: bool | None = None
+    uneven_pads: bool | None = None
+    ruled: bool | None = None
+    beyond_planes: bool | None = None
+    worded: tuple[Role, ...] = ()
 
     def in_gradients(self) -> Needs:
         """Return the same conditions on the gradients of operators."""

@@ -35,6 +35,8 @@ ALL_TYPES = (*FLOATS, *INTEGERS)
 
 
 Comparison = Literal["exact", "bound"]
+_IN_PLANES = 2
+"""The first axis of the data that indices count, if they count the cells of a plane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,12 @@ class Operator:
     document fixes and has no attribute for: `{"exponent": 2}`. `rules` are what it refuses of the
     numbers of an axis, though each is in its range. `clauses` are those that this
     document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
-    and numbers, or few of them, where older operators of its kind have all. `smoke_rows` says how
-    many rows of each covering array are in the smoke tier; None takes as many as make it about 60
-    vectors. A gradient has the operator that it is of in `forward`, see operators/gradients.py; its
-    first input is the gradient of that operator's first output.
+    and numbers, few of them, where older operators of its kind have all, or the least, where
+    another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
+    covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
+    be without a batch if it `takes_unbatched`; no case of the suite has such. A gradient has the
+    operator that it is of in `forward`, see operators/gradients.py; its first input is the gradient
+    of that operator's first output.
     """
 
     name: str
@@ -93,7 +97,8 @@ class Operator:
     rules: tuple[Rule, ...] = ()
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
-    levels: Literal["all", "few"] = "all"
+    levels: Literal["all", "few", "least"] = "all"
+    takes_unbatched: bool = False
     smoke_rows: tuple[int, ...] | None = None
     forward: Operator | None = None
 
@@ -191,7 +196,21 @@ class Operator:
             and set(needs.dtypes) <= set(self.dtypes)
             and len(self.outputs) >= needs.outputs
             and needs.gradient in {None, self.is_gradient}
+            and (self.axes[1] is None or self.axes[1] >= needs.axes)
+            and needs.one_axis in {None, self.takes_axes(1)}
+            and needs.uneven_pads in {None, not self.pads_both_ends}
+            and needs.ruled in {None, bool(self.rules)}
+            and needs.beyond_planes in {None, self._counts_beyond_planes}
+            and all(self._is_worded(role) for role in needs.worded)
         )
+
+    @property
+    def _counts_beyond_planes(self) -> bool:
+        return "index_axis" in self.roles or self.constants.get("index_axis") != _IN_PLANES
+
+    def _is_worded(self, role: Role) -> bool:
+        attribute = self.attribute(role)
+        return attribute is not None and not set(map(type, attribute.values)) <= {bool}
 
     def _can_say(self, role: Role, meaning: Any) -> bool:
         return any(
@@ -256,6 +275,12 @@ class Operator:
     def takes_integers(self) -> bool:
         """Whether its data may be integers."""
         return not set(self.dtypes) <= set(FLOATS)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of spatial axes, if its document allows one alone."""
+        fewest, most = self.axes
+        return fewest if fewest == most else None
 
     @property
     def limits_axes(self) -> bool:

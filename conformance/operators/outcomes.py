@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import product
+from operator import gt
 from typing import Any
 
 import numpy as np
@@ -432,6 +433,8 @@ def _may_refuse(
         name = f"pads-not-below-{'undilated-' if is_dilated_longer else ''}kernel"
         if name in concerning:
             yield concerning[name], ("rejected",)
+    if "kernel-above-input" in concerning and any(map(gt, params.kernel, params.sizes)):
+        yield concerning["kernel-above-input"], ("refused",)
     pads = operator.attribute("pads")
     beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
     if "pads-with-auto-pad" in concerning and beside:

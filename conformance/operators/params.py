@@ -18,9 +18,9 @@ class Params:
     Tuples have one entry per spatial axis, in cells; those that an operator has no attribute for
     are empty. `auto_pad` is explicit, same_upper, same_lower or valid. `rounding` is floor, ceil or
     ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
-    counts in the divisor. `exponent` is p of a p-norm. `output` is the requested output size of an
-    adaptive operator. Indices are of type `index_type` and count cells of the data's axes from
-    `index_axis` on (negative: from the end), in `storage_order`.
+    counts in the divisor, `fixed_divisor` what it is instead. `exponent` is p of a p-norm. `output`
+    is the requested output size of an adaptive operator. Indices are of type `index_type` and count
+    cells of the data's axes from `index_axis` on (negative: from the end), in `storage_order`.
     """
 
     sizes: tuple[int, ...]
@@ -33,6 +33,7 @@ class Params:
     rounding: str = "floor"
     include_pad: bool = False
     exponent: int = 1
+    fixed_divisor: int | None = None
     output: tuple[int, ...] = ()
     index_axis: int = 0
     index_type: str = "int64"
@@ -79,9 +80,11 @@ def params_of(
         key = attribute.key
         if attribute.role == "ignored":
             continue
-        is_given = key in given or attribute.required
-        meaning = attribute.meaning(given[key] if is_given else attribute.default_for(fields))
-        fields |= attribute.by_role(meaning)
+        if attribute.is_left_out(given):
+            value = attribute.default_for(fields)
+        else:
+            value = attribute.spread(given[key], len(sizes))
+        fields |= attribute.by_role(attribute.meaning(value))
     if "kernel" in fields:
         for field, number in UNSAID.items():
             fields.setdefault(field, (number,) * len(sizes))

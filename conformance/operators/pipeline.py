@@ -268,9 +268,11 @@ def clip(data: Array, params: Params, windows: Windows) -> Gathered:
 def count_cells(params: Params, pads: Pads, windows: Windows) -> Divisor:
     """Count the cells of each window inside the input or, padding included, inside input + pads.
 
-    The overhang of ceil rounding lies outside both and never counts.
+    The overhang of ceil rounding lies outside both and never counts. A divisor that is fixed is
+    that of every window.
     """
-    return outer(counted(params, pads, windows))
+    counts = outer(counted(params, pads, windows))
+    return counts if params.fixed_divisor is None else np.full_like(counts, params.fixed_divisor)
 
 
 def counted(params: Params, pads: Pads, windows: Windows) -> list[Divisor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -154,17 +155,21 @@ def pooling_of(
     kernel as large as they are. Raises Unsupported for an adaptive operator, for one whose first
     output is no average, maximum or norm, and for what an engine would not see: an attribute that
     is missing, a value that means nothing, an axis of indices that is not there, and pads that no
-    document allows where a word stands in their place. It raises it, too, for dilations and, where
-    it makes a difference, for the rounding ceil_torch, unless `takes` names "dilations" or
-    "ceil_torch": not every engine has them. Where it makes none, ceil stands for it. An engine that
-    gets the values of a role from `params` as the document has them sees those as well: `as_given`
-    lists such roles.
+    document allows where a word stands in their place. It raises it, too, for dilations, a divisor
+    that is given and, where it makes a difference, the rounding ceil_torch, unless `takes` names
+    "dilations", "fixed_divisor" or "ceil_torch": not every engine has them. Where it makes none,
+    ceil stands for it. What a document refuses though each number is in its range, and another
+    number of axes than its only one, is handed on to an engine alone that `takes` "rules". An
+    engine that gets the values of a role from `params` as the document has them sees those as well:
+    `as_given` lists such roles.
     """
     definition = OPERATORS.get(operator)
     if definition is None or definition.is_adaptive or definition.outputs[0].dtype:
         raise Unsupported(f"operator {operator}")
     sizes = inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)
+    if "rules" not in takes:
+        _refuse_broken(definition, params)
     for attribute in definition.attributes:
         # What becomes something else here, no engine can refuse as it was.
         replaced = (
@@ -177,12 +182,24 @@ def pooling_of(
             check_or_unsupported(attribute, attributes[attribute.key], len(sizes))
     if "dilations" not in takes and any(n != 1 for n in params.dilations):
         raise Unsupported(f"dilations {list(params.dilations)}")
+    if params.fixed_divisor is not None and "fixed_divisor" not in takes:
+        raise Unsupported(f"a divisor of {params.fixed_divisor}")
     pooling = Pooling(definition, params)
     if "ceil_torch" not in takes and params.rounding == "ceil_torch":
         if pooling.leaves_out_windows:
             raise Unsupported("rounding up without a last window that starts in padding")
         pooling = Pooling(definition, replace(params, rounding="ceil"))
     return pooling
+
+
+def _refuse_broken(operator: Operator, params: Params) -> None:
+    """Raise Unsupported for what a document refuses, and an engine of other rules would not."""
+    if operator.rank not in {None, len(params.sizes)}:
+        raise Unsupported(f"{len(params.sizes)} spatial axes: {operator.name} has {operator.rank}")
+    for rule in operator.rules:
+        with suppress(ValueError):  # of lists of different lengths, which the engine sees
+            for axis in rule.breaking(params):
+                raise Unsupported(f"{rule.says}, and an axis has {axis._asdict()}")
 
 
 def check_or_unsupported(attribute: Attribute, value: Any, axes: int) -> None:

@@ -33,6 +33,7 @@ from conformance.operators.onnx_global_max_pool import GLOBAL_MAX_POOL
 from conformance.operators.onnx_lp_pool import LP_POOL_22
 from conformance.operators.onnx_max_pool import MAX_POOL_22
 from conformance.operators.operator import Operator
+from conformance.operators.pytorch import PYTORCH
 
 GROUP = "conformance.operators"
 OWN = (
@@ -51,6 +52,7 @@ OWN = (
     GLOBAL_AVERAGE_POOL,
     GLOBAL_MAX_POOL,
     GLOBAL_LP_POOL,
+    *PYTORCH,
 )
 """The operators of this package, in the order in which they are listed."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from conformance.operators.params import Params
 
@@ -20,7 +20,7 @@ class AxisNumbers(NamedTuple):
     dilations: int
 
 
-Numbers = TypeVar("Numbers", bound=tuple[int, ...])
+Numbers: TypeAlias = Any
 """`AxisNumbers`, or another named tuple with its fields."""
 
 

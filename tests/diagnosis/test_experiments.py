@@ -52,6 +52,7 @@ def test_a_fault_that_is_there_is_confirmed(name):
     assert first.smallest.startswith(f"backend('{fault.operators[0]}', [")
 
 
+@pytest.mark.slow("a fault is held against all that conforms")
 def test_a_fault_that_fits_by_chance_is_not_named():
     """One failure of a maximum of a single cell looks like many faults, and is none of them."""
 
@@ -78,6 +79,7 @@ def test_a_threshold_is_learned_and_sharpened():
     assert not first.proof.missing
 
 
+@pytest.mark.slow("a condition is tried on both sides and on its far side")
 def test_a_condition_that_nothing_needs_is_left_out():
     """Vectors of the run with many channels hide the fault: their data are all the same."""
     kernel = pool(kernel=[1], strides=[1])
@@ -135,6 +137,7 @@ def test_of_two_bugs_neither_hides_the_other(of_two_bugs):
     assert any(each.startswith("wrong values in channels from 2 on") for each in said)
 
 
+@pytest.mark.slow("of two bugs, neither hides the other")
 def test_what_fits_where_no_other_cause_shows_is_not_confirmed_by_that_alone():
     """Columns beyond groups of 8 are zero in rows of up to 12, and right in longer ones."""
 
@@ -201,6 +204,7 @@ def no_dilation_as_one(operator, inputs, attributes):
     return evaluate(operator, inputs, attributes)
 
 
+@pytest.mark.slow("a rule says what is accepted")
 def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number(monkeypatch):
     """A dilation of 0 taken for 1: -1 is refused as it should be."""
     monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
@@ -284,6 +288,7 @@ def test_one_slip_is_named_in_place_of_faults_that_are_parts_of_it(monkeypatch):
     assert first.summary.endswith("include_pad=false and include_pad=true were exchanged")
 
 
+@pytest.mark.slow("what is accepted is told by a rule as well")
 def test_exceptions_are_told_by_a_rule():
     """They have no elements: the rule is about cases."""
 

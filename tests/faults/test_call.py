@@ -15,9 +15,15 @@ DATA = np.arange(1, 31, dtype=np.float32).reshape(1, 1, 5, 6)
 
 @given(cases())
 def test_what_is_given_by_role_is_spelled_back(case):
-    """The attributes of a call are those it was made of."""
+    """The attributes of a call are those it was made of, with one number for each axis."""
     operator, inputs, attributes = case
-    assert call_of(OPERATORS[operator], inputs, attributes).attributes() == attributes
+    definition, axes = OPERATORS[operator], inputs[0].ndim - 2
+    spread = {
+        each.key: each.spread(attributes[each.key], axes)
+        for each in definition.attributes
+        if each.key in attributes and not each.is_left_out(attributes)
+    }
+    assert call_of(definition, inputs, attributes).attributes() == spread
 
 
 def test_roles_are_those_of_params():

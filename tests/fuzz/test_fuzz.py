@@ -101,6 +101,7 @@ def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
     assert needs == [("", "float16"), ("valid", "float32")]
 
 
+@pytest.mark.slow("what needs some word is one cause as well")
 def test_what_needs_several_axes_alike_is_one_cause():
     """A kernel of 5x1 is no other cause than one of 6x6."""
 

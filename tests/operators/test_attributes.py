@@ -7,6 +7,7 @@ from support.random_cases import pooling
 
 from conformance.errors import InvalidCase, UsageError
 from conformance.operators import OPERATORS, Attribute, evaluate
+from conformance.operators.attributes import complete
 
 DATA = np.arange(30, dtype=np.float32).reshape(1, 1, 5, 6)
 AVERAGE = pooling([2, 3], exclude_pad=True)
@@ -233,3 +234,44 @@ def test_unknown_names_are_usage_errors():
         evaluate("AvgPool-1", [DATA], AVERAGE, {"rounding": "up"})
     with pytest.raises(UsageError, match=r"'up'.*divided.*same-as-input"):
         evaluate("AvgPool-1", [DATA], AVERAGE, {"same-output-size": "up"})
+
+
+KERNEL = Attribute("k", "kernel", "Args", default="sizes", least=1)
+STRIDE = Attribute("s", "strides", "Args", default="kernel", least=1, one_for_all=True)
+
+
+@pytest.mark.parametrize(
+    ("order", "said", "begins", "ends"),
+    [
+        ("ends", [1, 2, 3, 4], [1, 2], [3, 4]),
+        ("axes", [1, 3, 2, 4], [1, 2], [3, 4]),
+        ("both", [1, 2], [1, 2], [1, 2]),
+    ],
+)
+def test_one_list_says_pads_in_an_order(order, said, begins, ends):
+    pads = Attribute("p", "pads", "Args", default=0, order=order)
+    assert pads.by_role(said) == {"pads_begin": begins, "pads_end": ends}
+    assert pads.pads(begins, ends) == said
+    assert pads.length(2) == len(said)
+
+
+def test_one_number_for_both_ends_cannot_say_two():
+    with pytest.raises(KeyError, match="differ"):
+        Attribute("p", "pads", "Args", default=0, order="both").pads([1], [2])
+
+
+def test_a_default_may_be_that_of_another_field():
+    given = complete((KERNEL, STRIDE), {}, (4, 5))
+    assert given == {"k": (4, 5), "s": (4, 5)}
+    assert complete((KERNEL, STRIDE), {"k": [2, 3], "s": []}, (4, 5))["s"] == (2, 3)
+
+
+@pytest.mark.parametrize("value", [2, [2], [2, 2]])
+def test_one_number_stands_for_all_axes(value):
+    assert complete((KERNEL, STRIDE), {"s": value}, (4, 5))["s"] == (2, 2)
+
+
+@pytest.mark.parametrize("value", [True, 1.5, [1.5], [2, 2, 2], "2", 0])
+def test_nothing_else_stands_for_all_axes(value):
+    with pytest.raises(InvalidCase, match="s="):
+        complete((KERNEL, STRIDE), {"s": value}, (4, 5))

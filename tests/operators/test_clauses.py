@@ -36,6 +36,10 @@ RULINGS = {
     "lp-of-padding",
     "printed-maximum",
     "gradient-of-nothing",
+    "torch-ceil",
+    "torch-half-a-kernel",
+    "torch-half-a-dilated-kernel",
+    "torch-overhang",
 }
 UNDEFINED = {
     "all-padding-average",
@@ -57,6 +61,7 @@ ARITHMETIC = {
     "pads-not-below-kernel": ("accepted", "rejected"),
     "pads-not-below-undilated-kernel": ("accepted", "rejected"),
     "pads-with-auto-pad": ("ignored", "refused", "checked"),
+    "kernel-above-input": ("accepted", "refused"),
 }
 
 

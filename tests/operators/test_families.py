@@ -8,6 +8,7 @@ from conformance.operators import OPERATORS, operators_named
 GRADIENTS = [name for name in OPERATORS if name.endswith("-backward")]
 FORWARD = [name for name in OPERATORS if name not in GRADIENTS]
 ONNX = [name for name in FORWARD if name.startswith("ONNX-")]
+TORCH = [name for name in FORWARD if name.startswith("PyTorch-")]
 
 
 def test_without_a_name_there_are_all():
@@ -26,7 +27,8 @@ def test_without_a_name_there_are_all():
         ("ngraph", ["nGraph-AvgPool"]),
         ("ONNX-Global*Pool-22", [name for name in ONNX if "Global" in name]),
         (["nGraph-AvgPool", "*-AvgPool"], ["nGraph-AvgPool"]),
-        ("openvino", [name for name in FORWARD if name not in (*ONNX, "nGraph-AvgPool")]),
+        ("pytorch", TORCH),
+        ("openvino", [name for name in FORWARD if name not in (*ONNX, *TORCH, "nGraph-AvgPool")]),
         ("gradient", GRADIENTS),
         ("*-backward", GRADIENTS),
     ],

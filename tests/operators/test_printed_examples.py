@@ -20,6 +20,7 @@ EVERY = [
 ]
 NUMBERS = {
     "nGraph-AvgPool": [1, 1],
+    "PyTorch-avg_pool1d": [3],
     "MaxPool-8": [30, 10, 18, 36, 8, 18, 16, 0, 0, 0],
     "MaxPool-14": [30, 10, 18, 36, 8, 18, 16, 8, 0, 0, 0],
 }

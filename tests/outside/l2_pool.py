@@ -17,7 +17,8 @@ L2_POOL = Operator(
     document="WebNN l2Pool2d",
     reduction=NORM,
     attributes=(
-        Attribute("windowDimensions", "kernel", "MLPool2dOptions", least=1),
+        Attribute("windowDimensions", "kernel", "MLPool2dOptions", default="sizes", least=1),
+        Attribute("padding", "pads", "MLPool2dOptions", default=0, order="axes"),
         Attribute("strides", "strides", "MLPool2dOptions", default=1, least=1),
         Attribute("dilations", "dilations", "MLPool2dOptions", default=1, least=1),
         Attribute(

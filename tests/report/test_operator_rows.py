@@ -24,6 +24,7 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "OpenVINO: 8 operators, 8 gradients",
         "nGraph-AvgPool + gradient",
         "ONNX: 6 operators, 6 gradients",
+        "PyTorch: 6 operators, 6 gradients",
     ]
     outcomes |= {name: "unsupported" for name in OPERATORS if name.endswith(BACKWARD)}
     assert titles(outcomes) == [
@@ -33,6 +34,8 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "nGraph-AvgPool-backward",
         "ONNX: 6 operators",
         "ONNX: 6 gradients",
+        "PyTorch: 6 operators",
+        "PyTorch: 6 gradients",
     ]
 
 

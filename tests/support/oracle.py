@@ -68,7 +68,7 @@ class Plan:
 
     `index_type` is that of the second output, "" if there is none; `index_axis` is the first axis
     that indices count, `column_major` says that they count the first axes fastest. `exponent` is
-    that of a norm, 0 for what is no norm.
+    that of a norm, 0 for what is no norm. `given` is a divisor that wins over what divides.
     """
 
     average: bool
@@ -78,9 +78,12 @@ class Plan:
     index_axis: int = 0
     column_major: bool = False
     exponent: int = 0
+    given: int = 0
 
     def divisors(self, axis: int) -> list[int]:
         """Return the factor each window of `axis` contributes to the divisor."""
+        if self.given:
+            return [self.given if axis == 0 else 1] * len(self.axes[axis])
         return [
             {"inside": len(w.inside), "padded": w.padded, "whole": w.whole}[self.divides]
             for w in self.axes[axis]
@@ -252,6 +255,7 @@ def plan(
         "ONNX-GlobalAveragePool-22": _onnx_global,
         "ONNX-GlobalMaxPool-22": _onnx_global,
         "ONNX-GlobalLpPool-22": _onnx_global,
+        **{f"PyTorch-{kind}_pool{r}d": _torch for kind in ("avg", "max") for r in (1, 2, 3)},
     }.get(operator)
     if resolve is None:
         raise LookupError(f"no operator {operator}")
@@ -389,6 +393,55 @@ def _onnx(
         index_type="int64" if kind == "MaxPool" else "",
         column_major=kind == "MaxPool" and flags[own] == 1,
         exponent=exponent,
+    )
+
+
+def _torch(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """avg_pool and max_pool of one to three axes: the signatures, Args, Shape."""
+    average, rank = "avg" in operator, int(operator[-2])
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim == rank + 2, "a batch, channels and the axes in the name")
+    integer = [] if average else ["int8", "uint8", "int32", "int64"]
+    require(inputs[0].dtype.name in [*FORMATS, *integer], "a type that torch pools")
+    own = "count_include_pad" if average else "dilation"
+    own += " divisor_override" if average and rank > 1 else ""
+    known(attributes, f"kernel_size stride padding ceil_mode {own}")
+
+    def numbers(name: str, least: int, default: list[int] | None) -> list[int]:
+        value = attributes.get(name, default)
+        require(value is not None, f"{name} is required")
+        if type(value) is int:
+            value = [value]
+        if len(value) == 1:
+            value = [*value] * rank
+        return integers({name: value}, name, rank, least)
+
+    sizes = inputs[0].shape[2:]
+    kernel = numbers("kernel_size", 1, None)
+    strides = numbers("stride", 1, kernel) if attributes.get("stride", []) != [] else kernel
+    padding = numbers("padding", 0, [0])
+    require(all(2 * p <= k for p, k in zip(padding, kernel, strict=True)), "half a kernel at most")
+    dilations = numbers("dilation", 1, [1])
+    rounds_up = boolean({"ceil_mode": False} | dict(attributes), "ceil_mode")
+    counts = boolean({"count_include_pad": True} | dict(attributes), "count_include_pad")
+    given = attributes.get("divisor_override")
+    require(given is None or (type(given) is int and given > 0), "a divisor above zero, or none")
+    _refuse_undefined(inputs[0], average=average)
+    read = {**read, "ceil-torch-start": "once"}
+    rounding = "ceil_torch" if rounds_up else "floor"
+    axes = [
+        resolve_axis(d, k, s, p, p, "explicit", rounding, read, n)
+        for d, k, s, p, n in zip(sizes, kernel, strides, padding, dilations, strict=True)
+    ]
+    return Plan(
+        average=average,
+        axes=tuple(axis.windows() for axis in axes),
+        divides="padded" if counts else "inside",
+        index_type="" if average else "int64",
+        index_axis=2,
+        given=given or 0,
     )
 
 

@@ -15,9 +15,10 @@ Case = tuple[str, list[Array], dict[str, Any]]
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
 NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")
+TORCH = tuple(f"PyTorch-{kind}_pool{r}d" for kind in ("avg", "max") for r in (1, 2, 3))
 ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
 GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
-EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL)
+EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH)
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -69,7 +70,7 @@ def cases(
     `symmetric` draws the same pads for both ends, at most half of the kernel.
     """
     operator = draw(st.sampled_from(operators))
-    axes = draw(st.integers(1, 4 if operator[0] in "nO" and not symmetric else 3))
+    axes = draw(_numbers_of_axes(operator, symmetric=symmetric))
     each = st.tuples(*[st.integers(1, 4)] * axes).map(list)
     sizes = draw(st.tuples(*[st.integers(1, 8 if axes == 1 else 9 - 2 * axes)] * axes))
     batch, channels = draw(st.integers(1, 2)), draw(st.integers(1, 2))
@@ -86,6 +87,7 @@ def cases(
     if operator in GLOBAL:
         return operator, inputs, _some(draw, {}, **exponent)
     kernel, strides = draw(each), draw(each)
+    symmetric |= operator in TORCH
     begin = [draw(st.integers(0, k // 2 if symmetric else 3)) for k in kernel]
     end = begin if symmetric else [draw(st.integers(0, 3)) for _ in kernel]
     if operator == "nGraph-AvgPool":
@@ -102,6 +104,8 @@ def cases(
                 include_padding_in_avg_computation=include,
             ),
         )
+    if operator in TORCH:
+        return operator, inputs, _torch(draw, operator, kernel, strides, begin)
     if operator in ONNX:
         flag = st.integers(0, 1)
         own = {
@@ -143,6 +147,32 @@ def cases(
             auto_pad=draw(st.sampled_from(["explicit", "same_upper", "same_lower", "valid"])),
             **more,
         ),
+    )
+
+
+def _numbers_of_axes(operator: str, *, symmetric: bool) -> st.SearchStrategy[int]:
+    if operator in TORCH:
+        return st.just(int(operator[-2]))
+    return st.integers(1, 4 if operator[0] in "nO" and not symmetric else 3)
+
+
+def _torch(
+    draw: st.DrawFn, operator: str, kernel: list[int], strides: list[int], padding: list[int]
+) -> dict[str, Any]:
+    """Draw attributes of PyTorch's functions: one number stands for all axes."""
+    axes = len(kernel)
+    more: dict[str, Any] = {"dilation": draw(st.tuples(*[st.integers(1, 3)] * axes).map(list))}
+    if "avg" in operator:
+        more = {"count_include_pad": draw(st.booleans())}
+    if "avg" in operator and axes > 1:
+        more["divisor_override"] = draw(st.sampled_from([None, 1, 3, 300]))
+    return _some(
+        draw,
+        {"kernel_size": draw(st.sampled_from([kernel, kernel[0]])) if axes == 1 else kernel},
+        stride=draw(st.sampled_from([strides, strides[:1], strides[0], []])),
+        padding=padding,
+        ceil_mode=draw(st.booleans()),
+        **more,
     )
 
 

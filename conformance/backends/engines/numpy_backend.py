@@ -50,7 +50,7 @@ def backend(
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     if definition.forward is not None:
         return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
-    first = _pooled(data, axes, definition.reduction, params.exponent)
+    first = _pooled(data, axes, definition.reduction, params)
     if definition.has_indices and definition.reduction.combine is np.maximum:
         return first, _indices(data, axes, params, definition.reduction.empty(data.dtype))
     return first
@@ -59,7 +59,7 @@ def backend(
 # Values ---------------------------------------------------------------------------------------
 
 
-def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, exponent: int) -> Array:
+def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, params: Params) -> Array:
     """Reduce the cells of every window, axis by axis: a window is a box."""
     # float64 holds every floating-point type exactly
     values = data.astype(np.float64) if data.dtype in _FLOATS else data
@@ -67,18 +67,20 @@ def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, exponent: i
         for axis, windows in enumerate(axes, 2):
             cells = _cells(values, windows, axis, reduction.empty(data.dtype))
             if reduction.powers:  # a norm of norms is the norm of all cells
-                values = _norm(cells, axis + 1, exponent)
+                values = _norm(cells, axis + 1, params.exponent)
             else:
                 values = reduction.combine.reduce(cells, axis + 1)
         if reduction.divides:
-            values = values / _divisor(axes)  # nothing by nothing is NaN
+            values = values / _divisor(axes, params)  # nothing by nothing is NaN
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
 
 
-def _divisor(axes: list[_Windows]) -> Array:
+def _divisor(axes: list[_Windows], params: Params) -> Array:
     """Return what each window divides by."""
+    if params.fixed_divisor is not None:
+        return np.array(float(params.fixed_divisor))
     divisor = np.ones(())
     for windows in axes:
         divisor = np.multiply.outer(divisor, windows.divisors)
@@ -155,7 +157,7 @@ def _gradient(
             sums = _given_by_norms(given, data.astype(np.float64), axes, params.exponent)
         else:
             if reduction.divides:
-                given = given / _divisor(axes)
+                given = given / _divisor(axes, params)
             for axis, (windows, d) in enumerate(zip(axes, params.sizes, strict=True), 2):
                 given = _given_to_cells(np.expand_dims(given, axis + 1), windows, axis, d)
             sums = given

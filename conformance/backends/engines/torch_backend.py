@@ -52,6 +52,8 @@ _ADAPTIVE = {
     "average": for_axes(functional, "adaptive_avg_pool"),
     "maximum": for_axes(functional, "adaptive_max_pool"),
 }
+_OWN = "PyTorch"
+"""Whose documents are torch's own: what it refuses of these, it refuses."""
 _PLANE = 2
 """The axis from which on torch's indices count cells."""
 _NOT_TAKEN = re.compile("at most half of|equal to half of|not implemented for")
@@ -81,7 +83,9 @@ class Torch:
         definition, own, gradient = forward_of(known_operator(operator), inputs)
         data = own[0]
         pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
-        pool = of_axes(pools, data.ndim - 2, "torch")
+        # One that torch has for a rank is the function of that rank, whatever data it gets.
+        axes = definition.rank or data.ndim - 2
+        pool = of_axes(pools, axes, "torch")
         if definition.is_adaptive:
             params = adaptive_params(definition, own, attributes)
             arguments: tuple[Any, ...] = (own[1].tolist(),)
@@ -91,11 +95,11 @@ class Torch:
             params, arguments = pooling.params, _ARGUMENTS[kind](pooling)
         if gradient is None and has_counted_indices(definition, params, data.shape, axis=_PLANE):
             arguments = (*arguments, True)
-            pool = pool if definition.is_adaptive else _WITH_INDICES[data.ndim - 3]
+            pool = pool if definition.is_adaptive else _WITH_INDICES[axes - 1]
         try:
             return _returned(self._computed(partial(_call, pool, arguments), data, gradient))
         except RuntimeError as refusal:
-            if _NOT_TAKEN.search(str(refusal)):
+            if definition.publisher != _OWN and _NOT_TAKEN.search(str(refusal)):
                 raise Unsupported(str(refusal)) from None
             raise
 
@@ -165,7 +169,9 @@ def _windows(pooling: Pooling) -> tuple[Sequence[int], ...]:
 
 
 def _average(pooling: Pooling) -> tuple[Any, ...]:
-    return (*_windows(pooling), pooling.ceil, pooling.include_pad)
+    given = (*_windows(pooling), pooling.ceil, pooling.include_pad)
+    divisor = pooling.params.fixed_divisor
+    return given if divisor is None else (*given, divisor)
 
 
 def _maximum(pooling: Pooling) -> tuple[Any, ...]:
@@ -185,4 +191,8 @@ def _norm(pooling: Pooling) -> tuple[Any, ...]:
 
 _ARGUMENTS = {"average": _average, "maximum": _maximum, "norm": _norm}
 # Its ceil_mode leaves out a last window that starts in padding.
-_TAKES = {"average": ("ceil_torch",), "maximum": ("ceil_torch", "dilations"), "norm": ()}
+_TAKES = {
+    "average": ("ceil_torch", "fixed_divisor", "rules"),
+    "maximum": ("ceil_torch", "dilations", "rules"),
+    "norm": (),
+}

@@ -360,7 +360,8 @@ def _invalid(operator: str, dtype: str) -> dict[str, Request]:
     others = {key: value for key, value in request.attributes.items() if key != kernel.key}
     invalid = {
         f"{kernel.key} {value}": replace(request, attributes={**others, kernel.key: value})
-        for value in ([kernel.least - 1] * axes, [2] * (axes - 1))
+        # One number may stand for all axes.
+        for value in ([kernel.least - 1] * axes, [2] * (axes + (1 if kernel.one_for_all else -1)))
     }
     if kernel.required:
         invalid[f"no {kernel.key}"] = replace(request, attributes=others)

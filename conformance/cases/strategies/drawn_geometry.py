@@ -143,7 +143,8 @@ class Geometries:
         if self._operator.has_windows:
             shared = {name: axes[-1][name] for name in others["shared"] if name in self._axis}
             drawn_axes = [Axis(**{**axis, **shared}) for axis in axes]
-            fitted = _windows_within(drawn_axes, outlier, max_cells)
+            within = _windows_within(drawn_axes, outlier, max_cells)
+            fitted = [axis.allowed(self._operator) for axis in within]
             fitted = _sized(fitted, words.get("auto_pad", "explicit"), max_cells)
             cells = prod(axis.size + axis.pads_begin + axis.pads_end for axis in fitted)
         else:
@@ -152,7 +153,6 @@ class Geometries:
             cells = max(prod(sizes(fitted)), prod(outputs))
             if self._operator.is_adaptive:
                 rest = (np.array(outputs, others["size_type"]),)
-        fitted = [axis.allowed(self._operator) for axis in fitted]
         lists = by_role(fitted)
         numbers: dict[str, Any] = {
             role: suited.scalar_values(attribute, len(fitted))[others[role]]

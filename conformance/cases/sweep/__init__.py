@@ -69,8 +69,10 @@ def sweep_of(operator: str) -> Sweep:
         arrays = (window_arrays if definition.has_windows else whole_arrays)(definition)
     if definition.levels == "all":
         arrays = (*arrays, special_kernels(definition))
-    if definition.is_gradient:
+    if definition.is_gradient or definition.levels == "least":
         arrays = tuple(replace(array, more=-1) for array in arrays)
+    elif definition.rank is not None:
+        arrays = tuple(replace(array, more=0) for array in arrays)
     return Sweep(operator, arrays)
 
 
@@ -103,10 +105,15 @@ def collect(
                     map(_with_tier, of_no_array(definition, seed)),
                 )
             )
-            if TIERS.index(case.tier) <= TIERS.index(tier)
+            if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier))
         ),
         arrays,
     )
+
+
+def _largest(operator: Operator, tier: Tier) -> Tier:
+    """Return the largest tier of which an operator has cases, up to one that is asked for."""
+    return "smoke" if operator.levels == "least" else tier
 
 
 def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
@@ -155,7 +162,7 @@ def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
     before = len(arrays) - len(last)
     if operator.smoke_rows is not None:
         return (*(*operator.smoke_rows, *(0,) * before)[:before], *last)
-    if operator.is_gradient:
+    if operator.is_gradient or operator.levels == "least":
         return (_GRADIENT_ROWS, _GRADIENT_ROWS // 2)[:before]
     others = len(operator.examples)
     others += sum(special_case.tier == "smoke" for special_case in specials(operator))

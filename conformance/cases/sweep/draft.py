@@ -15,7 +15,7 @@ from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
-from conformance.operators.attributes import SCALARS, WORDS, Attribute, complete
+from conformance.operators.attributes import PADS, SCALARS, WORDS, Attribute, complete
 from conformance.operators.operator import Operator, output_size_of
 from conformance.vector import Case
 
@@ -117,7 +117,9 @@ class Draft:
             return []
         if attribute.role != "pads":
             return self.places(attribute.role)
-        places: list[Place] = attribute.pads(self.places("pads_begin"), self.places("pads_end"))
+        begins = self.places("pads_begin")
+        ends = begins if attribute.order == "both" else self.places("pads_end")
+        places: list[Place] = attribute.pads(begins, ends)
         return places
 
     def at(self, place: Place) -> int:
@@ -127,14 +129,19 @@ class Draft:
         return number
 
     def put(self, numbers: Mapping[Place, int]) -> Draft:
-        """Return the draft with other numbers at some places."""
+        """Return the draft with other numbers at some places.
+
+        Pads at both ends, where a document has one number for them.
+        """
         planes: dict[str, Any] = {}
         axes = list(self.axes)
         for (name, i), number in numbers.items():
             if name in _PLANES:
                 planes[name] = number
             else:
-                axes[i] = axes[i]._replace(**{name: number})
+                pads = name in PADS and self.operator.pads_both_ends
+                names = ("pads_begin", "pads_end") if pads else (name,)
+                axes[i] = axes[i]._replace(**dict.fromkeys(names, number))
         return replace(self, axes=tuple(axes), **planes)
 
     def with_word(self, role: str, meaning: Any) -> Draft:

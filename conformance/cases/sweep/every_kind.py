@@ -78,7 +78,7 @@ def _rounded_once(operator: Operator, seed: int) -> Iterator[Case]:
     if operator.reduction.name != "average" or not takes_sizes:
         return
     words = next(suited.word_choices(operator))
-    counts = _ROUNDED_ONCE[operator.levels]
+    counts = _ROUNDED_ONCE["all" if operator.levels == "all" else "few"]
     for dtype in (name for name in counts if name in operator.dtypes):
         for output in range(5, 5 + counts[dtype]):
             axes = (Axis(2 * output, 2, 2, output=output),)

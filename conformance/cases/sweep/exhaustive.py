@@ -74,10 +74,11 @@ def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
     pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
     dilations = _DILATIONS if "dilations" in operator.roles else range(1, 2)
     words = list(suited.word_choices(operator, *_VARIED))
-    axes = (
+    every = (
         Axis(size, kernel, stride, begin, end, dilations=dilation)
         for stride, begin, end, dilation in product(strides, *pads, dilations)
     )
+    axes = (axis for axis in every if axis == axis.allowed(operator))
     types = suited.floats(operator)
     turns = [
         [

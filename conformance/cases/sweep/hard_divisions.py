@@ -38,7 +38,7 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
     modes = [words.get("auto_pad") for words in suited.word_choices(operator, "auto_pad")]
     roundings = list(suited.word_choices(operator, "rounding"))
     pairs: Sequence[tuple[int, int]] = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
-    few = operator.levels == "few"
+    few = operator.levels != "all"
     if few:
         pairs = pairs[::8]
     places = [(rank, place) for rank in suited.axes(operator) for place in range(rank)]

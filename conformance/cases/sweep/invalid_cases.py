@@ -51,6 +51,8 @@ def valid_case(operator: Operator) -> Case:
     """Return a case with all attributes given, two axes if it can, and small numbers."""
     swept = suited.axes(operator)
     axes = [_AXES[i % 2] for i in range(2 if 2 in swept else swept[0])]
+    if operator.rules:  # that no other number than the wrong one breaks one of these
+        axes = [axis._replace(pads_begin=0, pads_end=0) for axis in axes]
     words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.values}
     words |= {
         role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()

@@ -16,6 +16,7 @@ import numpy as np
 
 from conformance.operators.attributes import Attribute, complete
 from conformance.operators.operator import Operator
+from conformance.operators.rule import AxisNumbers
 from conformance.vector import Array
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -23,6 +24,8 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 _BELOW = (1, 2, 5)
 """How far below the least a number is."""
 _TOO_SMALL = re.compile(r"-?\d+ (is too small|on the (first|last) axis)")
+_NUMBERS_OF_AXIS = ("sizes", *AxisNumbers._fields[1:])
+"""The fields of `AxisNumbers` as `Params` names them."""
 _NO_WORDS = ("nearest", "")
 
 
@@ -70,14 +73,13 @@ def broken(
         for value, rule, how, exactly, fixed in _wrong_values(attribute, stated, axes):
             changed = {**given, key: value}
             yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
+    yield from _breaking(operator, given, stated, inputs)
     for value, rule in _wrong_gradients(gradient):
         yield Broken("gradient", rule, rule, rule, None, given, (value, *own))
     data, name = own[0], operator.input_names[len(gradient)]
-    fewest, most = operator.axes
-    for wrong in (fewest - 1, *(() if most is None else (most + 1,))):
-        if wrong + 2 < len(_COUNTS):
-            why = f"{_COUNTS[wrong + 2]} dimensions"
-            yield Broken(name, why, why, why, None, *_with_axes(operator, given, inputs, wrong))
+    for wrong in _wrong_numbers_of_axes(operator):
+        why = f"{_COUNTS[wrong + 2]} dimensions"
+        yield Broken(name, why, why, why, None, *_with_axes(operator, given, inputs, wrong))
     if operator.is_adaptive:
         # Of windows, engines pool more types than the documents list.
         if not operator.takes_integers:
@@ -87,6 +89,26 @@ def broken(
         for value, rule, how, exactly, fixed in _wrong_sizes(own[1]):
             sized = (*gradient, data, value)
             yield Broken(name, rule, how, exactly or how, None, given, sized, fixed)
+
+
+def _breaking(
+    operator: Operator,
+    given: dict[str, Any],
+    stated: Mapping[str, Any],
+    inputs: tuple[Array, ...],
+) -> Iterator[Broken]:
+    """Yield the attributes that break a rule of an operator on one axis: the first or the last."""
+    params = operator.stated(stated, inputs[-1].shape[2:])
+    places = ((0, "first"), (-1, "last"))[: len(params.sizes)]
+    for rule, (place, where) in product(operator.rules, places):
+        columns = zip(*(getattr(params, name) for name in _NUMBERS_OF_AXIS), strict=True)
+        axes = [AxisNumbers(*numbers) for numbers in columns]
+        axes[place] = rule.broken(axes[place])
+        lists = dict(zip(AxisNumbers._fields, zip(*axes, strict=True), strict=True))
+        wrong = operator.attributes_of({name: lists[name] for name in _NUMBERS_OF_AXIS[1:]})
+        key = next(key for key, value in wrong.items() if [*value] != [*stated[key]])
+        exactly = f"{rule.says} on the {where} axis"
+        yield Broken(key, rule.says, rule.says, exactly, None, {**given, key: wrong[key]}, inputs)
 
 
 def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:
@@ -100,23 +122,13 @@ def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]
 
 def _wrong_values(attribute: Attribute, stated: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:
     if attribute.is_list:
-        numbers = list(stated[attribute.key])
-        low = attribute.least - 1
-        yield _too_small(numbers, 0, low)
-        # An empty list of pads is read as no pads by some.
-        none = len(numbers) == 1 and low < 0
-        yield _too_many(numbers)._replace(rule="too few") if none else _too_few(numbers)
-        yield _too_small(numbers, 0, min(low, -2))
-        yield _too_small(numbers, len(numbers) - 1, low)
-        yield _too_many(numbers)
-        if low >= 0:
-            yield _Wrong([], "no entries", "no entries")
-        yield from _any_too_small(numbers, attribute.least)
+        yield from _wrong_lists(attribute, list(stated[attribute.key]))
     elif attribute.is_scalar:
-        bounds = attribute.bounds(axes)
-        if bounds is not None:
-            for value, rule in ((bounds[0] - 1, "too small"), (bounds[1] + 1, "too large")):
-                yield _Wrong(value, rule, f"{value} is {rule}")
+        least, most = attribute.bounds(axes)
+        if least is not None:
+            yield _Wrong(least - 1, "too small", f"{least - 1} is too small")
+        if most is not None:
+            yield _Wrong(most + 1, "too large", f"{most + 1} is too large")
     elif any(isinstance(choice, str) for choice in attribute.choices):
         words = (*_NO_WORDS, *(str(choice).upper() for choice in attribute.choices))
         for turn, word in enumerate(words):
@@ -124,6 +136,23 @@ def _wrong_values(attribute: Attribute, stated: Mapping[str, Any], axes: int) ->
                 yield _no_choice(word, fixed=turn < len(_NO_WORDS))
     elif any(not isinstance(choice, bool) for choice in attribute.choices):
         yield _no_choice(max(attribute.choices) + 1)
+
+
+def _wrong_lists(attribute: Attribute, numbers: list[int]) -> Iterator[_Wrong]:
+    low = attribute.least - 1
+    yield _too_small(numbers, 0, low)
+    if len(numbers) > 1 + attribute.one_for_all:
+        yield _too_few(numbers)
+    elif not attribute.one_for_all:
+        # An empty list of pads is read as no pads by some.
+        yield _too_many(numbers)._replace(rule="too few") if low < 0 else _too_few(numbers)
+    yield _too_small(numbers, 0, min(low, -2))
+    if len(numbers) > 1:
+        yield _too_small(numbers, len(numbers) - 1, low)
+    yield _too_many(numbers)
+    if low >= 0 and not attribute.is_left_out({attribute.key: []}):
+        yield _Wrong([], "no entries", "no entries")
+    yield from _any_too_small(numbers, attribute.least)
 
 
 def _no_choice(value: Any, *, fixed: bool = True) -> _Wrong:
@@ -168,6 +197,15 @@ def _too_few(numbers: list[int]) -> _Wrong:
 
 def _too_many(numbers: list[int]) -> _Wrong:
     return _Wrong([*numbers, 1], "too many", "one entry too many")
+
+
+def _wrong_numbers_of_axes(operator: Operator) -> Iterator[int]:
+    """Yield numbers of axes that are refused; data without a batch have one less."""
+    fewest, most = operator.axes
+    if not operator.takes_unbatched:
+        yield fewest - 1
+    if most is not None and most + 3 < len(_COUNTS):
+        yield most + 1
 
 
 def _with_axes(

@@ -6,6 +6,7 @@ Each names what it is for in its tags. The lists are about kinds of numbers, not
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from math import prod
 from types import MappingProxyType
@@ -199,6 +200,7 @@ def special(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield the special cases of an operator, in the standard tier or, small ones, in smoke."""
     for spec, tier, source in specials(operator):
         yield build(spec, seed=seed, tier=tier, source=source)
+    yield from _short_forms(operator, seed)
     if operator.reduction.sums and operator.takes_integers:
         yield from _integer_averages(operator)
 
@@ -314,6 +316,23 @@ def _sayable(operator: Operator, table: Mapping[str, Layout]) -> list[tuple[str,
         for what, (planes, axes) in table.items()
         if all(axis.is_sayable(operator) for axis in axes)
     ]
+
+
+def _short_forms(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield cases in which one number stands for all axes, or an empty list for a default."""
+    short = {each.key: each for each in operator.attributes if each.one_for_all}
+    if not short:
+        return
+    axes = (Axis(11, 3, 2, 1, 1),) * suited.axes(operator)[-1]
+    spec = case_of_axes(operator, (1, 2), axes, {}, suited.plain_type(operator), "integers")
+    one = {key: spec.attributes[key][0] for key in short if key in spec.attributes}
+    empty: dict[str, list[int]] = {
+        key: [] for key, each in short.items() if each.is_left_out({key: []})
+    }
+    for attributes in (one, {key: [number] for key, number in one.items()}, {**one, **empty}):
+        given = {**spec.attributes, **attributes}
+        form = replace(spec, attributes=given, tags=("one number for all axes",))
+        yield build(form, seed=seed, tier="smoke")
 
 
 def _integer_averages(operator: Operator) -> Iterator[Case]:

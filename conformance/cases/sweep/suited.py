@@ -42,6 +42,12 @@ FEW: Factors = {
 
 The pattern that shows which cells are read comes besides.
 """
+_FEWER: Factors = {
+    "kernel": ("one", "even", "odd", "input"),
+    "channels": (1, 17),
+    "pattern": ("index", "impulses", "normals", "negative", "integers"),
+}
+"""The same of operators of one number of axes, which repeat what others of a document have."""
 GRADIENTS = (
     *("names", "impulses", "normals", "negative", "cancellation"),
     *("large", "subnormals", "nan", "infinity"),
@@ -56,6 +62,8 @@ OF_GRADIENTS: dict[str, tuple[str, ...]] = {
 one, since powers that leave the range of a type have no gradient."""
 EXPONENTS = (1, 2, 3, 5)
 """Exponents of norms: no power at all, a square, and odd ones, whose signs would show."""
+DIVISORS = (1, 3, 4, 300)
+"""Divisors that are given: none at all, one that rounds, one that does not, and a large one."""
 PLAIN = {**UNSAID, "pads": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
@@ -133,6 +141,8 @@ def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
     if operator.levels == "all":
         return every
     kept = {**FEW, "pattern": (positions(operator), *FEW["pattern"])}
+    if operator.rank is not None:
+        kept |= _FEWER
     if operator.is_gradient:
         kept |= {"pattern": patterns(operator), "dtype": floats(operator)}
     few = {
@@ -225,14 +235,16 @@ def scalars(operator: Operator) -> dict[Role, Attribute]:
     return {a.role: a for role in SCALARS if (a := operator.attribute(role)) is not None}
 
 
-def scalar_values(attribute: Attribute, axes: int) -> tuple[int, ...]:
-    """Return integers that an attribute may be, as many for any number of spatial axes.
+def scalar_values(attribute: Attribute, axes: int) -> tuple[int | None, ...]:
+    """Return integers that an attribute may be, or None, as many for any number of spatial axes.
 
     That of the default comes first; the others are at the ends of its range and within.
     """
-    bounds = attribute.bounds(axes)
-    # Of axes, of each kind, and from either end.
-    values = EXPONENTS if bounds is None else (0, 1, 2, bounds[0], -1)
+    values = {
+        "exponent": EXPONENTS,
+        "fixed_divisor": DIVISORS,
+        "index_axis": (0, 1, 2, -axes - 2, -1),  # of each kind, and from either end
+    }[attribute.role]
     return values if attribute.required else (attribute.default, *values)
 
 

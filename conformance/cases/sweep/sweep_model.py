@@ -57,7 +57,8 @@ class CaseSpec:
         kernel = OPERATORS[self.operator].attribute("kernel")
         if kernel is None:
             return prod(sizes)
-        return prod(self.attributes.get(kernel.key, kernel.default_for({"sizes": sizes})))
+        given = self.attributes.get(kernel.key, kernel.default_for({"sizes": sizes}))
+        return prod(kernel.spread(given, len(sizes)))
 
 
 Layout = tuple[tuple[int, int], tuple[Axis, ...]]

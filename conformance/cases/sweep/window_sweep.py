@@ -96,7 +96,7 @@ _FEWER_LEVELS: dict[str, tuple[Level, ...]] = {
 def _few(factors: suited.Factors, operator: Operator) -> suited.Factors:
     dtype = suited.plain_type(operator)
     few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (suited.pattern_for("normals", dtype),)}
-    if operator.levels == "few":
+    if operator.levels != "all":
         few |= _FEWER_LEVELS
     return {
         name: tuple(level for level in few.get(name, levels) if level in levels and level != ABSENT)

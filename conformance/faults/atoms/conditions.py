@@ -100,8 +100,10 @@ INCLUDED = Condition(", where padding counts", lambda p: p.include_pad, _has("in
 EXCLUDED = Condition(
     ", where padding does not count", lambda p: not p.include_pad, _has("include_pad")
 )
-ONE_AXIS = Condition(", with one spatial axis", lambda p: len(p.sizes) == 1)
-VOLUMES = Condition(", with three or more spatial axes", lambda p: len(p.sizes) > 2)
+ONE_AXIS = Condition(", with one spatial axis", lambda p: len(p.sizes) == 1, behaviour.SINGLE)
+VOLUMES = Condition(
+    ", with three or more spatial axes", lambda p: len(p.sizes) > 2, behaviour.VOLUMETRIC
+)
 GLOBAL = Condition(", for a kernel as large as the input", lambda p: p.kernel == p.sizes, WINDOWED)
 TILES = Condition(
     ", for strides equal to a kernel above 1",
@@ -133,4 +135,6 @@ DIVIDED = Condition(
 )
 TALL = Condition(", where the first axis has more than 64 cells", lambda p: p.sizes[0] > 64)
 WIDE = Condition(", where the last axis has more than 64 cells", lambda p: p.sizes[-1] > 64)
-THREE_AXES = Condition(", with three spatial axes", lambda p: len(p.sizes) == 3)
+THREE_AXES = Condition(
+    ", with three spatial axes", lambda p: len(p.sizes) == 3, behaviour.VOLUMETRIC
+)

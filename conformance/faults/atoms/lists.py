@@ -11,6 +11,7 @@ from conformance.faults.atoms.conditions import ALWAYS, Condition
 from conformance.faults.atoms.words import taken_as
 from conformance.faults.behaviour import (
     ADAPTIVE,
+    APART,
     AUTO_PADDED,
     DILATED,
     EVERY,
@@ -70,12 +71,13 @@ class Atom(NamedTuple):
     """What is read in place of a list: words that follow "were", and the other numbers.
 
     `of(lists, name)` returns them, given all lists and the name of the one that is misread; `reads`
-    names the other lists that it looks at.
+    names the other lists that it looks at, `needs` is what else it takes to show.
     """
 
     words: str
     of: Callable[[Lists, str], Numbers]
     reads: tuple[str, ...] = ()
+    needs: Needs = EVERY
 
 
 # Atoms -------------------------------------------------------------------------------------------
@@ -134,7 +136,7 @@ def on_axis(place: int, atom: Atom, axes: int | None = None) -> Atom:
         where = "on the first axis" if place == 0 else "on the last axis"
     else:
         where = f"on the {('first', 'second', 'third')[place]} of three axes"
-    return Atom(f"{atom.words} {where}", of, atom.reads)
+    return Atom(f"{atom.words} {where}", of, atom.reads, Needs(axes=axes or 0))
 
 
 FIRST_FOR_ALL = whole("that of the first axis", lambda v: v[:1] * len(v))
@@ -465,6 +467,10 @@ def read_lists(
     nouns = {name: NOUNS[name] for name in atoms}
     said = taken_as(nouns, {name: atom.words for name, atom in atoms.items()})
     changed = {each: atom for name, atom in atoms.items() for each in _OF_BOTH.get(name, (name,))}
+    for name, atom in changed.items():
+        needs &= atom.needs
+        if place is not OF_SAME and name in PADS and {*PADS} <= {name, *atom.reads}:
+            needs &= APART
     for name in (*changed, *(name for atom in atoms.values() for name in atom.reads)):
         if place is not OF_SAME or name not in PADS:  # which are not those of attributes there
             needs &= _NEEDS.get(name, EVERY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +46,7 @@ from conformance.faults.atoms.words import mean
 from conformance.faults.behaviour import (
     AUTO_PADDED,
     AVERAGES,
+    BORDERED,
     INCLUDING,
     PADDED,
     ROUNDED,
@@ -56,12 +58,16 @@ from conformance.faults.behaviour import (
     after,
     before,
     instead,
+    wrong_params,
 )
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
+from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
+
+Divide = Callable[[Params, Pads, Windows], Divisor]
 
 # Which cells count -------------------------------------------------------------------------------
 
@@ -110,6 +116,33 @@ def _whole_kernel_in_blocks(reduce: Reduce, gathered: Gathered, divisor: Divisor
     if gathered.params.include_pad and gathered.data.shape[1] % 8 == 0:
         divisor = steps.outer(gathered.windows.lengths)
     return reduce(gathered, divisor)
+
+
+# One that is given -------------------------------------------------------------------------------
+
+_GIVEN = Needs(roles=("fixed_divisor",))
+
+
+def _ungiven(summary: str, ignored: Callable[[Params], bool]) -> Behaviour:
+    def counting(params: Params) -> Params:
+        return replace(params, fixed_divisor=None) if ignored(params) else params
+
+    return wrong_params("divide", summary, _GIVEN, counting)
+
+
+def _counted(params: Params, pads: Pads, windows: Windows) -> Divisor:
+    return steps.count_cells(replace(params, fixed_divisor=None), pads, windows)
+
+
+def _given_within(right: Divide, params: Params, pads: Pads, windows: Windows) -> Divisor:
+    within = steps.outer(windows.inside(params.sizes)) == steps.outer(windows.lengths)
+    return np.where(within, right(params, pads, windows), _counted(params, pads, windows))
+
+
+def _given_times_counted(right: Divide, params: Params, pads: Pads, windows: Windows) -> Divisor:
+    divisor = right(params, pads, windows)
+    is_given = params.fixed_divisor is not None
+    return divisor * _counted(params, pads, windows) if is_given else divisor
 
 
 # How counts become a divisor ---------------------------------------------------------------------
@@ -204,4 +237,19 @@ FAULTS: Faults = {
     "divisor-of-input": count(OF_INPUT, needs=AVERAGES & SPREAD),
     "divisor-of-last": change(OF_LAST, needs=INCLUDING),
     "divisor-smallest": change(SMALLEST, needs=INCLUDING),
+    # One that is given
+    "given-divisor-ignored": _ungiven("a divisor that is given ignored", lambda _: True),
+    "given-divisor-ignored-with-padding": _ungiven(
+        "a divisor that is given ignored where padding counts", lambda p: p.include_pad
+    ),
+    "given-divisor-ignored-at-border": Behaviour(
+        "a divisor that is given ignored in windows that reach out of the input",
+        _GIVEN & BORDERED,
+        instead("divide", _given_within),
+    ),
+    "given-divisor-multiplied": Behaviour(
+        "a divisor that is given multiplied by the number of cells",
+        _GIVEN,
+        instead("divide", _given_times_counted),
+    ),
 }

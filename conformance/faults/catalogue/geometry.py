@@ -47,10 +47,12 @@ from conformance.faults.atoms.windows import (
 from conformance.faults.behaviour import (
     AUTO_PADDED,
     BORDERED,
+    EVERY,
     INCLUDING,
     PADDED,
     ROUNDED,
     STRIDED,
+    UNRULED,
     Behaviour,
     Faults,
     Refused,
@@ -193,9 +195,13 @@ def _both_pads(words: str, of: Callable[[int], int], name: str) -> Behaviour:
 
 
 def _extent(
-    words: str, of: Callable[..., int], *names: str, where: Condition = conditions.COUNTED
+    words: str,
+    of: Callable[..., int],
+    *names: str,
+    where: Condition = conditions.COUNTED,
+    needs: Needs = EVERY,
 ) -> Behaviour:
-    return read(EXTENT, where=where, extent=computed(words, of, *names))
+    return read(EXTENT, where=where, needs=needs, extent=computed(words, of, *names))
 
 
 FAULTS: Faults = {
@@ -354,6 +360,7 @@ FAULTS: Faults = {
         "pads_begin",
         "strides",
         where=conditions.ROUNDED_DOWN,
+        needs=UNRULED,
     ),
     "same-extent-rounded-down": _extent(
         "the input size over the stride, rounded down",
@@ -407,7 +414,7 @@ FAULTS: Faults = {
         _overhang_at_begin,
         bug="tail_pad_wrong",
     ),
-    "late-start-moved-back": moved(LATE_STARTS_BACK, needs=INCLUDING & PADDED),
+    "late-start-moved-back": moved(LATE_STARTS_BACK, needs=INCLUDING & PADDED & UNRULED),
     "same-pads-not-applied": Behaviour(
         "the padding of same_* counted in the output size but not applied",
         INCLUDING & AUTO_PADDED,

@@ -237,7 +237,7 @@ FAULTS: Faults = {
     "index-axis-of-space": _axis(
         "the first spatial axis", lambda axis: axis + 2 if axis >= 0 else axis
     ),
-    "index-in-plane": mean(from_dimension(2), needs=_WINDOWS)._replace(
+    "index-in-plane": mean(from_dimension(2), needs=_WINDOWS & Needs(beyond_planes=True))._replace(
         summary="indices into the plane of a channel, whatever is asked for", bug="index_in_plane"
     ),
     "index-in-batch": mean(from_dimension(1), needs=_WINDOWS),

@@ -13,6 +13,7 @@ from conformance.dtypes import name_of
 from conformance.faults.atoms.numbers import is_float
 from conformance.faults.behaviour import (
     ADAPTIVE,
+    APART,
     AUTO_PADDED,
     AVERAGES,
     BORDERED,
@@ -25,7 +26,10 @@ from conformance.faults.behaviour import (
     ROUNDED,
     SAYS_LOWER,
     SAYS_VALID,
+    SINGLE,
     STRIDED,
+    UNRULED,
+    VOLUMETRIC,
     WINDOWED,
     Behaviour,
     Faults,
@@ -92,12 +96,12 @@ def _leaves_cells_out(params: Params, extent: Extent) -> bool:
 FAULTS: Faults = {
     "refuses-asymmetric-pads": _geometry(
         "begin and end pads that differ refused",
-        PADDED,
+        PADDED & APART,
         lambda p, pads, _: p.auto_pad == "explicit" and _uneven(pads),
     ),
     "refuses-pads-above-half-kernel": _geometry(
         "pads above half of the kernel refused",
-        PADDED,
+        PADDED & UNRULED,
         lambda p, pads, _: any(
             k // 2 < max(pad) < k for pad, k in zip(pads, p.kernel, strict=True)
         ),
@@ -115,7 +119,7 @@ FAULTS: Faults = {
     ),
     "refuses-pads-of-dilated-kernel": _geometry(
         "pads above half of the kernel refused, though not above half of the dilated kernel",
-        DILATED & PADDED,
+        DILATED & PADDED & UNRULED,
         lambda p, pads, _: any(
             k < 2 * max(pad) <= span for k, span, pad in zip(p.kernel, p.spans, pads, strict=True)
         ),
@@ -144,10 +148,10 @@ FAULTS: Faults = {
         "kernels above 16 refused", WINDOWED, lambda p, *_: max(p.kernel) > 16
     ),
     "refuses-one-axis": _geometry(
-        "data of one spatial axis refused", WINDOWED, lambda p, *_: len(p.sizes) == 1
+        "data of one spatial axis refused", WINDOWED & SINGLE, lambda p, *_: len(p.sizes) == 1
     ),
     "refuses-three-axes": _geometry(
-        "data of three spatial axes refused", WINDOWED, lambda p, *_: len(p.sizes) == 3
+        "data of three spatial axes refused", WINDOWED & VOLUMETRIC, lambda p, *_: len(p.sizes) == 3
     ),
     "refuses-ceil": _geometry("rounding_type=ceil refused", ROUNDED, lambda p, *_: p.ceil),
     "refuses-ceil-with-pads": _geometry(
@@ -229,10 +233,10 @@ FAULTS: Faults = {
         lambda _p, _, extent: len(set(extent)) > 1,
     ),
     "refuses-one-axis-adaptive": _geometry(
-        "data of one spatial axis refused", ADAPTIVE, lambda p, *_: len(p.sizes) == 1
+        "data of one spatial axis refused", ADAPTIVE & SINGLE, lambda p, *_: len(p.sizes) == 1
     ),
     "refuses-three-axes-adaptive": _geometry(
-        "data of three spatial axes refused", ADAPTIVE, lambda p, *_: len(p.sizes) == 3
+        "data of three spatial axes refused", ADAPTIVE & VOLUMETRIC, lambda p, *_: len(p.sizes) == 3
     ),
     "refuses-batch": _data("a batch above 1 refused", EVERY, lambda data: data.shape[0] > 1),
     "refuses-one-channel": _data(

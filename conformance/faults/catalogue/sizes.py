@@ -25,6 +25,7 @@ from conformance.faults.behaviour import (
     AVERAGES,
     EVERY,
     SPREAD,
+    VOLUMETRIC,
     Behaviour,
     Faults,
     Replaces,
@@ -73,6 +74,8 @@ def _unwritten(summary: str, mask: Mask, needs: Needs = EVERY) -> Behaviour:
 
 def _of(unit: Unit, needs: Needs = EVERY) -> Needs:
     """Return the needs of a fault of some units: planes of one output have but one in space."""
+    if unit is SLICE_OF_VOLUME:
+        needs &= VOLUMETRIC
     return needs & SPREAD if unit in {SLICE_OF_VOLUME, ROW, COLUMN, CELL_OF_PLANE} else needs
 
 
@@ -263,7 +266,9 @@ FAULTS: Faults = {
         "the last row of the output unwritten", entries(ROW, _last_of_several), SPREAD
     ),
     "last-slice-unwritten": _unwritten(
-        "the last slice of a volume unwritten", entries(SLICE_OF_VOLUME, _last_of_several), SPREAD
+        "the last slice of a volume unwritten",
+        entries(SLICE_OF_VOLUME, _last_of_several),
+        SPREAD & VOLUMETRIC,
     ),
     "full-channel-blocks-unwritten": _unwritten(
         "every output unwritten for a multiple of 8 channels",

@@ -27,6 +27,7 @@ from conformance.faults.behaviour import (
     EVERY,
     PADDED,
     STRIDED,
+    UNRULED,
     Behaviour,
     Faults,
     after,
@@ -169,7 +170,7 @@ FAULTS: Faults = {
         Behaviour("outputs unwritten", EVERY, returning(np.zeros_like))
     )._replace(bug="kernel_1x1_unwritten"),
     "kernel-one-subsamples": KERNEL_1.of(
-        Behaviour("pads ignored", STRIDED & PADDED, after("gather", _subsampled))
+        Behaviour("pads ignored", STRIDED & PADDED & UNRULED, after("gather", _subsampled))
     )._replace(bug="kernel_1x1_unwritten"),
     **{
         f"{name}-{fault}": special.calls.of(_EVERYWHERE[fault])

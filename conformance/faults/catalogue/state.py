@@ -14,6 +14,7 @@ from conformance.faults.atoms.entries import COLUMN
 from conformance.faults.atoms.numbers import is_float, of_floats, rounded_to
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.behaviour import (
+    APART,
     BORDERED,
     EVERY,
     INCLUDING,
@@ -199,7 +200,7 @@ FAULTS: Faults = {
     ),
     "first-windows-kept-without-pads": _kept(
         "windows kept from an earlier call that differed only in how pads are split",
-        BORDERED,
+        BORDERED & APART,
         _first_kept("windows", lambda _, p, _pads, o: (p.sizes, p.kernel, p.strides, o)),
     ),
     **{

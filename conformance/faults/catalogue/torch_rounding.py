@@ -6,7 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from conformance.faults.behaviour import STRIDED, Behaviour, Faults, after, wrong_params
+from conformance.faults.behaviour import (
+    APART,
+    EVERY,
+    STRIDED,
+    Behaviour,
+    Faults,
+    after,
+    wrong_params,
+)
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
@@ -34,7 +42,7 @@ class LastWindow(NamedTuple):
 
 
 def _left_out(
-    summary: str, of: Callable[[list[LastWindow]], list[bool]], bug: str = ""
+    summary: str, of: Callable[[list[LastWindow]], list[bool]], bug: str = "", needs: Needs = EVERY
 ) -> Behaviour:
     """Leave out the last windows of the axes that `of(last windows)` marks."""
 
@@ -46,12 +54,14 @@ def _left_out(
         last = [LastWindow((o - 1) * s, d, *pad) for o, s, d, pad in axes]
         return tuple(o - left_out for o, left_out in zip(rounded_up, of(last), strict=True))
 
-    return Behaviour(summary, _TORCH, after("extent", extent), bug)
+    return Behaviour(summary, _TORCH & needs, after("extent", extent), bug)
 
 
-def _left_out_where(summary: str, is_left_out: Callable[[LastWindow], bool]) -> Behaviour:
+def _left_out_where(
+    summary: str, is_left_out: Callable[[LastWindow], bool], needs: Needs = EVERY
+) -> Behaviour:
     """Leave out the last window of each axis where a condition holds."""
-    return _left_out(summary, lambda last: list(map(is_left_out, last)))
+    return _left_out(summary, lambda last: list(map(is_left_out, last)), needs=needs)
 
 
 def _rounded(summary: str, needs: Needs, rounding: str, bug: str = "") -> Behaviour:
@@ -103,5 +113,6 @@ FAULTS: Faults = {
     "torch-end-for-begin-pads": _left_out_where(
         "end pads in place of begin pads where a last window is left out",
         lambda w: w.start >= w.d + w.end,
+        APART,
     ),
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from conformance.faults.behaviour import (
     ADAPTIVE,
+    APART,
     AUTO_PADDED,
     DILATED,
     INDEXED,
@@ -188,8 +189,11 @@ FAULTS: Faults = {
         "strides",
         "window",
         "the window shape",
-        WINDOWED & Needs(optional=("strides",)),
+        WINDOWED & Needs(other_default=(("strides", "kernel"),)),
         lambda call: call.meaning("kernel"),
+    ),
+    **_default(
+        "strides", "one", "1", Needs(other_default=(("strides", 1),)), lambda call: [1] * call.axes
     ),
     **_default(
         "strides", "two", "2", Needs(other_default=(("strides", 2),)), lambda call: [2] * call.axes
@@ -264,10 +268,10 @@ FAULTS: Faults = {
         "a negative kernel accepted", WINDOWED, "kernel", lambda v: max(v, -v)
     ),
     "accepts-pads-begin-negative": _integers(
-        "negative pads_begin accepted", PADDED, "pads_begin", lambda v: max(v, 0)
+        "negative pads_begin accepted", PADDED & APART, "pads_begin", lambda v: max(v, 0)
     ),
     "accepts-pads-end-negative": _integers(
-        "negative pads_end accepted", PADDED, "pads_end", lambda v: max(v, 0)
+        "negative pads_end accepted", PADDED & APART, "pads_end", lambda v: max(v, 0)
     ),
     "accepts-kernel-length": _length(
         "kernel of another length than the number of spatial axes accepted", WINDOWED, "kernel"
@@ -282,7 +286,10 @@ FAULTS: Faults = {
         "pads_end",
     ),
     "accepts-rounding-type": _unknown(
-        "an unknown rounding_type accepted as floor", ROUNDED, "rounding", "floor"
+        "an unknown rounding_type accepted as floor",
+        ROUNDED & Needs(worded=("rounding",)),
+        "rounding",
+        "floor",
     ),
     "accepts-auto-pad": _unknown(
         "an unknown auto_pad accepted as explicit",

@@ -24,4 +24,4 @@ def test_every_name_is_that_of_a_case(operator, seed):
 def test_every_name_is_of_an_operator():
     """Most operators have some."""
     named = {name.split("/")[0] for name in chosen.NAMES}
-    assert named == set(OPERATORS)
+    assert named == {name for name, each in OPERATORS.items() if each.levels != "least"}

@@ -1,0 +1,93 @@
+"""PyTorch's functions: what torch was seen to return, and what it returns for drawn cases."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from support.effort import examples
+from support.oracle import WholeCaseUndefined, plan
+from support.random_cases import TORCH, cases, noise
+
+from conformance.errors import InvalidCase
+from conformance.operators import OPERATORS, evaluate
+
+ROW = np.arange(1.0, 7.0).reshape(1, 1, 6)
+PLANE = np.arange(1.0, 17.0).reshape(1, 1, 4, 4)
+
+
+def averages(data=ROW, **attributes):
+    """Return averages as a flat list."""
+    name = f"PyTorch-avg_pool{data.ndim - 2}d"
+    return evaluate(name, [data], {"kernel_size": 3, "stride": 2, **attributes}).ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "seen"),
+    [
+        ({"ceil_mode": True}, [2, 4, 5.5]),
+        ({"ceil_mode": True, "padding": 1}, [1, 3, 5, 3]),
+        ({"ceil_mode": True, "padding": [1], "count_include_pad": False}, [1.5, 3, 5, 6]),
+        ({"stride": []}, [2, 5]),
+    ],
+)
+def test_averages_are_those_that_torch_was_seen_to_return(attributes, seen):
+    assert averages(**attributes) == seen
+
+
+def test_a_divisor_that_is_given_is_that_of_every_window():
+    got = averages(PLANE, kernel_size=2, divisor_override=3)
+    assert got == pytest.approx([14 / 3, 22 / 3, 46 / 3, 18])
+
+
+def test_indices_count_the_cells_of_a_plane():
+    _, indices = evaluate(
+        "PyTorch-max_pool2d", [np.concatenate([PLANE, PLANE], 1)], {"kernel_size": 2}
+    )
+    assert indices.ravel().tolist() == [5, 7, 13, 15] * 2
+
+
+@pytest.mark.parametrize(("padding", "dilation"), [*product((2, [0, 2]), (1, 3))])
+def test_padding_of_more_than_half_a_kernel_is_refused(padding, dilation):
+    """Whatever the dilation."""
+    attributes = {"kernel_size": 3, "padding": padding, "dilation": dilation}
+    with pytest.raises(InvalidCase, match="padding is at most half of the kernel"):
+        evaluate("PyTorch-max_pool2d", [PLANE], attributes)
+
+
+@pytest.mark.parametrize("divisor", [0, -2, 1.5, True])
+def test_a_divisor_is_an_integer_from_one(divisor):
+    with pytest.raises(InvalidCase, match="divisor_override"):
+        averages(PLANE, divisor_override=divisor)
+
+
+@pytest.mark.needs_engine("torch")
+@examples(20)
+@given(case=cases(operators=TORCH, dtypes=["float64"], fill=noise))
+def test_drawn_cases_are_those_of_torch(case):
+    """Averages but for the last bits, maxima and indices exactly; but for what torch refuses."""
+    torch = pytest.importorskip("torch")
+    operator, (data,), attributes = case
+    try:
+        planned = plan(operator, [data], attributes)
+    except (ValueError, WholeCaseUndefined):
+        return
+    is_maximum = "max" in operator
+    empty = any(not window.inside for windows in planned.axes for window in windows)
+    above = np.max(
+        np.subtract(np.broadcast_to(attributes["kernel_size"], data.ndim - 2), data.shape[2:])
+    )
+    if empty or (operator == "PyTorch-avg_pool3d" and above > 0):  # findings 48 and 8
+        return
+    pool = getattr(torch.nn.functional, operator.removeprefix("PyTorch-"))
+    more = {"return_indices": True} if is_maximum else {}
+    got = pool(torch.from_numpy(data), **attributes, **more)
+    expected = evaluate(operator, [data], attributes)
+    if is_maximum:
+        assert all(np.array_equal(a.numpy(), b) for a, b in zip(got, expected, strict=True))
+    else:
+        np.testing.assert_allclose(got.numpy(), expected, rtol=1e-13, atol=1e-13)
+
+
+def test_there_is_an_operator_for_each_number_of_axes():
+    assert [OPERATORS[name].rank for name in TORCH] == [1, 2, 3] * 2
