@@ -405,7 +405,7 @@ def test_attributes_of_an_operator_are_all_listed(name):
     """Its row in docs/writing-a-backend.md has each attribute, optional ones in brackets."""
     text = (ROOT / "docs" / "writing-a-backend.md").read_text()
     row = re.search(rf"^\| {name} \| (.*) \|$", text, re.MULTILINE).group(1)
-    listed = {key: "[" in bracket for bracket, key in re.findall(r"(\[?)`([a-z_]+)`", row)}
+    listed = {key: "[" in bracket for bracket, key in re.findall(r"(\[?)`([a-z][A-Za-z_]*)`", row)}
     declared = {each.key: not each.required for each in OPERATORS[name].attributes}
     assert listed == declared
 

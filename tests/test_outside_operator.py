@@ -13,7 +13,7 @@ from support.command_line import program, run
 from support.outside import ENVIRONMENT, OUTSIDE, installed
 
 NAME = "MinimumPool-1"
-FIXED = "WebNN-l2Pool2d"
+FIXED = "Mine-l2Pool2d"
 BACKENDS = f"{OUTSIDE / 'minimum_backends.py'}"
 
 

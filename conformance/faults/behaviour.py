@@ -38,6 +38,8 @@ FURTHER = Needs(outputs=2)
 SINGLE = Needs(one_axis=True)
 VOLUMETRIC = Needs(axes=3)
 APART = Needs(uneven_pads=True)  # pads differ at the two ends of an axis
+ANY_EXPONENT = Needs(roles=("exponent",))  # p is not fixed
+DOUBLES = Needs(dtypes=("float64",))
 UNRULED = Needs(ruled=False)  # whatever is in its range is valid
 
 Replaces = dict[str, StepWrap]
@@ -52,6 +54,10 @@ class Behaviour(NamedTuple):
     replaces: Replaces
     bug: str = ""
     remembers: bool = False
+
+    def needing(self, needs: Needs) -> Behaviour:
+        """Return it for operators that meet other conditions, too."""
+        return self._replace(needs=self.needs & needs)
 
 
 Faults = dict[str, Behaviour]

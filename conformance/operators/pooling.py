@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from conformance.errors import InvalidCase, Unsupported
 from conformance.operators.attributes import PADS, Attribute, Role
+from conformance.operators.clauses import clauses_of
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads
@@ -111,6 +112,12 @@ class Pooling:
         return torch and self._differ("ceil_torch", "ceil")
 
     @property
+    def keeps_windows(self) -> bool:
+        """Whether its document keeps a window that rounding up adds past the input, and it does."""
+        is_settled = "ceil-window-past-input" not in clauses_of(self.operator)
+        return is_settled and self.params.rounding == "ceil" and self._differ("ceil", "ceil_torch")
+
+    @property
     def _pads(self) -> Pads:
         """Begin and end per spatial axis; zeros where the attributes have no windows."""
         try:
@@ -159,7 +166,9 @@ def pooling_of(
     that is given and, where it makes a difference, the rounding ceil_torch, unless `takes` names
     "dilations", "fixed_divisor" or "ceil_torch": not every engine has them. Where it makes none,
     ceil stands for it. What a document refuses though each number is in its range, and another
-    number of axes than its only one, is handed on to an engine alone that `takes` "rules". An
+    number of axes than its only one, is handed on to an engine alone that `takes` "rules"; where
+    a document keeps all windows that rounding up adds, those past the input to one that `takes`
+    "ceil". An
     engine that gets the values of a role from `params` as the document has them sees those as well:
     `as_given` lists such roles.
     """
@@ -185,6 +194,8 @@ def pooling_of(
     if params.fixed_divisor is not None and "fixed_divisor" not in takes:
         raise Unsupported(f"a divisor of {params.fixed_divisor}")
     pooling = Pooling(definition, params)
+    if "ceil" not in takes and pooling.keeps_windows:
+        raise Unsupported("rounding up with a last window that starts past the input")
     if "ceil_torch" not in takes and params.rounding == "ceil_torch":
         if pooling.leaves_out_windows:
             raise Unsupported("rounding up without a last window that starts in padding")

@@ -34,6 +34,7 @@ from conformance.operators.onnx_lp_pool import LP_POOL_22
 from conformance.operators.onnx_max_pool import MAX_POOL_22
 from conformance.operators.operator import Operator
 from conformance.operators.pytorch import PYTORCH
+from conformance.operators.webnn import WEBNN
 
 GROUP = "conformance.operators"
 OWN = (
@@ -53,6 +54,7 @@ OWN = (
     GLOBAL_MAX_POOL,
     GLOBAL_LP_POOL,
     *PYTORCH,
+    *WEBNN,
 )
 """The operators of this package, in the order in which they are listed."""
 

@@ -40,6 +40,10 @@ RULINGS = {
     "torch-half-a-kernel",
     "torch-half-a-dilated-kernel",
     "torch-overhang",
+    "webnn-dilated-output-size",
+    "webnn-ceil",
+    "webnn-average-of-padding",
+    "webnn-norm-of-nothing",
 }
 UNDEFINED = {
     "all-padding-average",

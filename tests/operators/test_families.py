@@ -8,7 +8,9 @@ from conformance.operators import OPERATORS, operators_named
 GRADIENTS = [name for name in OPERATORS if name.endswith("-backward")]
 FORWARD = [name for name in OPERATORS if name not in GRADIENTS]
 ONNX = [name for name in FORWARD if name.startswith("ONNX-")]
+WEBNN = [name for name in FORWARD if name.startswith("WebNN-")]
 TORCH = [name for name in FORWARD if name.startswith("PyTorch-")]
+OTHERS = (*ONNX, *TORCH, *WEBNN, "nGraph-AvgPool")
 
 
 def test_without_a_name_there_are_all():
@@ -28,7 +30,8 @@ def test_without_a_name_there_are_all():
         ("ONNX-Global*Pool-22", [name for name in ONNX if "Global" in name]),
         (["nGraph-AvgPool", "*-AvgPool"], ["nGraph-AvgPool"]),
         ("pytorch", TORCH),
-        ("openvino", [name for name in FORWARD if name not in (*ONNX, *TORCH, "nGraph-AvgPool")]),
+        ("webnn", WEBNN),
+        ("openvino", [name for name in FORWARD if name not in OTHERS]),
         ("gradient", GRADIENTS),
         ("*-backward", GRADIENTS),
     ],

@@ -21,6 +21,9 @@ EVERY = [
 NUMBERS = {
     "nGraph-AvgPool": [1, 1],
     "PyTorch-avg_pool1d": [3],
+    "WebNN-averagePool2d": [4, 9, 16],
+    "WebNN-l2Pool2d": [4, 9],
+    "WebNN-maxPool2d": [4, 25],
     "MaxPool-8": [30, 10, 18, 36, 8, 18, 16, 0, 0, 0],
     "MaxPool-14": [30, 10, 18, 36, 8, 18, 16, 8, 0, 0, 0],
 }

@@ -1,4 +1,4 @@
-"""WebNN's l2Pool2d, as far as roles express it: a norm whose exponent is always 2."""
+"""A norm whose exponent is always 2, like WebNN's l2Pool2d."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from conformance.operators import (
 )
 
 L2_POOL = Operator(
-    name="WebNN-l2Pool2d",
-    document="WebNN l2Pool2d",
+    name="Mine-l2Pool2d",
+    document="Mine l2Pool2d",
     reduction=NORM,
     attributes=(
         Attribute("windowDimensions", "kernel", "MLPool2dOptions", default="sizes", least=1),

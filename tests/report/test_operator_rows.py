@@ -25,6 +25,7 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "nGraph-AvgPool + gradient",
         "ONNX: 6 operators, 6 gradients",
         "PyTorch: 6 operators, 6 gradients",
+        "WebNN: 3 operators, 3 gradients",
     ]
     outcomes |= {name: "unsupported" for name in OPERATORS if name.endswith(BACKWARD)}
     assert titles(outcomes) == [
@@ -36,6 +37,8 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "ONNX: 6 gradients",
         "PyTorch: 6 operators",
         "PyTorch: 6 gradients",
+        "WebNN: 3 operators",
+        "WebNN: 3 gradients",
     ]
 
 

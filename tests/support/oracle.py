@@ -255,6 +255,7 @@ def plan(
         "ONNX-GlobalAveragePool-22": _onnx_global,
         "ONNX-GlobalMaxPool-22": _onnx_global,
         "ONNX-GlobalLpPool-22": _onnx_global,
+        **{f"WebNN-{kind}Pool2d": _webnn for kind in ("average", "l2", "max")},
         **{f"PyTorch-{kind}_pool{r}d": _torch for kind in ("avg", "max") for r in (1, 2, 3)},
     }.get(operator)
     if resolve is None:
@@ -442,6 +443,37 @@ def _torch(
         index_type="" if average else "int64",
         index_axis=2,
         given=given or 0,
+    )
+
+
+def _webnn(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """averagePool2d, l2Pool2d and maxPool2d: MLPool2dOptions, calculate conv output size."""
+    kind = operator.removeprefix("WebNN-").removesuffix("Pool2d")
+    require(len(inputs) == 1 and inputs[0].ndim == 4, "one input of rank 4")
+    integer = ["int8", "uint8", "int32", "uint32", "int64", "uint64"] if kind == "max" else []
+    require(inputs[0].dtype.name in ["float32", "float16", *integer], "a type that is listed")
+    known(attributes, "windowDimensions padding strides dilations outputShapeRounding")
+    sizes = inputs[0].shape[2:]
+    full = {"windowDimensions": list(sizes), "padding": [0] * 4} | dict(attributes)
+    full = {"strides": [1, 1], "dilations": [1, 1]} | full
+    window = integers(full, "windowDimensions", 2, 1)
+    padding = integers(full, "padding", 4, 0)
+    strides = integers(full, "strides", 2, 1)
+    dilations = integers(full, "dilations", 2, 1)
+    rounding = choice(attributes, "outputShapeRounding", ["floor", "ceil"])
+    _refuse_undefined(inputs[0], average=kind != "max")
+    read = {**read, "ceil-window-past-input": "kept"}
+    pads = (padding[:2], padding[2:])
+    axes = [
+        resolve_axis(d, k, s, begin, end, "explicit", rounding, read, n)
+        for d, k, s, (begin, end), n in zip(sizes, window, strides, pads, dilations, strict=True)
+    ]
+    return Plan(
+        average=kind == "average",
+        axes=tuple(axis.windows() for axis in axes),
+        exponent=2 if kind == "l2" else 0,
     )
 
 

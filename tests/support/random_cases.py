@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool
 TORCH = tuple(f"PyTorch-{kind}_pool{r}d" for kind in ("avg", "max") for r in (1, 2, 3))
 ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
 GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
-EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH)
+WEBNN = ("WebNN-averagePool2d", "WebNN-l2Pool2d", "WebNN-maxPool2d")
+EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH, *WEBNN)
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -74,7 +76,7 @@ def cases(
     each = st.tuples(*[st.integers(1, 4)] * axes).map(list)
     sizes = draw(st.tuples(*[st.integers(1, 8 if axes == 1 else 9 - 2 * axes)] * axes))
     batch, channels = draw(st.integers(1, 2)), draw(st.integers(1, 2))
-    dtype = draw(st.sampled_from(dtypes))
+    dtype = draw(st.sampled_from(_types(operator, dtypes)))
     inputs = [fill((batch, channels, *sizes), dtype, draw(st.integers(0, 2**32)))]
     index_type = st.sampled_from(["i32", "i64"])
     if operator.startswith("Adaptive"):
@@ -104,8 +106,9 @@ def cases(
                 include_padding_in_avg_computation=include,
             ),
         )
-    if operator in TORCH:
-        return operator, inputs, _torch(draw, operator, kernel, strides, begin)
+    if operator in (*TORCH, *WEBNN):
+        own = partial(_torch, operator) if operator in TORCH else _webnn
+        return operator, inputs, own(draw, kernel, strides, begin, end)
     if operator in ONNX:
         flag = st.integers(0, 1)
         own = {
@@ -150,16 +153,42 @@ def cases(
     )
 
 
+def _types(operator: str, dtypes: Sequence[str]) -> Sequence[str]:
+    """Return those of some types that an operator has, or one that it has."""
+    if operator not in WEBNN:
+        return dtypes
+    return [name for name in dtypes if name in ("float16", "float32")] or ["float32"]
+
+
 def _numbers_of_axes(operator: str, *, symmetric: bool) -> st.SearchStrategy[int]:
-    if operator in TORCH:
+    if operator in (*TORCH, *WEBNN):
         return st.just(int(operator[-2]))
     return st.integers(1, 4 if operator[0] in "nO" and not symmetric else 3)
 
 
-def _torch(
-    draw: st.DrawFn, operator: str, kernel: list[int], strides: list[int], padding: list[int]
+def _webnn(
+    draw: st.DrawFn, kernel: list[int], strides: list[int], begin: list[int], end: list[int]
 ) -> dict[str, Any]:
-    """Draw attributes of PyTorch's functions: one number stands for all axes."""
+    return _some(
+        draw,
+        {},
+        windowDimensions=kernel,
+        padding=[begin[0], end[0], begin[1], end[1]],
+        strides=strides,
+        dilations=draw(st.tuples(st.integers(1, 3), st.integers(1, 3)).map(list)),
+        outputShapeRounding=draw(st.sampled_from(["floor", "ceil"])),
+    )
+
+
+def _torch(
+    operator: str,
+    draw: st.DrawFn,
+    kernel: list[int],
+    strides: list[int],
+    padding: list[int],
+    _end: list[int],
+) -> dict[str, Any]:
+    """Draw attributes of which one number stands for all axes."""
     axes = len(kernel)
     more: dict[str, Any] = {"dilation": draw(st.tuples(*[st.integers(1, 3)] * axes).map(list))}
     if "avg" in operator:

@@ -82,7 +82,7 @@ class OpenVino:
             size = _OutputSize(inputs[1].dtype.name, inputs[1].shape, inputs[1].tobytes())
         else:
             node_of, version = counterpart(definition, _SLIDING), _version(definition)
-            takes = ("dilations", "ceil_torch")
+            takes = ("dilations", "ceil", "ceil_torch")
             settings = pooling_of(
                 operator, inputs, attributes, as_given=_AS_GIVEN, takes=takes
             ).params

@@ -201,6 +201,7 @@ def special(operator: Operator, seed: int) -> Iterator[Case]:
     for spec, tier, source in specials(operator):
         yield build(spec, seed=seed, tier=tier, source=source)
     yield from _short_forms(operator, seed)
+    yield from _without_kernel(operator, seed)
     if operator.reduction.sums and operator.takes_integers:
         yield from _integer_averages(operator)
 
@@ -333,6 +334,21 @@ def _short_forms(operator: Operator, seed: int) -> Iterator[Case]:
         given = {**spec.attributes, **attributes}
         form = replace(spec, attributes=given, tags=("one number for all axes",))
         yield build(form, seed=seed, tier="smoke")
+
+
+def _without_kernel(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield cases without a kernel, where that is one as large as the plane."""
+    kernel = operator.attribute("kernel")
+    if kernel is None or kernel.default != "sizes":
+        return
+    axes = (Axis(5, 5), Axis(4, 4), Axis(3, 3))[: suited.axes(operator)[-1]]
+    choices = suited.word_choices(operator, "rounding", "include_pad")
+    for padded, words in product((False, True), choices):
+        pads = [axis._replace(pads_begin=int(padded), pads_end=2 * padded) for axis in axes]
+        spec = case_of_axes(operator, (2, 3), pads, words, suited.plain_type(operator), "integers")
+        given = {key: value for key, value in spec.attributes.items() if key != kernel.key}
+        whole = replace(spec, attributes=given, tags=("a kernel as large as the plane",))
+        yield build(whole, seed=seed, tier="smoke")
 
 
 def _integer_averages(operator: Operator) -> Iterator[Case]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.faults.atoms.window_cells import Reduce, window_cells
-from conformance.faults.behaviour import EVERY, NORMS, SPREAD, Behaviour, Faults, instead
+from conformance.faults.behaviour import DOUBLES, EVERY, NORMS, SPREAD, Behaviour, Faults, instead
 from conformance.faults.catalogue.values import SPANS, Span, in_fixed_point_of, reducing
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
@@ -46,7 +46,7 @@ FAULTS: Faults = {
     **{
         f"norm-scaled-by-{span.name}": Behaviour(
             f"cells divided by the largest magnitude of {span.words} before powers are taken",
-            NORMS & _needs(span),
+            NORMS & DOUBLES & _needs(span),
             instead("reduce", _norm_scaled_by(span)),
         )
         for span in SPANS

@@ -21,7 +21,7 @@ from conformance.faults.atoms.numbers import (
     of_floats,
     rounded_to,
 )
-from conformance.faults.behaviour import Behaviour, Faults, Replaces
+from conformance.faults.behaviour import ANY_EXPONENT, DOUBLES, Behaviour, Faults, Replaces
 from conformance.faults.catalogue import adaptive, cells, dilations, divisor, geometry, resolve
 from conformance.faults.catalogue import whole_plane as whole
 from conformance.faults.catalogue.values import (
@@ -497,11 +497,11 @@ FAULTS: Faults = {
     ),
     "gradient-added-in-float32": _terms(
         "gradients of float64 are added in float32", added_in("float32", ("float64",))
-    ),
+    ).needing(DOUBLES),
     # The gradient of the output.
     "gradient-through-float16": _given_as(rounded_to("float16")),
     "gradient-through-bfloat16": _given_as(rounded_to("bfloat16")),
-    "gradient-through-float32": _given_as(rounded_to("float32")),
+    "gradient-through-float32": _given_as(rounded_to("float32")).needing(DOUBLES),
     "gradient-whole-numbers": _given_as(ROUNDED_TO_INTEGERS),
     "gradient-nan-as-zero": _given_as(ZERO_IF_NAN, _NOT_OF_NORMS),
     "gradient-infinity-clamped": _given(
@@ -664,9 +664,9 @@ FAULTS: Faults = {
         "cells and norms are divided by the largest magnitude of the whole tensor before powers "
         "are taken",
         _scaled_by_tensor,
-    ),
+    ).needing(DOUBLES),
     "gradient-of-2-norm": _of_norms(
         "the gradient is that of p = 2, whatever p",
         lambda x, norm, _p: x / norm,
-    ),
+    ).needing(ANY_EXPONENT),
 }

@@ -42,6 +42,7 @@ from conformance.faults.atoms.reductions import (
 from conformance.faults.atoms.window_cells import Reduce, padded_window_cells
 from conformance.faults.behaviour import (
     CHOOSING,
+    DOUBLES,
     INTEGERS,
     MAXIMUM,
     PADDED,
@@ -238,7 +239,7 @@ FAULTS: Faults = {
     ),
     "maximum-in-float32": _results(
         "cells kept in float32", of_floats(rounded_to("float32")), bug="f64_computed_in_f32"
-    ),
+    ).needing(DOUBLES),
     "maximum-in-float16": numbers.results(rounded_to("float16"), MAXIMUM),
     "maximum-in-bfloat16": numbers.results(rounded_to("bfloat16"), MAXIMUM),
     **{

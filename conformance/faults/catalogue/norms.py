@@ -46,7 +46,17 @@ from conformance.faults.atoms.numbers import (
     where,
 )
 from conformance.faults.atoms.window_cells import Reduce, in_doubles
-from conformance.faults.behaviour import BORDERED, NORMS, STRIDED, Behaviour, Faults, instead
+from conformance.faults.behaviour import (
+    ANY_EXPONENT,
+    BORDERED,
+    DOUBLES,
+    EVERY,
+    NORMS,
+    STRIDED,
+    Behaviour,
+    Faults,
+    instead,
+)
 from conformance.faults.catalogue.arithmetic import ADDED_TO_SECOND
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import narrow, widen
@@ -71,37 +81,42 @@ def _maximum(_reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
     return narrow(largest.reshape(taps.shape), name_of(gathered.data.dtype))
 
 
+_WIDER = {"float16": EVERY, "bfloat16": EVERY, "float32": DOUBLES}
+"""What it takes for a type to be narrow."""
+
 FAULTS: Faults = {
-    "norm-of-signed-cells": norm(SIGNED)._replace(
+    "norm-of-signed-cells": norm(SIGNED)
+    .needing(ANY_EXPONENT)
+    ._replace(
         summary="powers of the cells instead of magnitudes, and NaN for a negative sum",
         bug="norm_of_signed_cells",
     ),
-    "norm-of-signed-cells-with-sign": norm(SIGNED, ROOT_WITH_SIGN),
-    "norm-of-signed-cells-at-least-zero": norm(SIGNED, ROOT_OR_ZERO),
-    "norm-of-signed-cells-as-magnitude": norm(SIGNED, ROOT_OF_MAGNITUDE),
-    "norm-one-of-signed-cells": ONE_NORM.of(norm(CELLS)),
+    "norm-of-signed-cells-with-sign": norm(SIGNED, ROOT_WITH_SIGN).needing(ANY_EXPONENT),
+    "norm-of-signed-cells-at-least-zero": norm(SIGNED, ROOT_OR_ZERO).needing(ANY_EXPONENT),
+    "norm-of-signed-cells-as-magnitude": norm(SIGNED, ROOT_OF_MAGNITUDE).needing(ANY_EXPONENT),
+    "norm-one-of-signed-cells": ONE_NORM.of(norm(CELLS)).needing(ANY_EXPONENT),
     "norm-of-positive-cells": numbers.cells(ZERO_IF_NEGATIVE, NORMS),
     "norm-root-forgotten": norm(of_sum=NO_ROOT),
     "norm-power-forgotten": norm(NO_POWERS),
     "norm-power-and-root-forgotten": norm(NO_POWERS, NO_ROOT),
-    "norm-always-squares": norm(SQUARES),
-    "norm-always-square-root": norm(of_sum=SQUARE_ROOT),
+    "norm-always-squares": norm(SQUARES).needing(ANY_EXPONENT),
+    "norm-always-square-root": norm(of_sum=SQUARE_ROOT).needing(ANY_EXPONENT),
     "norm-root-in-integers": norm(of_sum=ROOT_IN_INTEGERS),
     "norm-root-of-p-plus-one": norm(of_sum=NEXT_ROOT),
-    "norm-p-ignored": exponent(each("2", lambda _: 2)),
+    "norm-p-ignored": exponent(each("2", lambda _: 2)).needing(ANY_EXPONENT),
     "norm-p-as-one": exponent(ONE),
     "norm-p-as-three": exponent(each("3", lambda _: 3)),
     "norm-p-one-more": exponent(ONE_MORE),
     "norm-p-one-less": exponent(ONE_LESS),
-    "norm-p-at-most-two": exponent(at_most_number(2)),
-    "norm-p-at-most-three": exponent(at_most_number(3)),
-    "norm-p-at-least-two": exponent(each("at least 2", lambda p: max(p, 2))),
+    "norm-p-at-most-two": exponent(at_most_number(2)).needing(ANY_EXPONENT),
+    "norm-p-at-most-three": exponent(at_most_number(3)).needing(ANY_EXPONENT),
+    "norm-p-at-least-two": exponent(each("at least 2", lambda p: max(p, 2))).needing(ANY_EXPONENT),
     "norm-p-to-even": exponent(
         each("one less where it is odd and above 1", lambda p: p - (p > 1 and p % 2))
-    ),
+    ).needing(ANY_EXPONENT),
     "norm-p-to-power-of-two": exponent(
         each("rounded up to a power of two", lambda p: 1 << max(p - 1, 0).bit_length())
-    ),
+    ).needing(ANY_EXPONENT),
     "norm-of-mean": norm(of_sum=OF_MEAN),
     "norm-of-mean-over-kernel": norm(of_sum=OF_MEAN_OVER_KERNEL),
     "norm-of-mean-times-kernel": norm(of_sum=OF_MEAN_TIMES_KERNEL, needs=NORMS & BORDERED),
@@ -115,19 +130,19 @@ FAULTS: Faults = {
     "norm-plus-1e-12": norm(of_sum=plus(1e-12)),
     "norm-at-least-1e-6": numbers.results(at_least(1e-6, "1e-6"), NORMS),
     **{
-        f"norm-of-cells-in-{kind}": numbers.cells(rounded_to(kind), NORMS)
+        f"norm-of-cells-in-{kind}": numbers.cells(rounded_to(kind), NORMS & _WIDER[kind])
         for kind in ("float16", "bfloat16", "float32")
     },
     **{
         f"norm-added-in-{kind}": Behaviour(
             f"powers and their sum kept in {kind}, also of wider types",
-            NORMS,
+            NORMS & _WIDER[kind],
             instead("reduce", _in_type(kind)),
         )
         for kind in ("float16", "bfloat16", "float32")
     },
     **{
-        f"norm-rounded-to-{kind}": numbers.results(rounded_to(kind), NORMS)
+        f"norm-rounded-to-{kind}": numbers.results(rounded_to(kind), NORMS & _WIDER[kind])
         for kind in ("float16", "bfloat16", "float32")
     },
     "norm-truncated": numbers.results(CUT_OFF_TO_INTEGERS, NORMS),

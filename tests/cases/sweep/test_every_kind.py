@@ -21,7 +21,7 @@ NORMS = [name for name in FORWARD if OPERATORS[name].reduction.powers]
 MAXIMA_BACKWARD = [
     operator.name
     for operator in OPERATORS.values()
-    if operator.reduction.name == "gradient of maximum"
+    if operator.reduction.name == "gradient of maximum" and "float64" in operator.dtypes
 ]
 
 
