@@ -188,7 +188,7 @@ class Attribute:
             if value is None and self.default is None:
                 return None
             inside = _integers([value]) and (least is None or least <= value)
-            if inside and (most is None or value <= most):
+            if inside and (most is None or value <= most) and self._is_held(value):
                 return value
             within = "" if least is None else f" from {least}" + f" to {most}" * (most is not None)
             raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer{within}")
@@ -196,6 +196,10 @@ class Attribute:
             if _is_same(value, choice):
                 return choice
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
+
+    def _is_held(self, value: int) -> bool:
+        """Say whether vectors have room for a value: they keep divisors in 32 bits."""
+        return self.role != "fixed_divisor" or value < 1 << 31
 
     def meaning(self, value: Any) -> Any:
         """Return the value of `Params` that a value of the document stands for.

@@ -56,7 +56,7 @@ def test_padding_of_more_than_half_a_kernel_is_refused(padding, dilation):
         evaluate("PyTorch-max_pool2d", [PLANE], attributes)
 
 
-@pytest.mark.parametrize("divisor", [0, -2, 1.5, True])
+@pytest.mark.parametrize("divisor", [0, -2, 1.5, True, 1 << 31, 10**30])
 def test_a_divisor_is_an_integer_from_one(divisor):
     with pytest.raises(InvalidCase, match="divisor_override"):
         averages(PLANE, divisor_override=divisor)

@@ -36,6 +36,23 @@ def _called(summary: str, needs: Needs, change: Callable[[Call], Call]) -> Behav
     return Behaviour(summary, needs, before("validate", lambda call: (change(call),)))
 
 
+_LEFT_OUT: dict[Role, str] = {
+    "strides": "strides",
+    "dilations": "dilations",
+    "pads_begin": "begin pads",
+    "pads_end": "end pads",
+    "pads": "pads",
+    "auto_pad": "the padding mode",
+    "rounding": "the rounding",
+    "include_pad": "whether padding counts",
+    "exponent": "the exponent",
+    "index_axis": "the axis that indices start from",
+    "index_type": "the type of indices",
+    "storage_order": "the storage order",
+}
+"""What an attribute of a role is, whatever a document calls it."""
+
+
 def _key(role: Role) -> str:
     """Return the key of a role in the first document of this package that has a default for it.
 
@@ -64,7 +81,7 @@ def _default(
             return call
         return replace(call, given={**call.given, role: value(call)})
 
-    summary = f"an absent {_key(role)} taken as {words}"
+    summary = f"{_LEFT_OUT[role]} left out, taken as {words}"
     return {f"default-{_dashed(_key(role))}-{_dashed(name)}": _called(summary, needs, change)}
 
 
@@ -83,7 +100,7 @@ def _default_of_other_end(end: Role, other: Role) -> Faults:
     # Pads in one list are absent together.
     needs = Needs(optional=(end,), roles=(other,), without=("pads",))
     name = _key(other).rpartition("_")[2]
-    return _default(end, name, _key(other), needs, lambda call: call.meaning(other))
+    return _default(end, name, f"the {_LEFT_OUT[other]}", needs, lambda call: call.meaning(other))
 
 
 def _required(role: Role, *, without: tuple[Role, ...] = ()) -> Faults:
@@ -94,7 +111,7 @@ def _required(role: Role, *, without: tuple[Role, ...] = ()) -> Faults:
             raise Refused(f"{role} is missing")
         return call
 
-    summary = f"a call without {_key(role)} refused, though it has a default"
+    summary = f"a call refused that leaves out {_LEFT_OUT[role]}, though there is a default"
     needs = Needs(optional=(role,), without=without)
     return {f"required-{_dashed(_key(role))}": _called(summary, needs, check)}
 
