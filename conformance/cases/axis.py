@@ -73,6 +73,10 @@ class Axis(NamedTuple):
             axis = rule.mended(axis)
         return axis
 
+    def is_allowed(self, operator: Operator) -> bool:
+        """Say whether a document refuses none of these numbers."""
+        return self == self.allowed(operator)
+
     def cells(self, operator: Operator) -> int:
         """Return the cells of a window, about, padding among them."""
         if operator.is_adaptive:

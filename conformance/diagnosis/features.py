@@ -26,6 +26,11 @@ def _some_axis(name: str, relation: Relation, *, value: Any, modulus: int = 0) -
     return Condition(Feature(name, ALL_AXES), relation, value, modulus, over="some")
 
 
+def _in_words(*conditions: Condition) -> tuple[tuple[Condition, str], ...]:
+    """Return conditions with their words, which are made once."""
+    return tuple((condition, condition.words) for condition in conditions)
+
+
 _AS_IT_IS = (
     *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
     *("exponent", "index_type", "storage_order", "invalid_part", "invalid_how"),
@@ -36,7 +41,7 @@ _WHERE_TRUE = (
     *("nan_in_data", "infinity_in_data"),
     *(name for name in KINDS if name.startswith("no_")),
 )
-_CONDITIONS = (
+_CONDITIONS = _in_words(
     *(_case(name, "is", value=True) for name in _WHERE_TRUE),
     *(_case(name, "is", value=1.0) for name in ("batch", "channels")),
     _case("batch", "from", value=2.0),
@@ -49,7 +54,7 @@ _CONDITIONS = (
     Condition(Feature("kernel", ALL_AXES), "is", 1.0, over="every"),
     _case("auto_pad", "is", value=frozenset({"same_lower", "same_upper"})),
 )
-_OF_GIVEN_OUTPUTS = (
+_OF_GIVEN_OUTPUTS = _in_words(
     _some_axis("output_above_size", "is", value=True),
     _some_axis("output_divides_size", "is", value=False),
 )
@@ -57,20 +62,20 @@ _OF_GIVEN_OUTPUTS = (
 
 def features(vector: Vector) -> frozenset[str]:
     """Return what is said of a vector, each in words that complete "where ..."."""
-    layout = Layout(vector, {})
-    return frozenset(condition.words for condition in _conditions(layout))
+    return frozenset(_said(Layout(vector, {})))
 
 
-def _conditions(layout: Layout) -> Iterator[Condition]:
+def _said(layout: Layout) -> Iterator[str]:
     for name in _AS_IT_IS:
         value = layout.value(Feature(name, 0))
         if value is not None:
-            yield _case(name, "is", value=frozenset({value}) if isinstance(value, str) else value)
+            known = frozenset({value}) if isinstance(value, str) else value
+            yield _case(name, "is", value=known).words
     adaptive = _OF_GIVEN_OUTPUTS if layout.operator.is_adaptive else ()
-    for condition in (*_CONDITIONS, *adaptive):
+    for condition, words in (*_CONDITIONS, *adaptive):
         value = layout.value(condition.feature)
         if value is not None and condition.holds(value).any():
-            yield condition
+            yield words
 
 
 def condition(

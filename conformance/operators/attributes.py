@@ -156,9 +156,10 @@ class Attribute:
         """Say whether some attributes leave it to its default."""
         if self.key not in given:
             return not self.required
+        if not (self.one_for_all and isinstance(self.default, str)):
+            return False
         value = given[self.key]
-        is_empty = isinstance(value, list | tuple) and not value
-        return is_empty and self.one_for_all and isinstance(self.default, str)
+        return isinstance(value, list | tuple) and not value
 
     def spread(self, value: Any, axes: int) -> Any:
         """Return one integer that stands for all entries as many times, any other value as it is.

@@ -90,3 +90,17 @@ class Clause:
     def reading(self, name: str) -> Reading:
         """Return a reading by name; KeyError if there is none."""
         return {reading.name: reading for reading in self.readings}[name]
+
+
+def ruling(
+    name: str,
+    says: str,
+    answer: str,
+    evidence: str,
+    settles: str = "",
+    *,
+    document: str,
+    section: str,
+) -> Clause:
+    """Return a clause of one defensible answer, which may settle one that is disputed elsewhere."""
+    return Clause(name, "ruling", document, section, says, answer, evidence, settles=settles)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from conformance.dtypes import FLOATS
 from conformance.operators.attributes import Attribute, Role
-from conformance.operators.clause import Clause, Reading
+from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.operator import Operator, Output, sliding
@@ -20,14 +21,12 @@ def _list(key: str, role: Role, **others: Any) -> Attribute:
 
 
 _FLAGS = {False: False, True: True}
-_FURTHER = (
-    Attribute(
-        "ceil_mode",
-        "rounding",
-        "Args, ceil_mode",
-        default=False,
-        values={False: "floor", True: "ceil_torch"},
-    ),
+_CEIL_MODE = Attribute(
+    "ceil_mode",
+    "rounding",
+    "Args, ceil_mode",
+    default=False,
+    values={False: "floor", True: "ceil_torch"},
 )
 _WINDOWS = (
     _list("kernel_size", "kernel", least=1),
@@ -61,22 +60,10 @@ HALF_A_KERNEL = Rule(
 )
 
 
-def _ruling(name: str, says: str, answer: str, evidence: str, settles: str = "") -> Clause:
-    return Clause(
-        name=f"torch-{name}",
-        kind="ruling",
-        settles=settles,
-        document="PyTorch avg_pool2d, max_pool2d",
-        section="Args; Shape",
-        says=says,
-        answer=answer,
-        evidence=evidence,
-    )
-
-
+_ruling = partial(ruling, document="PyTorch avg_pool2d, max_pool2d", section="Args; Shape")
 _CLAUSES = (
     _ruling(
-        "ceil",
+        "torch-ceil",
         "with ceil_mode, windows may go off bounds if they start within the left padding or the "
         "input; windows that would start in the right padded region are ignored",
         "one window less where (o - 1) s >= d + p, once: padding of at most half a kernel leaves "
@@ -85,14 +72,14 @@ _CLAUSES = (
         settles="ceil-torch-start",
     ),
     _ruling(
-        "half-a-kernel",
+        "torch-half-a-kernel",
         "padding is at most kernel_size / 2, in one place of the effective kernel",
         "floor(k / 2) whatever the dilation; more is refused",
         "torch refuses a padding of 2 for a kernel of 3 with a dilation of 3",
         settles="pads-not-below-kernel",
     ),
     _ruling(
-        "half-a-dilated-kernel",
+        "torch-half-a-dilated-kernel",
         "padding is at most half of the kernel",
         "no padding reaches the kernel, so that none is between it and the dilated one",
         "the limit",
@@ -115,7 +102,7 @@ _KERNEL_ABOVE_INPUT = Clause(
 _AVERAGE_CLAUSES = (
     *_CLAUSES,
     _ruling(
-        "overhang",
+        "torch-overhang",
         "the formula has 1 / (kH kW), and count_include_pad includes the zero-padding",
         "cells beyond input and padding never count",
         "1, ..., 6 with k = 3, s = 2, p = 1 and ceil_mode end in 3, which is 6 / 2",
@@ -138,7 +125,7 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             name=f"PyTorch-avg_pool{axes}d",
             document=f"PyTorch avg_pool{axes}d",
             reduction=AVERAGE,
-            attributes=(*_WINDOWS, *_FURTHER, _COUNT_INCLUDE_PAD, *override),
+            attributes=(*_WINDOWS, _CEIL_MODE, _COUNT_INCLUDE_PAD, *override),
             pipeline=sliding(AVERAGE),
             clauses=(*_AVERAGE_CLAUSES, *((_KERNEL_ABOVE_INPUT,) if axes == 3 else ())),
             examples=_AVERAGES if axes == 1 else (),
@@ -148,7 +135,7 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             name=f"PyTorch-max_pool{axes}d",
             document=f"PyTorch max_pool{axes}d",
             reduction=MAXIMUM,
-            attributes=(*_WINDOWS, _DILATION, *_FURTHER),
+            attributes=(*_WINDOWS, _DILATION, _CEIL_MODE),
             pipeline=sliding(MAXIMUM, further=ChosenIndex()),
             constants={"index_axis": 2},
             outputs=(

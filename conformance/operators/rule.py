@@ -39,8 +39,10 @@ class Rule:
 
     def breaking(self, params: Params) -> Iterator[AxisNumbers]:
         """Yield the axes that break it, of an operator that slides a kernel."""
-        lists = (params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
-        for numbers in zip(*lists, params.dilations, strict=True):
-            axis = AxisNumbers(*numbers)
-            if self.mended(axis) != axis:
-                yield axis
+        return (axis for axis in axes_of(params) if self.mended(axis) != axis)
+
+
+def axes_of(params: Params) -> list[AxisNumbers]:
+    """Return the numbers of each axis; ValueError for lists of different lengths."""
+    lists = (params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
+    return [AxisNumbers(*numbers) for numbers in zip(*lists, params.dilations, strict=True)]

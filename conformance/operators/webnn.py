@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conformance.operators.attributes import ROUNDINGS, Attribute
-from conformance.operators.clause import Clause
+from conformance.operators.clause import ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
@@ -25,28 +26,20 @@ _ATTRIBUTES = (
 )
 
 
-def _ruling(name: str, says: str, answer: str, evidence: str, settles: str = "") -> Clause:
-    return Clause(
-        name=f"webnn-{name}",
-        kind="ruling",
-        settles=settles,
-        document="WebNN pooling operations",
-        section="MLPool2dOptions; calculate conv output size",
-        says=says,
-        answer=answer,
-        evidence=evidence,
-    )
-
-
+_ruling = partial(
+    ruling,
+    document="WebNN pooling operations",
+    section="MLPool2dOptions; calculate conv output size",
+)
 _CLAUSES = (
     _ruling(
-        "dilated-output-size",
+        "webnn-dilated-output-size",
         "the returned size is printed without dilations, and computed with them",
         "with them: the steps of the algorithm decide",
         "implementations follow the steps",
     ),
     _ruling(
-        "ceil",
+        "webnn-ceil",
         "the output size is the ceiling of an exact quotient; no window is left out",
         "all windows are kept",
         "the steps",
@@ -54,14 +47,14 @@ _CLAUSES = (
     ),
 )
 _OF_PADDING = _ruling(
-    "average-of-padding",
+    "webnn-average-of-padding",
     "the average of patches, nothing about cells that padding adds",
     "padding never counts in the divisor",
     "webnn-baseline and its tests: the average of 4x4 with one pad and a window of 4 is 9, which "
     "is the sum of nine cells over 9; a backend that counts them fails the tests of browsers",
 )
 _OF_NOTHING = _ruling(
-    "norm-of-nothing",
+    "webnn-norm-of-nothing",
     "the square root of a sum of squares, nothing about a window of padding alone",
     "0: the sum of no square",
     "ONNX's norms; webnn-baseline raises",

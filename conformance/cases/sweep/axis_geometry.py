@@ -81,9 +81,7 @@ def feasible(levels: Levels, width: str | None, operator: Operator | None) -> bo
 
     One that a document allows, if its operator is given.
     """
-    return any(
-        operator is None or axis == axis.allowed(operator) for axis in _candidates(levels, width)
-    )
+    return any(operator is None or axis.is_allowed(operator) for axis in _candidates(levels, width))
 
 
 def _candidates(levels: Levels, width: str | None) -> Iterator[Axis]:

@@ -78,7 +78,7 @@ def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
         Axis(size, kernel, stride, begin, end, dilations=dilation)
         for stride, begin, end, dilation in product(strides, *pads, dilations)
     )
-    axes = (axis for axis in every if axis == axis.allowed(operator))
+    axes = (axis for axis in every if axis.is_allowed(operator))
     types = suited.floats(operator)
     turns = [
         [

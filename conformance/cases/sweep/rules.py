@@ -16,7 +16,7 @@ import numpy as np
 
 from conformance.operators.attributes import Attribute, complete
 from conformance.operators.operator import Operator
-from conformance.operators.rule import AxisNumbers
+from conformance.operators.rule import AxisNumbers, axes_of
 from conformance.vector import Array
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -24,8 +24,6 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 _BELOW = (1, 2, 5)
 """How far below the least a number is."""
 _TOO_SMALL = re.compile(r"-?\d+ (is too small|on the (first|last) axis)")
-_NUMBERS_OF_AXIS = ("sizes", *AxisNumbers._fields[1:])
-"""The fields of `AxisNumbers` as `Params` names them."""
 _NO_WORDS = ("nearest", "")
 
 
@@ -101,11 +99,10 @@ def _breaking(
     params = operator.stated(stated, inputs[-1].shape[2:])
     places = ((0, "first"), (-1, "last"))[: len(params.sizes)]
     for rule, (place, where) in product(operator.rules, places):
-        columns = zip(*(getattr(params, name) for name in _NUMBERS_OF_AXIS), strict=True)
-        axes = [AxisNumbers(*numbers) for numbers in columns]
+        axes = axes_of(params)
         axes[place] = rule.broken(axes[place])
         lists = dict(zip(AxisNumbers._fields, zip(*axes, strict=True), strict=True))
-        wrong = operator.attributes_of({name: lists[name] for name in _NUMBERS_OF_AXIS[1:]})
+        wrong = operator.attributes_of(lists)
         key = next(key for key, value in wrong.items() if [*value] != [*stated[key]])
         exactly = f"{rule.says} on the {where} axis"
         yield Broken(key, rule.says, rule.says, exactly, None, {**given, key: wrong[key]}, inputs)

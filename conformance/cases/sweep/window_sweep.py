@@ -327,7 +327,7 @@ def _refusing(operator: Operator) -> Operator | None:
 def _allowed(options: Sequence[Axis], refusing: Operator | None) -> Sequence[Axis]:
     if refusing is None:
         return options
-    return tuple(axis for axis in options if axis == axis.allowed(refusing))
+    return tuple(axis for axis in options if axis.is_allowed(refusing))
 
 
 def _smallest(options: Sequence[Axis], share: int) -> Sequence[Axis]:
