@@ -1,15 +1,15 @@
 """An untrusted HDF5 file as plain columns: everything is checked before it is allocated.
 
-The chunks are inflated here, with a limit: the filters of libhdf5 grow a buffer for as long as a
-chunk goes on. Each chunk that is read again has to be what it was, so what was checked once stays
-true, and HDF5 need not stay open, which takes a megabyte for each file.
+HDF5 is asked once, for the structure and where the chunks lie. They are read and inflated here,
+with a limit: the filters of libhdf5 grow a buffer for as long as a chunk goes on. Each chunk that
+is read again has to be what it was, so what was checked once stays true.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -37,13 +37,16 @@ _OPTIONAL = {"header_digest": str}  # files of before have none
 
 @dataclass(slots=True)
 class _Column:
-    """One dataset that passed all checks, chunks that are kept decoded, a hash of each one read."""
+    """One dataset that passed all checks: `places` are the first byte and the bytes of each chunk.
+
+    It keeps some chunks decoded, and a hash of each one that was read.
+    """
 
     path: str
     length: int
     chunk: int = 0
     filters: tuple[int, ...] = ()
-    dataset: Any = None
+    places: list[tuple[int, int]] = field(default_factory=list)
     kept: dict[int, Array] = field(default_factory=dict)
     hashes: dict[int, int] = field(default_factory=dict)
 
@@ -61,13 +64,11 @@ class ColumnFile(Closable):
         self.path = path
         self.keeps = False
         self._stream: BinaryIO | None = None
-        self._file: Any = None
         self._resident: dict[str, Array] = {}
         self._columns: dict[str, _Column] = {}
         self.size = 0
         try:
-            with self.guard():
-                file = self._open()
+            with self.guard(), h5py.File(self._opened(), "r") as file:
                 self.attributes = self._read_attributes(file)
                 self._find_columns(file)
         except BaseException:
@@ -75,22 +76,14 @@ class ColumnFile(Closable):
             raise
         self.lengths = {name: column.length for name, column in self._columns.items()}
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the file is open in HDF5."""
-        return self._file is not None
-
     def close(self) -> None:
-        """Close HDF5 and free decoded chunks, unless they are kept."""
-        for column in self._columns.values():
-            column.dataset = None
-            if not self.keeps:
+        """Close the file and free decoded chunks, unless they are kept."""
+        if not self.keeps:
+            for column in self._columns.values():
                 column.kept.clear()
-        if self._file is not None:
-            self._file.close()
         if self._stream is not None:
             self._stream.close()
-        self._file = self._stream = None
+        self._stream = None
 
     def fail(self, what: str) -> VectorFileError:
         """Return an error that names the file."""
@@ -150,13 +143,6 @@ class ColumnFile(Closable):
             column.kept.clear()
         return out
 
-    def touch(self) -> None:
-        """Ask HDF5 for every chunk, without decoding it: all that a reader asks HDF5 for."""
-        with self.guard():
-            for column in self._columns.values():
-                for start in range(0, column.length, column.chunk or 1):
-                    self._stored(column, start // column.chunk)
-
     def blocks(self, name: str) -> Iterator[Array]:
         """Yield a column in parts of bounded size."""
         step = self._columns[name].chunk or 1
@@ -173,42 +159,29 @@ class ColumnFile(Closable):
             columns[name] = (length, content.hexdigest())
         return layout.digest_of(self.attributes["operator"], columns)
 
-    def _open(self) -> Any:
-        """Return the file, open in HDF5: the one whose first bytes were looked at."""
-        if self._file is None:
+    def _opened(self) -> BinaryIO:
+        """Return the file: what was looked at is what is read."""
+        if self._stream is None:
             try:
                 stream = open_regular(self.path)
             except FileNotFoundError:
                 raise
             except OSError as error:
                 raise self.fail(error.strerror or "cannot be read") from None
-            with ExitStack() as opened:
-                opened.enter_context(stream)
-                if stream.read(len(_SIGNATURE)) != _SIGNATURE:
-                    raise self.fail("not an HDF5 file")
-                self._file = h5py.File(stream, "r")
-                opened.pop_all()
+            if stream.read(len(_SIGNATURE)) != _SIGNATURE:
+                stream.close()
+                raise self.fail("not an HDF5 file")
             self._stream = stream
-        return self._file
+        return self._stream
 
     def _stored(self, column: _Column, number: int) -> bytes:
         """Return a chunk as it is in the file."""
-        path = column.path
-        nbytes = column.chunk * layout.COLUMNS[path].dtype.itemsize
-        if column.dataset is None:
-            column.dataset = h5py.h5d.open(self._open().id, path.encode())
-        room = np.empty(
-            nbytes + nbytes // 64 + 64, np.uint8
-        )  # what deflate may make of it at worst
-        try:
-            skipped, raw = column.dataset.read_direct_chunk((number * column.chunk,), out=room)
-        except ValueError:
-            raise self.fail(f"{path}: a chunk takes more than {len(room)} bytes") from None
-        content = bytes(raw)
+        first, nbytes = column.places[number]
+        stream = self._opened()
+        stream.seek(first)
+        content = stream.read(nbytes)
         if column.hashes.setdefault(number, hash(content)) != hash(content):
-            raise self.fail(f"{path}: the file was changed while it was open")
-        if skipped:
-            raise self.fail(f"{path}: a chunk skips a filter")
+            raise self.fail(f"{column.path}: the file was changed while it was open")
         return content
 
     def _decode(self, column: _Column, number: int) -> Array:
@@ -268,16 +241,10 @@ class ColumnFile(Closable):
         return bytes(value[()]).decode() if is_text else int(value)
 
     def _find_columns(self, file: Any) -> None:
-        chunks = 0
         for name, dataset in self._walk(file, ""):
             if name not in layout.COLUMNS:
                 raise self.fail(f"unexpected dataset {name!r}")
-            column = self._columns[name] = self._check_column(name, dataset)
-            if column.chunk:
-                chunks += -(-column.length // column.chunk)
-            # A chunk that was never written may take no room in the file.
-            if chunks > layout.MAX_CHUNKS:
-                raise self.fail(f"more than {layout.MAX_CHUNKS} chunks, with those of {name}")
+            self._columns[name] = self._check_column(name, dataset)
         for name in layout.REQUIRED:
             if name not in self._columns:
                 raise self.fail(f"column {name} is missing")
@@ -321,6 +288,20 @@ class ColumnFile(Closable):
         filters = tuple(creation.get_filter(index)[0] for index in range(count))
         if filters not in _PIPELINES:
             raise self.fail(f"{name} has filters other than shuffle and deflate")
-        if dataset.id.get_num_chunks() * chunk < length:
+        starts = range(0, length, chunk)
+        before = sum(len(column.places) for column in self._columns.values())
+        if before + len(starts) > layout.MAX_CHUNKS:
+            raise self.fail(f"more than {layout.MAX_CHUNKS} chunks, with those of {name}")
+        places = [self._place(name, dataset, start, chunk * dtype.itemsize) for start in starts]
+        return _Column(name, length, chunk, filters, places)
+
+    def _place(self, name: str, dataset: Any, start: int, nbytes: int) -> tuple[int, int]:
+        """Return where a chunk of `nbytes`, decoded, lies in the file, and its bytes there."""
+        stored = dataset.id.get_chunk_info_by_coord((start,))
+        if stored.byte_offset is None:
             raise self.fail(f"{name} lacks chunks")
-        return _Column(name, length, chunk, filters)
+        if stored.filter_mask:
+            raise self.fail(f"{name}: a chunk skips a filter")
+        if stored.size > nbytes + nbytes // 64 + 64:  # what deflate may make of it at worst
+            raise self.fail(f"{name}: a chunk takes {stored.size} bytes")
+        return stored.byte_offset, stored.size

@@ -113,15 +113,13 @@ class _ExpectedColumns(Mapping[str, Expected]):
 
     @cached_property
     def _read(self) -> dict[str, Expected]:
-        columns, was_open = {}, self._columns.is_open
+        columns = {}
         for name in self._names:
             rows = self._rows.pop(name)  # they may take as much memory as what they stand for
             values, *rest = (rows.read(self._columns, p) for p in layout.element_columns(name))
             columns[name] = Expected(
                 layout.elements(values, name), *(layout.elements(column) for column in rest)
             )
-        if not was_open:
-            self._columns.close()
         return columns
 
     def __getitem__(self, name: str) -> Expected:
