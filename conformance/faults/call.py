@@ -50,7 +50,7 @@ class Call:
         known: dict[str, Any] = {"sizes": self.inputs[0].shape[2:], **self.given}
         for attribute in self.operator.attributes:
             if not attribute.required and attribute.role not in self.given:
-                known |= _meanings(attribute, attribute.default_for(known))
+                known |= _meanings(attribute, attribute.default_for(known), known["sizes"])
         return known[role]
 
     def attributes(self) -> dict[str, Any]:
@@ -78,13 +78,17 @@ def call_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
     given: dict[str, Any] = {}
     for key, attribute in declared.items():
         if key in attributes and not attribute.is_left_out(attributes):
-            given |= _meanings(attribute, attribute.spread(attributes[key], inputs[0].ndim - 2))
+            given |= _meanings(attribute, attributes[key], inputs[0].shape[2:])
     others = {key: value for key, value in attributes.items() if key not in declared}
     return Call(operator, tuple(inputs), given, others)
 
 
-def _meanings(attribute: Attribute, value: Any) -> dict[str, Any]:
-    """Return the meaning of a document's value by role: two roles for pads in one list."""
+def _meanings(attribute: Attribute, value: Any, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the meaning of a document's value by role: two roles for pads in one list.
+
+    `sizes` are those of the spatial axes of the data.
+    """
+    value = attribute.spread(value, len(sizes))
     if attribute.is_scalar:
         return {attribute.role: value}
     meaning: Any = Unknown(value)
@@ -93,7 +97,7 @@ def _meanings(attribute: Attribute, value: Any) -> dict[str, Any]:
             meaning = attribute.values[attribute.check(value, axes=0)]
         return {attribute.role: meaning}
     if isinstance(value, list | tuple):
-        meaning = list(value)
+        meaning = list(attribute.meaning(value, sizes))
     if isinstance(meaning, Unknown):
         return dict.fromkeys(attribute.by_role(()), meaning)
     return attribute.by_role(meaning)

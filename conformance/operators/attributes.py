@@ -40,12 +40,12 @@ Role = Literal[
 ]
 """Fields of `Params`, with three exceptions.
 
-"pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output" is
-the role of a second input, the output size of an adaptive operator, and of no attribute.
+"pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output",
+the output size of an adaptive operator, may be the role of its second input, and of no attribute.
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
-NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS)
+NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
 SCALARS: tuple[Role, ...] = ("exponent", "fixed_divisor", "index_axis")
 """Roles of attributes that are one integer."""
@@ -74,8 +74,10 @@ class Attribute:
     integer for all entries, or the field of `Params` that it is like: strides of "kernel", a kernel
     of "sizes". That of a role in SCALARS is one integer. The value of any other role is a key of
     `values`, which maps the document's values to those of `Params`. `section` cites the document,
-    `order` is of pads in one list. With `one_for_all`, one integer, in a list or not, stands for
-    all entries, and an empty list for a default that is like another field.
+    `order` is of pads in one list. With `one_for_all`, one integer stands for all entries, where it
+    is "in a list", too, in a list or not, and an empty list for a default that is like another
+    field. With `keeps_sizes`, an entry None is the size of the data on its axis. `samples` are the
+    integers of a role in SCALARS that cases have, where they are not those of other documents.
     """
 
     key: str
@@ -85,7 +87,9 @@ class Attribute:
     least: int = 0
     values: Mapping[Any, Any] = field(default_factory=dict)
     order: PadsOrder = "ends"
-    one_for_all: bool = False
+    one_for_all: Literal["", "alone", "in a list"] = ""
+    keeps_sizes: bool = False
+    samples: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
@@ -156,7 +160,7 @@ class Attribute:
         """Say whether some attributes leave it to its default."""
         if self.key not in given:
             return not self.required
-        if not (self.one_for_all and isinstance(self.default, str)):
+        if not (self.one_for_all == "in a list" and isinstance(self.default, str)):
             return False
         value = given[self.key]
         return isinstance(value, list | tuple) and not value
@@ -168,6 +172,8 @@ class Attribute:
         """
         if not self.one_for_all or not self.is_list:
             return value
+        if isinstance(value, list | tuple) and self.one_for_all == "alone":
+            return value
         plain = _integers(value if isinstance(value, list | tuple) else [value])
         return list(plain) * self.length(axes) if plain is not None and len(plain) == 1 else value
 
@@ -176,9 +182,11 @@ class Attribute:
         if self.role == "ignored":
             return value
         if self.is_list:
-            plain, length = _integers(self.spread(value, axes)), self.length(axes)
+            value, length = self.spread(value, axes), self.length(axes)
+            kept = self.keeps_sizes and isinstance(value, list | tuple)
+            plain = _integers([self.least if v is None else v for v in value] if kept else value)
             if plain is not None and len(plain) == length and all(v >= self.least for v in plain):
-                return plain
+                return tuple(value)
             raise InvalidCase(
                 f"{self.key}={_shown(value)}: must be a list of {length} "
                 f"integer{'s' * (length != 1)} >= {self.least}, "
@@ -202,12 +210,18 @@ class Attribute:
         """Say whether vectors have room for a value: they keep divisors in 32 bits."""
         return self.role != "fixed_divisor" or value < 1 << 31
 
-    def meaning(self, value: Any) -> Any:
+    def meaning(self, value: Any, sizes: Sequence[int] = ()) -> Any:
         """Return the value of `Params` that a value of the document stands for.
 
-        A list as it is, and so is a value that the document does not have.
+        A list as it is, but for entries that stand for some of the `sizes` of the data, and so is a
+        value that the document does not have.
         """
-        return tuple(value) if self.is_list else self.meaning_of(value)
+        if not self.is_list:
+            return self.meaning_of(value)
+        if not (self.keeps_sizes and isinstance(value, list | tuple)):
+            return tuple(value)
+        pairs = zip_longest(value, sizes[: len(value)])
+        return tuple(size if entry is None else entry for entry, size in pairs)
 
     def default_for(self, params: Mapping[str, Any]) -> Any:
         """Return the default beside other values of `Params`, the sizes of the data among them."""

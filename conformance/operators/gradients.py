@@ -199,7 +199,7 @@ def backward(operator: Operator) -> Operator | None:
     """Return the gradient of an operator, `NAME-backward`; None if it has none."""
     reduction = GRADIENTS.get(operator.reduction)
     types = tuple(name for name in operator.dtypes if name in FLOATS)
-    if reduction is None or not types or operator.forward is not None:
+    if reduction is None or not types or not operator.has_gradient or operator.is_gradient:
         return None
     return replace(
         operator,

@@ -22,8 +22,9 @@ class Needs:
     every type in `dtypes`. The operator has at least `outputs` outputs, and takes data of so many
     `axes`, or of more. If not None, `gradient` says whether it is a gradient, `one_axis` whether it
     takes data of one axis, `uneven_pads` whether pads may differ at the two ends of an axis,
-    `ruled` whether its document refuses numbers that are in their range, and `beyond_planes`
-    whether indices may count more than a plane. Attributes of the roles in `worded` have other
+    `ruled` whether its document refuses numbers that are in their range, `beyond_planes` whether
+    indices may count more than a plane, and `size_input` whether its output size is an input.
+    Attributes of the roles in `worded` have other
     values than true and false.
     """
 
@@ -48,6 +49,7 @@ class Needs:
     uneven_pads: bool | None = None
     ruled: bool | None = None
     beyond_planes: bool | None = None
+    size_input: bool | None = None
     worded: tuple[Role, ...] = ()
 
     def in_gradients(self) -> Needs:

@@ -84,17 +84,18 @@ WINDOW_CLAUSES = (
         ),
     ),
 )
+LP_EXPONENT = Clause(
+    name="lp-exponent",
+    kind="undefined",
+    document="ONNX LpPool-22",
+    section="Attributes, p",
+    says="any integer, where only p >= 1 makes a norm",
+    answer="the whole case if p < 1, or p > 1,024: powers of all cells but those close to one "
+    "leave the range of every type",
+    evidence="of p = 0, ONNX Runtime computes infinity, and ONNX's reference evaluator raises",
+)
 LP_CLAUSES = (
-    Clause(
-        name="lp-exponent",
-        kind="undefined",
-        document="ONNX LpPool-22",
-        section="Attributes, p",
-        says="any integer, where only p >= 1 makes a norm",
-        answer="the whole case if p < 1, or p > 1,024: powers of all cells but those close to one "
-        "leave the range of every type",
-        evidence="of p = 0, ONNX Runtime computes infinity, and ONNX's reference evaluator raises",
-    ),
+    LP_EXPONENT,
     Clause(
         name="lp-absolute",
         kind="ruling",

@@ -71,7 +71,8 @@ class Operator:
     """An operator as its document defines it.
 
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
-    names the inputs in order: the data and, for an adaptive operator, the output size. `dtypes`
+    names the inputs in order: the data and, unless an attribute says it, the output size of an
+    adaptive operator. `dtypes`
     are the element types of the data. `constants` are the values of `Params`, by role, that the
     document fixes and has no attribute for: `{"exponent": 2}`. `rules` are what it refuses of the
     numbers of an axis, though each is in its range. `clauses` are those that this
@@ -79,7 +80,8 @@ class Operator:
     and numbers, few of them, where older operators of its kind have all, or the least, where
     another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
     covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
-    be without a batch if it `takes_unbatched`; no case of the suite has such. A gradient has the
+    be without a batch if it `takes_unbatched`; no case of the suite has such. The suite has its
+    gradient, if there is one of its reduction, where it `has_gradient`. A gradient has the
     operator that it is of in `forward`, see operators/gradients.py; its first input is the gradient
     of that operator's first output.
     """
@@ -99,6 +101,7 @@ class Operator:
     examples: tuple[Example, ...] = ()
     levels: Literal["all", "few", "least"] = "all"
     takes_unbatched: bool = False
+    has_gradient: bool = True
     smoke_rows: tuple[int, ...] | None = None
     forward: Operator | None = None
 
@@ -201,6 +204,7 @@ class Operator:
             and needs.uneven_pads in {None, not self.pads_both_ends}
             and needs.ruled in {None, bool(self.rules)}
             and needs.beyond_planes in {None, self._counts_beyond_planes}
+            and needs.size_input in {None, self.takes_output_size}
             and all(self._is_worded(role) for role in needs.worded)
         )
 
@@ -229,7 +233,7 @@ class Operator:
     @cached_property
     def roles(self) -> frozenset[Role]:
         """Roles of its attributes and inputs."""
-        return roles_of(self.attributes) | ({"output"} if self.is_adaptive else set())
+        return roles_of(self.attributes) | ({"output"} if self.takes_output_size else set())
 
     @property
     def publisher(self) -> str:
@@ -243,7 +247,12 @@ class Operator:
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether it takes its output size as an input."""
+        """Whether the caller says its output size."""
+        return "output" in self.roles
+
+    @property
+    def takes_output_size(self) -> bool:
+        """Whether its output size is an input."""
         return len(self._own_names) > 1
 
     @property
@@ -325,7 +334,7 @@ class Operator:
         if self.is_gradient:
             _check_gradient(inputs[0], data)
         given = complete(self.attributes, attributes, data.shape[2:])
-        output = output_size_of(sizes[0], axes) if self.is_adaptive else ()
+        output = output_size_of(sizes[0], axes) if self.takes_output_size else ()
         params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
         for rule in self.rules:
             for axis in rule.breaking(params):
@@ -371,13 +380,15 @@ class Operator:
         """
         return attributes_of(self.attributes, meanings)
 
-    def tiled(self, kernel: tuple[int, ...]) -> dict[str, Any]:
-        """Return the fewest attributes for windows of `kernel` cells, a kernel apart, unpadded.
+    def tiled(self, kernel: tuple[int, ...], extent: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Return the fewest attributes for `extent` windows of `kernel` cells, unpadded.
 
-        Any value of the other required attributes will do: without padding they change nothing.
+        They are a kernel apart. Any value of the other required attributes will do: without padding
+        they change nothing.
         """
         zeros = (0,) * len(kernel)
         meanings = {"kernel": kernel, "strides": kernel, "pads_begin": zeros, "pads_end": zeros}
+        meanings["output"] = extent or (1,) * len(kernel)
         given = self.attributes_of(meanings)
         for attribute in self.attributes:
             if attribute.required:

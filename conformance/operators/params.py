@@ -84,11 +84,11 @@ def params_of(
             value = attribute.default_for(fields)
         else:
             value = attribute.spread(given[key], len(sizes))
-        fields |= attribute.by_role(attribute.meaning(value))
+        fields |= attribute.by_role(attribute.meaning(value, sizes))
     if "kernel" in fields:
         for field, number in UNSAID.items():
             fields.setdefault(field, (number,) * len(sizes))
-    return Params(output=output, **fields)
+    return Params(**{"output": output, **fields})
 
 
 def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) -> dict[str, Any]:

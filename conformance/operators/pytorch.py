@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,14 +12,19 @@ from conformance.operators.attributes import Attribute, Role
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import ChosenIndex
-from conformance.operators.operator import Operator, Output, sliding
-from conformance.operators.reduction import AVERAGE, MAXIMUM
+from conformance.operators.onnx_pooling import LP_EXPONENT
+from conformance.operators.operator import Operator, Output, adaptive, sliding
+from conformance.operators.pipeline import Divisor, Gathered, outer
+from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Numbers, Rule
+from conformance.reference import weighted_norms
+from conformance.vector import Array
 
 
 def _list(key: str, role: Role, **others: Any) -> Attribute:
     """Return an attribute of one integer for each axis, or of one for all."""
-    return Attribute(key, role, f"Args, {key}", one_for_all=True, **others)
+    others = {"one_for_all": "in a list", **others}
+    return Attribute(key, role, f"Args, {key}", **others)
 
 
 _FLAGS = {False: False, True: True}
@@ -33,12 +40,15 @@ _WINDOWS = (
     _list("stride", "strides", default="kernel", least=1),
     _list("padding", "pads", default=0, order="both"),
 )
+# Their kernels are no number in a list, and of one axis no list.
+_WINDOWS_OF_NORMS = (replace(_WINDOWS[0], one_for_all="alone"), _WINDOWS[1])
 _COUNT_INCLUDE_PAD = Attribute(
     "count_include_pad", "include_pad", "Args, count_include_pad", default=True, values=_FLAGS
 )
 _DIVISOR_OVERRIDE = Attribute(
     "divisor_override", "fixed_divisor", "Args, divisor_override", default=None
 )
+_NORM_TYPE = Attribute("norm_type", "exponent", "Args, norm_type", samples=(2, 4, 8))
 _DILATION = _list("dilation", "dilations", default=1, least=1)
 
 
@@ -111,15 +121,81 @@ _AVERAGE_CLAUSES = (
 )
 
 
+_BLOCKS = _ruling(
+    "torch-adaptive-blocks",
+    "the number of windows, and nothing about which cells they have",
+    "from floor(j d / o) to ceil((j + 1) d / o), in exact integers",
+    "the functions that compute starts and ends of all of them",
+)
+
+
+def _weighing_whole_kernels(reduce: Callable[..., Array]) -> Callable[[Gathered, Divisor], Array]:
+    """Let each window take the mean of its powers times the cells of a kernel."""
+
+    def weighed(gathered: Gathered, divisor: Divisor) -> Array:
+        windows, params = gathered.windows, gathered.params
+        weights = outer(windows.lengths), outer(windows.inside(params.sizes))
+        norms = reduce(gathered, divisor)
+        return weighted_norms(
+            norms, gathered.data, gathered.lo, gathered.hi, params.exponent, weights
+        )
+
+    return weighed
+
+
+_NORM_CLAUSES = (
+    *_CLAUSES[:1],
+    LP_EXPONENT,
+    Clause(
+        name="lp-signed",
+        kind="undefined",
+        document="PyTorch lp_pool1d, lp_pool2d, lp_pool3d",
+        section="Description",
+        says="the sum of x**p, and that at infinity it is max pooling, which is so of magnitudes "
+        "alone",
+        answer="the whole case of an odd p with a negative cell: powers with their sign or of "
+        "magnitudes",
+        evidence="torch adds powers with their sign, so that a sum below zero has no root; a "
+        "change to magnitudes has been proposed",
+    ),
+    Clause(
+        name="lp-overhang",
+        kind="disputed",
+        document="PyTorch lp_pool1d, lp_pool2d, lp_pool3d",
+        section="Description",
+        says="the sum over a window, nothing about one that reaches past the input with ceil_mode",
+        answer="whether the cells that are missing weigh as the mean of those that exist",
+        evidence="torch multiplies the average of the cells that exist by the kernel: of 1, ..., 6 "
+        "with k = 3, s = 2, p = 1 and ceil_mode, the last window gives 16.5 and not 11",
+        readings=(
+            Reading("cells", "the sum of the cells that exist"),
+            Reading(
+                "whole-kernel",
+                "their mean times the cells of a kernel",
+                ("PyTorch",),
+                {"reduce": _weighing_whole_kernels},
+            ),
+        ),
+    ),
+)
+
+
 def _operators(axes: int) -> tuple[Operator, ...]:
     """Return the operators of data with so many spatial axes."""
     shared: dict[str, Any] = {
         "axes": (axes, axes),
-        "rules": (HALF_A_KERNEL,),
         "levels": "few" if axes == 2 else "least",
         "takes_unbatched": True,
     }
     override = () if axes == 1 else (_DIVISOR_OVERRIDE,)  # avg_pool1d has none
+    output_size = _list("output_size", "output", one_for_all="alone", keeps_sizes=axes > 1)
+    of_maximum: dict[str, Any] = {
+        "constants": {"index_axis": 2},
+        "outputs": (
+            Output("output"),
+            Output("indices", dtype="int64", undefined="index-of-nothing", is_index=True),
+        ),
+    }
     return (
         Operator(
             name=f"PyTorch-avg_pool{axes}d",
@@ -127,6 +203,7 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             reduction=AVERAGE,
             attributes=(*_WINDOWS, _CEIL_MODE, _COUNT_INCLUDE_PAD, *override),
             pipeline=sliding(AVERAGE),
+            rules=(HALF_A_KERNEL,),
             clauses=(*_AVERAGE_CLAUSES, *((_KERNEL_ABOVE_INPUT,) if axes == 3 else ())),
             examples=_AVERAGES if axes == 1 else (),
             **shared,
@@ -137,13 +214,39 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             reduction=MAXIMUM,
             attributes=(*_WINDOWS, _DILATION, _CEIL_MODE),
             pipeline=sliding(MAXIMUM, further=ChosenIndex()),
-            constants={"index_axis": 2},
-            outputs=(
-                Output("output"),
-                Output("indices", dtype="int64", undefined="index-of-nothing", is_index=True),
-            ),
+            rules=(HALF_A_KERNEL,),
             dtypes=(*FLOATS, "int8", "uint8", "int32", "int64"),
             clauses=_CLAUSES,
+            **of_maximum,
+            **shared,
+        ),
+        Operator(
+            name=f"PyTorch-adaptive_avg_pool{axes}d",
+            document=f"PyTorch adaptive_avg_pool{axes}d",
+            reduction=AVERAGE,
+            attributes=(output_size,),
+            pipeline=adaptive(AVERAGE),
+            clauses=(_BLOCKS,),
+            **shared,
+        ),
+        Operator(
+            name=f"PyTorch-adaptive_max_pool{axes}d",
+            document=f"PyTorch adaptive_max_pool{axes}d",
+            reduction=MAXIMUM,
+            attributes=(output_size,),
+            pipeline=adaptive(MAXIMUM, further=ChosenIndex()),
+            clauses=(_BLOCKS,),
+            **of_maximum,
+            **shared,
+        ),
+        Operator(
+            name=f"PyTorch-lp_pool{axes}d",
+            document=f"PyTorch lp_pool{axes}d",
+            reduction=NORM,
+            attributes=(_NORM_TYPE, *_WINDOWS_OF_NORMS, _CEIL_MODE),
+            pipeline=sliding(NORM),
+            clauses=_NORM_CLAUSES,
+            has_gradient=False,
             **shared,
         ),
     )
@@ -160,4 +263,7 @@ _AVERAGES = (
         outputs=(Printed((2, 4, 6)),),
     ),
 )
-PYTORCH = tuple(operator for axes in (1, 2, 3) for operator in _operators(axes))
+_BY_AXES = [_operators(axes) for axes in (1, 2, 3)]
+PYTORCH: tuple[Operator, ...] = tuple(
+    operator for family in zip(*_BY_AXES, strict=True) for operator in family
+)

@@ -10,7 +10,7 @@ from conformance.reference.bound import overflow_allowed, tolerance
 from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
 from conformance.reference.mean import integer_mean, mean
 from conformance.reference.measures import Measures, measures, norm_measures
-from conformance.reference.norm import is_judged, norm
+from conformance.reference.norm import is_judged, norm, weighted_norms
 
 __all__ = [
     "Measures",
@@ -25,4 +25,5 @@ __all__ = [
     "norm_measures",
     "overflow_allowed",
     "tolerance",
+    "weighted_norms",
 ]

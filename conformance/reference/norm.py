@@ -13,6 +13,8 @@ docs/development/proofs.md, "Exact norms", proves both.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,7 @@ LARGEST_EXPONENT = 1024
 """Above this exponent, powers of all cells but those close to one overflow or vanish in every
 element type."""
 
+Ints = npt.NDArray[np.int64]
 _Pair = tuple[Doubles, Doubles]
 # Powers in way 1 are at least this, and planes scaled by less than this: nothing underflows.
 _SMALLEST_POWER, _LARGEST_SCALE = -800, 900
@@ -69,6 +72,26 @@ def norm(data: Array, lo: Ranges, hi: Ranges, p: int) -> Array:
             where = np.isnan(values) if np.isnan(special) else values == special
             result[fold(where, lo, hi, np.logical_or, False)] = special  # noqa: FBT003 - of or
     return result.reshape(*data.shape[:2], *extent)
+
+
+def weighted_norms(
+    norms: Array, data: Array, lo: Ranges, hi: Ranges, p: int, weights: tuple[Ints, Ints]
+) -> Array:
+    """Return p-norms with the sum of powers of each box times a ratio, rounded once, ties to even.
+
+    `norms` are those without, of shape (N, C, o1..or); `weights` are numerators and denominators,
+    (o1..or), integers from 1.
+    """
+    planes = np.ascontiguousarray(data).reshape(data.shape[0] * data.shape[1], *data.shape[2:])
+    values = np.abs(widen(planes))
+    finite = np.isfinite(values)
+    result = norms.reshape(len(planes), *norms.shape[2:]).copy()
+    specials = fold(~finite, lo, hi, np.logical_or, False)  # noqa: FBT003 - the identity of or
+    kept = specials | (weights[0] == weights[1])
+    totals, windows, shift = exact_sums(kept, np.where(finite, values, 0.0), lo, hi, p)
+    ratios = [(int(weights[0][window]), int(weights[1][window])) for window in windows]
+    result[~kept] = round_roots(totals, p, shift, name_of(data.dtype), ratios)
+    return result.reshape(norms.shape)
 
 
 def _norm_in_pairs(
@@ -122,14 +145,19 @@ def _product(a: _Pair, b: _Pair) -> _Pair:
     return two_sum(product, error + (a[0] * b[1] + a[1] * b[0]))
 
 
-def round_roots(totals: list[int], p: int, shift: int, name: str) -> Array:
-    """Round exact p-th roots of integers, each over 2**shift, once to `name`."""
+def round_roots(
+    totals: list[int], p: int, shift: int, name: str, ratios: Sequence[tuple[int, int]] = ()
+) -> Array:
+    """Round exact p-th roots of integers, each over 2**shift, once to `name`.
+
+    Each integer is first multiplied by its ratio (numerator, denominator), if there are any.
+    """
     roots, scales = [], []
-    for total in totals:
+    for total, (above, below) in zip(totals, ratios or repeat((1, 1)), strict=False):
         more = max(0, _BITS - total.bit_length() // p)
-        wanted = total << (p * more)
-        root = integer_root(wanted, p)
-        roots.append(2 * root + (root**p != wanted))  # rounded to odd
+        wanted = (total * above) << (p * more)
+        root = integer_root(wanted // below, p)
+        roots.append(2 * root + (root**p * below != wanted))  # rounded to odd
         scales.append(1 << (more + shift + 1))
     return round_ratios(roots, scales, name)
 

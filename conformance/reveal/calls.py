@@ -74,8 +74,8 @@ class WindowCalls:
 
     def _called(self, name: str, *inputs: Array) -> Outputs:
         operator = OPERATORS[name]
-        attributes = operator.tiled(self.window.kernel) if operator.has_windows else {}
-        size = (np.array(self._extent),) if operator.is_adaptive else ()
+        attributes = operator.tiled(self.window.kernel, self._extent)
+        size = (np.array(self._extent),) if operator.takes_output_size else ()
         return answers_to(self.runner, [Case("", name, attributes, (*inputs, *size))])[0]
 
 

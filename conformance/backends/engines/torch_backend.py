@@ -1,10 +1,11 @@
 """PyTorch's pooling functions, as they are, on the CPU or another device of torch.
 
-The adapter translates attributes and nothing else: what one call of a torch function cannot
-express is `Unsupported`, and what torch itself refuses stays torch's own exception (a type it does
-not implement is unsupported too). Its indices are int64 and count the cells of a plane; where a
-case counts others, values are computed alone. Its lp_pool pads nothing and adds powers with their
-sign: norms are those of even exponents.
+Operators of PyTorch's documents are calls of these functions with the attributes as they are given.
+For those of others, the adapter translates attributes and nothing else: what one call of a torch
+function cannot express is `Unsupported`, and what torch itself refuses stays torch's own exception
+(a type it does not implement is unsupported too). Its
+indices are int64 and count the cells of a plane; where a case counts others, values are computed
+alone. Its lp_pool pads nothing and adds powers with their sign: norms are those of even exponents.
 
 A gradient is that of torch.autograd, through the same call. Strides and offsets of inputs are
 passed on; an input with negative strides, which torch has not, is copied first.
@@ -37,7 +38,7 @@ from conformance.backends.engines.engine import (
     of_axes,
 )
 from conformance.errors import Unsupported
-from conformance.operators import Pooling, pooling_of
+from conformance.operators import Operator, Pooling, pooling_of
 from conformance.vector import Array, Outputs
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -81,25 +82,19 @@ class Torch:
     ) -> Array | Outputs:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
         definition, own, gradient = forward_of(known_operator(operator), inputs)
-        data = own[0]
-        pools = counterpart(definition, _ADAPTIVE if definition.is_adaptive else _SLIDING)
-        # One that torch has for a rank is the function of that rank, whatever data it gets.
-        axes = definition.rank or data.ndim - 2
-        pool = of_axes(pools, axes, "torch")
-        if definition.is_adaptive:
-            params = adaptive_params(definition, own, attributes)
-            arguments: tuple[Any, ...] = (own[1].tolist(),)
-        else:
-            kind = definition.reduction.name
-            pooling = pooling_of(definition.name, own, attributes, takes=_TAKES[kind])
-            params, arguments = pooling.params, _ARGUMENTS[kind](pooling)
-        if gradient is None and has_counted_indices(definition, params, data.shape, axis=_PLANE):
-            arguments = (*arguments, True)
-            pool = pool if definition.is_adaptive else _WITH_INDICES[axes - 1]
+        if definition.publisher == _OWN:
+            given = dict(attributes)
+            if definition.has_indices:
+                given["return_indices"] = gradient is None
+            if definition.reduction.powers and own[0].ndim == 3:
+                given = {key: _alone(value) for key, value in given.items()}
+            own_pool = partial(_called, _own_function(definition), given)
+            return _returned(self._computed(own_pool, own[0], gradient))
+        pool, arguments = _translated(definition, own, attributes, with_indices=gradient is None)
         try:
-            return _returned(self._computed(partial(_call, pool, arguments), data, gradient))
+            return _returned(self._computed(partial(_call, pool, arguments), own[0], gradient))
         except RuntimeError as refusal:
-            if definition.publisher != _OWN and _NOT_TAKEN.search(str(refusal)):
+            if _NOT_TAKEN.search(str(refusal)):
                 raise Unsupported(str(refusal)) from None
             raise
 
@@ -132,6 +127,47 @@ class Torch:
 
 
 backend = Torch()
+
+
+def _own_function(operator: Operator) -> Callable[..., Any]:
+    """Return the function of torch whose document an operator is of."""
+    name = operator.name.removeprefix(f"{_OWN}-")
+    function: Callable[..., Any] = getattr(functional, name)
+    return function
+
+
+def _translated(
+    operator: Operator,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    *,
+    with_indices: bool,
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the function that computes an operator of another document, and its arguments."""
+    axes = inputs[0].ndim - 2
+    pool = of_axes(
+        counterpart(operator, _ADAPTIVE if operator.is_adaptive else _SLIDING), axes, "torch"
+    )
+    if operator.is_adaptive:
+        params = adaptive_params(operator, inputs, attributes)
+        arguments: tuple[Any, ...] = (inputs[1].tolist(),)
+    else:
+        kind = operator.reduction.name
+        pooling = pooling_of(operator.name, inputs, attributes, takes=_TAKES[kind])
+        params, arguments = pooling.params, _ARGUMENTS[kind](pooling)
+    if with_indices and has_counted_indices(operator, params, inputs[0].shape, axis=_PLANE):
+        arguments = (*arguments, True)
+        pool = pool if operator.is_adaptive else _WITH_INDICES[axes - 1]
+    return pool, arguments
+
+
+def _alone(value: Any) -> Any:
+    """Return the one number of a list: lp_pool1d takes none."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _called(pool: Callable[..., Any], given: Mapping[str, Any], tensor: torch.Tensor) -> Any:
+    return pool(tensor, **given)
 
 
 def _call(pool: Callable[..., Any], arguments: tuple[Any, ...], tensor: torch.Tensor) -> Any:
@@ -169,9 +205,7 @@ def _windows(pooling: Pooling) -> tuple[Sequence[int], ...]:
 
 
 def _average(pooling: Pooling) -> tuple[Any, ...]:
-    given = (*_windows(pooling), pooling.ceil, pooling.include_pad)
-    divisor = pooling.params.fixed_divisor
-    return given if divisor is None else (*given, divisor)
+    return (*_windows(pooling), pooling.ceil, pooling.include_pad)
 
 
 def _maximum(pooling: Pooling) -> tuple[Any, ...]:
@@ -191,8 +225,4 @@ def _norm(pooling: Pooling) -> tuple[Any, ...]:
 
 _ARGUMENTS = {"average": _average, "maximum": _maximum, "norm": _norm}
 # Its ceil_mode leaves out a last window that starts in padding.
-_TAKES = {
-    "average": ("ceil_torch", "fixed_divisor", "rules"),
-    "maximum": ("ceil_torch", "dilations", "rules"),
-    "norm": (),
-}
+_TAKES = {"average": ("ceil_torch",), "maximum": ("ceil_torch", "dilations"), "norm": ()}

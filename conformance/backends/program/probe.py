@@ -334,11 +334,10 @@ def _request(operator: str, dtype: str, data: Array) -> Request:
     """Return the pooling of 2 by 2 windows that touch; `dtype` is that of the data."""
     assert data.dtype == dtype_of(dtype)
     definition = OPERATORS[operator]
-    attributes = definition.tiled((2,) * (data.ndim - 2))
-    if definition.is_adaptive:
-        size = np.array([-(-cells // 2) for cells in data.shape[2:]], np.int64)
-        return Request(operator, (data, size), attributes)
-    return Request(operator, (data,), attributes)
+    extent = tuple(-(-cells // 2) for cells in data.shape[2:])
+    attributes = definition.tiled((2,) * (data.ndim - 2), extent)
+    size = (np.array(extent, np.int64),) if definition.takes_output_size else ()
+    return Request(operator, (data, *size), attributes)
 
 
 def _invalid(operator: str, dtype: str) -> dict[str, Request]:
@@ -346,7 +345,7 @@ def _invalid(operator: str, dtype: str) -> dict[str, Request]:
     request = _plain(operator, dtype)
     definition = OPERATORS[operator]
     axes = request.inputs[0].ndim - 2
-    if definition.is_adaptive:
+    if definition.takes_output_size:
         data, _ = request.inputs
         name = definition.input_names[1]
         long = list(range(1, axes + 2))

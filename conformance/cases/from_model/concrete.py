@@ -28,7 +28,7 @@ def concrete(layer: Layer) -> CaseSpec:
     """
     shape = _shape(layer)
     size = None
-    if OPERATORS[layer.operator].is_adaptive:
+    if OPERATORS[layer.operator].takes_output_size:
         output_size = layer.output_size or (None,) * (len(shape) - 2)
         if len(output_size) != len(shape) - 2:
             raise NotExpressible(

@@ -42,7 +42,7 @@ class Layer:
     def is_open(self) -> bool:
         """Whether the model leaves some of its extents open."""
         size = self.output_size
-        if OPERATORS[self.operator].is_adaptive and size is None:
+        if OPERATORS[self.operator].takes_output_size and size is None:
             return True
         return self.shape is None or None in self.shape or None in (size or ())
 

@@ -148,7 +148,7 @@ def _layer(name: str, kind: str, element: Element) -> Layer:
     if operator.attribute("dilations") is None and any(value != 1 for value in dilations):
         raise NotExpressible(f"dilations: {operator.name} has none")
     size = None
-    if operator.is_adaptive and outputs and outputs[0][0] is not None:
+    if operator.takes_output_size and outputs and outputs[0][0] is not None:
         size = outputs[0][0][2:]
     attributes = dict(_attributes(operator, given))
     return Layer(name, operator.name, attributes, shape, dtype or "float32", size)

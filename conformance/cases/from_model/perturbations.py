@@ -105,7 +105,7 @@ def _neighbours(layer: Draft) -> Iterator[tuple[str, Draft]]:
                 other = layer.with_word(attribute.role, meaning)
                 yield f"{attribute.key} {str(value).lower()}", other
     yield from _one_off(layer, "extent", layer.places("size"), 1)
-    if operator.is_adaptive:
+    if operator.takes_output_size:
         yield from _one_off(layer, "output size", layer.places("output"), 1)
         yield "output size int32", replace(layer, size_type="int32")
     for dtype in FLOATS if layer.dtype in FLOATS else ():

@@ -151,7 +151,7 @@ class Geometries:
             fitted = _extents_within([Axis(**axis) for axis in axes], outlier, max_cells)
             outputs = [axis.output for axis in fitted]
             cells = max(prod(sizes(fitted)), prod(outputs))
-            if self._operator.is_adaptive:
+            if self._operator.takes_output_size:
                 rest = (np.array(outputs, others["size_type"]),)
         lists = by_role(fitted)
         numbers: dict[str, Any] = {

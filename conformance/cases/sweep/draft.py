@@ -103,7 +103,7 @@ class Draft:
             self.shape,
             self.dtype,
             pattern,
-            output if self.operator.is_adaptive else None,
+            output if self.operator.takes_output_size else None,
             tags,
         )
 
@@ -203,7 +203,7 @@ def draft_of(case: Case) -> Draft:
     """Return the draft of a case; InvalidCase where its numbers and words are not valid."""
     data, *sizes = case.own_inputs
     output = None
-    if operator_named(case.operator).is_adaptive:
+    if operator_named(case.operator).takes_output_size:
         output = output_size_of(sizes[0], data.ndim - 2), name_of(sizes[0].dtype)
     spec = CaseSpec(case.operator, case.attributes, data.shape, name_of(data.dtype), "", output)
     return draft_of_spec(spec)

@@ -68,7 +68,7 @@ def _near(base: Draft) -> Iterator[Draft]:
         if attribute.is_list and not (attribute.required or suited.may_be_absent(attribute)):
             yield base.without(attribute)
     yield from each_one_off(base, (*PLANES, *base.places("size")), 1)
-    if operator.is_adaptive:
+    if operator.takes_output_size:
         yield from each_one_off(base, base.places("output"), 1)
         yield replace(base, size_type="int32")
     for dtype in ("float64", *suited.types(operator)):

@@ -78,11 +78,11 @@ def broken(
     for wrong in _wrong_numbers_of_axes(operator):
         why = f"{_COUNTS[wrong + 2]} dimensions"
         yield Broken(name, why, why, why, None, *_with_axes(operator, given, inputs, wrong))
-    if operator.is_adaptive:
-        # Of windows, engines pool more types than the documents list.
-        if not operator.takes_integers:
-            typed = (*gradient, data.astype(np.int32), *own[1:])
-            yield Broken(name, "integers", "integers", "integers", None, given, typed)
+    # Of windows, engines pool more types than the documents list.
+    if operator.is_adaptive and not operator.takes_integers:
+        typed = (*gradient, data.astype(np.int32), *own[1:])
+        yield Broken(name, "integers", "integers", "integers", None, given, typed)
+    if operator.takes_output_size:
         name = operator.input_names[-1]
         for value, rule, how, exactly, fixed in _wrong_sizes(own[1]):
             sized = (*gradient, data, value)
@@ -138,9 +138,10 @@ def _wrong_values(attribute: Attribute, stated: Mapping[str, Any], axes: int) ->
 def _wrong_lists(attribute: Attribute, numbers: list[int]) -> Iterator[_Wrong]:
     low = attribute.least - 1
     yield _too_small(numbers, 0, low)
-    if len(numbers) > 1 + attribute.one_for_all:
+    takes_one = attribute.one_for_all == "in a list"
+    if len(numbers) > 1 + takes_one:
         yield _too_few(numbers)
-    elif not attribute.one_for_all:
+    elif not takes_one:
         # An empty list of pads is read as no pads by some.
         yield _too_many(numbers)._replace(rule="too few") if low < 0 else _too_few(numbers)
     yield _too_small(numbers, 0, min(low, -2))

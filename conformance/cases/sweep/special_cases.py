@@ -201,6 +201,7 @@ def special(operator: Operator, seed: int) -> Iterator[Case]:
     for spec, tier, source in specials(operator):
         yield build(spec, seed=seed, tier=tier, source=source)
     yield from _short_forms(operator, seed)
+    yield from _kept_sizes(operator, seed)
     yield from _without_kernel(operator, seed)
     if operator.reduction.sums and operator.takes_integers:
         yield from _integer_averages(operator)
@@ -324,16 +325,34 @@ def _short_forms(operator: Operator, seed: int) -> Iterator[Case]:
     short = {each.key: each for each in operator.attributes if each.one_for_all}
     if not short:
         return
-    axes = (Axis(11, 3, 2, 1, 1),) * suited.axes(operator)[-1]
+    axes = (Axis(11, 3, 2, 1, 1, output=4),) * suited.axes(operator)[-1]
     spec = case_of_axes(operator, (1, 2), axes, {}, suited.plain_type(operator), "integers")
     one = {key: spec.attributes[key][0] for key in short if key in spec.attributes}
     empty: dict[str, list[int]] = {
         key: [] for key, each in short.items() if each.is_left_out({key: []})
     }
-    for attributes in (one, {key: [number] for key, number in one.items()}, {**one, **empty}):
+    lists = {key: [one[key]] for key in one if short[key].one_for_all == "in a list"}
+    for attributes in (one, {**one, **lists}, {**one, **empty}):
         given = {**spec.attributes, **attributes}
         form = replace(spec, attributes=given, tags=("one number for all axes",))
         yield build(form, seed=seed, tier="smoke")
+
+
+def _kept_sizes(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield cases in which an output size is None, that of the input, on some axes or on all."""
+    keeping = [each for each in operator.attributes if each.keeps_sizes]
+    for attribute, kept in product(keeping, ((0,), (-1,), range(8))):
+        axes = (Axis(5, output=5), Axis(6, output=4), Axis(3, output=2))[
+            : suited.axes(operator)[-1]
+        ]
+        spec = case_of_axes(operator, (2, 3), axes, {}, suited.plain_type(operator), "integers")
+        numbers = list(spec.attributes[attribute.key])
+        for place in range(len(numbers)):
+            if place in kept or place - len(numbers) in kept:
+                numbers[place] = None
+        given = {**spec.attributes, attribute.key: numbers}
+        kept_size = replace(spec, attributes=given, tags=("None for the size of the input",))
+        yield build(kept_size, seed=seed, tier="smoke")
 
 
 def _without_kernel(operator: Operator, seed: int) -> Iterator[Case]:

@@ -240,11 +240,14 @@ def scalar_values(attribute: Attribute, axes: int) -> tuple[int | None, ...]:
 
     That of the default comes first; the others are at the ends of its range and within.
     """
-    values = {
-        "exponent": EXPONENTS,
-        "fixed_divisor": DIVISORS,
-        "index_axis": (0, 1, 2, -axes - 2, -1),  # of each kind, and from either end
-    }[attribute.role]
+    values = (
+        attribute.samples
+        or {
+            "exponent": EXPONENTS,
+            "fixed_divisor": DIVISORS,
+            "index_axis": (0, 1, 2, -axes - 2, -1),  # of each kind, and from either end
+        }[attribute.role]
+    )
     return values if attribute.required else (attribute.default, *values)
 
 

@@ -52,13 +52,16 @@ class CaseSpec:
         """Cells of one window, about."""
         sizes = self.shape[2:]
         if self.output_size is not None:
-            pairs = zip(sizes, self.output_size[0], strict=True)
-            return prod(ceil_div(d, max(1, o)) + 1 for d, o in pairs)
-        kernel = OPERATORS[self.operator].attribute("kernel")
-        if kernel is None:
-            return prod(sizes)
-        given = self.attributes.get(kernel.key, kernel.default_for({"sizes": sizes}))
-        return prod(kernel.spread(given, len(sizes)))
+            return _block(sizes, self.output_size[0])
+        operator = OPERATORS[self.operator]
+        params = operator.stated(self.attributes, sizes)
+        if operator.is_adaptive:
+            return _block(sizes, params.output)
+        return prod(params.kernel if operator.has_windows else sizes)
+
+
+def _block(sizes: Sequence[int], output: Sequence[int]) -> int:
+    return prod(ceil_div(d, max(1, o)) + 1 for d, o in zip(sizes, output, strict=True))
 
 
 Layout = tuple[tuple[int, int], tuple[Axis, ...]]
@@ -80,20 +83,24 @@ def case_of_axes(
 ) -> CaseSpec:
     """Return a case of batch and channels and of axes, with lists of the `roles`, without data.
 
-    `words` are other values of `Params` by role. Roles that the operator does not have are left
+    `words` are other values of `Params` by role; a required integer is the first of its samples
+    unless they say it. Roles that the operator does not have are left
     out, and numbers that its document refuses are changed to others nearby; where it takes more
     axes, those before the others have one cell.
     """
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
+    sampled: dict[str, Any] = {
+        each.role: each.samples[0] for each in operator.attributes if each.required and each.samples
+    }
     return CaseSpec(
         operator.name,
-        operator.attributes_of({**{role: lists[role] for role in roles}, **words}),
+        operator.attributes_of({**{role: lists[role] for role in roles}, **sampled, **words}),
         (*planes, *sizes(every)),
         dtype,
         pattern,
-        (lists["output"], size_type) if operator.is_adaptive else None,
+        (lists["output"], size_type) if operator.takes_output_size else None,
         tags,
         gradient,
     )
@@ -222,6 +229,7 @@ _SHORT = {
     "pads_begin": "b",
     "pads_end": "e",
     "pads": "p",
+    "output": "o",
 }
 _INCLUDE_PAD = {True: "include", False: "exclude"}
 

@@ -16,7 +16,7 @@ from conformance.vector import Case
 def examples(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield every worked example of a document, provenance printed, in the smoke tier."""
     for example in operator.examples:
-        size = (example.output_size, "int64") if operator.is_adaptive else None
+        size = (example.output_size, "int64") if operator.takes_output_size else None
         pattern, data = example.pattern, example.printed_data
         spec = CaseSpec(
             operator.name, example.attributes, example.shape, example.dtype, pattern, size

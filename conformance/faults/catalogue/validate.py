@@ -165,7 +165,7 @@ def _output_size(summary: str, repair: Callable[[Array, int], Array]) -> Behavio
         data, *sizes = call.inputs
         return replace(call, inputs=(data, *(repair(size, call.axes) for size in sizes)))
 
-    return _called(summary, ADAPTIVE, change)
+    return _called(summary, ADAPTIVE & Needs(size_input=True), change)
 
 
 def _required_attributes_defaulted(call: Call) -> Call:
