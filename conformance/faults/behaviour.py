@@ -39,6 +39,7 @@ SINGLE = Needs(one_axis=True)
 VOLUMETRIC = Needs(axes=3)
 APART = Needs(uneven_pads=True)  # pads differ at the two ends of an axis
 ANY_EXPONENT = Needs(roles=("exponent",))  # p is not fixed
+ODD_EXPONENTS = Needs(odd_exponents=True)
 DOUBLES = Needs(dtypes=("float64",))
 UNRULED = Needs(ruled=False)  # whatever is in its range is valid
 

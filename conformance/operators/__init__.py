@@ -132,7 +132,12 @@ def evaluate(
     arrays = [np.asarray(array) for array in inputs]
     params = definition.validate(arrays, attributes)
     data, *_ = own_inputs(operator, arrays)
-    if undefined_as_a_whole(definition, params, data) == "kernel-past-padding":
+    undefined = undefined_as_a_whole(definition, params, data)
+    if undefined == "lp-signed":
+        raise InvalidCase(
+            f"p = {params.exponent} of a negative cell: its document leaves that open"
+        )
+    if undefined == "kernel-past-padding":
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )

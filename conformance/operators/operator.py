@@ -205,12 +205,20 @@ class Operator:
             and needs.ruled in {None, bool(self.rules)}
             and needs.beyond_planes in {None, self._counts_beyond_planes}
             and needs.size_input in {None, self.takes_output_size}
+            and needs.odd_exponents in {None, self._has_odd_exponents}
             and all(self._is_worded(role) for role in needs.worded)
         )
 
     @property
     def _counts_beyond_planes(self) -> bool:
         return "index_axis" in self.roles or self.constants.get("index_axis") != _IN_PLANES
+
+    @property
+    def _has_odd_exponents(self) -> bool:
+        exponent = self.attribute("exponent")
+        return exponent is not None and (
+            not exponent.samples or any(p % 2 for p in exponent.samples)
+        )
 
     def _is_worded(self, role: Role) -> bool:
         attribute = self.attribute(role)
@@ -392,7 +400,8 @@ class Operator:
         given = self.attributes_of(meanings)
         for attribute in self.attributes:
             if attribute.required:
-                given.setdefault(attribute.key, next(iter(attribute.choices), None))
+                some = attribute.choices or attribute.samples
+                given.setdefault(attribute.key, next(iter(some), None))
             elif attribute.is_list and given.get(attribute.key) == [
                 *attribute.default_for({"kernel": kernel, "sizes": (0,) * len(kernel)})
             ]:

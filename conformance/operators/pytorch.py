@@ -48,7 +48,7 @@ _COUNT_INCLUDE_PAD = Attribute(
 _DIVISOR_OVERRIDE = Attribute(
     "divisor_override", "fixed_divisor", "Args, divisor_override", default=None
 )
-_NORM_TYPE = Attribute("norm_type", "exponent", "Args, norm_type", samples=(2, 4, 8))
+_NORM_TYPE = Attribute("norm_type", "exponent", "Args, norm_type", samples=(2, 4, 6))
 _DILATION = _list("dilation", "dilations", default=1, least=1)
 
 

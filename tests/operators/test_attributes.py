@@ -237,7 +237,7 @@ def test_unknown_names_are_usage_errors():
 
 
 KERNEL = Attribute("k", "kernel", "Args", default="sizes", least=1)
-STRIDE = Attribute("s", "strides", "Args", default="kernel", least=1, one_for_all=True)
+STRIDE = Attribute("s", "strides", "Args", default="kernel", least=1, one_for_all="in a list")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,6 @@ class TestAttribute:
         ("role", "changes", "why"),
         [
             ("width", {}, "no role 'width'"),
-            ("output", {}, "no role 'output'"),
             ("rounding", {}, "values mean"),
             ("rounding", {"values": {1: "up"}}, "values mean"),
             ("kernel", {"values": ROUNDINGS}, "values mean"),

@@ -31,7 +31,8 @@ def test_explicit_pads_and_rounding_say_the_same(case):
     params = definition.validate(inputs, attributes)
     if undefined_as_a_whole(definition, params, inputs[0]):
         return
-    found = pooling_of(operator, inputs, attributes, takes=("dilations", "ceil_torch"))
+    takes = ("dilations", "ceil", "ceil_torch", "fixed_divisor", "rules")
+    found = pooling_of(operator, inputs, attributes, takes=takes)
     plan = definition.pipeline.plan(params)
     assert tuple(zip(found.pads_begin, found.pads_end, strict=True)) == plan.pads
     assert np.array_equal(found.divisor, plan.divisor)

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from support.effort import examples
 from support.oracle import WholeCaseUndefined, plan
-from support.random_cases import TORCH, cases, noise
+from support.random_cases import TORCH, TORCH_ADAPTIVE, cases, noise
 
 from conformance.errors import InvalidCase
 from conformance.operators import OPERATORS, evaluate
 
+EVERY = (*TORCH, *TORCH_ADAPTIVE)
 ROW = np.arange(1.0, 7.0).reshape(1, 1, 6)
 PLANE = np.arange(1.0, 17.0).reshape(1, 1, 4, 4)
 
@@ -64,7 +65,7 @@ def test_a_divisor_is_an_integer_from_one(divisor):
 
 @pytest.mark.needs_engine("torch")
 @examples(20)
-@given(case=cases(operators=TORCH, dtypes=["float64"], fill=noise))
+@given(case=cases(operators=EVERY, dtypes=["float64"], fill=noise))
 def test_drawn_cases_are_those_of_torch(case):
     """Averages but for the last bits, maxima and indices exactly; but for what torch refuses."""
     torch = import_module("torch")
@@ -74,16 +75,23 @@ def test_drawn_cases_are_those_of_torch(case):
     except (ValueError, WholeCaseUndefined):
         return
     is_maximum = "max" in operator
+    if operator == "PyTorch-lp_pool1d":  # which takes no list
+        kernel = attributes["kernel_size"]
+        attributes = {
+            **attributes,
+            "kernel_size": kernel[0] if isinstance(kernel, list) else kernel,
+        }
     empty = any(not window.inside for windows in planned.axes for window in windows)
-    above = np.max(
-        np.subtract(np.broadcast_to(attributes["kernel_size"], data.ndim - 2), data.shape[2:])
-    )
-    if empty or (operator == "PyTorch-avg_pool3d" and above > 0):  # findings 48 and 8
+    kernel = np.broadcast_to(attributes.get("kernel_size", 1), data.ndim - 2)
+    above = np.max(np.subtract(kernel, data.shape[2:]))
+    is_refused = operator in ("PyTorch-avg_pool3d", "PyTorch-lp_pool3d") and above > 0
+    if empty or is_refused:  # findings 48 and 8
         return
     pool = getattr(torch.nn.functional, operator.removeprefix("PyTorch-"))
     more = {"return_indices": True} if is_maximum else {}
     got = pool(torch.from_numpy(data), **attributes, **more)
-    expected = evaluate(operator, [data], attributes)
+    readings = {"lp-overhang": "whole-kernel"} if "lp" in operator else {}
+    expected = evaluate(operator, [data], attributes, readings)
     if is_maximum:
         assert all(np.array_equal(a.numpy(), b) for a, b in zip(got, expected, strict=True))
     else:
@@ -91,4 +99,23 @@ def test_drawn_cases_are_those_of_torch(case):
 
 
 def test_there_is_an_operator_for_each_number_of_axes():
-    assert [OPERATORS[name].rank for name in TORCH] == [1, 2, 3] * 2
+    assert [OPERATORS[name].rank for name in EVERY] == [1, 2, 3] * 5
+
+
+@pytest.mark.parametrize(("output_size", "extent"), [((None, 2), (3, 2)), (2, (2, 2))])
+def test_an_output_size_of_none_is_that_of_the_input(output_size, extent):
+    data = np.arange(1.0, 13.0).reshape(1, 1, 3, 4)
+    values, indices = evaluate("PyTorch-adaptive_max_pool2d", [data], {"output_size": output_size})
+    assert values.shape[2:] == indices.shape[2:] == extent
+
+
+def test_a_window_past_the_input_weighs_as_its_document_or_as_torch_does():
+    attributes = {"norm_type": 1, "kernel_size": 3, "stride": 2, "ceil_mode": True}
+    assert evaluate("PyTorch-lp_pool1d", [ROW], attributes).ravel().tolist() == [6, 12, 11]
+    whole = evaluate("PyTorch-lp_pool1d", [ROW], attributes, {"lp-overhang": "whole-kernel"})
+    assert whole.ravel().tolist() == [6, 12, 16.5]
+
+
+def test_an_odd_power_of_a_negative_number_is_left_open():
+    with pytest.raises(InvalidCase, match="p = 3 of a negative cell"):
+        evaluate("PyTorch-lp_pool1d", [-ROW], {"norm_type": 3, "kernel_size": 2})

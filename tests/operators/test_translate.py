@@ -101,9 +101,10 @@ class TestTiled:
     def test_it_is_valid(self, name, axes):
         """Of every operator, over every number of axes; one that pools planes has one window."""
         asked = OPERATORS[name]
-        sizes = [np.full(axes, 2)] if asked.is_adaptive else []
+        sizes = [np.full(axes, 2)] if asked.takes_output_size else []
         params = asked.validate(
-            [np.ones((1, 1, *[4] * axes), np.float32), *sizes], asked.tiled((2,) * axes)
+            [np.ones((1, 1, *[4] * axes), np.float32), *sizes],
+            asked.tiled((2,) * axes, (2,) * axes),
         )
         windows = 2 if asked.has_windows or asked.is_adaptive else 1
         assert asked.pipeline.plan(params).extent == (windows,) * axes

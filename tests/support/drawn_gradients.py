@@ -8,6 +8,7 @@ from support.drawn_params import fill, hard_cases
 from support.gradient_oracle import READINGS, output_shape
 from support.oracle import READINGS as OF_FORWARD
 from support.oracle import WholeCaseUndefined
+from support.random_cases import EVERY
 
 from conformance.dtypes import name_of
 from conformance.operators import OPERATORS, clauses_of
@@ -16,6 +17,7 @@ from conformance.operators import OPERATORS, clauses_of
 @st.composite
 def gradient_cases(draw: st.DrawFn, **options: Any) -> Any:
     """Draw (forward operator, gradient of its output, inputs, attributes, readings)."""
+    options.setdefault("operators", [name for name in EVERY if f"{name}-backward" in OPERATORS])
     operator, inputs, attributes = draw(hard_cases(**options))
     known = {**OF_FORWARD, **READINGS}
     concerning = [name for name in clauses_of(OPERATORS[operator + "-backward"]) if name in known]

@@ -29,6 +29,7 @@ READINGS: dict[str, tuple[str, ...]] = {
     "index-of-ties": ("first", "last", "some"),
     "index-of-nan": ("first", "last", "some"),
     "column-major": ("spatial", "all"),
+    "lp-overhang": ("cells", "whole-kernel"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -68,7 +69,8 @@ class Plan:
 
     `index_type` is that of the second output, "" if there is none; `index_axis` is the first axis
     that indices count, `column_major` says that they count the first axes fastest. `exponent` is
-    that of a norm, 0 for what is no norm. `given` is a divisor that wins over what divides.
+    that of a norm, 0 for what is no norm. `given` is a divisor that wins over what divides. A norm
+    may weigh missing cells as the mean of those that exist.
     """
 
     average: bool
@@ -79,6 +81,7 @@ class Plan:
     column_major: bool = False
     exponent: int = 0
     given: int = 0
+    weighs_whole: bool = False
 
     def divisors(self, axis: int) -> list[int]:
         """Return the factor each window of `axis` contributes to the divisor."""
@@ -257,6 +260,12 @@ def plan(
         "ONNX-GlobalLpPool-22": _onnx_global,
         **{f"WebNN-{kind}Pool2d": _webnn for kind in ("average", "l2", "max")},
         **{f"PyTorch-{kind}_pool{r}d": _torch for kind in ("avg", "max") for r in (1, 2, 3)},
+        **{f"PyTorch-lp_pool{r}d": _torch_norm for r in (1, 2, 3)},
+        **{
+            f"PyTorch-adaptive_{kind}_pool{r}d": _torch_adaptive
+            for kind in ("avg", "max")
+            for r in (1, 2, 3)
+        },
     }.get(operator)
     if resolve is None:
         raise LookupError(f"no operator {operator}")
@@ -411,13 +420,7 @@ def _torch(
     known(attributes, f"kernel_size stride padding ceil_mode {own}")
 
     def numbers(name: str, least: int, default: list[int] | None) -> list[int]:
-        value = attributes.get(name, default)
-        require(value is not None, f"{name} is required")
-        if type(value) is int:
-            value = [value]
-        if len(value) == 1:
-            value = [*value] * rank
-        return integers({name: value}, name, rank, least)
+        return _for_all(attributes, name, rank, least, default)
 
     sizes = inputs[0].shape[2:]
     kernel = numbers("kernel_size", 1, None)
@@ -443,6 +446,78 @@ def _torch(
         index_type="" if average else "int64",
         index_axis=2,
         given=given or 0,
+    )
+
+
+def _for_all(
+    attributes: Mapping[str, Any], name: str, rank: int, least: int, default: list[int] | None
+) -> list[int]:
+    """Return a list of `rank` integers, of which one may stand for all."""
+    value = attributes.get(name, default)
+    require(value is not None, f"{name} is required")
+    if type(value) is int:
+        value = [value]
+    if len(value) == 1:
+        value = [*value] * rank
+    return integers({name: value}, name, rank, least)
+
+
+def _torch_norm(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
+) -> Plan:
+    """lp_pool of one to three axes: the signatures, Args, Shape."""
+    rank = int(operator[-2])
+    require(len(inputs) == 1, "one input")
+    require(inputs[0].ndim == rank + 2, "a batch, channels and the axes in the name")
+    require(inputs[0].dtype.name in FORMATS, "a type that torch pools")
+    known(attributes, "norm_type kernel_size stride ceil_mode")
+    require(type(attributes.get("norm_type")) is int, "norm_type is an integer here")
+    sizes = inputs[0].shape[2:]
+    kernel = _for_all(attributes, "kernel_size", rank, 1, None)
+    own = attributes.get("stride", []) != []
+    strides = _for_all(attributes, "stride", rank, 1, kernel) if own else kernel
+    rounds_up = boolean({"ceil_mode": False} | dict(attributes), "ceil_mode")
+    p = attributes["norm_type"]
+    _refuse_undefined(inputs[0], average=False)
+    if not 1 <= p <= 1024:
+        raise WholeCaseUndefined("no norm")
+    if p % 2 and (inputs[0].astype(np.float64) < 0).any():
+        raise WholeCaseUndefined("an odd power of a negative number")
+    read = {**read, "ceil-torch-start": "once"}
+    axes = [
+        resolve_axis(d, k, s, 0, 0, "explicit", "ceil_torch" if rounds_up else "floor", read)
+        for d, k, s in zip(sizes, kernel, strides, strict=True)
+    ]
+    whole = read["lp-overhang"] == "whole-kernel"
+    windows = tuple(axis.windows() for axis in axes)
+    return Plan(average=False, axes=windows, exponent=p, weighs_whole=whole)
+
+
+def _torch_adaptive(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], _read: Mapping[str, str]
+) -> Plan:
+    """adaptive_avg_pool and adaptive_max_pool of one to three axes: Args."""
+    average, rank = "avg" in operator, int(operator[-2])
+    require(len(inputs) == 1, "one input")
+    data = inputs[0]
+    require(data.ndim == rank + 2, "a batch, channels and the axes in the name")
+    require(data.dtype.name in FORMATS, "a floating-point input")
+    known(attributes, "output_size")
+    require("output_size" in attributes, "output_size is required")
+    given = attributes["output_size"]
+    extents = [given] * rank if type(given) is int else list(given)
+    require(len(extents) == rank, "an output size for each axis")
+    if rank > 1:
+        extents = [d if o is None else o for d, o in zip(data.shape[2:], extents, strict=True)]
+    require(all(type(o) is int and o >= 0 for o in extents), "output sizes are not negative")
+    _refuse_undefined(data, average=average)
+    if 0 in extents:
+        raise WholeCaseUndefined("an output dimension is empty")
+    return Plan(
+        average=average,
+        axes=tuple(_blocks(d, o) for d, o in zip(data.shape[2:], extents, strict=True)),
+        index_type="" if average else "int64",
+        index_axis=2,
     )
 
 
@@ -521,20 +596,22 @@ def _adaptive(
     _refuse_undefined(data, average=average)
     if 0 in [int(o) for o in sizes_out]:
         raise WholeCaseUndefined("an output dimension is empty")
-    axes = []
-    for size, extent in zip(data.shape[2:], map(int, sizes_out), strict=True):
-        windows = []
-        for index in range(extent):
-            start = math.floor(Fraction(index * size, extent))
-            stop = math.ceil(Fraction((index + 1) * size, extent))
-            windows.append(Window(tuple(range(start, stop)), stop - start, stop - start))
-        axes.append(tuple(windows))
     return Plan(
         average=average,
-        axes=tuple(axes),
+        axes=tuple(_blocks(d, int(o)) for d, o in zip(data.shape[2:], sizes_out, strict=True)),
         index_type="" if average else {"i64": "int64", "i32": "int32"}[index_type],
         index_axis=2,
     )
+
+
+def _blocks(size: int, extent: int) -> tuple[Window, ...]:
+    """Return the windows of an axis that is divided into so many."""
+    windows = []
+    for index in range(extent):
+        start = math.floor(Fraction(index * size, extent))
+        stop = math.ceil(Fraction((index + 1) * size, extent))
+        windows.append(Window(tuple(range(start, stop)), stop - start, stop - start))
+    return tuple(windows)
 
 
 def _refuse_undefined(data: Array, *, average: bool) -> None:
@@ -725,6 +802,9 @@ def oracle(
                 result.magnitude[index] = Fraction(sum(map(abs, finite)), divisor)
         elif planned.exponent:
             exact = power_sum(values, planned.exponent)
+            if planned.weighs_whole and isinstance(exact, Fraction):
+                whole = [planned.axes[axis][i].whole for axis, i in enumerate(place)]
+                exact *= Fraction(math.prod(whole), len(values))
             result.exact[index] = exact
             result.expected[index] = rounded_root(exact, planned.exponent, data.dtype)
             result.divisor[index] = -planned.exponent

@@ -16,11 +16,14 @@ Case = tuple[str, list[Array], dict[str, Any]]
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
 NEWER = ("AvgPool-14", "AvgPool-16", "MaxPool-8", "MaxPool-14", "AdaptiveMaxPool-8")
-TORCH = tuple(f"PyTorch-{kind}_pool{r}d" for kind in ("avg", "max") for r in (1, 2, 3))
+TORCH = tuple(f"PyTorch-{kind}_pool{r}d" for kind in ("avg", "max", "lp") for r in (1, 2, 3))
+TORCH_ADAPTIVE = tuple(
+    f"PyTorch-adaptive_{kind}_pool{r}d" for kind in ("avg", "max") for r in (1, 2, 3)
+)
 ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
 GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
 WEBNN = ("WebNN-averagePool2d", "WebNN-l2Pool2d", "WebNN-maxPool2d")
-EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH, *WEBNN)
+EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH, *TORCH_ADAPTIVE, *WEBNN)
 
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
@@ -79,12 +82,8 @@ def cases(
     dtype = draw(st.sampled_from(_types(operator, dtypes)))
     inputs = [fill((batch, channels, *sizes), dtype, draw(st.integers(0, 2**32)))]
     index_type = st.sampled_from(["i32", "i64"])
-    if operator.startswith("Adaptive"):
-        index = draw(st.sampled_from(["int32", "int64"]))
-        inputs = [*inputs, np.array(draw(each), index)]
-        has_indices = operator == "AdaptiveMaxPool-8"
-        types = {"index_element_type": draw(index_type)} if has_indices else {}
-        return operator, inputs, _some(draw, {}, **types)
+    if "daptive" in operator:
+        return _adaptive(draw, operator, inputs, draw(each))
     exponent = {"p": draw(st.sampled_from([1, 2, 3, 4, 7]))} if "LpPool" in operator else {}
     if operator in GLOBAL:
         return operator, inputs, _some(draw, {}, **exponent)
@@ -153,6 +152,17 @@ def cases(
     )
 
 
+def _adaptive(draw: st.DrawFn, operator: str, inputs: list[Array], output: list[Any]) -> Case:
+    """Draw how a case of an adaptive operator says its output size, and the type of indices."""
+    if operator in TORCH_ADAPTIVE:
+        forms = [output, output[0], [None, *output[1:]]] if len(output) > 1 else [output]
+        return operator, inputs, {"output_size": draw(st.sampled_from(forms))}
+    inputs = [*inputs, np.array(output, draw(st.sampled_from(["int32", "int64"])))]
+    has_indices = operator == "AdaptiveMaxPool-8"
+    types = {"index_element_type": draw(st.sampled_from(["i32", "i64"]))} if has_indices else {}
+    return operator, inputs, _some(draw, {}, **types)
+
+
 def _types(operator: str, dtypes: Sequence[str]) -> Sequence[str]:
     """Return those of some types that an operator has, or one that it has."""
     if operator not in WEBNN:
@@ -161,7 +171,7 @@ def _types(operator: str, dtypes: Sequence[str]) -> Sequence[str]:
 
 
 def _numbers_of_axes(operator: str, *, symmetric: bool) -> st.SearchStrategy[int]:
-    if operator in (*TORCH, *WEBNN):
+    if operator in (*TORCH, *TORCH_ADAPTIVE, *WEBNN):
         return st.just(int(operator[-2]))
     return st.integers(1, 4 if operator[0] in "nO" and not symmetric else 3)
 
@@ -190,6 +200,16 @@ def _torch(
 ) -> dict[str, Any]:
     """Draw attributes of which one number stands for all axes."""
     axes = len(kernel)
+    if "lp" in operator:
+        return _some(
+            draw,
+            {
+                "norm_type": draw(st.sampled_from([1, 2, 3, 4])),
+                "kernel_size": draw(st.sampled_from([kernel, kernel[0]])),
+            },
+            stride=draw(st.sampled_from([strides, strides[:1], strides[0], []])),
+            ceil_mode=draw(st.booleans()),
+        )
     more: dict[str, Any] = {"dilation": draw(st.tuples(*[st.integers(1, 3)] * axes).map(list))}
     if "avg" in operator:
         more = {"count_include_pad": draw(st.booleans())}

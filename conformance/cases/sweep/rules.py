@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.operators.attributes import Attribute, complete
+from conformance.operators.attributes import PADS, Attribute, complete
 from conformance.operators.operator import Operator
 from conformance.operators.rule import AxisNumbers, axes_of
 from conformance.vector import Array
@@ -143,7 +143,8 @@ def _wrong_lists(attribute: Attribute, numbers: list[int]) -> Iterator[_Wrong]:
         yield _too_few(numbers)
     elif not takes_one:
         # An empty list of pads is read as no pads by some.
-        yield _too_many(numbers)._replace(rule="too few") if low < 0 else _too_few(numbers)
+        of_pads = attribute.role in PADS
+        yield _too_many(numbers)._replace(rule="too few") if of_pads else _too_few(numbers)
     yield _too_small(numbers, 0, min(low, -2))
     if len(numbers) > 1:
         yield _too_small(numbers, len(numbers) - 1, low)
@@ -213,7 +214,7 @@ def _with_axes(
     now = inputs[0].ndim - 2
     lists = {attribute.key: attribute for attribute in operator.attributes if attribute.is_list}
     attributes = {
-        key: _resized(value, now, axes, lists[key].least) if key in lists else value
+        key: _resized(value, now, axes, _plain(lists[key])) if key in lists else value
         for key, value in given.items()
     }
     changed = []
@@ -225,6 +226,11 @@ def _with_axes(
         else:
             changed.append(each.reshape(*each.shape[:3], *(1,) * (axes - now), *each.shape[3:]))
     return attributes, tuple(changed)
+
+
+def _plain(attribute: Attribute) -> int:
+    """Return the least number of a list that leaves something to pool."""
+    return max(1, attribute.least) if attribute.role == "output" else attribute.least
 
 
 def _resized(values: list[int], now: int, axes: int, fill: int) -> list[int]:

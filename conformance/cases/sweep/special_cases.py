@@ -255,8 +255,9 @@ def _adaptive_groups(operator: Operator) -> Iterator[_Group]:
     positions = [(plain, suited.positions(operator))]
     source = f"{operator.name}, Detailed description"
     for what, (planes, axes) in _LONG_ADAPTIVE.items():
-        small = [(plain, suited.pattern_for("normals", plain))]
-        data = small if prod(sizes(axes)) < 5_000 else positions
+        # What has one rank has few cases: each shows which cells are read.
+        usual = operator.rank is None and prod(sizes(axes)) < 5_000
+        data = [(plain, suited.pattern_for("normals", plain))] if usual else positions
         yield _Group([(what, (planes, axes))], data, source=source)
     empty = [
         ("empty dimension", (planes, tuple(Axis(axis.size, output=o) for axis in axes)))
@@ -268,6 +269,19 @@ def _adaptive_groups(operator: Operator) -> Iterator[_Group]:
         for values in _special_values(operator):
             yield _Group([("7 to 9", _divided((1, 2), (7, 9)))], [values])
         yield _Group([("two batches of 41 channels", _divided((2, 41), (3, 2)))], positions)
+    if operator.rank is not None:
+        kinds = tuple(_special_values(operator))
+        yield from _of_one_rank("5 to 9 and 7 to 7", _divided((2, 3), (5, 9), (7, 7)), kinds)
+        halves = _divided((2, 3), (6, 3), (4, 2))
+        yield from _of_one_rank("blocks of four", halves, ((plain, "infinity"),))
+        kinds = ((plain, "nan"), ("float64", "tiny"), ("float64", "large"))
+        yield from _of_one_rank("one output of a plane", _divided((2, 3), (3, 1), (5, 1)), kinds)
+
+
+def _of_one_rank(what: str, layout: Layout, kinds: Iterable[tuple[str, str]]) -> Iterator[_Group]:
+    """Yield groups of one case each."""
+    for kind in kinds:
+        yield _Group([(what, layout)], [kind])
 
 
 def _window_groups(operator: Operator) -> Iterator[_Group]:
@@ -286,6 +300,9 @@ def _window_groups(operator: Operator) -> Iterator[_Group]:
             yield _Group(_sayable(operator, _SPECIALISED), [values])
         yield _Group(_sayable(operator, _BLOCKED), [(floats[0], "integers")], words=True)
         yield _Group(_HARD_QUOTIENTS.items(), [(plain, "names")])
+    if operator.rank is not None and "exponent" in operator.roles:
+        halves = _row((2, 17), (4, 2, 2), (6, 2, 2))
+        yield _Group([("halves of 17 channels", halves)], [(plain, "negative")], words=True)
     if {"index_type", "index_axis"} <= operator.roles:
         data = [(plain, "integers"), (plain, "index")]
         of_a_plane = {"index_type": "int32", "index_axis": 2}

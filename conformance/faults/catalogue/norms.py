@@ -52,6 +52,7 @@ from conformance.faults.behaviour import (
     DOUBLES,
     EVERY,
     NORMS,
+    ODD_EXPONENTS,
     STRIDED,
     Behaviour,
     Faults,
@@ -86,15 +87,15 @@ _WIDER = {"float16": EVERY, "bfloat16": EVERY, "float32": DOUBLES}
 
 FAULTS: Faults = {
     "norm-of-signed-cells": norm(SIGNED)
-    .needing(ANY_EXPONENT)
+    .needing(ODD_EXPONENTS)
     ._replace(
         summary="powers of the cells instead of magnitudes, and NaN for a negative sum",
         bug="norm_of_signed_cells",
     ),
-    "norm-of-signed-cells-with-sign": norm(SIGNED, ROOT_WITH_SIGN).needing(ANY_EXPONENT),
-    "norm-of-signed-cells-at-least-zero": norm(SIGNED, ROOT_OR_ZERO).needing(ANY_EXPONENT),
-    "norm-of-signed-cells-as-magnitude": norm(SIGNED, ROOT_OF_MAGNITUDE).needing(ANY_EXPONENT),
-    "norm-one-of-signed-cells": ONE_NORM.of(norm(CELLS)).needing(ANY_EXPONENT),
+    "norm-of-signed-cells-with-sign": norm(SIGNED, ROOT_WITH_SIGN).needing(ODD_EXPONENTS),
+    "norm-of-signed-cells-at-least-zero": norm(SIGNED, ROOT_OR_ZERO).needing(ODD_EXPONENTS),
+    "norm-of-signed-cells-as-magnitude": norm(SIGNED, ROOT_OF_MAGNITUDE).needing(ODD_EXPONENTS),
+    "norm-one-of-signed-cells": ONE_NORM.of(norm(CELLS)).needing(ODD_EXPONENTS),
     "norm-of-positive-cells": numbers.cells(ZERO_IF_NEGATIVE, NORMS),
     "norm-root-forgotten": norm(of_sum=NO_ROOT),
     "norm-power-forgotten": norm(NO_POWERS),
@@ -110,10 +111,10 @@ FAULTS: Faults = {
     "norm-p-one-less": exponent(ONE_LESS),
     "norm-p-at-most-two": exponent(at_most_number(2)).needing(ANY_EXPONENT),
     "norm-p-at-most-three": exponent(at_most_number(3)).needing(ANY_EXPONENT),
-    "norm-p-at-least-two": exponent(each("at least 2", lambda p: max(p, 2))).needing(ANY_EXPONENT),
+    "norm-p-at-least-two": exponent(each("at least 2", lambda p: max(p, 2))).needing(ODD_EXPONENTS),
     "norm-p-to-even": exponent(
         each("one less where it is odd and above 1", lambda p: p - (p > 1 and p % 2))
-    ).needing(ANY_EXPONENT),
+    ).needing(ODD_EXPONENTS),
     "norm-p-to-power-of-two": exponent(
         each("rounded up to a power of two", lambda p: 1 << max(p - 1, 0).bit_length())
     ).needing(ANY_EXPONENT),

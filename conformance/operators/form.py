@@ -1,0 +1,95 @@
+"""How a document hands over a call: the layout of its arrays, and numbers that are inputs.
+
+Everything else here knows calls whose data have channels second and whose numbers are attributes:
+that is how cases are stored, judged and reported. A backend gets the form of the document, and its
+answers come back in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import is_known, name_of
+from conformance.errors import InvalidCase
+from conformance.vector import Array
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a document hands over a call.
+
+    With `channels_last`, data and outputs have shape (N, d1..dr, C). `numbers` are the keys of
+    attributes that are inputs instead, after the data, each an array [number] of the data's type.
+    `of_types` are attributes that follow from the type of the data: by key, the value that is
+    handed over for each type, first of those that are allowed.
+    """
+
+    channels_last: bool = False
+    numbers: tuple[str, ...] = ()
+    of_types: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether calls are handed over as everything else knows them."""
+        return not (self.channels_last or self.numbers or self.of_types)
+
+    def given(
+        self, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> tuple[tuple[Array, ...], dict[str, Any]]:
+        """Return a call as a backend gets it: the inverse of `taken`.
+
+        A number that is no integer of its type stays an attribute: nothing else can hold it.
+        """
+        data, *others = inputs
+        kept = dict(attributes)
+        for key in self.numbers:
+            others.append(np.array([kept.pop(key)], data.dtype))
+        name = name_of(data.dtype) if is_known(data.dtype) else ""
+        for key, allowed in self.of_types.items():
+            kept[key] = allowed.get(name, next(iter(allowed.values())))[0]
+        return (self.array_given(data), *others), kept
+
+    def taken(
+        self, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> tuple[tuple[Array, ...], dict[str, Any]]:
+        """Return a call as everything else knows it; InvalidCase for one that cannot be."""
+        if len(inputs) <= len(self.numbers):
+            raise InvalidCase(f"{len(inputs)} inputs given, not {1 + len(self.numbers)}")
+        count = len(inputs) - len(self.numbers)
+        data, *others = inputs[:count]
+        taken = dict(attributes)
+        for key, number in zip(self.numbers, inputs[count:], strict=True):
+            if number.shape != (1,) or number.dtype != data.dtype:
+                raise InvalidCase(f"{key} of {number.dtype} {number.shape}: must be one {data.dtype}")
+            taken[key] = _plain(number[0])
+        name = name_of(data.dtype) if is_known(data.dtype) else ""
+        for key, allowed in self.of_types.items():
+            if key not in taken or taken.pop(key) not in allowed.get(name, ()):
+                raise InvalidCase(f"{key}: must be one of {allowed.get(name, ())} for {name}")
+        return (self.array_taken(data), *others), taken
+
+    def array_given(self, array: Array) -> Array:
+        """Return data or an output as a backend has it, in C order."""
+        return _moved(array, 1, -1) if self.channels_last else array
+
+    def array_taken(self, array: Array) -> Array:
+        """Return data or an output with channels second, in C order."""
+        return _moved(array, -1, 1) if self.channels_last else array
+
+
+PLAIN = Form()
+
+
+def _moved(array: Array, source: int, place: int) -> Array:
+    if array.ndim < 3:
+        return array
+    return np.ascontiguousarray(np.moveaxis(array, source, place))
+
+
+def _plain(number: Any) -> int | float:
+    value = number.item() if hasattr(number, "item") else number
+    return int(value) if float(value).is_integer() else float(value)
