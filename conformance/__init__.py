@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         UsageError,
         VectorFileError,
     )
-    from conformance.operators import Pooling, evaluate, pooling_of
+    from conformance.operators import Pooling, as_called, evaluate, pooling_of
     from conformance.record.jsonl import read as read_report
     from conformance.record.report import Report
     from conformance.vectorfile import open_vectors
@@ -44,6 +44,7 @@ _HOME = {
     "Unsupported": "errors",
     "UsageError": "errors",
     "VectorFileError": "errors",
+    "as_called": "operators",
     "check": "api.check",
     "compare": "api.compare",
     "evaluate": "operators",
@@ -67,6 +68,7 @@ __all__ = [
     "Unsupported",
     "UsageError",
     "VectorFileError",
+    "as_called",
     "check",
     "compare",
     "evaluate",

@@ -6,11 +6,12 @@ import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +29,12 @@ from conformance.backends.call import called
 from conformance.backends.python_callable import version_given_by
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
+from conformance.dtypes import dtype_of
 from conformance.files import Closable
+from conformance.operators import operator_named
 from conformance.record.why import Why
 from conformance.record.words import in_words
+from conformance.vector import Array
 
 _BETWEEN_TICKS = 0.1  # seconds
 
@@ -193,7 +197,7 @@ class _CallsHere(Calls):
                     if answer.kind == NOT_RUN and not self._batch.alone:
                         raise Stopped(in_words(answer.why))
                     now = perf_counter()
-                    self._answers.put(index, answer, now - before)
+                    self._answers.put(index, taken(self._batch.operator, answer), now - before)
                     before = now
                     if now > due:
                         tick(done)
@@ -224,16 +228,39 @@ class InProcess(OneByOne):
 
     def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
         """Call the backend for a vector."""
+        inputs, attributes = given(batch, index)
         return called(
             self._backend,
             batch.operator,
-            batch.inputs[index],
-            batch.attributes[index],
+            inputs,
+            attributes,
             variation,
             limit,
             native_view if batch.alone else native_bytes,
             passed_on=(KeyboardInterrupt,),
         )
+
+
+def given(batch: Batch, index: int) -> tuple[Sequence[Array], Mapping[str, Any]]:
+    """Return inputs and attributes of a vector in the form of its document: see `Form`."""
+    inputs, attributes = batch.inputs[index], batch.attributes[index]
+    form = operator_named(batch.operator).form
+    return (inputs, attributes) if form.is_plain else form.given(inputs, attributes)
+
+
+def taken(operator: str, answer: Answer) -> Answer:
+    """Return an answer of a backend with its outputs as vectors have them: see `Form`."""
+    form = operator_named(operator).form
+    if not form.channels_last:
+        return answer
+    outputs = []
+    for output in answer.outputs:
+        if output.data is not None:
+            array = np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
+            array = form.array_taken(array)
+            output = Returned(output.dtype, array.shape, array.tobytes())  # noqa: PLW2901
+        outputs.append(output)
+    return answer._replace(outputs=tuple(outputs))
 
 
 def largest_looked_at(batch: Batch) -> list[int]:

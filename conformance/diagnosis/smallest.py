@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.operators import as_called
 from conformance.vector import Array, Case
 
 _WRITTEN_OUT = 64
@@ -15,10 +16,11 @@ _WRITTEN_OUT = 64
 
 def as_python(case: Case) -> str:
     """Return a call of `backend` with a case; "" where its data are too many to write out."""
-    inputs = [_array(array) for array in case.inputs]
+    given, attributes = as_called(case)
+    inputs = [_array(array) for array in given]
     if not all(inputs):
         return ""
-    return f"backend({case.operator!r}, [{', '.join(inputs)}], {dict(case.attributes)!r})"
+    return f"backend({case.operator!r}, [{', '.join(inputs)}], {attributes!r})"
 
 
 def _array(array: Array) -> str:

@@ -18,7 +18,8 @@ from conformance.backends.results import path_of
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.export.limits import ANY, Limits, limits
-from conformance.operators import Output, operator_named
+from conformance.operators import Output, as_called, operator_named
+from conformance.operators.form import PLAIN, Form
 from conformance.text import cut
 from conformance.vector import Array, Outcome, Values, Vector
 
@@ -47,17 +48,19 @@ def _write(folder: Path, vector: Vector) -> None:
     case = vector.case
     folder.mkdir(parents=True)
     arrays = _Arrays(folder)
-    outputs = operator_named(case.operator).outputs
+    operator = operator_named(case.operator)
+    outputs, arrays.form = operator.outputs, operator.form
+    inputs, attributes = as_called(case)
     axes = case.data.ndim - 2
     content = {
         "format": FORMAT,
         "version": VERSION,
         "id": case.id,
         "operator": case.operator,
-        "attributes": dict(case.attributes),
+        "attributes": attributes,
         "inputs": [
             {"file": arrays.file(f"input_{number}", array), "dtype": name_of(array.dtype)}
-            for number, array in enumerate(case.inputs)
+            for number, array in enumerate(inputs)
         ],
         "accepted": [
             _accepted(arrays, number, outcome, axes, outputs)
@@ -105,10 +108,10 @@ def _files(arrays: _Arrays, number: str, expected: Array, within: Limits) -> dic
     """Write what one output must be; return its element type and the names of the files."""
     return {
         "dtype": name_of(expected.dtype),
-        "expected": arrays.file(f"expected_{number}", expected),
-        "lower": arrays.file(f"lower_{number}", within.lower),
-        "upper": arrays.file(f"upper_{number}", within.upper),
-        "mask": arrays.file(f"mask_{number}", within.mask) if within.mask.any() else None,
+        "expected": arrays.output(f"expected_{number}", expected),
+        "lower": arrays.output(f"lower_{number}", within.lower),
+        "upper": arrays.output(f"upper_{number}", within.upper),
+        "mask": arrays.output(f"mask_{number}", within.mask) if within.mask.any() else None,
     }
 
 
@@ -116,8 +119,13 @@ class _Arrays:
     """The arrays of one vector, equal ones in one file."""
 
     def __init__(self, folder: Path) -> None:
+        self.form: Form = PLAIN
         self._folder = folder
         self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+
+    def output(self, name: str, array: Array) -> str:
+        """Return the name of the file with what is about an output, in the document's form."""
+        return self.file(name, self.form.array_given(array))
 
     def file(self, name: str, array: Array) -> str:
         """Return the name of the file with an array, a new one called `name` if there is none."""

@@ -162,8 +162,10 @@ class FaultyBackend:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case."""
-        arrays = [np.asarray(array) for array in inputs]
-        return as_returned(self.of(operator)(arrays, attributes))
+        form = OPERATORS[operator].form
+        arrays, taken = form.taken([np.asarray(array) for array in inputs], attributes)
+        outputs = self.of(operator)(arrays, taken)
+        return as_returned(tuple(map(form.array_given, outputs)))
 
     def of(self, operator: str) -> FaultyOperator:
         """Return one operator with the faults."""

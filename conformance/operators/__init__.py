@@ -15,6 +15,7 @@ from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.clauses import clauses_of, disputed_of, under
 from conformance.operators.examples import Example, Printed
+from conformance.operators.form import Form
 from conformance.operators.needs import Needs
 from conformance.operators.operator import (
     ALL_TYPES,
@@ -52,6 +53,7 @@ __all__ = [
     "Attribute",
     "Clause",
     "Example",
+    "Form",
     "Needs",
     "Operator",
     "Output",
@@ -63,6 +65,7 @@ __all__ = [
     "Reduction",
     "Rule",
     "adaptive",
+    "as_called",
     "clauses_of",
     "concerned",
     "contradicts_document",
@@ -99,6 +102,15 @@ def contradicts_document(vector: Vector) -> str:
     return f"example {case.source!r}: {what}" if what else ""
 
 
+def as_called(case: Case) -> tuple[tuple[Array, ...], dict[str, Any]]:
+    """Return the inputs and attributes that a backend gets for a case, as its document has them.
+
+    They are those of the case, but for documents of another form: cases have channels second and
+    every number among the attributes.
+    """
+    return operator_named(case.operator).form.given(case.inputs, case.attributes)
+
+
 def evaluate(
     operator: str,
     inputs: Sequence[Array],
@@ -129,7 +141,8 @@ def evaluate(
                 f"clause {clause_name} has no reading {reading_name!r}; it has {names}"
             )
     definition = operator_named(operator)
-    arrays = [np.asarray(array) for array in inputs]
+    given = [np.asarray(array) for array in inputs]
+    arrays, attributes = definition.form.taken(given, attributes)
     params = definition.validate(arrays, attributes)
     data, *_ = own_inputs(operator, arrays)
     undefined = undefined_as_a_whole(definition, params, data)
@@ -149,4 +162,5 @@ def evaluate(
         )
     pipeline = under(definition, chosen)
     gradient = arrays[0] if definition.is_gradient else None
-    return as_returned(pipeline.values(data, pipeline.plan(params), gradient))
+    outputs = pipeline.values(data, pipeline.plan(params), gradient)
+    return as_returned(tuple(map(definition.form.array_given, outputs)))

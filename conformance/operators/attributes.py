@@ -32,9 +32,12 @@ Role = Literal[
     "include_pad",
     "exponent",
     "fixed_divisor",
+    "input_zero_point",
+    "output_zero_point",
     "index_axis",
     "index_type",
     "storage_order",
+    "nan",
     "output",
     "ignored",
 ]
@@ -47,7 +50,8 @@ the output size of an adaptive operator, may be the role of its second input, an
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
 NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
-SCALARS: tuple[Role, ...] = ("exponent", "fixed_divisor", "index_axis")
+ZERO_POINTS: tuple[Role, ...] = ("input_zero_point", "output_zero_point")
+SCALARS: tuple[Role, ...] = ("exponent", "fixed_divisor", *ZERO_POINTS, "index_axis")
 """Roles of attributes that are one integer."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 NEWER_ROUNDINGS = {**ROUNDINGS, "ceil_torch": "ceil_torch"}
@@ -60,9 +64,13 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "include_pad": (False, True),
     "index_type": tuple(INDEX_TYPES.values()),
     "storage_order": ("row-major", "column-major"),
+    "nan": ("propagates", "ignored"),
 }
 """The values of `Params` that an attribute of a role can mean, where they are few."""
-WORDS: tuple[Role, ...] = ("auto_pad", "rounding", "include_pad", "index_type", "storage_order")
+WORDS: tuple[Role, ...] = (
+    *("auto_pad", "rounding", "include_pad"),
+    *("index_type", "storage_order", "nan"),
+)
 """The roles of MEANINGS, in the order in which cases vary them."""
 
 
@@ -77,7 +85,8 @@ class Attribute:
     `order` is of pads in one list. With `one_for_all`, one integer stands for all entries, where it
     is "in a list", too, in a list or not, and an empty list for a default that is like another
     field. With `keeps_sizes`, an entry None is the size of the data on its axis. `samples` are the
-    integers of a role in SCALARS that cases have, where they are not those of other documents.
+    integers of a role in SCALARS that cases have, where they are not those of other documents. Of
+    data of other types than `of_types`, if it names some, the integer is 0.
     """
 
     key: str
@@ -90,6 +99,7 @@ class Attribute:
     one_for_all: Literal["", "alone", "in a list"] = ""
     keeps_sizes: bool = False
     samples: tuple[int, ...] = ()
+    of_types: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""

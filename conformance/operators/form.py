@@ -42,12 +42,13 @@ class Form:
     ) -> tuple[tuple[Array, ...], dict[str, Any]]:
         """Return a call as a backend gets it: the inverse of `taken`.
 
-        A number that is no integer of its type stays an attribute: nothing else can hold it.
+        A number that the attributes lack is no input, either.
         """
+        if self.is_plain:
+            return tuple(inputs), dict(attributes)
         data, *others = inputs
         kept = dict(attributes)
-        for key in self.numbers:
-            others.append(np.array([kept.pop(key)], data.dtype))
+        others += [np.array([kept.pop(key)], data.dtype) for key in self.numbers if key in kept]
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
             kept[key] = allowed.get(name, next(iter(allowed.values())))[0]
@@ -57,6 +58,8 @@ class Form:
         self, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> tuple[tuple[Array, ...], dict[str, Any]]:
         """Return a call as everything else knows it; InvalidCase for one that cannot be."""
+        if self.is_plain:
+            return tuple(inputs), dict(attributes)
         if len(inputs) <= len(self.numbers):
             raise InvalidCase(f"{len(inputs)} inputs given, not {1 + len(self.numbers)}")
         count = len(inputs) - len(self.numbers)
@@ -64,7 +67,8 @@ class Form:
         taken = dict(attributes)
         for key, number in zip(self.numbers, inputs[count:], strict=True):
             if number.shape != (1,) or number.dtype != data.dtype:
-                raise InvalidCase(f"{key} of {number.dtype} {number.shape}: must be one {data.dtype}")
+                what = f"{number.dtype} of shape {number.shape}"
+                raise InvalidCase(f"{key} is {what}: must be one {data.dtype}")
             taken[key] = _plain(number[0])
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
@@ -75,6 +79,13 @@ class Form:
     def array_given(self, array: Array) -> Array:
         """Return data or an output as a backend has it, in C order."""
         return _moved(array, 1, -1) if self.channels_last else array
+
+    def place_given(self, place: Sequence[int]) -> tuple[int, ...]:
+        """Return the place of an element of an output in the output as a backend has it."""
+        if not self.channels_last:
+            return tuple(place)
+        batch, channel, *others = place
+        return (batch, *others, channel)
 
     def array_taken(self, array: Array) -> Array:
         """Return data or an output with channels second, in C order."""

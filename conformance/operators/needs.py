@@ -23,8 +23,10 @@ class Needs:
     `axes`, or of more. If not None, `gradient` says whether it is a gradient, `one_axis` whether it
     takes data of one axis, `uneven_pads` whether pads may differ at the two ends of an axis,
     `ruled` whether its document refuses numbers that are in their range, `beyond_planes` whether
-    indices may count more than a plane, `size_input` whether its output size is an input, and
-    `odd_exponents` whether its cases have norms of such. Attributes of the roles in `worded` have
+    indices may count more than a plane, `size_input` whether its output size is an input,
+    `odd_exponents` whether its cases have norms of such, `rounds_integers` whether its document
+    says how averages of integers round, and `rest` whether the stride may leave cells over.
+    Attributes of the roles in `worded` have
     other values than true and false.
     """
 
@@ -51,6 +53,8 @@ class Needs:
     beyond_planes: bool | None = None
     size_input: bool | None = None
     odd_exponents: bool | None = None
+    rounds_integers: bool | None = None
+    rest: bool | None = None
     worded: tuple[Role, ...] = ()
 
     def in_gradients(self) -> Needs:

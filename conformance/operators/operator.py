@@ -23,6 +23,7 @@ from conformance.operators.attributes import (
 )
 from conformance.operators.clause import Clause
 from conformance.operators.examples import Example
+from conformance.operators.form import PLAIN, Form
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
@@ -74,7 +75,8 @@ class Operator:
     names the inputs in order: the data and, unless an attribute says it, the output size of an
     adaptive operator. `dtypes`
     are the element types of the data. `constants` are the values of `Params`, by role, that the
-    document fixes and has no attribute for: `{"exponent": 2}`. `rules` are what it refuses of the
+    document fixes and has no attribute for: `{"exponent": 2}`. `form` is how it hands over a call.
+    `rules` are what it refuses of the
     numbers of an axis, though each is in its range. `clauses` are those that this
     document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
     and numbers, few of them, where older operators of its kind have all, or the least, where
@@ -96,6 +98,7 @@ class Operator:
     outputs: tuple[Output, ...] = (Output("output"),)
     dtypes: tuple[str, ...] = FLOATS
     constants: Mapping[Role, Any] = field(default_factory=dict)
+    form: Form = PLAIN
     rules: tuple[Rule, ...] = ()
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
@@ -206,6 +209,8 @@ class Operator:
             and needs.beyond_planes in {None, self._counts_beyond_planes}
             and needs.size_input in {None, self.takes_output_size}
             and needs.odd_exponents in {None, self._has_odd_exponents}
+            and needs.rounds_integers in {None, self.rounds_integers}
+            and needs.rest in {None, not self.leaves_no_rest}
             and all(self._is_worded(role) for role in needs.worded)
         )
 
@@ -294,6 +299,17 @@ class Operator:
         return not set(self.dtypes) <= set(FLOATS)
 
     @property
+    def leaves_no_rest(self) -> bool:
+        """Whether its document refuses a stride that leaves cells over."""
+        return any(rule.leaves_no_rest for rule in self.rules)
+
+    @property
+    def rounds_integers(self) -> bool:
+        """Whether its document says how averages of integers round."""
+        settled = any(clause.settles == "integer-average" for clause in self.clauses)
+        return self.reduction.divides and settled
+
+    @property
     def rank(self) -> int | None:
         """The number of spatial axes, if its document allows one alone."""
         fewest, most = self.axes
@@ -343,6 +359,12 @@ class Operator:
             _check_gradient(inputs[0], data)
         given = complete(self.attributes, attributes, data.shape[2:])
         output = output_size_of(sizes[0], axes) if self.takes_output_size else ()
+        for attribute in self.attributes:
+            allowed = attribute.of_types or (name_of(data.dtype),)
+            if given[attribute.key] and name_of(data.dtype) not in allowed:
+                raise InvalidCase(
+                    f"{attribute.key}={given[attribute.key]}: must be 0 for {data.dtype}"
+                )
         params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
         for rule in self.rules:
             for axis in rule.breaking(params):
@@ -400,8 +422,8 @@ class Operator:
         given = self.attributes_of(meanings)
         for attribute in self.attributes:
             if attribute.required:
-                some = attribute.choices or attribute.samples
-                given.setdefault(attribute.key, next(iter(some), None))
+                some = attribute.choices or attribute.samples or (0,)
+                given.setdefault(attribute.key, some[0])
             elif attribute.is_list and given.get(attribute.key) == [
                 *attribute.default_for({"kernel": kernel, "sizes": (0,) * len(kernel)})
             ]:

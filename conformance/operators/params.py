@@ -20,7 +20,8 @@ class Params:
     ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
     counts in the divisor, `fixed_divisor` what it is instead. `exponent` is p of a p-norm. `output`
     is the requested output size of an adaptive operator. Indices are of type `index_type` and count
-    cells of the data's axes from `index_axis` on (negative: from the end), in `storage_order`.
+    cells of the data's axes from `index_axis` on (negative: from the end), in `storage_order`. The
+    zero points are the integers that stand for zero. `nan` says what a NaN does in a maximum.
     """
 
     sizes: tuple[int, ...]
@@ -34,10 +35,13 @@ class Params:
     include_pad: bool = False
     exponent: int = 1
     fixed_divisor: int | None = None
+    input_zero_point: int = 0
+    output_zero_point: int = 0
     output: tuple[int, ...] = ()
     index_axis: int = 0
     index_type: str = "int64"
     storage_order: str = "row-major"
+    nan: str = "propagates"
 
     @property
     def spans(self) -> tuple[int, ...]:

@@ -173,7 +173,8 @@ def pooling_of(
     `as_given` lists such roles.
     """
     definition = OPERATORS.get(operator)
-    if definition is None or definition.is_adaptive or definition.outputs[0].dtype:
+    is_known = definition is not None and definition.form.is_plain
+    if definition is None or not is_known or definition.is_adaptive or definition.outputs[0].dtype:
         raise Unsupported(f"operator {operator}")
     sizes = inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)

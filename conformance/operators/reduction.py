@@ -15,10 +15,12 @@ from conformance.reference import (
     integer_mean,
     is_judged,
     maximum,
+    maximum_ignoring_nan,
     mean,
     measures,
     norm,
     norm_measures,
+    rounded_integer_mean,
 )
 from conformance.vector import Array
 
@@ -58,6 +60,24 @@ def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
     if gathered.data.dtype.kind in "iu":
         return integer_mean(gathered.data, gathered.lo, gathered.hi, divisor)
     return mean(gathered.data, gathered.lo, gathered.hi, divisor)
+
+
+def rounded_mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
+    """Return the mean of each window, of integers to the nearest, halves away from zero.
+
+    That is of integers less the zero point of the input; that of the output is added.
+    """
+    if gathered.data.dtype.kind not in "iu":
+        return mean_of_cells(gathered, divisor)
+    points = gathered.params.input_zero_point, gathered.params.output_zero_point
+    return rounded_integer_mean(gathered.data, gathered.lo, gathered.hi, divisor, points)
+
+
+def maximum_as_asked(gathered: Gathered, divisor: Divisor) -> Array:
+    """Return the largest cell of each window; whether a NaN is one, the case says."""
+    if gathered.params.nan == "propagates":
+        return maximum_of_cells(gathered, divisor)
+    return maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
 
 
 def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:

@@ -34,6 +34,7 @@ from conformance.operators.onnx_lp_pool import LP_POOL_22
 from conformance.operators.onnx_max_pool import MAX_POOL_22
 from conformance.operators.operator import Operator
 from conformance.operators.pytorch import PYTORCH
+from conformance.operators.tosa import TOSA
 from conformance.operators.webnn import WEBNN
 
 GROUP = "conformance.operators"
@@ -55,6 +56,7 @@ OWN = (
     GLOBAL_LP_POOL,
     *PYTORCH,
     *WEBNN,
+    *TOSA,
 )
 """The operators of this package, in the order in which they are listed."""
 

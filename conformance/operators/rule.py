@@ -29,13 +29,15 @@ class Rule:
     """A rule about the numbers of one axis: padding of at most half a kernel, for example.
 
     `says` is the rule in words, for axes that break it. `mended` returns numbers nearby that follow
-    it, and those that do as they are; `broken` returns numbers nearby that do not.
+    it, and those that do as they are; `broken` returns numbers nearby that do not. Under one that
+    `leaves_no_rest`, the stride divides what the first window can slide.
     """
 
     says: str
     section: str
     mended: Callable[[Numbers], Numbers]
     broken: Callable[[Numbers], Numbers]
+    leaves_no_rest: bool = False
 
     def breaking(self, params: Params) -> Iterator[AxisNumbers]:
         """Yield the axes that break it, of an operator that slides a kernel."""

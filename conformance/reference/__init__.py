@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from conformance.reference.bound import overflow_allowed, tolerance
 from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
-from conformance.reference.mean import integer_mean, mean
+from conformance.reference.mean import integer_mean, mean, rounded_integer_mean
 from conformance.reference.measures import Measures, measures, norm_measures
 from conformance.reference.norm import is_judged, norm, weighted_norms
 
@@ -24,6 +24,7 @@ __all__ = [
     "norm",
     "norm_measures",
     "overflow_allowed",
+    "rounded_integer_mean",
     "tolerance",
     "weighted_norms",
 ]

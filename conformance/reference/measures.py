@@ -42,9 +42,13 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
     """Return the addends m, the divisor, and M rounded up.
 
     Shapes as in `mean`. Cells that are not finite count as zeros: a mean of such cells is NaN or
-    infinite and needs no bound. Where the divisor is zero, M is zero.
+    infinite and needs no bound. Where the divisor is zero, M is zero. Of integers, all are as of an
+    exact value.
     """
     planes = data.shape[0] * data.shape[1]
+    if data.dtype.kind in "iu":
+        count = planes * divisor.size
+        return Measures(np.zeros(count, np.int32), np.ones(count, np.int32), np.zeros(count))
     values = np.abs(widen(np.ascontiguousarray(data).reshape(planes, *data.shape[2:])))
     values[~np.isfinite(values)] = 0.0
     n = np.maximum(divisor, 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conformance.dtypes import name_of
-from conformance.operators import OPERATORS
+from conformance.operators import OPERATORS, as_called
 from conformance.record.report import RETURNED, Result
 from conformance.report import values as words
 from conformance.vector import Array, Case
@@ -26,7 +26,7 @@ def script(case: Case, result: Result, *, backend: str, path: str = "") -> str:
     """
     if path and any(array.size > _SMALL for array in case.inputs):
         lines = [*_from_file(case, path)]
-        inputs = "[array.copy() for array in case.inputs]"
+        inputs = "[array.copy() for array in inputs]"
     else:
         lines = [*_written_out(case)]
         inputs = f"[{', '.join(_names(case))}]"
@@ -49,16 +49,17 @@ def large_script(result: Result, *, backend: str) -> str:
 
 
 def _from_file(case: Case, path: str) -> Iterator[str]:
-    yield "from conformance import load_backend, open_vectors"
+    yield "from conformance import as_called, load_backend, open_vectors"
     yield ""
     yield f"file = open_vectors({_code(path)})[0]"
     yield f"name = {_code(case.id)}"
     yield "case = file.vector(file.index_of(name)).case"
-    yield "attributes = case.attributes"
+    yield "inputs, attributes = as_called(case)"
 
 
 def _written_out(case: Case) -> Iterator[str]:
-    literals = [_literal(array) for array in case.inputs]
+    inputs, attributes = as_called(case)
+    literals = [_literal(array) for array in inputs]
     text = " ".join(literals)
     if "ml_dtypes" in text:
         yield "import ml_dtypes"
@@ -69,14 +70,16 @@ def _written_out(case: Case) -> Iterator[str]:
     yield ""
     for name, literal in zip(_names(case), literals, strict=False):
         yield f"{name} = {literal}"
-    items = [f"{_code(key)}: {_code(value)}" for key, value in case.attributes.items()]
+    items = [f"{_code(key)}: {_code(value)}" for key, value in attributes.items()]
     yield f"attributes = {_wrapped('{', items, '}')}"
 
 
 def _names(case: Case) -> list[str]:
     """Return a name for each input that a case has."""
-    own = ["data", "output_size"]
-    return [*(["gradient"] if case.gradient is not None else []), *own][: len(case.inputs)]
+    operator = OPERATORS[case.operator]
+    own = ["data", *operator.form.numbers] if operator.form.numbers else ["data", "output_size"]
+    names = [*(["gradient"] if case.gradient is not None else []), *own]
+    return names[: len(case.inputs) + len(operator.form.numbers)]
 
 
 def _evidence(result: Result) -> Iterator[str]:
@@ -87,7 +90,8 @@ def _evidence(result: Result) -> Iterator[str]:
             if worst.number == 0:  # which a backend may have returned alone
                 yield f"first = {_FIRST}"
             place = f"got[{worst.number}]" if worst.number else "first"
-        index = ", ".join(map(str, worst.index))
+        place_given = OPERATORS[result.operator].form.place_given
+        index = ", ".join(map(str, place_given(worst.index)))
         expected = words.exact(worst.expected, result.worst_dtype)
         yield f'print({place}[{index}], "instead of {expected}")'
     elif result.verdict in RETURNED:

@@ -34,10 +34,10 @@ def missing(package: str) -> Iterator[None]:
 
 def known_operator(name: str) -> Operator:
     """Return an operator by name; Unsupported if there is none."""
-    try:
-        return OPERATORS[name]
-    except KeyError:
-        raise Unsupported(f"operator {name}") from None
+    operator = OPERATORS.get(name)
+    if operator is None or not operator.form.is_plain:
+        raise Unsupported(f"operator {name}")
+    return operator
 
 
 def forward_of(

@@ -41,16 +41,18 @@ def backend(
     if operator not in OPERATORS:
         raise ValueError(f"no operator {operator!r}")
     definition = OPERATORS[operator]
+    inputs, attributes = definition.form.taken(inputs, attributes)
     params = definition.validate(inputs, attributes)
     data, *_ = own_inputs(operator, inputs)
-    if definition.reduction.sums and data.dtype not in _FLOATS:
+    rounds = definition.rounds_integers or data.dtype in _FLOATS
+    if definition.reduction.sums and not rounds:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
     if params.exponent < 1:
         raise ValueError(f"an exponent of {params.exponent} makes no norm")
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     if definition.forward is not None:
         return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
-    first = _pooled(data, axes, definition.reduction, params)
+    first = definition.form.array_given(_pooled(data, axes, definition.reduction, params))
     if definition.has_indices and definition.reduction.combine is np.maximum:
         return first, _indices(data, axes, params, definition.reduction.empty(data.dtype))
     return first
@@ -61,17 +63,27 @@ def backend(
 
 def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, params: Params) -> Array:
     """Reduce the cells of every window, axis by axis: a window is a box."""
-    # float64 holds every floating-point type exactly
-    values = data.astype(np.float64) if data.dtype in _FLOATS else data
+    # float64 holds every floating-point type exactly, and sums of short integers
+    sums_integers = reduction.divides and data.dtype not in _FLOATS
+    values = data.astype(np.float64) if data.dtype in _FLOATS or sums_integers else data
+    combine = reduction.combine
+    if combine is np.maximum and params.nan == "ignored":
+        combine = np.fmax
+    if sums_integers:
+        values -= params.input_zero_point
     with np.errstate(all="ignore"):
         for axis, windows in enumerate(axes, 2):
             cells = _cells(values, windows, axis, reduction.empty(data.dtype))
             if reduction.powers:  # a norm of norms is the norm of all cells
                 values = _norm(cells, axis + 1, params.exponent)
             else:
-                values = reduction.combine.reduce(cells, axis + 1)
+                values = combine.reduce(cells, axis + 1)
         if reduction.divides:
             values = values / _divisor(axes, params)  # nothing by nothing is NaN
+        if sums_integers:
+            ends = np.iinfo(data.dtype)
+            values = np.sign(values) * np.floor(np.abs(values) + 0.5) + params.output_zero_point
+            values = values.clip(ends.min, ends.max)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)

@@ -9,12 +9,21 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from time import perf_counter
+from typing import Any
 
 from conformance.backends.answer import CRASHED, NOT_RUN, TIMED_OUT, UNSUPPORTED, Answer
 from conformance.backends.program import Launch
 from conformance.backends.program.program import Program
 from conformance.backends.program.protocol import Welcome, attributes_text
-from conformance.backends.runner import Answers, Calls, Runner, Stopped, largest_looked_at
+from conformance.backends.runner import (
+    Answers,
+    Calls,
+    Runner,
+    Stopped,
+    given,
+    largest_looked_at,
+    taken,
+)
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch
 from conformance.dtypes import name_of
@@ -156,7 +165,7 @@ class _Calls(Calls):
         self._lock = threading.Lock()
         self.limits = largest_looked_at(batch)
         # Vectors share their attributes, which live as long as the batch.
-        self._texts: dict[int, str] = {}
+        self._texts: dict[tuple[int, Any], str] = {}
         if not indices:
             self._finished.set()
 
@@ -194,13 +203,14 @@ class _Calls(Calls):
     def ask(self, program: Program, index: int) -> None:
         """Begin a call for a vector."""
         batch = self.batch
-        attributes = batch.attributes[index]
-        text = self._texts.get(id(attributes))
+        inputs, attributes = given(batch, index)
+        known = id(batch.attributes[index]), inputs[0].dtype if inputs else None
+        text = self._texts.get(known)
         if text is None:
-            text = self._texts[id(attributes)] = attributes_text(attributes)
+            text = self._texts[known] = attributes_text(attributes)
         program.send(
             batch.operator,
-            batch.inputs[index],
+            inputs,
             text,
             limit=self.limits[index],
             variation=self._variation,
@@ -211,7 +221,7 @@ class _Calls(Calls):
         with self._lock:
             if self.stopped:
                 return
-            self._answers.put(index, answer, seconds)
+            self._answers.put(index, taken(self.batch.operator, answer), seconds)
             if printed:
                 self._answers.printed[index] = printed
             self._done += 1

@@ -25,6 +25,7 @@ from conformance.backends.program.protocol import (
     write_call,
 )
 from conformance.errors import UsageError
+from conformance.operators import operator_named
 from conformance.process import Launch
 from conformance.process.transport import Ended, Silent, Transport
 from conformance.record.words import in_words
@@ -97,7 +98,9 @@ class ProbeSession:
     def write(self, request: Request, extra: Mapping[str, Any] | None = None) -> bytes:
         """Return the next call as bytes; `extra` is added to it and to what describes inputs."""
         self._running()
-        message = write_call(self._next, request.operator, request.inputs, request.attributes)
+        form = operator_named(request.operator).form
+        inputs, attributes = form.given(request.inputs, request.attributes)
+        message = write_call(self._next, request.operator, inputs, attributes)
         self._next += 1
         return _with(message, extra)
 

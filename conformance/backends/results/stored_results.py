@@ -19,6 +19,7 @@ from conformance.batch import Batch, Ints, output_dtypes
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.dtypes import DType, dtype_of
 from conformance.errors import UsageError
+from conformance.operators import OPERATORS
 from conformance.vector import Array, Outputs
 
 _BFLOAT16 = dtype_of("bfloat16")
@@ -120,7 +121,8 @@ class StoredResults(OneByOne):
     def _id_of(self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """Return the id of a case: all but the name of its data can be told from the case."""
         try:
-            case = case_of(operator, attributes, tuple(inputs), pattern="")
+            own, taken = OPERATORS[operator].form.taken(inputs, attributes)
+            case = case_of(operator, taken, own, pattern="")
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise LookupError(f"{self.path}: no vector of the suite is called like this") from error
         start, _, digest = case.id.rpartition("/-")

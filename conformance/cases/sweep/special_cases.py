@@ -20,7 +20,7 @@ from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of
 from conformance.dtypes import INTEGERS, dtype_of
 from conformance.operators.attributes import PADS
 from conformance.operators.operator import Operator
-from conformance.vector import Case, Tier
+from conformance.vector import Array, Case, Tier
 
 _NUMBERS = ("size", "kernel", "strides", "pads_begin", "pads_end", "dilations")
 
@@ -203,7 +203,9 @@ def special(operator: Operator, seed: int) -> Iterator[Case]:
     yield from _short_forms(operator, seed)
     yield from _kept_sizes(operator, seed)
     yield from _without_kernel(operator, seed)
-    if operator.reduction.sums and operator.takes_integers:
+    if operator.rounds_integers:
+        yield from _halves(operator)
+    elif operator.reduction.sums and operator.takes_integers:
         yield from _integer_averages(operator)
 
 
@@ -245,7 +247,7 @@ def _groups(operator: Operator) -> Iterator[_Group]:
         yield _Group([(what, sized)], [("float64", "lossy")])
     if operator.reduction.powers:
         yield _Group([("minus infinity alone", sized)], [(plain, "minus-infinity")])
-    if not operator.reduction.sums:
+    if not operator.reduction.sums or operator.rounds_integers:
         integers = [name for name in INTEGERS if name in operator.dtypes]
         yield _Group([("", sized)], [*product(integers, ("extremes", "negative", "lowest"))])
 
@@ -329,10 +331,17 @@ def _special_values(operator: Operator) -> list[tuple[str, str]]:
 
 
 def _sayable(operator: Operator, table: Mapping[str, Layout]) -> list[tuple[str, Layout]]:
-    """Return what of a table an operator has attributes for."""
+    """Return what of a table an operator has attributes for.
+
+    With other sizes, where it leaves no cell over.
+    """
+    mended = {
+        what: (planes, tuple(axis.allowed(operator) for axis in axes))
+        for what, (planes, axes) in table.items()
+    }
     return [
         (what, (planes, axes))
-        for what, (planes, axes) in table.items()
+        for what, (planes, axes) in (mended if operator.leaves_no_rest else table).items()
         if all(axis.is_sayable(operator) for axis in axes)
     ]
 
@@ -385,6 +394,53 @@ def _without_kernel(operator: Operator, seed: int) -> Iterator[Case]:
         given = {key: value for key, value in spec.attributes.items() if key != kernel.key}
         whole = replace(spec, attributes=given, tags=("a kernel as large as the plane",))
         yield build(whole, seed=seed, tier="smoke")
+
+
+_KERNELS_OF_HALVES = ((1, 2), (2, 2), (3, 2), (4, 4), (2, 7), (5, 6))
+"""Kernels of an even number of cells, 14 and 30 among them: there, float32(1 / n) moves halves."""
+_ZERO_POINTS_OF_HALVES = ((0, 0), (3, -2), (-128, -101))
+
+
+def _halves(operator: Operator) -> Iterator[Case]:
+    """Yield averages of integers that end in a half, of either sign, under zero points."""
+    pointed = {name for each in operator.attributes for name in each.of_types}
+    kinds = [
+        (dtype, points)
+        for dtype in (name for name in INTEGERS if name in operator.dtypes)
+        for points in (_ZERO_POINTS_OF_HALVES if dtype in pointed else _ZERO_POINTS_OF_HALVES[:1])
+    ]
+    for turn, (kernel, (dtype, points)) in enumerate(product(_KERNELS_OF_HALVES, kinds)):
+        subtracted, added = points
+        axes = [Axis(5 * k, k, k) for k in kernel]
+        words = {"input_zero_point": subtracted, "output_zero_point": added}
+        tags = ("averages that end in a half",)
+        spec = case_of_axes(operator, (1, 2), axes, words, dtype, "halves", tags=tags)
+        stated = operator.stated(spec.attributes, spec.shape[2:])
+        data = _ending_in_halves(spec.shape, kernel, dtype, stated.input_zero_point, turn)
+        yield case_of(
+            operator.name,
+            spec.attributes,
+            spec.own_inputs(data),
+            pattern="halves",
+            tier="smoke" if turn % 4 == 1 else "standard",
+            source=f"{operator.document}: halves",
+            tags=tags,
+        )
+
+
+def _ending_in_halves(
+    shape: tuple[int, ...], kernel: tuple[int, int], dtype: str, zero: int, seed: int
+) -> Array:
+    """Return integers around a zero point whose windows, side by side, have sums of n / 2 mod n."""
+    rng = np.random.default_rng(seed)
+    ends, n = np.iinfo(dtype_of(dtype)), prod(kernel)
+    data = np.clip(zero + rng.integers(-n, n + 1, shape), ends.min + n, ends.max - n)
+    height, width = (d // k for d, k in zip(shape[2:], kernel, strict=True))
+    for y, x in product(range(height), range(width)):
+        rows, columns = slice(y * kernel[0], (y + 1) * kernel[0]), slice(x * kernel[1], None)
+        window = data[:, :, rows, columns][..., : kernel[1]]
+        window[:, :, 0, 0] += (n // 2 - (window - zero).sum(axis=(2, 3))) % n
+    return data.astype(dtype_of(dtype))
 
 
 def _integer_averages(operator: Operator) -> Iterator[Case]:

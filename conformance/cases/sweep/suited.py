@@ -16,7 +16,7 @@ from conformance.cases.sweep.patterns import (
 )
 from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_of_axes
 from conformance.dtypes import FLOATS
-from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, Attribute, Role
+from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, ZERO_POINTS, Attribute, Role
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 from conformance.reference.bound import is_meaningful
@@ -64,6 +64,8 @@ EXPONENTS = (1, 2, 3, 5)
 """Exponents of norms: no power at all, a square, and odd ones, whose signs would show."""
 DIVISORS = (1, 3, 4, 300)
 """Divisors that are given: none at all, one that rounds, one that does not, and a large one."""
+ZERO_POINTS_OF_BYTES = (0, 3, -128, 127)
+"""Zero points: none, one that is odd, and the ends of int8."""
 PLAIN = {**UNSAID, "pads": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
@@ -81,6 +83,8 @@ def floats(operator: Operator) -> tuple[str, ...]:
 
 def types(operator: Operator) -> tuple[str, ...]:
     """Return the element types that are swept; averages of integers are special cases."""
+    if operator.rounds_integers:
+        return operator.dtypes
     integers = () if operator.reduction.sums else _INTEGERS
     also = (name for name in integers if name in operator.dtypes)
     return tuple(dict.fromkeys((*floats(operator), *also)))
@@ -245,6 +249,7 @@ def scalar_values(attribute: Attribute, axes: int) -> tuple[int | None, ...]:
         or {
             "exponent": EXPONENTS,
             "fixed_divisor": DIVISORS,
+            **dict.fromkeys(ZERO_POINTS, ZERO_POINTS_OF_BYTES),
             "index_axis": (0, 1, 2, -axes - 2, -1),  # of each kind, and from either end
         }[attribute.role]
     )

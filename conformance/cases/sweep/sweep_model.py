@@ -91,8 +91,11 @@ def case_of_axes(
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
+    words = {**words, **_zeros(operator, dtype)}
     sampled: dict[str, Any] = {
-        each.role: each.samples[0] for each in operator.attributes if each.required and each.samples
+        each.role: each.samples[0] if each.samples else 0
+        for each in operator.attributes
+        if each.required and each.is_scalar
     }
     return CaseSpec(
         operator.name,
@@ -104,6 +107,12 @@ def case_of_axes(
         tags,
         gradient,
     )
+
+
+def _zeros(operator: Operator, dtype: str) -> dict[str, Any]:
+    """Return the integers, by role, that are 0 for data of a type."""
+    typed = (each for each in operator.attributes if each.of_types)
+    return {each.role: 0 for each in typed if dtype not in each.of_types}
 
 
 Concrete = Callable[[Row, int], CaseSpec]

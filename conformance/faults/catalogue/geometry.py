@@ -308,7 +308,11 @@ FAULTS: Faults = {
         "strides",
     ),
     "extent-rounded-to-nearest": _extent(
-        "rounded to nearest", lambda t, s: (2 * t + s) // (2 * s) + 1, "slack", "strides"
+        "rounded to nearest",
+        lambda t, s: (2 * t + s) // (2 * s) + 1,
+        "slack",
+        "strides",
+        needs=Needs(rest=True),
     ),
     "extent-clamped-to-input": read(EXTENT, extent=at_most("sizes"), needs=PADDED),
     "extent-of-padding-once": read(IN_EXTENT, pads_begin=LARGER_PAD, pads_end=ZERO),

@@ -255,7 +255,9 @@ FAULTS: Faults = {
         "integers refused", CHOOSING & INTEGERS, lambda data: not is_float(data)
     ),
     "refuses-unsigned": _data(
-        "unsigned integers refused", CHOOSING & INTEGERS, lambda data: data.dtype.kind == "u"
+        "unsigned integers refused",
+        CHOOSING & Needs(dtypes=("uint8",)),
+        lambda data: data.dtype.kind == "u",
     ),
     "refuses-not-finite": _data(
         "data with an infinity or NaN refused",

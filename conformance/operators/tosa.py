@@ -1,0 +1,155 @@
+"""TOSA 1.0's AVG_POOL2D and MAX_POOL2D (spec: tosa): exact divisions, exact integers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from conformance.operators.attributes import Attribute
+from conformance.operators.clause import ruling
+from conformance.operators.form import Form
+from conformance.operators.operator import Operator, sliding
+from conformance.operators.reduction import (
+    AVERAGE,
+    MAXIMUM,
+    maximum_as_asked,
+    rounded_mean_of_cells,
+)
+from conformance.operators.rule import Numbers, Rule
+from conformance.operators.windows import slack, span_of
+
+_WINDOWS = (
+    Attribute("kernel", "kernel", "Attributes, kernel", least=1),
+    Attribute("stride", "strides", "Attributes, stride", least=1),
+    Attribute("pad", "pads", "Attributes, pad", order="axes"),
+)
+_FLOATS = ("float32", "float16", "bfloat16")
+_INTEGERS = ("int8", "int16")
+
+
+def _slack(axis: Numbers) -> int:
+    span = span_of(axis.kernel, axis.dilations)
+    return slack(axis.size, span, axis.pads_begin, axis.pads_end)
+
+
+def _below_kernel(axis: Numbers) -> Numbers:
+    most = axis.kernel - 1
+    return axis._replace(pads_begin=min(axis.pads_begin, most), pads_end=min(axis.pads_end, most))
+
+
+def _as_long_as_the_kernel(axis: Numbers) -> Numbers:
+    return axis._replace(pads_begin=axis.kernel)
+
+
+def _with_a_size_that_divides(axis: Numbers) -> Numbers:
+    """Return the axis with the next size that leaves no cell over, if the kernel fits into it."""
+    left = _slack(axis)
+    return axis if left < 0 else axis._replace(size=axis.size + -left % axis.strides)
+
+
+def _with_a_cell_left_over(axis: Numbers) -> Numbers:
+    left = _slack(axis)
+    if left > 0:
+        return axis._replace(strides=left + 1)
+    return axis._replace(kernel=axis.kernel + 1, pads_end=axis.pads_end + 2, strides=2)
+
+
+PADS_BELOW_KERNEL = Rule(
+    says="each pad is below the kernel of its axis",
+    section="Arguments, pad",
+    mended=_below_kernel,
+    broken=_as_long_as_the_kernel,
+)
+EXACT_DIVISION = Rule(
+    says="the stride divides what the first window can slide",
+    section="Operation, output size",
+    mended=_with_a_size_that_divides,
+    broken=_with_a_cell_left_over,
+    leaves_no_rest=True,
+)
+_ruling = partial(ruling, document="TOSA 1.0", section="AVG_POOL2D, MAX_POOL2D")
+_PADS = _ruling(
+    "tosa-pads",
+    "any pad of at least the kernel of its axis is an error",
+    "it is refused",
+    "the checks of both operators",
+    settles="pads-not-below-kernel",
+)
+
+
+def _operator(name: str, reduction: Any, **others: Any) -> Operator:
+    return Operator(
+        name=f"TOSA-{name}",
+        document=f"TOSA {name}",
+        reduction=reduction,
+        axes=(2, 2),
+        rules=(PADS_BELOW_KERNEL, EXACT_DIVISION),
+        levels="few",
+        has_gradient=False,
+        dtypes=(*_FLOATS, *_INTEGERS),
+        **others,
+    )
+
+
+TOSA = (
+    _operator(
+        "AVG_POOL2D",
+        AVERAGE,
+        attributes=(
+            *_WINDOWS,
+            Attribute("input_zp", "input_zero_point", "Arguments", of_types=("int8",)),
+            Attribute("output_zp", "output_zero_point", "Arguments", of_types=("int8",)),
+        ),
+        pipeline=sliding(AVERAGE, reduce=rounded_mean_of_cells),
+        constants={"include_pad": False},
+        form=Form(
+            channels_last=True,
+            numbers=("input_zp", "output_zp"),
+            of_types={
+                "acc_type": {
+                    **dict.fromkeys(_INTEGERS, ("INT32",)),
+                    **dict.fromkeys(_FLOATS, ("FP32",)),
+                    "float16": ("FP32", "FP16"),
+                }
+            },
+        ),
+        clauses=(
+            _PADS,
+            _ruling(
+                "tosa-integer-average",
+                "a reciprocal of the number of cells, a product and a shift, in integers",
+                "the sum less zero points over the number of cells, halves away from zero, plus "
+                "the zero point of the output, to the nearest number of the type",
+                "the reciprocal is above 1 / n by at most one part in 2**30: halves move away from "
+                "zero, and nothing else moves past one, for sums below 2**29",
+                settles="integer-average",
+            ),
+        ),
+    ),
+    _operator(
+        "MAX_POOL2D",
+        MAXIMUM,
+        attributes=(
+            *_WINDOWS,
+            Attribute(
+                "nan_mode",
+                "nan",
+                "Attributes, nan_mode",
+                default="PROPAGATE",
+                values={"PROPAGATE": "propagates", "IGNORE": "ignored"},
+            ),
+        ),
+        pipeline=sliding(MAXIMUM, reduce=maximum_as_asked),
+        form=Form(channels_last=True),
+        clauses=(
+            _PADS,
+            _ruling(
+                "tosa-nan-mode",
+                "PROPAGATE gives NaN for any NaN, IGNORE for nothing but NaN",
+                "the attribute decides",
+                "the attribute",
+                settles="nan-in-maximum",
+            ),
+        ),
+    ),
+)

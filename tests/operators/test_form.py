@@ -1,0 +1,70 @@
+"""The form in which a document hands over a call."""
+
+import numpy as np
+import pytest
+
+from conformance import as_called, check
+from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance.operators.form import PLAIN, Form
+from conformance.vectorfile import open_vectors
+
+LAST = Form(channels_last=True, numbers=("a", "b"), of_types={"t": {"int8": ("I",)}})
+
+
+def test_a_plain_form_changes_nothing():
+    inputs, attributes = (np.ones((1, 2, 3)),), {"k": 1}
+    assert PLAIN.given(inputs, attributes) == PLAIN.taken(inputs, attributes)
+    assert PLAIN.given(inputs, attributes)[0][0] is inputs[0]
+
+
+def test_a_call_that_is_handed_over_and_taken_is_the_same():
+    data = np.arange(24, dtype=np.int8).reshape(1, 2, 3, 4)
+    given, attributes = LAST.given((data,), {"k": [1, 2], "a": 3, "b": -4})
+    assert [array.tolist() for array in given[1:]] == [[3], [-4]]
+    assert (given[0].shape, attributes) == ((1, 3, 4, 2), {"k": [1, 2], "t": "I"})
+    taken, back = LAST.taken(given, attributes)
+    np.testing.assert_array_equal(taken[0], data)
+    assert back == {"k": [1, 2], "a": 3, "b": -4}
+
+
+def test_a_number_that_is_left_out_is_no_input():
+    given, _ = LAST.given((np.zeros((1, 1, 1), np.int8),), {"a": 3})
+    assert len(given) == 2
+
+
+def test_the_place_of_an_element_is_that_of_the_backend():
+    assert LAST.place_given((1, 2, 3, 4)) == (1, 3, 4, 2)
+    assert PLAIN.place_given((1, 2, 3, 4)) == (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATORS if not OPERATORS[name].form.is_plain])
+def test_vectors_hold_what_their_document_computes(name):
+    """Called as a backend is, each gives what was expected, in the form of the document."""
+    form = OPERATORS[name].form
+    with open_vectors(None, [name]) as files:
+        vectors = [vector for file in files for vector in file if vector.case.tier == "smoke"]
+    for vector in vectors:
+        if vector.outcomes[0].kind == "values":
+            expected = form.array_given(vector.values[0].outputs[0].values)
+            got = evaluate(name, *as_called(vector.case))
+            assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+            assert vector_of(vector.case).clauses == vector.clauses
+
+
+def channels_second(operator, inputs, attributes):
+    """Take data with channels last for data with channels second."""
+    data, *others = inputs
+    if data.ndim == 4:
+        batch, height, width, channels = data.shape
+        data = data.reshape(batch, channels, height, width).transpose(0, 2, 3, 1)
+    return evaluate(operator, [data, *others], attributes)
+
+
+@pytest.mark.parametrize("workers", [None, 1], ids=["here", "in a worker"])
+def test_a_backend_gets_the_form_of_the_document(workers):
+    """A sound one conforms, and one that takes another layout for it does not."""
+    options = {"operators": "TOSA-*", "tier": "smoke", "diagnose": "none"}
+    sound = check(evaluate if workers is None else "numpy", **options)
+    assert sound.ok
+    if workers is None:
+        assert not check(channels_second, **options).ok

@@ -1,0 +1,202 @@
+"""TOSA's pools: exact integers, exact divisions, channels last, zero points as inputs."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.effort import examples
+from support.oracle import array, exact_maximum, exact_mean, exact_value, rounded
+
+from conformance.errors import InvalidCase
+from conformance.operators import evaluate
+
+AVERAGE, MAXIMUM = "TOSA-AVG_POOL2D", "TOSA-MAX_POOL2D"
+ACCUMULATORS = {"int8": "INT32", "int16": "INT32"}
+
+
+def average(data, kernel, stride, pad=(0, 0, 0, 0), points=(0, 0), **others):
+    """Return averages of data (N, H, W, C)."""
+    dtype = data.dtype
+    attributes = {
+        "kernel": list(kernel),
+        "stride": list(stride),
+        "pad": list(pad),
+        "acc_type": ACCUMULATORS.get(dtype.name, "FP32"),
+    }
+    zero_points = [np.array([point], dtype) for point in points]
+    return evaluate(AVERAGE, [data, *zero_points], {**attributes, **others})
+
+
+def maximum(data, kernel, stride, pad=(0, 0, 0, 0), **others):
+    """Return maxima of data (N, H, W, C)."""
+    attributes = {"kernel": list(kernel), "stride": list(stride), "pad": list(pad)}
+    return evaluate(MAXIMUM, [data], {**attributes, **others})
+
+
+def row(*cells, dtype="int8"):
+    """Return data of one row of cells."""
+    return array(cells, dtype).reshape(1, 1, -1, 1)
+
+
+@pytest.mark.parametrize(
+    ("cells", "points", "expected"),
+    [
+        ((1, 0), (0, 0), 1),
+        ((-1, 0), (0, 0), -1),
+        ((-3, -2), (0, 0), -3),
+        ((1, 1, 0), (0, 0), 1),
+        ((0, 1), (1, 1), 0),
+        ((10, 20, 30), (-5, 7), 32),
+        ((-128, -128), (127, 127), -128),
+        ((127, 127), (-128, 127), 127),
+    ],
+)
+def test_integers_round_as_computed_by_hand(cells, points, expected):
+    """Halves away from the zero point; what leaves the type is its end."""
+    width = len(cells)
+    got = average(row(*cells), (1, width), (1, width), points=points)
+    assert (got.dtype, got.tolist()) == (np.int8, [[[[expected]]]])
+
+
+@pytest.mark.parametrize("cells", range(1, 130))
+def test_the_reciprocal_of_the_document_rounds_halves_away(cells):
+    """Its multiplier and its shift, for sums as large as those of windows here."""
+    shift = (cells - 1).bit_length()
+    multiplier = ((1 << 30) + 1 << shift) // cells
+    for total in {*range(-300, 301), *(sign * cells * 255 for sign in (-1, 1))}:
+        scaled = (total * multiplier + (1 << 29 + shift)) >> 30 + shift
+        mean = abs(Fraction(total, cells)) + Fraction(1, 2)
+        away = mean.numerator // mean.denominator * (1 if total >= 0 else -1)
+        assert scaled == away
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"pad": (0, 0, 3, 0)}, "each pad is below the kernel"),
+        ({"stride": (1, 2)}, "the stride divides"),
+        ({"points": (1, 0), "data": row(1, 2, 3, 4, dtype="int16")}, "input_zp=1: must be 0"),
+        ({"points": (0, 2), "data": row(1, 2, 3, 4, dtype="float32")}, "output_zp=2: must be 0"),
+        ({"acc_type": "FP32"}, "acc_type"),
+        ({"data": row(1, 2, 3, 4, dtype="float32"), "acc_type": "FP16"}, "acc_type"),
+    ],
+)
+def test_what_the_document_calls_an_error_is_refused(wrong, why):
+    usual = {"data": row(1, 2, 3, 4), "kernel": (1, 3), "stride": (1, 1)}
+    average(**usual)
+    with pytest.raises(InvalidCase, match=why):
+        average(**usual | wrong)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_call_without_all_its_inputs_is_refused(number):
+    attributes = {"kernel": [1, 1], "stride": [1, 1], "pad": [0] * 4, "acc_type": "INT32"}
+    inputs = [row(1), np.int8([0]), np.int8([0])][:number]
+    with pytest.raises(InvalidCase, match="inputs given"):
+        evaluate(AVERAGE, inputs, attributes)
+
+
+@pytest.mark.parametrize(
+    "point", [np.int8(0), np.int8([0, 0]), np.int16([0]), np.float32([0])], ids=str
+)
+def test_a_zero_point_is_one_number_of_the_type_of_the_data(point):
+    attributes = {"kernel": [1, 1], "stride": [1, 1], "pad": [0] * 4, "acc_type": "INT32"}
+    with pytest.raises(InvalidCase, match="must be one int8"):
+        evaluate(AVERAGE, [row(1), np.int8([0]), point], attributes)
+
+
+def test_a_float16_sum_may_be_asked_for_in_either_type():
+    data = row(1, 2, dtype="float16")
+    for acc_type in ("FP16", "FP32"):
+        assert average(data, (1, 2), (1, 2), acc_type=acc_type).item() == 1.5
+
+
+@pytest.mark.parametrize(
+    ("cells", "mode", "expected"),
+    [
+        ((1, np.nan, 3), "PROPAGATE", np.nan),
+        ((1, np.nan, 3), "IGNORE", 3),
+        ((np.nan,) * 3, "IGNORE", np.nan),
+        ((-np.inf,) * 3, "IGNORE", -np.inf),
+    ],
+)
+def test_what_a_nan_does_is_asked_for(cells, mode, expected):
+    got = maximum(row(*cells, dtype="float32"), (1, 3), (1, 3), nan_mode=mode)
+    np.testing.assert_array_equal(got.ravel(), [expected])
+
+
+@st.composite
+def windows(draw, dtypes):
+    """Draw data (N, H, W, C) and a kernel, strides and pads that its document allows."""
+    kernel = draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    stride = draw(st.tuples(st.integers(1, 3), st.integers(1, 3)))
+    pad = [draw(st.integers(0, k - 1)) for k in (kernel[0], kernel[0], kernel[1], kernel[1])]
+    least = [max(0, k - a - b) for k, a, b in zip(kernel, pad[::2], pad[1::2], strict=True)]
+    sizes = []
+    for k, s, a, b, d in zip(kernel, stride, pad[::2], pad[1::2], least, strict=True):
+        size = max(1, d) + draw(st.integers(0, 3))
+        sizes.append(size + -(size + a + b - k) % s)
+    shape = (draw(st.integers(1, 2)), *sizes, draw(st.integers(1, 3)))
+    dtype = draw(st.sampled_from(dtypes))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    if dtype.startswith("int"):
+        ends = np.iinfo(dtype)
+        spread = draw(st.sampled_from([5, ends.max]))
+        data = rng.integers(max(ends.min, -spread), spread + 1, shape)
+    else:
+        data = rng.normal(size=shape)
+    return array(data, dtype), kernel, stride, tuple(pad)
+
+
+def by_loops(data, kernel, stride, pad, of):
+    """Apply a function to the cells of every window, of data (N, H, W, C), in plain loops."""
+    batch, height, width, channels = data.shape
+    rows = (height + pad[0] + pad[1] - kernel[0]) // stride[0] + 1
+    columns = (width + pad[2] + pad[3] - kernel[1]) // stride[1] + 1
+    got = np.zeros((batch, rows, columns, channels), data.dtype)
+    for n, y, x, c in product(*map(range, got.shape)):
+        cells = [
+            exact_value(data[n, i, j, c])
+            for i in range(y * stride[0] - pad[0], y * stride[0] - pad[0] + kernel[0])
+            for j in range(x * stride[1] - pad[2], x * stride[1] - pad[2] + kernel[1])
+            if 0 <= i < height and 0 <= j < width
+        ]
+        got[n, y, x, c] = of(cells)
+    return got
+
+
+@examples(4)
+@given(windows(["int8", "int16"]), st.integers(-128, 127), st.integers(-128, 127))
+def test_averages_of_integers_equal_plain_loops(drawn, subtracted, added):
+    data, *rest = drawn
+    points = (subtracted, added) if data.dtype == np.int8 else (0, 0)
+    ends = np.iinfo(data.dtype)
+
+    def mean(cells):
+        exact = sum((cell - points[0] for cell in cells), Fraction(0)) / len(cells)
+        up = abs(exact) + Fraction(1, 2)
+        away = up.numerator // up.denominator * (1 if exact >= 0 else -1)
+        return min(max(away + points[1], ends.min), ends.max)
+
+    np.testing.assert_array_equal(average(data, *rest, points=points), by_loops(data, *rest, mean))
+
+
+@examples(2)
+@given(windows(["float16", "bfloat16", "float32"]))
+def test_averages_of_numbers_equal_plain_loops(drawn):
+    data, *rest = drawn
+    expected = by_loops(
+        data, *rest, lambda cells: rounded(exact_mean(cells, len(cells)), data.dtype)
+    )
+    np.testing.assert_array_equal(average(data, *rest), expected)
+
+
+@examples(2)
+@given(windows(["float16", "float32", "int8", "int16"]))
+def test_maxima_equal_plain_loops(drawn):
+    data, *rest = drawn
+    expected = by_loops(data, *rest, lambda cells: rounded(exact_maximum(cells), data.dtype))
+    np.testing.assert_array_equal(maximum(data, *rest), expected)
