@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import cast
@@ -13,7 +14,7 @@ import numpy as np
 from conformance.backends.answer import Backend, error_line
 from conformance.backends.options import with_options
 from conformance.backends.python_callable import guarded_import
-from conformance.errors import UsageError
+from conformance.errors import Unsupported, UsageError
 from conformance.operators import MAXIMUM, OPERATORS
 
 
@@ -118,6 +119,13 @@ _BUILTINS = (
         "tf.nn.avg_pool and max_pool, on the CPU, and the adaptive pooling of Keras",
         helpers=("keras",),
     ),
+    Builtin(
+        "litert",
+        "ai_edge_litert",
+        "AVERAGE_POOL_2D and MAX_POOL_2D of LiteRT's interpreter, on the CPU",
+        "ai-edge-litert",
+        helpers=("flatbuffers",),
+    ),
     Builtin("tvm", "tvm", "the pooling operators of TVM's Relax, compiled by LLVM", "apache-tvm"),
     Builtin("mnn", "MNN", "max_pool and avg_pool of MNN's expressions, on the CPU"),
     Builtin("tinygrad", "tinygrad", "avg_pool2d and max_pool2d of tinygrad's Tensor"),
@@ -131,10 +139,11 @@ def available() -> dict[str, Builtin]:
 
 
 def _call_once(backend: Backend) -> None:
-    """Let a backend take the maximum of one float32."""
+    """Let a backend take the maximum of one float32, if it has that operator."""
     operator = next(
         operator
         for operator in OPERATORS.values()
         if operator.has_windows and operator.reduction is MAXIMUM
     )
-    backend(operator.name, [np.ones((1, 1, 1, 1), np.float32)], operator.tiled((1, 1)))
+    with suppress(Unsupported):
+        backend(operator.name, [np.ones((1, 1, 1, 1), np.float32)], operator.tiled((1, 1)))

@@ -24,18 +24,20 @@ class Form:
 
     With `channels_last`, data and outputs have shape (N, d1..dr, C). `numbers` are the keys of
     attributes that are inputs instead, after the data, each an array [number] of the data's type.
-    `of_types` are attributes that follow from the type of the data: by key, the value that is
-    handed over for each type, first of those that are allowed.
+    `split` are those of lists that are an attribute for each spatial axis instead: by key, theirs.
+    `of_types` are attributes that follow from the type of the data: by key, the values that are
+    allowed for each type, the first of which is handed over.
     """
 
     channels_last: bool = False
     numbers: tuple[str, ...] = ()
+    split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_types: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
 
     @property
     def is_plain(self) -> bool:
         """Whether calls are handed over as everything else knows them."""
-        return not (self.channels_last or self.numbers or self.of_types)
+        return not (self.channels_last or self.numbers or self.split or self.of_types)
 
     def given(
         self, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -49,6 +51,8 @@ class Form:
         data, *others = inputs
         kept = dict(attributes)
         others += [np.array([kept.pop(key)], data.dtype) for key in self.numbers if key in kept]
+        for key, keys in self.split.items():
+            kept |= dict(zip(keys, kept.pop(key, ()), strict=False))
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
             kept[key] = allowed.get(name, next(iter(allowed.values())))[0]
@@ -70,6 +74,10 @@ class Form:
                 what = f"{number.dtype} of shape {number.shape}"
                 raise InvalidCase(f"{key} is {what}: must be one {data.dtype}")
             taken[key] = _plain(number[0])
+        for key, keys in self.split.items():
+            if missing := [each for each in keys if each not in taken]:
+                raise InvalidCase(f"{missing[0]}: required")
+            taken[key] = [taken.pop(each) for each in keys]
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
             if key not in taken or taken.pop(key) not in allowed.get(name, ()):

@@ -211,6 +211,7 @@ class Operator:
             and needs.odd_exponents in {None, self._has_odd_exponents}
             and needs.rounds_integers in {None, self.rounds_integers}
             and needs.rest in {None, not self.leaves_no_rest}
+            and needs.split in {None, bool(self.form.split)}
             and all(self._is_worded(role) for role in needs.worded)
         )
 

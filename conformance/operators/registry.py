@@ -22,6 +22,7 @@ from conformance.operators.avg_pool_16 import AVG_POOL_16
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import SHARED, clauses_of
 from conformance.operators.gradients import backward
+from conformance.operators.litert import LITERT
 from conformance.operators.max_pool import MAX_POOL
 from conformance.operators.max_pool_8 import MAX_POOL_8
 from conformance.operators.max_pool_14 import MAX_POOL_14
@@ -57,6 +58,7 @@ OWN = (
     *PYTORCH,
     *WEBNN,
     *TOSA,
+    *LITERT,
 )
 """The operators of this package, in the order in which they are listed."""
 

@@ -68,7 +68,10 @@ def broken(
             rest = {name: value for name, value in given.items() if name != key}
             why = "left out though required"
             yield Broken(key, why, why, why, attribute, rest, inputs)
-        for value, rule, how, exactly, fixed in _wrong_values(attribute, stated, axes):
+        wrong_values = _wrong_values(attribute, stated, axes)
+        if key in operator.form.split:  # which has an attribute for each number, and no more
+            wrong_values = (wrong for wrong in wrong_values if wrong.rule == "too small")
+        for value, rule, how, exactly, fixed in wrong_values:
             changed = {**given, key: value}
             yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
     yield from _breaking(operator, given, stated, inputs)

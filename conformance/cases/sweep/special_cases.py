@@ -302,6 +302,13 @@ def _window_groups(operator: Operator) -> Iterator[_Group]:
             yield _Group(_sayable(operator, _SPECIALISED), [values])
         yield _Group(_sayable(operator, _BLOCKED), [(floats[0], "integers")], words=True)
         yield _Group(_HARD_QUOTIENTS.items(), [(plain, "names")])
+    if "auto_pad" in operator.roles and not {*PADS} & operator.roles:
+        above = _row((1, 2), (3, 4), (5, 6, 2))
+        kinds = [(plain, suited.positions(operator))]
+        for mode in ("same_upper", "same_lower"):
+            if any(mode in attribute.meanings for attribute in operator.attributes):
+                what = "kernel above the input"
+                yield _Group([(what, above)], kinds, others={"auto_pad": mode})
     if operator.rank is not None and "exponent" in operator.roles:
         halves = _row((2, 17), (4, 2, 2), (6, 2, 2))
         yield _Group([("halves of 17 channels", halves)], [(plain, "negative")], words=True)
@@ -412,7 +419,8 @@ def _halves(operator: Operator) -> Iterator[Case]:
     for turn, (kernel, (dtype, points)) in enumerate(product(_KERNELS_OF_HALVES, kinds)):
         subtracted, added = points
         axes = [Axis(5 * k, k, k) for k in kernel]
-        words = {"input_zero_point": subtracted, "output_zero_point": added}
+        points_said = {"input_zero_point": subtracted, "output_zero_point": added}
+        words = {**next(suited.word_choices(operator)), **points_said}
         tags = ("averages that end in a half",)
         spec = case_of_axes(operator, (1, 2), axes, words, dtype, "halves", tags=tags)
         stated = operator.stated(spec.attributes, spec.shape[2:])

@@ -88,9 +88,14 @@ def _each(of: Callable[[Fraction], int]) -> Rounding:
 
 
 FAULTS: Faults = {
-    "integers-halves-to-even": _averaged("averages of integers with halves to even", _to_even),
+    # Where there are no zero points, halves are a clause.
+    "integers-halves-to-even": _averaged(
+        "averages of integers with halves to even", _to_even, needs=_ZERO_POINTS
+    ),
     "integers-halves-up": _averaged(
-        "averages of integers with halves up", _each(lambda mean: floor(mean + Fraction(1, 2)))
+        "averages of integers with halves up",
+        _each(lambda mean: floor(mean + Fraction(1, 2))),
+        needs=_ZERO_POINTS,
     ),
     "integers-truncated": _averaged("averages of integers cut off towards zero", _each(int)),
     "integers-rounded-down": _averaged("averages of integers rounded down", _each(floor)),

@@ -291,10 +291,14 @@ FAULTS: Faults = {
         "negative pads_end accepted", PADDED & APART, "pads_end", lambda v: max(v, 0)
     ),
     "accepts-kernel-length": _length(
-        "kernel of another length than the number of spatial axes accepted", WINDOWED, "kernel"
+        "kernel of another length than the number of spatial axes accepted",
+        WINDOWED & Needs(split=False),
+        "kernel",
     ),
     "accepts-strides-length": _length(
-        "strides of another length than the number of spatial axes accepted", STRIDED, "strides"
+        "strides of another length than the number of spatial axes accepted",
+        STRIDED & Needs(split=False),
+        "strides",
     ),
     "accepts-pads-begin-pads-end-length": _length(
         "pads_begin and pads_end of another length than the number of spatial axes accepted",
