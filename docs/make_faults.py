@@ -14,7 +14,7 @@ from conformance.operators.registry import OWN
 from conformance.text import markdown_escaped as escaped
 
 PAGE = Path(__file__).with_name("faults.md")
-GRADIENTS = tuple(map(backward, OWN))
+GRADIENTS = tuple(filter(None, map(backward, OWN)))
 
 HEAD = """\
 # Faults

@@ -19,7 +19,7 @@ from conformance.operators.registry import OWN
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
-OPERATORS = (*OWN, *map(backward, OWN))
+OPERATORS = (*OWN, *filter(None, map(backward, OWN)))
 COUNT = re.compile(r"(?<=<!--=)([a-z-]+)-->([^<]*)(?=<!--=-->)")
 
 

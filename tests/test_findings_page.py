@@ -37,6 +37,7 @@ ENGINES = {
     "tinygrad": ("tinygrad", "tinygrad"),
     "MNN": ("MNN", "MNN"),
     "TVM": ("apache-tvm", "tvm"),
+    "LiteRT": ("ai-edge-litert", "ai_edge_litert", "tensorflow"),
 }
 PARTS = re.compile(r"^(##+) ([^\n]*)$|^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = 120
