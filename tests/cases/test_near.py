@@ -160,7 +160,8 @@ def test_a_case_is_called_on_operators_that_are_given_windows_alike(case):
         and not operator.is_gradient
         and operator.takes_axes(case.data.ndim - 2)
     }
-    assert made.keys() == alike
+    assert made.keys() <= alike
+    assert all(OPERATORS[name].leaves_no_rest for name in alike - made.keys())
     for name, call in made.items():
         operator = operator_named(name)
         params = operator.validate(call.inputs, call.attributes)

@@ -41,6 +41,13 @@ RULINGS = {
     "torch-adaptive-blocks",
     "torch-half-a-dilated-kernel",
     "torch-overhang",
+    "tosa-pads",
+    "tosa-integer-average",
+    "tosa-nan-mode",
+    "litert-same",
+    "litert-same-never-crops",
+    "litert-average-of-padding",
+    "litert-integer-average",
     "webnn-dilated-output-size",
     "webnn-ceil",
     "webnn-average-of-padding",
@@ -69,6 +76,8 @@ ARITHMETIC = {
     "pads-with-auto-pad": ("ignored", "refused", "checked"),
     "kernel-above-input": ("accepted", "refused"),
 }
+OF_INTEGERS = {"integer-halves": ("away", "even", "up")}
+"""Of documents whose oracle is in their own tests."""
 
 
 def names_of(kind):
@@ -80,13 +89,15 @@ def test_every_known_place_has_a_clause():
     """Rulings, disputed and undefined clauses are those of the list of readings."""
     assert names_of("ruling") == RULINGS
     assert names_of("undefined") == UNDEFINED
-    assert names_of("disputed") == set(READINGS) | set(OF_GRADIENTS) | set(ARITHMETIC)
+    assert names_of("disputed") == set(READINGS) | set(OF_GRADIENTS) | set(ARITHMETIC) | set(
+        OF_INTEGERS
+    )
 
 
 def test_readings_come_in_their_order():
     """The first is the default; the oracle, written apart, has the same."""
     found = {clause.name: tuple(r.name for r in clause.readings) for clause in DISPUTED}
-    assert found == READINGS | ARITHMETIC | OF_GRADIENTS
+    assert found == READINGS | ARITHMETIC | OF_GRADIENTS | OF_INTEGERS
     assert {clause.default for clause in DISPUTED} == {names[0] for names in found.values()}
 
 
@@ -125,7 +136,7 @@ class TestEach:
         """The default reading is the pipeline of the operator as it is."""
         for number, reading in enumerate(CLAUSES[name].readings):
             assert set(reading.replaces) <= STEPS
-            changes = number > 0 and name in {*READINGS, *OF_GRADIENTS}
+            changes = number > 0 and name in {*READINGS, *OF_GRADIENTS, *OF_INTEGERS}
             assert bool(reading.replaces or reading.any_tie) == changes
 
 

@@ -10,7 +10,9 @@ FORWARD = [name for name in OPERATORS if name not in GRADIENTS]
 ONNX = [name for name in FORWARD if name.startswith("ONNX-")]
 WEBNN = [name for name in FORWARD if name.startswith("WebNN-")]
 TORCH = [name for name in FORWARD if name.startswith("PyTorch-")]
-OTHERS = (*ONNX, *TORCH, *WEBNN, "nGraph-AvgPool")
+TOSA = [name for name in FORWARD if name.startswith("TOSA-")]
+LITERT = [name for name in FORWARD if name.startswith("LiteRT-")]
+OTHERS = (*ONNX, *TORCH, *WEBNN, *TOSA, *LITERT, "nGraph-AvgPool")
 
 
 def test_without_a_name_there_are_all():
@@ -31,6 +33,8 @@ def test_without_a_name_there_are_all():
         (["nGraph-AvgPool", "*-AvgPool"], ["nGraph-AvgPool"]),
         ("pytorch", TORCH),
         ("webnn", WEBNN),
+        ("tosa", TOSA),
+        ("litert", LITERT),
         ("openvino", [name for name in FORWARD if name not in OTHERS]),
         ("gradient", GRADIENTS),
         ("*-backward", GRADIENTS),

@@ -24,6 +24,7 @@ NUMBERS = {
     "WebNN-averagePool2d": [4, 9, 16],
     "WebNN-l2Pool2d": [4, 9],
     "WebNN-maxPool2d": [4, 25],
+    "LiteRT-AVERAGE_POOL_2D": [2],
     "MaxPool-8": [30, 10, 18, 36, 8, 18, 16, 0, 0, 0],
     "MaxPool-14": [30, 10, 18, 36, 8, 18, 16, 8, 0, 0, 0],
 }

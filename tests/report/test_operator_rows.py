@@ -24,8 +24,10 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "OpenVINO: 8 operators, 8 gradients",
         "nGraph-AvgPool + gradient",
         "ONNX: 6 operators, 6 gradients",
-        "PyTorch: 6 operators, 6 gradients",
+        "PyTorch: 15 operators, 12 gradients",
         "WebNN: 3 operators, 3 gradients",
+        "TOSA: 2 operators",
+        "LiteRT: 2 operators",
     ]
     outcomes |= {name: "unsupported" for name in OPERATORS if name.endswith(BACKWARD)}
     assert titles(outcomes) == [
@@ -35,10 +37,12 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "nGraph-AvgPool-backward",
         "ONNX: 6 operators",
         "ONNX: 6 gradients",
-        "PyTorch: 6 operators",
-        "PyTorch: 6 gradients",
+        "PyTorch: 15 operators",
+        "PyTorch: 12 gradients",
         "WebNN: 3 operators",
         "WebNN: 3 gradients",
+        "TOSA: 2 operators",
+        "LiteRT: 2 operators",
     ]
 
 

@@ -473,6 +473,8 @@ def _torch_norm(
     known(attributes, "norm_type kernel_size stride ceil_mode")
     require(type(attributes.get("norm_type")) is int, "norm_type is an integer here")
     sizes = inputs[0].shape[2:]
+    alone = type(attributes.get("kernel_size")) is int or len(attributes["kernel_size"]) == rank
+    require(alone, "of a kernel, one number for all axes is in no list")
     kernel = _for_all(attributes, "kernel_size", rank, 1, None)
     own = attributes.get("stride", []) != []
     strides = _for_all(attributes, "stride", rank, 1, kernel) if own else kernel

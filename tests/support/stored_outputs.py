@@ -5,6 +5,7 @@ from urllib.parse import quote
 import h5py
 import numpy as np
 
+from conformance import as_called
 from conformance.api import check as api
 from conformance.backends.results import path_of
 from conformance.settings import Settings
@@ -17,9 +18,8 @@ def answered(backend, vectors):
     for each in vectors:
         case = each.case
         try:
-            found[case.id] = backend(
-                case.operator, [array.copy() for array in case.inputs], dict(case.attributes)
-            )
+            inputs, attributes = as_called(case)
+            found[case.id] = backend(case.operator, [array.copy() for array in inputs], attributes)
         except Exception as error:  # noqa: BLE001 - whatever the backend raised
             found[case.id] = error
     return found

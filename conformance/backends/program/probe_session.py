@@ -25,7 +25,8 @@ from conformance.backends.program.protocol import (
     write_call,
 )
 from conformance.errors import UsageError
-from conformance.operators import operator_named
+from conformance.operators import OPERATORS
+from conformance.operators.form import PLAIN
 from conformance.process import Launch
 from conformance.process.transport import Ended, Silent, Transport
 from conformance.record.words import in_words
@@ -98,7 +99,7 @@ class ProbeSession:
     def write(self, request: Request, extra: Mapping[str, Any] | None = None) -> bytes:
         """Return the next call as bytes; `extra` is added to it and to what describes inputs."""
         self._running()
-        form = operator_named(request.operator).form
+        form = OPERATORS[request.operator].form if request.operator in OPERATORS else PLAIN
         inputs, attributes = form.given(request.inputs, request.attributes)
         message = write_call(self._next, request.operator, inputs, attributes)
         self._next += 1

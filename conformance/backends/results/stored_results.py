@@ -125,7 +125,8 @@ class StoredResults(OneByOne):
             case = case_of(operator, taken, own, pattern="")
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise LookupError(f"{self.path}: no vector of the suite is called like this") from error
-        start, _, digest = case.id.rpartition("/-")
+        # The order of attributes shows in the id, and is the caller's.
+        start, digest = "/".join(case.id.split("/")[:3]), case.id.rpartition("-")[2]
         matching = [
             vector_id
             for vector_id in self.ids

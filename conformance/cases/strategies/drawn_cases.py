@@ -22,7 +22,7 @@ from conformance.cases.strategies.drawn_geometry import PLANES, Geometries, plan
 from conformance.cases.sweep.invalid_cases import valid_case
 from conformance.cases.sweep.rules import Broken, broken
 from conformance.cases.sweep.suited import plain_type
-from conformance.cases.sweep.sweep_model import case_of
+from conformance.cases.sweep.sweep_model import case_of, zeros_of
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
@@ -171,10 +171,12 @@ class _Cases:
             rising=choice["rising"],
             sign=choice["sign"],
         )
+        zeros = self._operator.attributes_of(zeros_of(self._operator, dtype))
+        attributes = {**geometry.attributes, **zeros}
         own = (data, *geometry.rest)
         # The gradient of an output holds the same kind of numbers, in another order.
-        inputs = with_gradient(self._operator, data[..., ::-1], own, geometry.attributes)
-        return case_of(self._operator.name, geometry.attributes, inputs, pattern=mix)
+        inputs = with_gradient(self._operator, data[..., ::-1], own, attributes)
+        return case_of(self._operator.name, attributes, inputs, pattern=mix)
 
 
 def _ways(operator: Operator, case: Case) -> dict[tuple[str, str], list[Broken]]:

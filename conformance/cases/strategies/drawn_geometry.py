@@ -146,6 +146,9 @@ class Geometries:
             within = _windows_within(drawn_axes, outlier, max_cells)
             fitted = [axis.allowed(self._operator) for axis in within]
             fitted = _sized(fitted, words.get("auto_pad", "explicit"), max_cells)
+            if not all(axis.is_allowed(self._operator) for axis in fitted):
+                # Their sizes may not be left as they are: a stride of one leaves nothing over.
+                fitted = [axis._replace(strides=1).allowed(self._operator) for axis in fitted]
             cells = prod(axis.size + axis.pads_begin + axis.pads_end for axis in fitted)
         else:
             fitted = _extents_within([Axis(**axis) for axis in axes], outlier, max_cells)

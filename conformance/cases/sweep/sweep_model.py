@@ -91,7 +91,7 @@ def case_of_axes(
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
-    words = {**words, **_zeros(operator, dtype)}
+    words = {**words, **zeros_of(operator, dtype)}
     sampled: dict[str, Any] = {
         each.role: each.samples[0] if each.samples else 0
         for each in operator.attributes
@@ -109,7 +109,7 @@ def case_of_axes(
     )
 
 
-def _zeros(operator: Operator, dtype: str) -> dict[str, Any]:
+def zeros_of(operator: Operator, dtype: str) -> dict[str, Any]:
     """Return the integers, by role, that are 0 for data of a type."""
     typed = (each for each in operator.attributes if each.of_types)
     return {each.role: 0 for each in typed if dtype not in each.of_types}

@@ -15,7 +15,7 @@ EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
 NEWER = "-newer"
 """What a file is called that is of the operators with few levels, and of the smoke tier."""
 TIERS = {"openvino": "smoke"}  # it compiles each vector: the standard tier takes five minutes
-QUICK = {"onnxruntime-newer"}
+QUICK = {"onnxruntime-newer", "litert-newer"}
 
 
 def engines():

@@ -11,7 +11,7 @@ import pytest
 from support.stored_outputs import LAYOUTS, answered, as_file, as_folder, looked_up
 from support.two_outputs import both, first_only, minimum_vectors, miscounting
 
-from conformance import load_backend, open_vectors
+from conformance import as_called, load_backend, open_vectors
 from conformance.backends.answer import (
     MISSING,
     RAISED,
@@ -210,7 +210,7 @@ class TestCalled:
             cases = [file[n].case for file in files for n in range(0, len(file), 397)]
         answers = {case.id: np.full(1, n, np.float32) for n, case in enumerate(cases)}
         with store(answers) as stored:
-            calls = [stored(case.operator, case.inputs, case.attributes) for case in cases]
+            calls = [stored(case.operator, *as_called(case)) for case in cases]
         assert [int(each[0]) for each in calls] == list(range(len(cases)))
 
     def test_what_the_backend_did_is_done_again(self, store):

@@ -171,6 +171,7 @@ def test_worked_examples_are_all_there():
         "WebNN-averagePool2d": 3,
         "WebNN-l2Pool2d": 2,
         "WebNN-maxPool2d": 2,
+        "LiteRT-AVERAGE_POOL_2D": 1,
     }
     assert {case.provenance for case in cases} == {"printed"}
 

@@ -1,0 +1,50 @@
+"""LiteRT's interpreter, of which each call is a model of one operation."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ai_edge_litert")
+
+from conformance import Unsupported, UsageError, load_backend
+from conformance.backends.engines.litert_backend import backend
+
+pytestmark = pytest.mark.needs_engine("ai_edge_litert")
+
+ROWS = np.array([[0, -24, 8, 16], [12, 8, -40, 28]]).reshape(1, 2, 4, 1)
+HALVES = {
+    "padding": "VALID",
+    "filter_height": 2,
+    "filter_width": 2,
+    "stride_h": 2,
+    "stride_w": 2,
+    "fused_activation_function": "NONE",
+}
+
+
+@pytest.mark.parametrize("kernels", ["default", "builtin", "reference"])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int16"])
+def test_all_kernels_pool_two_rows(kernels, dtype):
+    """Data have channels last, and integers stand for themselves."""
+    pool = load_backend(f"litert:kernels={kernels}")
+    data = ROWS.astype(dtype)
+    got = pool("LiteRT-AVERAGE_POOL_2D", [data], HALVES)
+    assert (got.dtype, got.shape, got.ravel().tolist()) == (data.dtype, (1, 1, 2, 1), [-1, 3])
+    assert pool("LiteRT-MAX_POOL_2D", [data], HALVES).ravel().tolist() == [12, 28]
+
+
+def test_same_pads_the_larger_half_at_the_end():
+    data = np.float32([[1, 2, 3, 4]]).reshape(1, 1, 4, 1)
+    same = {**HALVES, "padding": "SAME", "filter_height": 1, "stride_h": 1, "stride_w": 1}
+    got = backend("LiteRT-AVERAGE_POOL_2D", [data], same)
+    assert got.ravel().tolist() == [1.5, 2.5, 3.5, 4]
+
+
+@pytest.mark.parametrize(("operator", "dtype"), [("MaxPool-1", "f4"), ("LiteRT-MAX_POOL_2D", "f8")])
+def test_other_operators_and_types_are_unsupported(operator, dtype):
+    with pytest.raises(Unsupported):
+        backend(operator, [ROWS.astype(dtype)], HALVES)
+
+
+def test_other_kernels_are_refused():
+    with pytest.raises(UsageError, match="kernels=fast: there are default, builtin, reference"):
+        load_backend("litert:kernels=fast")
