@@ -306,7 +306,7 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
         reduced = f": the {scene.plan.params.exponent}-norm of {share}"
     elif reduction.sums:
         divisor = int(scene.plan.divisor[scene.chosen])
-        reduced = f": the sum of {share}, divided by {divisor:,}"
+        reduced = f": the sum of {share}{_less(scene)}, divided by {divisor:,}{_plus(scene)}"
     else:
         reduced = f": the {reduction.name} of {share}"
     for output in range(len(scene.outcome.outputs)):
@@ -319,6 +319,19 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
             is_index = scene.operator.outputs[output].is_index and scene.found_at
             found = f": {scene.found_at}" if is_index else ""
             yield doc.Span(f"{place} = {value}", "chosen"), found if output else reduced
+
+
+def _less(scene: _Scene) -> str:
+    point = scene.plan.params.input_zero_point
+    return f", each less {point}" if point else ""
+
+
+def _plus(scene: _Scene) -> str:
+    """Say what becomes of a mean of integers."""
+    if not scene.operator.rounds_integers or scene.data.dtype.kind not in "iu":
+        return ""
+    point = scene.plan.params.output_zero_point
+    return ", rounded to an integer" + (f", plus {point}" if point else "")
 
 
 def _legend(scene: _Scene) -> Iterator[str | doc.Span]:

@@ -244,3 +244,14 @@ def test_only_what_was_held_against_the_document_is_called_printed(operator, num
     assert said in " ".join(text_of(vector_of(drawn)))
     other = replace(drawn, source="another page")
     assert "expected values computed by the reference" in " ".join(text_of(vector_of(other)))
+
+
+def test_a_mean_of_integers_says_its_zero_points_and_that_it_is_rounded():
+    """One of the data, taken off each cell, and one of the result."""
+    attributes = {"kernel": [1, 2], "stride": [1, 2], "pad": [0] * 4}
+    points = {"input_zp": 3, "output_zp": -2}
+    data = np.int8([[[[4, 6]]]])
+    vector = vector_of(Case("x", "TOSA-AVG_POOL2D", {**attributes, **points}, (data,)))
+    said = " ".join(" ".join(text_of(vector)).split())
+    assert "= 0: the sum of both cells of the window, each less 3, divided by 2, rounded" in said
+    assert "plus -2" in said
