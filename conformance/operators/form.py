@@ -44,15 +44,21 @@ class Form:
     ) -> tuple[tuple[Array, ...], dict[str, Any]]:
         """Return a call as a backend gets it: the inverse of `taken`.
 
-        A number that the attributes lack is no input, either.
+        A number that the attributes lack is no input, either; what is no such number or list at
+        all stays an attribute, and the backend may refuse it.
         """
-        if self.is_plain:
+        if self.is_plain or not inputs:
             return tuple(inputs), dict(attributes)
         data, *others = inputs
         kept = dict(attributes)
-        others += [np.array([kept.pop(key)], data.dtype) for key in self.numbers if key in kept]
+        others += [
+            np.array([kept.pop(key)], data.dtype)
+            for key in self.numbers
+            if _is_held(kept.get(key), data.dtype)
+        ]
         for key, keys in self.split.items():
-            kept |= dict(zip(keys, kept.pop(key, ()), strict=False))
+            if isinstance(kept.get(key), list | tuple):
+                kept |= dict(zip(keys, kept.pop(key), strict=False))
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
             kept[key] = allowed.get(name, next(iter(allowed.values())))[0]
@@ -107,6 +113,14 @@ def _moved(array: Array, source: int, place: int) -> Array:
     if array.ndim < 3:
         return array
     return np.ascontiguousarray(np.moveaxis(array, source, place))
+
+
+def _is_held(number: Any, dtype: np.dtype[Any]) -> bool:
+    """Say whether a value is an integer that a type holds, of 32 bits at most."""
+    if not isinstance(number, int) or isinstance(number, bool):
+        return False
+    ends = np.iinfo(dtype if dtype.kind in "iu" and dtype.itemsize < 4 else np.int32)
+    return bool(ends.min <= number <= ends.max)
 
 
 def _plain(number: Any) -> int | float:

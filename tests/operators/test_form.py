@@ -68,3 +68,20 @@ def test_a_backend_gets_the_form_of_the_document(workers):
     assert sound.ok
     if workers is None:
         assert not check(channels_second, **options).ok
+
+
+@pytest.mark.parametrize("value", ["1", 999, True, None, [1], 1.5, 10**400])
+def test_what_is_no_number_of_the_type_stays_an_attribute(value):
+    """A stranger's file may hold anything: the backend sees it, and nothing breaks here."""
+    given, attributes = LAST.given((np.zeros((1, 1, 1), np.int8),), {"a": value})
+    assert (len(given), attributes["a"]) == (1, value)
+
+
+@pytest.mark.parametrize("value", [3, None, "ab", {}])
+def test_what_is_no_list_stays_an_attribute(value):
+    split = Form(split={"k": ("kh", "kw")})
+    assert split.given((np.zeros((1, 1, 1)),), {"k": value})[1] == {"k": value}
+
+
+def test_a_call_without_inputs_stays_as_it_is():
+    assert LAST.given((), {"a": 1}) == ((), {"a": 1})
