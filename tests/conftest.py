@@ -56,12 +56,20 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _is_chosen(item, config):
-    slow = item.get_closest_marker("slow") is not None
+    slow = item.get_closest_marker("slow") is not None or _is_of_another_rank(item)
     if not config.option.rest:
         return config.option.all or not slow
     # A property is tested again: with more examples.
     needs_engine = item.get_closest_marker("needs_engine") is not None
     return slow or needs_engine or getattr(item.obj, "is_hypothesis_test", False)
+
+
+def _is_of_another_rank(item):
+    """Say whether a test has an operator for a parameter that adds axes alone to another."""
+    callspec = getattr(item, "callspec", None)
+    values = callspec.params.values() if callspec is not None else ()
+    names = [value for value in values if isinstance(value, str) and value in OPERATORS]
+    return any(OPERATORS[name].levels == "least" for name in names)
 
 
 def pytest_runtest_setup(item):

@@ -209,17 +209,10 @@ class VotesTogether:
         relations = self._common(varying)
         chosen: dict[str, int] = {}
         # The strictest arithmetic that explains everything, even if it settles other clauses.
-        for name in self._nested:
-            if name not in varying:
-                chosen[name] = self._choose_first(relations, name)
-        left = {
-            name: joined(relations, (name,)).possible
-            for name in self._clauses
-            if name not in varying
-        }
-        for name in self._plain:
-            if name not in varying:
-                chosen[name] = self._choose_first(relations, name)
+        left = self._choose_first(relations, [n for n in self._nested if n not in varying], chosen)
+        plain = [name for name in self._plain if name not in varying]
+        left |= {name: joined(relations, (name,)).possible for name in plain}
+        self._choose_first(relations, plain, chosen)
         splits = self._splits(varying, chosen) | self._strictest(chosen)
         reports = []
         for name in self._clauses:
@@ -231,12 +224,20 @@ class VotesTogether:
                 reports.append(self._report(name, left.get(name), splits.get(name), chosen))
         return reports
 
-    def _choose_first(self, relations: list[Relation], name: str) -> int:
-        """Add a relation that leaves the first possible reading of a clause, and return that."""
-        possible = joined(relations, (name,)).possible
-        first = int(possible.argmax())
-        relations.append(Relation((name,), np.arange(len(possible)) == first))
-        return first
+    def _choose_first(
+        self, relations: list[Relation], names: Iterable[str], chosen: dict[str, int]
+    ) -> dict[str, Bools]:
+        """Choose the first possible reading of each clause in turn, which leaves fewer of the rest.
+
+        The relations are then those without these clauses. Returns which readings are left.
+        """
+        left = {}
+        for name in names:
+            possible = joined(relations, (name,)).possible
+            first = chosen[name] = int(possible.argmax())
+            relations[:] = [relation.at(name, first) for relation in relations]
+            left[name] = np.arange(len(possible)) == first
+        return left
 
     def _report(
         self, name: str, left: Bools | None, split: Split | None, chosen: Mapping[str, int]

@@ -25,6 +25,14 @@ class Relation:
         onto = tuple(name for name in self.clauses if name in clauses)
         return Relation(onto, np.asarray(self.possible.any(axis=others))) if others else self
 
+    def at(self, clause: str, reading: int) -> Relation:
+        """Return what is possible with one reading of a clause, which is left out."""
+        if clause not in self.clauses:
+            return self
+        axis = self.clauses.index(clause)
+        others = (*self.clauses[:axis], *self.clauses[axis + 1 :])
+        return Relation(others, np.asarray(self.possible.take(reading, axis)))
+
     def over(self, clauses: Collection[str]) -> npt.NDArray[np.bool_]:
         """Return `possible` with the axes of `clauses`, of length 1 where it has no such clause."""
         order = [self.clauses.index(name) for name in clauses if name in self.clauses]

@@ -299,6 +299,11 @@ class Operator:
         """Whether its data may be integers."""
         return not set(self.dtypes) <= set(FLOATS)
 
+    @cached_property
+    def _typed(self) -> tuple[Attribute, ...]:
+        """The attributes that are 0 unless the data have some types."""
+        return tuple(attribute for attribute in self.attributes if attribute.of_types)
+
     @property
     def leaves_no_rest(self) -> bool:
         """Whether its document refuses a stride that leaves cells over."""
@@ -360,9 +365,8 @@ class Operator:
             _check_gradient(inputs[0], data)
         given = complete(self.attributes, attributes, data.shape[2:])
         output = output_size_of(sizes[0], axes) if self.takes_output_size else ()
-        for attribute in self.attributes:
-            allowed = attribute.of_types or (name_of(data.dtype),)
-            if given[attribute.key] and name_of(data.dtype) not in allowed:
+        for attribute in self._typed:
+            if given[attribute.key] and name_of(data.dtype) not in attribute.of_types:
                 raise InvalidCase(
                     f"{attribute.key}={given[attribute.key]}: must be 0 for {data.dtype}"
                 )
