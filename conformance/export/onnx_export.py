@@ -157,6 +157,8 @@ def _node(vector: Vector) -> Node:
     data = case.data
     operator = operator_named(case.operator)
     kind = _kind(operator)
+    if operator.attribute("output") is not None:
+        raise Inexpressible(f"ONNX has no output size that is an attribute, as {case.operator} has")
     if operator.is_adaptive and (case.inputs[1] != 1).any():
         raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
     if not has_type(kind, OPSET, data.dtype):

@@ -32,11 +32,17 @@ def missing(package: str) -> Iterator[None]:
             del sys.modules[package]
 
 
-def known_operator(name: str) -> Operator:
-    """Return an operator by name; Unsupported if there is none."""
+def known_operator(name: str, own: str = "") -> Operator:
+    """Return an operator by name; Unsupported if there is none that an adapter translates.
+
+    Of those whose output size is an attribute, these are the ones of the publisher `own`.
+    """
     operator = OPERATORS.get(name)
     if operator is None or not operator.form.is_plain:
         raise Unsupported(f"operator {name}")
+    named = operator.attribute("output") is not None
+    if named and name.partition("-")[0] != own:
+        raise Unsupported(f"operator {name}: its output size is an attribute")
     return operator
 
 

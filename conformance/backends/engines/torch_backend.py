@@ -81,7 +81,7 @@ class Torch:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
-        definition, own, gradient = forward_of(known_operator(operator), inputs)
+        definition, own, gradient = forward_of(known_operator(operator, _OWN), inputs)
         if definition.publisher == _OWN:
             given = dict(attributes)
             if definition.has_indices:
