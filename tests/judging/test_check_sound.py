@@ -168,6 +168,7 @@ class TestStrictCallers:
             warnings.simplefilter("error")
             yield
 
+    @pytest.mark.slow("the smoke tier of all operators")
     def test_it_makes_no_difference_to_the_smoke_tier(self):
         """Every vector of the smoke tier is judged."""
         report = check(load_backend("numpy"), tier="smoke")

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-QUICK, THOROUGH = 5, 100
+QUICK, THOROUGH = 4, 100
 """Examples of a property in a plain run, and with --all."""
 
 
