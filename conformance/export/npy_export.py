@@ -19,7 +19,7 @@ from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.export.limits import ANY, Limits, limits
 from conformance.operators import Output, as_called, operator_named
-from conformance.operators.form import PLAIN, Form
+from conformance.operators.form import Form
 from conformance.text import cut
 from conformance.vector import Array, Outcome, Values, Vector
 
@@ -47,9 +47,8 @@ def _write(folder: Path, vector: Vector) -> None:
     """Write the folder of a vector."""
     case = vector.case
     folder.mkdir(parents=True)
-    arrays = _Arrays(folder)
     operator = operator_named(case.operator)
-    outputs, arrays.form = operator.outputs, operator.form
+    arrays, outputs = _Arrays(folder, operator.form), operator.outputs
     inputs, attributes = as_called(case)
     axes = case.data.ndim - 2
     content = {
@@ -116,16 +115,16 @@ def _files(arrays: _Arrays, number: str, expected: Array, within: Limits) -> dic
 
 
 class _Arrays:
-    """The arrays of one vector, equal ones in one file."""
+    """The arrays of one vector, equal ones in one file; outputs in the form of its document."""
 
-    def __init__(self, folder: Path) -> None:
-        self.form: Form = PLAIN
+    def __init__(self, folder: Path, form: Form) -> None:
+        self._form = form
         self._folder = folder
         self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def output(self, name: str, array: Array) -> str:
         """Return the name of the file with what is about an output, in the document's form."""
-        return self.file(name, self.form.array_given(array))
+        return self.file(name, self._form.array_given(array))
 
     def file(self, name: str, array: Array) -> str:
         """Return the name of the file with an array, a new one called `name` if there is none."""

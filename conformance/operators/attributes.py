@@ -44,7 +44,7 @@ Role = Literal[
 """Fields of `Params`, with three exceptions.
 
 "pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output",
-the output size of an adaptive operator, may be the role of its second input, and of no attribute.
+the output size of an adaptive operator, is the role of an attribute or of its second input.
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
@@ -192,11 +192,11 @@ class Attribute:
         if self.role == "ignored":
             return value
         if self.is_list:
-            value, length = self.spread(value, axes), self.length(axes)
-            kept = self.keeps_sizes and isinstance(value, list | tuple)
-            plain = _integers([self.least if v is None else v for v in value] if kept else value)
+            spread, length = self.spread(value, axes), self.length(axes)
+            kept = self.keeps_sizes and isinstance(spread, list | tuple)
+            plain = _integers([self.least if v is None else v for v in spread] if kept else spread)
             if plain is not None and len(plain) == length and all(v >= self.least for v in plain):
-                return tuple(value)
+                return tuple(spread)
             raise InvalidCase(
                 f"{self.key}={_shown(value)}: must be a list of {length} "
                 f"integer{'s' * (length != 1)} >= {self.least}, "

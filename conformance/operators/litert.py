@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from conformance.operators.attributes import Attribute
-from conformance.operators.clause import Clause, Reading, ruling
+from conformance.operators.clause import Clause, Reading, StepWrap, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
-from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import AVERAGE, MAXIMUM, rounded_mean_of_cells
-from conformance.reference import rounded_integer_mean
-from conformance.vector import Array, Case
+from conformance.vector import Case
 
 _TYPES = ("float32", "int8", "uint8", "int16")
 _PADDING = {"VALID": "valid", "SAME": "same_upper"}
@@ -33,21 +30,9 @@ _FORM = Form(
 )
 
 
-def _rounding(halves: str) -> Callable[[Any], Callable[[Gathered, Divisor], Array]]:
+def _rounding(halves: str) -> StepWrap:
     """Return a replacement of the step that averages, with other halves of integers."""
-
-    def replaced(
-        reduce: Callable[[Gathered, Divisor], Array],
-    ) -> Callable[[Gathered, Divisor], Array]:
-        def rounded(gathered: Gathered, divisor: Divisor) -> Array:
-            if gathered.data.dtype.kind not in "iu":
-                return reduce(gathered, divisor)
-            data, lo, hi = gathered.data, gathered.lo, gathered.hi
-            return rounded_integer_mean(data, lo, hi, divisor, (0, 0), halves)
-
-        return rounded
-
-    return replaced
+    return lambda _reduce: partial(rounded_mean_of_cells, halves=halves)
 
 
 def _holds_integers(case: Case) -> bool:

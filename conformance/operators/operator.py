@@ -73,19 +73,17 @@ class Operator:
 
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, unless an attribute says it, the output size of an
-    adaptive operator. `dtypes`
-    are the element types of the data. `constants` are the values of `Params`, by role, that the
-    document fixes and has no attribute for: `{"exponent": 2}`. `form` is how it hands over a call.
-    `rules` are what it refuses of the
-    numbers of an axis, though each is in its range. `clauses` are those that this
-    document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
-    and numbers, few of them, where older operators of its kind have all, or the least, where
-    another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
-    covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
-    be without a batch if it `takes_unbatched`; no case of the suite has such. The suite has its
-    gradient, if there is one of its reduction, where it `has_gradient`. A gradient has the
-    operator that it is of in `forward`, see operators/gradients.py; its first input is the gradient
-    of that operator's first output.
+    adaptive operator. `dtypes` are the element types of the data. `constants` are the values of
+    `Params`, by role, that the document fixes and has no attribute for: `{"exponent": 2}`. `form`
+    is how it hands over a call. `rules` are what it refuses of the numbers of an axis, though each
+    is in its range. `clauses` are those that this document adds to the shared ones. `levels` says
+    whether its sweep has all levels of types, data and numbers, few of them, where older operators
+    of its kind have all, or the least, where another differs from it in the number of axes alone.
+    `smoke_rows` says how many rows of each covering array are in the smoke tier; None takes as many
+    as make it about 60 vectors. Data may be without a batch if it `takes_unbatched`; no case of the
+    suite has such. The suite has its gradient, if there is one of its reduction, where it
+    `has_gradient`. A gradient has the operator that it is of in `forward`, see
+    operators/gradients.py; its first input is the gradient of that operator's first output.
     """
 
     name: str
@@ -314,6 +312,11 @@ class Operator:
         """Whether its document says how averages of integers round."""
         settled = any(clause.settles == "integer-average" for clause in self.clauses)
         return self.reduction.divides and settled
+
+    @property
+    def settles_integers(self) -> bool:
+        """Whether what it computes of integers, if it takes them, is defined."""
+        return not self.reduction.sums or self.rounds_integers
 
     @property
     def rank(self) -> int | None:

@@ -151,8 +151,9 @@ def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str
         return "kernel-past-padding"
     if operator.reduction.powers and not is_judged(params.exponent):
         return "lp-exponent"
-    if operator.reduction.powers and params.exponent % 2 and (widen(data) < 0).any():
-        return "lp-signed" if "lp-signed" in clauses_of(operator) else None
+    is_signed = "lp-signed" in clauses_of(operator) and params.exponent % 2
+    if is_signed and (widen(data) < 0).any():
+        return "lp-signed"
     integers = f"integer-{operator.reduction.name}"
     if data.dtype.kind in "iu" and integers in clauses_of(operator):
         return integers

@@ -62,15 +62,15 @@ def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
     return mean(gathered.data, gathered.lo, gathered.hi, divisor)
 
 
-def rounded_mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
-    """Return the mean of each window, of integers to the nearest, halves away from zero.
+def rounded_mean_of_cells(gathered: Gathered, divisor: Divisor, halves: str = "away") -> Array:
+    """Return the mean of each window, of integers to the nearest, `halves` as they say.
 
     That is of integers less the zero point of the input; that of the output is added.
     """
     if gathered.data.dtype.kind not in "iu":
         return mean_of_cells(gathered, divisor)
     points = gathered.params.input_zero_point, gathered.params.output_zero_point
-    return rounded_integer_mean(gathered.data, gathered.lo, gathered.hi, divisor, points)
+    return rounded_integer_mean(gathered.data, gathered.lo, gathered.hi, divisor, points, halves)
 
 
 def maximum_as_asked(gathered: Gathered, divisor: Divisor) -> Array:

@@ -87,21 +87,21 @@ def rounded_integer_mean(
     planes = data.reshape(data.shape[0] * data.shape[1], *data.shape[2:]).astype(np.int64)
     sums = fold(planes - subtracted, lo, hi, np.add, 0)
     n = np.maximum(divisor, 1)
-    means = _nearest(sums, n, halves) + added
+    means = nearest(sums, n, halves) + added
     ends = np.iinfo(data.dtype)
     held: Array = np.clip(means, ends.min, ends.max).astype(data.dtype)
     return held.reshape(*data.shape[:2], *divisor.shape)
 
 
-def _nearest(
+def nearest(
     sums: npt.NDArray[np.int64], n: npt.NDArray[np.int64], halves: str
 ) -> npt.NDArray[np.int64]:
-    """Return the integers nearest to quotients."""
+    """Return the integers nearest to quotients; `halves` as in `rounded_integer_mean`."""
     up, rest = np.divmod(2 * sums + n, 2 * n)
     is_half = rest == 0
     down = {"up": False, "even": up % 2 == 1, "away": sums < 0}[halves]
-    nearest: npt.NDArray[np.int64] = up - (is_half & down)
-    return nearest
+    rounded: npt.NDArray[np.int64] = up - (is_half & down)
+    return rounded
 
 
 def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatFormat) -> Array:

@@ -68,18 +68,17 @@ def _written_out(case: Case) -> Iterator[str]:
         yield f"from numpy import {', '.join(special)}"
     yield "from conformance import load_backend"
     yield ""
-    for name, literal in zip(_names(case), literals, strict=False):
+    for name, literal in zip(_names(case), literals, strict=True):
         yield f"{name} = {literal}"
     items = [f"{_code(key)}: {_code(value)}" for key, value in attributes.items()]
     yield f"attributes = {_wrapped('{', items, '}')}"
 
 
 def _names(case: Case) -> list[str]:
-    """Return a name for each input that a case has."""
-    operator = OPERATORS[case.operator]
-    own = ["data", *operator.form.numbers] if operator.form.numbers else ["data", "output_size"]
-    names = [*(["gradient"] if case.gradient is not None else []), *own]
-    return names[: len(case.inputs) + len(operator.form.numbers)]
+    """Return a name for each input that a backend gets for a case."""
+    own = ["data", *(OPERATORS[case.operator].form.numbers or ["output_size"])]
+    inputs, _ = as_called(case)
+    return [*(["gradient"] if case.gradient is not None else []), *own][: len(inputs)]
 
 
 def _evidence(result: Result) -> Iterator[str]:

@@ -56,13 +56,6 @@ def describe(
     )
 
 
-_FORM = {
-    True: "handed over with channels last",
-    False: "handed over in another form",
-}
-"""What is said of a case that a backend gets otherwise; see operators/form.py."""
-
-
 def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
     """Yield id, operator, data, attributes (defaults too), origin and tags."""
     case = vector.case
@@ -72,7 +65,8 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
         inputs[0] = f"gradient {words.shape(case.inputs[0].shape)}"
     if operator.is_adaptive and len(case.own_inputs) > 1:
         inputs[-1] = f"output size {words.shape(case.own_inputs[1].ravel().tolist())}"
-    form = "" if operator.form.is_plain else _FORM[operator.form.channels_last]
+    how = "with channels last" if operator.form.channels_last else "in another form"
+    form = "" if operator.form.is_plain else f"handed over {how}"
     facts = [*inputs, form, f"pattern {case.pattern}" if case.pattern else "", f"tier {case.tier}"]
     yield doc.Paragraph(f"{case.operator}: " + " · ".join(filter(None, facts)))
     if operator.attributes:

@@ -67,6 +67,7 @@ class ColumnFile(Closable):
         self._resident: dict[str, Array] = {}
         self._columns: dict[str, _Column] = {}
         self.size = 0
+        self._chunks = 0
         try:
             with self.guard(), h5py.File(self._opened(), "r") as file:
                 self.attributes = self._read_attributes(file)
@@ -289,8 +290,8 @@ class ColumnFile(Closable):
         if filters not in _PIPELINES:
             raise self.fail(f"{name} has filters other than shuffle and deflate")
         starts = range(0, length, chunk)
-        before = sum(len(column.places) for column in self._columns.values())
-        if before + len(starts) > layout.MAX_CHUNKS:
+        self._chunks += len(starts)
+        if self._chunks > layout.MAX_CHUNKS:
             raise self.fail(f"more than {layout.MAX_CHUNKS} chunks, with those of {name}")
         places = [self._place(name, dataset, start, chunk * dtype.itemsize) for start in starts]
         return _Column(name, length, chunk, filters, places)

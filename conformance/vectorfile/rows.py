@@ -120,6 +120,7 @@ class _ExpectedColumns(Mapping[str, Expected]):
             columns[name] = Expected(
                 layout.elements(values, name), *(layout.elements(column) for column in rest)
             )
+        self._columns.close()
         return columns
 
     def __getitem__(self, name: str) -> Expected:

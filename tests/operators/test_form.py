@@ -60,14 +60,16 @@ def channels_second(operator, inputs, attributes):
     return evaluate(operator, [data, *others], attributes)
 
 
-@pytest.mark.parametrize("workers", [None, 1], ids=["here", "in a worker"])
-def test_a_backend_gets_the_form_of_the_document(workers):
-    """A sound one conforms, and one that takes another layout for it does not."""
-    options = {"operators": "TOSA-*", "tier": "smoke", "diagnose": "none"}
-    sound = check(evaluate if workers is None else "numpy", **options)
-    assert sound.ok
-    if workers is None:
-        assert not check(channels_second, **options).ok
+@pytest.mark.parametrize(
+    ("backend", "isolate"), [(evaluate, False), ("numpy", True)], ids=["here", "in a worker"]
+)
+def test_a_backend_gets_the_form_of_the_document(backend, isolate):
+    """A sound one conforms."""
+    assert check(backend, operators="TOSA-*", tier="smoke", diagnose="none", isolate=isolate).ok
+
+
+def test_a_backend_of_another_layout_does_not_conform():
+    assert not check(channels_second, operators="TOSA-*", tier="smoke", diagnose="none").ok
 
 
 @pytest.mark.parametrize("value", ["1", 999, True, None, [1], 1.5, 10**400])

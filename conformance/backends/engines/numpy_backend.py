@@ -52,9 +52,10 @@ def backend(
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     if definition.forward is not None:
         return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
-    first = definition.form.array_given(_pooled(data, axes, definition.reduction, params))
+    given = definition.form.array_given
+    first = given(_pooled(data, axes, definition.reduction, params))
     if definition.has_indices and definition.reduction.combine is np.maximum:
-        return first, _indices(data, axes, params, definition.reduction.empty(data.dtype))
+        return first, given(_indices(data, axes, params, definition.reduction.empty(data.dtype)))
     return first
 
 

@@ -3,9 +3,9 @@
 Operators of PyTorch's documents are calls of these functions with the attributes as they are given.
 For those of others, the adapter translates attributes and nothing else: what one call of a torch
 function cannot express is `Unsupported`, and what torch itself refuses stays torch's own exception
-(a type it does not implement is unsupported too). Its
-indices are int64 and count the cells of a plane; where a case counts others, values are computed
-alone. Its lp_pool pads nothing and adds powers with their sign: norms are those of even exponents.
+(a type it does not implement is unsupported too). Its indices are int64 and count the cells of a
+plane; where a case counts others, values are computed alone. Its lp_pool pads nothing and adds
+powers with their sign: norms are those of even exponents.
 
 A gradient is that of torch.autograd, through the same call. Strides and offsets of inputs are
 passed on; an input with negative strides, which torch has not, is copied first.
@@ -88,8 +88,8 @@ class Torch:
                 given["return_indices"] = gradient is None
             if definition.reduction.powers and own[0].ndim == 3:
                 given = {key: _alone(value) for key, value in given.items()}
-            own_pool = partial(_called, _own_function(definition), given)
-            return _returned(self._computed(own_pool, own[0], gradient))
+            function = getattr(functional, definition.name.removeprefix(f"{_OWN}-"))
+            return _returned(self._computed(partial(function, **given), own[0], gradient))
         pool, arguments = _translated(definition, own, attributes, with_indices=gradient is None)
         try:
             return _returned(self._computed(partial(_call, pool, arguments), own[0], gradient))
@@ -129,13 +129,6 @@ class Torch:
 backend = Torch()
 
 
-def _own_function(operator: Operator) -> Callable[..., Any]:
-    """Return the function of torch whose document an operator is of."""
-    name = operator.name.removeprefix(f"{_OWN}-")
-    function: Callable[..., Any] = getattr(functional, name)
-    return function
-
-
 def _translated(
     operator: Operator,
     inputs: Sequence[Array],
@@ -164,10 +157,6 @@ def _translated(
 def _alone(value: Any) -> Any:
     """Return the one number of a list: lp_pool1d takes none."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _called(pool: Callable[..., Any], given: Mapping[str, Any], tensor: torch.Tensor) -> Any:
-    return pool(tensor, **given)
 
 
 def _call(pool: Callable[..., Any], arguments: tuple[Any, ...], tensor: torch.Tensor) -> Any:

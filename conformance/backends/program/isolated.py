@@ -218,10 +218,11 @@ class _Calls(Calls):
 
     def put(self, index: int, answer: Answer, printed: str = "", seconds: float = 0.0) -> None:
         """Store the answer to a vector, unless the run was stopped meanwhile."""
+        answer = taken(self.batch.operator, answer)
         with self._lock:
             if self.stopped:
                 return
-            self._answers.put(index, taken(self.batch.operator, answer), seconds)
+            self._answers.put(index, answer, seconds)
             if printed:
                 self._answers.printed[index] = printed
             self._done += 1

@@ -94,7 +94,7 @@ def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
     patterns = dict.fromkeys(
         (*suited.patterns(operator), *further, "nan-encodings", "infinities", *FURTHER_PATTERNS)
     )
-    integers = () if operator.reduction.sums and not operator.rounds_integers else INTEGERS
+    integers = INTEGERS if operator.settles_integers else ()
     types = [name for name in (*FLOATS, *integers) if name in operator.dtypes]
     for pattern, dtype in product(patterns, types):
         is_swept = dtype in swept["dtype"] and pattern in swept["pattern"]

@@ -247,7 +247,7 @@ def _groups(operator: Operator) -> Iterator[_Group]:
         yield _Group([(what, sized)], [("float64", "lossy")])
     if operator.reduction.powers:
         yield _Group([("minus infinity alone", sized)], [(plain, "minus-infinity")])
-    if not operator.reduction.sums or operator.rounds_integers:
+    if operator.settles_integers:
         integers = [name for name in INTEGERS if name in operator.dtypes]
         yield _Group([("", sized)], [*product(integers, ("extremes", "negative", "lowest"))])
 
@@ -302,13 +302,12 @@ def _window_groups(operator: Operator) -> Iterator[_Group]:
             yield _Group(_sayable(operator, _SPECIALISED), [values])
         yield _Group(_sayable(operator, _BLOCKED), [(floats[0], "integers")], words=True)
         yield _Group(_HARD_QUOTIENTS.items(), [(plain, "names")])
-    if "auto_pad" in operator.roles and not {*PADS} & operator.roles:
-        above = _row((1, 2), (3, 4), (5, 6, 2))
-        kinds = [(plain, suited.positions(operator))]
-        for mode in ("same_upper", "same_lower"):
-            if any(mode in attribute.meanings for attribute in operator.attributes):
-                what = "kernel above the input"
-                yield _Group([(what, above)], kinds, others={"auto_pad": mode})
+    mode = operator.attribute("auto_pad")
+    if mode is not None and not {*PADS} & operator.roles:
+        above = [("kernel above the input", _row((1, 2), (3, 4), (5, 6, 2)))]
+        for same in (word for word in mode.meanings if word.startswith("same")):
+            kinds = [(plain, suited.positions(operator))]
+            yield _Group(above, kinds, others={"auto_pad": same})
     if operator.rank is not None and "exponent" in operator.roles:
         halves = _row((2, 17), (4, 2, 2), (6, 2, 2))
         yield _Group([("halves of 17 channels", halves)], [(plain, "negative")], words=True)

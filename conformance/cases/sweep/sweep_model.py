@@ -84,9 +84,9 @@ def case_of_axes(
     """Return a case of batch and channels and of axes, with lists of the `roles`, without data.
 
     `words` are other values of `Params` by role; a required integer is the first of its samples
-    unless they say it. Roles that the operator does not have are left
-    out, and numbers that its document refuses are changed to others nearby; where it takes more
-    axes, those before the others have one cell.
+    unless they say it. Roles that the operator does not have are left out, and numbers that its
+    document refuses are changed to others nearby; where it takes more axes, those before the others
+    have one cell.
     """
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]

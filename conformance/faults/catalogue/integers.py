@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from math import floor
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from conformance.faults.behaviour import Behaviour, Faults, instead
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.fold import fold
+from conformance.reference.mean import nearest
 from conformance.vector import Array
 
 Ints = npt.NDArray[np.int64]
@@ -20,30 +20,24 @@ _ROUNDED = Needs(rounds_integers=True)
 _ZERO_POINTS = _ROUNDED & Needs(roles=("input_zero_point", "output_zero_point"))
 
 
-def _away(half: Ints, n: Ints) -> Ints:
-    """Return the nearest integer to `half` / (2 n), halves away from zero."""
-    rounded: Ints = np.sign(half) * ((np.abs(half) + n) // (2 * n))
+def _reciprocal(sums: Ints, n: Ints) -> Ints:
+    quotients = sums.astype(np.float32) * (np.float32(1) / n.astype(np.float32))
+    rounded: Ints = np.rint(quotients).astype(np.int64)
     return rounded
 
 
-def _to_even(half: Ints, n: Ints) -> Ints:
-    down, rest = np.divmod(half, 2 * n)
-    rounded: Ints = down + ((rest > n) | ((rest == n) & (down % 2 == 1)))
+def _cut_off(sums: Ints, n: Ints) -> Ints:
+    rounded: Ints = np.sign(sums) * (np.abs(sums) // n)
     return rounded
 
 
-def _reciprocal(half: Ints, n: Ints) -> Ints:
-    quotient = (half // 2).astype(np.float32) * (np.float32(1) / n.astype(np.float32))
-    rounded: Ints = np.rint(quotient).astype(np.int64)
-    return rounded
-
-
+_AWAY, _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("away", "even", "up"))
 Rounding = Callable[[Ints, Ints], Ints]
 
 
 def _averaged(
     summary: str,
-    rounding: Rounding = _away,
+    rounding: Rounding = _AWAY,
     *,
     subtracts: bool = True,
     adds: bool = True,
@@ -68,7 +62,7 @@ def _averaged(
             sums = (sums + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
         n = np.broadcast_to(np.maximum(divisor, 1), sums.shape)
         early = added if before else 0
-        means = rounding(2 * (sums + early * n), n) + (added - early)
+        means = rounding(sums + early * n, n) + (added - early)
         ends = np.iinfo(data.dtype)
         held = np.clip(means, ends.min, ends.max) if saturates else means
         return held.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
@@ -76,29 +70,14 @@ def _averaged(
     return Behaviour(summary, needs, instead("reduce", reduce))
 
 
-def _each(of: Callable[[Fraction], int]) -> Rounding:
-    """Return a rounding of exact means, one by one."""
-
-    def rounding(half: Ints, n: Ints) -> Ints:
-        pairs = zip(half.ravel().tolist(), n.ravel().tolist(), strict=True)
-        means = [of(Fraction(a, 2 * b)) for a, b in pairs]
-        return np.array(means, np.int64).reshape(half.shape)
-
-    return rounding
-
-
 FAULTS: Faults = {
     # Where there are no zero points, halves are a clause.
     "integers-halves-to-even": _averaged(
-        "averages of integers with halves to even", _to_even, needs=_ZERO_POINTS
+        "averages of integers with halves to even", _TO_EVEN, needs=_ZERO_POINTS
     ),
-    "integers-halves-up": _averaged(
-        "averages of integers with halves up",
-        _each(lambda mean: floor(mean + Fraction(1, 2))),
-        needs=_ZERO_POINTS,
-    ),
-    "integers-truncated": _averaged("averages of integers cut off towards zero", _each(int)),
-    "integers-rounded-down": _averaged("averages of integers rounded down", _each(floor)),
+    "integers-halves-up": _averaged("averages of integers with halves up", _UP, needs=_ZERO_POINTS),
+    "integers-truncated": _averaged("averages of integers cut off towards zero", _cut_off),
+    "integers-rounded-down": _averaged("averages of integers rounded down", np.floor_divide),
     "integers-by-reciprocal": _averaged(
         "averages of integers by a rounded reciprocal, halves to even", _reciprocal
     ),
