@@ -24,7 +24,6 @@ from conformance.api.expected_failures import (
     line_of,
     matched,
 )
-from conformance.diagnosis.of_report import reproduced
 from conformance.files import write_text
 from conformance.record.report import FAILURES, Report, Result
 from conformance.text import without_unprintable
@@ -76,7 +75,11 @@ def write_expected(
     }
     # Expected failures are not diagnosed again: their causes are in the file alone.
     causes.update(old.of(CAUSE) if old else ())
-    by_id = reproduced(report, vectors, sorted(causes)) if causes and vectors is not None else {}
+    by_id: Mapping[str, Sequence[str]] = {}
+    if causes and vectors is not None:
+        from conformance.diagnosis.of_report import reproduced  # noqa: PLC0415 - only for causes
+
+        by_id = reproduced(report, vectors, sorted(causes))
     update = updated(old, report, ids, by_id)
     write_text(update.text, path)
     return update.describe(path)

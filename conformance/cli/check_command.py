@@ -15,7 +15,7 @@ from conformance.api.expected_failures_update import write_expected
 from conformance.backends import parse_backend
 from conformance.cases.large import recipes
 from conformance.cli.outputs import Outputs, check_writable
-from conformance.cli.report_commands import repro_of, write_reports
+from conformance.cli.report_files import repro_of, write_reports
 from conformance.cli.terminal import progress_bar, show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError

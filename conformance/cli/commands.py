@@ -261,7 +261,7 @@ def merge() -> None:
 @main.command("site")
 @click.argument("saved", metavar="REPORT...", nargs=-1, required=True, type=PATH)
 @click.argument("directory", metavar="DIR", type=PATH)
-@body_in("report_commands", "write_site")
+@body_in("site_command", "write_site")
 def site() -> None:
     """Make a static site of reports of engines and their releases.
 

@@ -1,28 +1,24 @@
-"""`conformance report`, `merge`, `diff` and `site`: what is made of saved reports."""
+"""`conformance report`, `merge` and `diff`: what is made of saved reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from conformance import site
 from conformance.api.diff import diff
 from conformance.api.merge import merge
 from conformance.cli.outputs import Outputs
+from conformance.cli.report_files import repro_of, write_reports
 from conformance.cli.terminal import show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
-from conformance.files import write_text
 from conformance.record import jsonl
-from conformance.record.report import Report, Result
-from conformance.report import check_report, diff_report, html, junit, markdown
-from conformance.report import values as words
+from conformance.record.report import Report
+from conformance.report import check_report, diff_report
 from conformance.report.json_documents import difference_json
-from conformance.report.repro import large_script, script
-from conformance.vector import LARGE
 from conformance.vectorfile import VectorSet
 
 
@@ -61,15 +57,6 @@ def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
     return 1 if difference.worse else 0
 
 
-def write_site(saved: tuple[Path, ...], directory: Path) -> None:
-    """Make a site of reports."""
-    made = site.write(saved, directory)
-    failing = f"{words.count(made.failing, 'vector')} that fail{'s' * (made.failing == 1)}"
-    pages = f", {made.with_page:,} of them with a page" if made.with_page < made.failing else ""
-    of = f"{words.count(made.engines, 'engine')}, {words.count(made.releases, 'release')}"
-    click.echo(f"{directory / site.INDEX}: {of}; {failing}{pages}")
-
-
 @contextmanager
 def _vectors_of(report: Report, path: Path | None) -> Iterator[VectorSet | None]:
     """Open the vectors of a run.
@@ -88,45 +75,3 @@ def _vectors_of(report: Report, path: Path | None) -> Iterator[VectorSet | None]
         if path is not None:
             raise
         yield None
-
-
-def write_reports(
-    report: Report,
-    outputs: Outputs,
-    *,
-    vectors: VectorSet | None = None,
-    repro: Callable[[Result], str] | None = None,
-) -> None:
-    """Write a report to every file that was asked for; one that fails costs none of the others.
-
-    `vectors` are those of the run, open, for drawings; `repro` makes a script of a failure.
-    """
-
-    def summary() -> str:
-        return markdown.render(check_report.describe(report, repro=repro))
-
-    outputs.write(
-        {
-            "json": lambda file: jsonl.write(report, file),
-            "junit": lambda file: write_text(junit.render(report), file),
-            "markdown": lambda file: write_text(summary(), file),
-            "html": lambda file: write_text(html.render_report(report, vectors), file),
-        }
-    )
-
-
-def repro_of(files: VectorSet | None, backend: str) -> Callable[[Result], str]:
-    """Return what makes a script out of a failing result; "" where its vector is not there."""
-
-    def repro(result: Result) -> str:
-        if result.tier == LARGE:
-            return large_script(result, backend=backend)
-        try:
-            if files is None:
-                return ""
-            file, vector = files.vector(result.operator, result.id)
-        except KeyError:
-            return ""
-        return script(vector.case, result, backend=backend, path=str(file.path))
-
-    return repro

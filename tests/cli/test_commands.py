@@ -31,7 +31,7 @@ BODIES = {
     "report": "report_commands.show_report",
     "diff": "report_commands.compare_reports",
     "merge": "report_commands.merge_reports",
-    "site": "report_commands.write_site",
+    "site": "site_command.write_site",
     "verify": "vector_commands.verify_vectors",
     "list": "vector_commands.list_vectors",
     "strength": "strength_command.run",

@@ -15,7 +15,7 @@ from support.report_samples import write_cases
 
 from conformance.cli.group import OneLineErrors
 from conformance.cli.outputs import check_writable, report_options
-from conformance.cli.report_commands import write_reports
+from conformance.cli.report_files import write_reports
 from conformance.errors import UsageError
 from conformance.record import jsonl
 

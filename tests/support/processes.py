@@ -8,7 +8,7 @@ def is_alive(pid):
     """Say whether a process runs; one that has ended and that nobody has asked about does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end while it is looked at
         return False
 
 
