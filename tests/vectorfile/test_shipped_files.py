@@ -66,7 +66,7 @@ def test_vectors_that_lie_far_apart_are_read_alone():
     numbers = np.array([0, 1, 5, 1700, 1701, 4300])
     path = shipped_suite() / "MaxPool-1.h5"
     with VectorFile(path, unchanged=True) as file, VectorFile(path) as whole:
-        (some,) = file.batches(numbers)
+        (some,) = file.batches(numbers, max_bytes=1 << 26)
         for place, number in enumerate(numbers.tolist()):
             one, other = vector_at(some, place), whole.vector(number)
             assert one.case.id == other.case.id
