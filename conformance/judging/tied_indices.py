@@ -24,7 +24,7 @@ def hold_the_value(
     """
     return np.array(
         [
-            _holds(batch, row, element, index)
+            index in indices_of_value(batch, row, element)
             for row, element, index in zip(
                 rows.tolist(), elements.tolist(), indices.tolist(), strict=True
             )
@@ -33,13 +33,19 @@ def hold_the_value(
     )
 
 
-def _holds(batch: Batch, row: int, element: int, index: int) -> bool:
+def indices_of_value(batch: Batch, row: int, element: int) -> Ints:
+    """Return the indices of all cells of a window that hold the first output's value.
+
+    `row` is a row of the expected table, `element` a place in its output, flat.
+    """
     first = row - int(batch.expected_output[row])
     step, gathered = _gathered(batch, first)
+    if not isinstance(step, ChosenIndex):
+        return np.zeros(0, np.int64)
     values = batch.columns[batch.expected_dtype[first]].values
     value = values[int(batch.expected_start[first]) + element]
     place = [int(i) for i in np.unravel_index(element, batch.expected_shape[row])]
-    return isinstance(step, ChosenIndex) and step.holds(gathered, value, place, index)
+    return step.holding(gathered, value, place)
 
 
 @lru_cache(maxsize=16)

@@ -69,8 +69,10 @@ class ChosenIndex:
             last_nan=self.nan == "last",
         )
 
-    def holds(self, gathered: Gathered, value: Any, place: Sequence[int], index: int) -> bool:
-        """Say whether an index is that of a cell with a value, in the window of an output place."""
+    def holding(
+        self, gathered: Gathered, value: Any, place: Sequence[int]
+    ) -> npt.NDArray[np.int64]:
+        """Return the indices of the cells with a value, in the window of an output place."""
         batch, channel, *window = place
         ranges = zip(window, gathered.lo, gathered.hi, strict=True)
         box = [slice(lo[i], hi[i]) for i, lo, hi in ranges]
@@ -78,7 +80,8 @@ class ChosenIndex:
         wanted = values == value if value == value else values != values  # noqa: PLR0124 - NaN
         cells = np.ix_(*(along[part] for along, part in zip(gathered.positions, box, strict=True)))
         indices = self.index_of([batch, channel, *cells], gathered.data.shape, gathered.params)
-        return bool((wanted & (indices == index)).any())
+        found: npt.NDArray[np.int64] = np.broadcast_to(indices, values.shape)[wanted]
+        return found
 
     def index_of(
         self, places: Sequence[Any], planes: Sequence[int], params: Params

@@ -1,0 +1,158 @@
+"""Vectors as a file of safetensors: arrays are tensors, the rest is JSON in the header.
+
+docs/results.md describes what is written; its version changes when that page does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from safetensors.numpy import save
+
+from conformance.batch import KINDS, Batch
+from conformance.errors import UsageError
+from conformance.export.limits import Limits, limits
+from conformance.judging.tied_indices import indices_of_value
+from conformance.operators import operator_named
+from conformance.vector import TIED, Array
+
+KEY: Final = "pooling-conformance vectors"
+"""The one key of the header's `__metadata__`: several would have no order that stays."""
+VERSION: Final = 1
+LONGEST_HEADER: Final = 100_000_000
+"""Bytes: readers of safetensors refuse a longer header."""
+
+
+class Tensors:
+    """The tensors of a file, by their names; equal arrays are one."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Array] = {}
+        self._names: dict[tuple[np.dtype[Any], tuple[int, ...], bytes], str] = {}
+
+    def name(self, array: Array) -> str:
+        """Return the name of the tensor with an array, a new one if there is none."""
+        key = array.dtype, array.shape, array.tobytes()
+        name = self._names.setdefault(key, str(len(self._names)))
+        if name not in self.by_name:
+            self.by_name[name] = np.frombuffer(key[2], array.dtype).reshape(array.shape)
+        return name
+
+
+def file_of(cases: Sequence[Mapping[str, Any]], tensors: Tensors) -> bytes:
+    """Return the content of a file. Raises UsageError if no reader would take its header."""
+    text = json.dumps(
+        {"version": VERSION, "cases": cases},
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+    )
+    content = save(tensors.by_name, {KEY: text})
+    if int.from_bytes(content[:8], "little") > LONGEST_HEADER:
+        raise UsageError(
+            f"{len(cases):,} vectors are too many for one file of safetensors: choose fewer, or "
+            "give a folder, which gets a file for each operator"
+        )
+    return content
+
+
+def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
+    """Yield the JSON of each vector of a batch; its arrays are added to the tensors."""
+    form = operator_named(batch.operator).form
+    within = _limits(batch)
+    bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
+    for vector, vector_id in enumerate(batch.ids):
+        inputs, attributes = form.given(batch.inputs[vector], batch.attributes[vector])
+        yield {
+            "id": vector_id,
+            "operator": batch.operator,
+            "attributes": attributes,
+            "inputs": [tensors.name(array) for array in inputs],
+            "accepted": [
+                _accepted(batch, outcome, within, tensors)
+                for outcome in range(bounds[vector], bounds[vector + 1])
+            ],
+            "clauses": batch.clauses[vector],
+            "tier": batch.tier[vector],
+            "pattern": batch.pattern[vector],
+            "provenance": batch.provenance[vector],
+            "source": batch.source[vector],
+            "tags": batch.tags[vector],
+        }
+
+
+def _accepted(
+    batch: Batch, outcome: int, within: Mapping[tuple[int, int], Limits], tensors: Tensors
+) -> dict[str, Any]:
+    """Return the JSON of an outcome."""
+    accepted: dict[str, Any] = {
+        "kind": KINDS[batch.outcome_kind[outcome]].kind,
+        "readings": batch.outcome_readings[outcome],
+    }
+    row, arithmetic = int(batch.outcome_expected[outcome]), int(batch.outcome_arithmetic[outcome])
+    if row >= 0:
+        accepted["outputs"] = [
+            _output(batch, each, within[each, arithmetic], tensors)
+            for each in range(row, row + batch.outputs)
+        ]
+    return accepted
+
+
+def _output(batch: Batch, row: int, within: Limits, tensors: Tensors) -> dict[str, str]:
+    """Return by what they say the names of the tensors for an output; those that add nothing lack.
+
+    Outputs are in the form of their document.
+    """
+    form = operator_named(batch.operator).form
+    start, shape = int(batch.expected_start[row]), batch.expected_shape[row]
+    part = slice(start, start + int(batch.expected_size[row]))
+    columns = batch.columns[batch.expected_dtype[row]].at(part)
+
+    def name(flat: Array) -> str:
+        return tensors.name(form.array_given(flat.reshape(shape)))
+
+    output = {"expected": name(columns.values)}
+    limits_of = {"lower": name(within.lower), "upper": name(within.upper)}
+    if {*limits_of.values()} != {*output.values()}:
+        output |= limits_of
+    if within.mask.any():
+        output["mask"] = name(within.mask)
+    tied = np.flatnonzero(columns.addends == TIED)
+    if tied.size:
+        places = np.argsort(form.array_given(np.arange(columns.values.size).reshape(shape)).ravel())
+        indices = [indices_of_value(batch, row, element) for element in tied.tolist()]
+        pairs = np.repeat(places[tied], [len(each) for each in indices]), np.concatenate(indices)
+        output["ties"] = tensors.name(np.stack(pairs, axis=1))
+    return output
+
+
+def _limits(batch: Batch) -> dict[tuple[int, int], Limits]:
+    """Return the limits, flat, of each row of the expected table and arithmetic that it has."""
+    axes = np.array([arrays[0].ndim - 2 if arrays else 0 for arrays in batch.inputs])
+    names = np.array(batch.expected_dtype)
+    valued = batch.outcome_expected >= 0
+    found = {}
+    for arithmetic in np.unique(batch.outcome_arithmetic[valued]).tolist():
+        firsts = np.unique(batch.outcome_expected[valued & (batch.outcome_arithmetic == arithmetic)])
+        for number, output in enumerate(operator_named(batch.operator).outputs):
+            for dtype, columns in batch.columns.items():
+                rows = (firsts + number)[names[firsts + number] == dtype]
+                sizes = batch.expected_size[rows]
+                stops = np.cumsum(sizes)
+                elements = np.repeat(batch.expected_start[rows] - stops + sizes, sizes)
+                elements += np.arange(len(elements))
+                within = limits(
+                    columns.at(elements),
+                    np.repeat(axes[batch.expected_vector[rows]], sizes),
+                    arithmetic,
+                    average=output.comparison == "bound",
+                )
+                for row, stop, size in zip(rows, stops.tolist(), sizes.tolist(), strict=True):
+                    part = slice(stop - size, stop)
+                    found[int(row), arithmetic] = Limits(
+                        within.lower[part], within.upper[part], within.mask[part]
+                    )
+    return found
