@@ -58,20 +58,28 @@ def limits(
 def _furthest(near: Closeness, bound: npt.NDArray[np.float64], dtype: DType, sign: int) -> Array:
     """Return the values of a type furthest below (sign -1) or above that are within the bound.
 
-    They are searched for by halving: where the expected value is large and the bound larger,
-    ever so many values near zero have one and the same rounded distance.
+    Most are where the bound ends, or next to it. The others are searched for by halving: where the
+    expected value is large and the bound larger, ever so many values near zero have one and the
+    same rounded distance.
     """
-    center = near.expected
-    moving = np.flatnonzero(np.isfinite(center) & (bound > 0))
+    moving = np.flatnonzero(np.isfinite(near.expected) & (bound > 0))
+    center, bound = near.expected[moving], bound[moving]
     values = near.columns.values.copy()
     inside = sign * _places(values[moving])
     outside = np.full_like(inside, _places(np.array(float_format(name_of(dtype)).largest, dtype)))
     outside += 1  # an infinity
-    for _ in range(8 * dtype.itemsize):
-        middle = (inside & outside) + ((inside ^ outside) >> 1)  # their mean, without overflow
-        away = np.abs(widen(_at(sign * middle, dtype)) - center[moving])
-        within = away <= bound[moving]
-        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+
+    def narrow(of: npt.NDArray[np.int64] | slice, middle: npt.NDArray[np.int64]) -> None:
+        within = np.abs(widen(_at(sign * middle, dtype)) - center[of]) <= bound[of]
+        inside[of] = np.where(within, middle, inside[of])
+        outside[of] = np.where(within, outside[of], middle)
+
+    end = np.clip(sign * _places((center + sign * bound).astype(dtype)), inside, outside - 1)
+    narrow(slice(None), end)
+    narrow(slice(None), np.clip(np.where(inside == end, end + 1, end - 1), inside, outside - 1))
+    while (apart := np.flatnonzero(inside + 1 < outside)).size:
+        low, high = inside[apart], outside[apart]
+        narrow(apart, (low & high) + ((low ^ high) >> 1))  # their mean, without overflow
     values[moving] = _at(sign * inside, dtype)
     return values
 
