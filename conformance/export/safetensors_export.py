@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from conformance.batch import KINDS, Batch
@@ -23,8 +24,6 @@ from conformance.vector import TIED, Array
 KEY: Final = "pooling-conformance vectors"
 """The one key of the header's `__metadata__`: several would have no order that stays."""
 VERSION: Final = 1
-LONGEST_HEADER: Final = 100_000_000
-"""Bytes: readers of safetensors refuse a longer header."""
 
 
 class Tensors:
@@ -56,12 +55,13 @@ def write_safetensors(
             cases.append(case)
             advance()
     text = msgspec.json.encode({"version": VERSION, "cases": cases}).decode()
-    content = save(tensors.by_name, {KEY: text})
-    if int.from_bytes(content[:8], "little") > LONGEST_HEADER:
+    try:
+        content = save(tensors.by_name, {KEY: text})
+    except SafetensorError as error:  # readers refuse a header of more than 100 MB
         raise UsageError(
-            f"{len(cases):,} vectors are too many for one file of safetensors: choose fewer, or "
-            "give a folder, which gets a file for each operator"
-        )
+            f"{len(cases):,} vectors are too many for one file of safetensors ({error}): choose "
+            "fewer, or give a folder, which gets a file for each operator"
+        ) from None
     # Level 6 takes three times as long and saves a tenth; a time would make equal files differ.
     stream.write(gzip.compress(content, compresslevel=3, mtime=0) if compressed else content)
 

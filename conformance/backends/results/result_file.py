@@ -107,7 +107,7 @@ def _read(path: Path) -> tuple[Sequence[tuple[str, dict[str, Any]]], About]:
     if len(content) > _LARGEST:
         raise Unsound(f"more than {_LARGEST} bytes")
     try:
-        tensors = deserialize(content)
+        tensors = deserialize(content)  # type: ignore[no-untyped-call]
     except SafetensorError as error:
         reason = one_line(str(error).removeprefix("Error while deserializing: "), MAX_TEXT)
         raise Unsound(f"not a sound file of safetensors ({reason})") from None
