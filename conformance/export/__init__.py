@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 from conformance.batch import Batch
 from conformance.errors import UsageError
-from conformance.export.safetensors_export import write_safetensors
+from conformance.export.safetensors_export import Tensors, all_cases, write_safetensors
+from conformance.export.verdicts import cases_with_answers
 from conformance.files import new_folder, writing
 from conformance.progress import Progress
 from conformance.settings import Operators, Select
@@ -29,7 +31,12 @@ __all__ = ["FORMATS", "Exported", "export"]
 _ENDINGS: Final = (".safetensors", ".safetensors.gz")
 """Of a path that is one file with all operators; the second one is compressed."""
 Advance = Callable[[], None]
-"""Called for each vector that is written."""
+"""Called for each vector that was looked at."""
+Written = tuple[int, dict[str, str]]
+"""How many vectors were written, and the ids of those that have no such form, each with why."""
+Cases = Callable[[Iterable[Batch], Tensors, Advance], Sequence[Mapping[str, Any]]]
+"""Return the JSON of the vectors of a file, and add their arrays to its tensors."""
+Write = Callable[[Path, Sequence[Selected], Advance], Written]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +58,9 @@ def export(
     tier: str = "standard",
     progress: Progress | None = None,
 ) -> Exported:
-    """Write vectors in a format, "safetensors" or "onnx" (docs/results.md).
+    """Write vectors in a format, one of FORMATS (docs/results.md).
 
-    `path` is a new folder, or of format "safetensors" one file if it ends in ".safetensors" or
+    `path` is a new folder or, but for "onnx", one file if it ends in ".safetensors" or
     ".safetensors.gz". It is complete or absent. `vectors`, `operators`, `select` and `tier` choose
     as those of `check` do. Raises UsageError for an argument that is wrong or matches nothing, a
     folder that holds something, or a path that cannot be written.
@@ -71,30 +78,39 @@ def export(
             if progress is not None:
                 progress(f"export {form}", done, total)
 
-        left_out = _WRITERS[form](path, selections, advance)
-    return Exported(path, total - len(left_out), left_out)
+        written, left_out = _WRITERS[form](path, selections, advance)
+    return Exported(path, written, left_out)
 
 
-def _safetensors(path: Path, selections: Sequence[Selected], advance: Advance) -> dict[str, str]:
-    """Write one file, or a compressed one for each operator; none is left out."""
-    if path.name.endswith(_ENDINGS):
-        with writing(path) as stream:
-            compressed = path.suffix == ".gz"
-            write_safetensors(stream, _batches(selections), advance, compressed=compressed)
-        return {}
+def _tensors(
+    cases_in: Cases, path: Path, selections: Sequence[Selected], advance: Advance
+) -> Written:
+    """Write one file, or a compressed one for each operator that has vectors."""
     by_operator: dict[str, list[Selected]] = {}
     for selection in selections:
         if selection.numbers.size:
             by_operator.setdefault(selection.source.operator, []).append(selection)
+
+    def write(stream: BinaryIO, of_file: Sequence[Selected], *, compressed: bool) -> int:
+        tensors = Tensors()
+        batches = (batch for each in of_file for batch in each.source.batches(each.numbers))
+        cases = cases_in(batches, tensors, advance)
+        write_safetensors(stream, cases, tensors, compressed=compressed)
+        return len(cases)
+
+    if path.name.endswith(_ENDINGS):
+        with writing(path) as stream:
+            return write(stream, selections, compressed=path.suffix == ".gz"), {}
+    written = 0
     with new_folder(path) as folder:
         for operator, of_operator in by_operator.items():
             with (folder / f"{operator}{_ENDINGS[1]}").open("wb") as stream:
-                write_safetensors(stream, _batches(of_operator), advance, compressed=True)
-    return {}
+                written += write(stream, of_operator, compressed=True)
+    return written, {}
 
 
-def _onnx(path: Path, selections: Sequence[Selected], advance: Advance) -> dict[str, str]:
-    """Write a folder of tests; return the vectors that have no such form, each with why."""
+def _onnx(path: Path, selections: Sequence[Selected], advance: Advance) -> Written:
+    """Write a folder of tests."""
     try:
         from conformance.export.onnx_export import write_onnx  # noqa: PLC0415 - needs a package
     except ModuleNotFoundError as error:
@@ -106,12 +122,7 @@ def _onnx(path: Path, selections: Sequence[Selected], advance: Advance) -> dict[
         if left_out:
             lines = [f"{vector_id}\t{why}\n" for vector_id, why in left_out.items()]
             (folder / "left_out.tsv").write_text("".join(lines), "utf-8", newline="\n")
-    return left_out
-
-
-def _batches(selections: Sequence[Selected]) -> Iterator[Batch]:
-    for selection in selections:
-        yield from selection.source.batches(selection.numbers)
+    return sum(each.numbers.size for each in selections) - len(left_out), left_out
 
 
 def _vectors(selections: Sequence[Selected], advance: Advance) -> Iterator[Vector]:
@@ -122,5 +133,9 @@ def _vectors(selections: Sequence[Selected], advance: Advance) -> Iterator[Vecto
             advance()
 
 
-_WRITERS: Final = {"safetensors": _safetensors, "onnx": _onnx}
+_WRITERS: Final[Mapping[str, Write]] = {
+    "safetensors": partial(_tensors, all_cases),
+    "verdicts": partial(_tensors, cases_with_answers),
+    "onnx": _onnx,
+}
 FORMATS: Final = tuple(_WRITERS)

@@ -6,7 +6,7 @@ docs/results.md describes what is written; its version changes when that page do
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -42,18 +42,25 @@ class Tensors:
         return name
 
 
-def write_safetensors(
-    stream: BinaryIO, batches: Iterable[Batch], advance: Callable[[], None], *, compressed: bool
-) -> None:
-    """Write vectors as one file, compressed by gzip if asked; `advance` is called for each.
-
-    Raises UsageError if no reader would take the header.
-    """
-    tensors, cases = Tensors(), []
+def all_cases(
+    batches: Iterable[Batch], tensors: Tensors, advance: Callable[[], None]
+) -> list[dict[str, Any]]:
+    """Return the JSON of every vector; `advance` is called for each."""
+    cases = []
     for batch in batches:
-        for case in _cases(batch, tensors):
+        for case in cases_of(batch, tensors):
             cases.append(case)
             advance()
+    return cases
+
+
+def write_safetensors(
+    stream: BinaryIO, cases: Sequence[Mapping[str, Any]], tensors: Tensors, *, compressed: bool
+) -> None:
+    """Write one file, compressed by gzip if asked.
+
+    Raises UsageError if no reader would take its header.
+    """
     text = msgspec.json.encode({"version": VERSION, "cases": cases}).decode()
     try:
         content = save(tensors.by_name, {KEY: text})
@@ -66,7 +73,7 @@ def write_safetensors(
     stream.write(gzip.compress(content, compresslevel=3, mtime=0) if compressed else content)
 
 
-def _cases(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
+def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
     """Yield the JSON of each vector of a batch; its arrays are added to the tensors."""
     form = operator_named(batch.operator).form
     within = _limits(batch)
