@@ -101,7 +101,7 @@ class TestContent:
         assert len(contents) == len(tensors)
 
     def test_ties_are_all_cells_with_the_maximum(self, path):
-        """Under that reading; a pair has the place in the output, and an index that is right there."""
+        """Under that reading: a pair for each, the place in the output and an index."""
         data = np.array([5, 1, 5, 5, 1, 5], np.float32).reshape(1, 1, 6)
         windows = {"kernel": [3], "strides": [3], "pads_begin": [0], "pads_end": [0]}
         tied = vector(data, windows, operator="MaxPool-8", id="t")

@@ -50,5 +50,7 @@ def test_vectors_of_one_kind_are_one(tmp_path):
     vectors = [vector(id="a"), vector(id="b")]
     assert export("verdicts", tmp_path / "v.safetensors", vectors).written == 1
     export("safetensors", tmp_path / "e.safetensors", vectors[:1])
-    ((case,), (plain,)) = (about(tmp_path / name)["cases"] for name in ("v.safetensors", "e.safetensors"))
+    ((case,), (plain,)) = (
+        about(tmp_path / name)["cases"] for name in ("v.safetensors", "e.safetensors")
+    )
     assert {key: value for key, value in case.items() if key != "answers"} == plain
