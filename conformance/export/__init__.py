@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from conformance.batch import Batch
 from conformance.errors import UsageError
@@ -34,7 +34,7 @@ Advance = Callable[[], None]
 """Called for each vector that was looked at."""
 Written = tuple[int, dict[str, str]]
 """How many vectors were written, and the ids of those that have no such form, each with why."""
-Cases = Callable[[Iterable[Batch], Tensors, Advance], Sequence[Mapping[str, Any]]]
+Cases = Callable[[Iterable[Batch], Tensors, Advance], Sequence[object]]
 """Return the JSON of the vectors of a file, and add their arrays to its tensors."""
 Write = Callable[[Path, Sequence[Selected], Advance], Written]
 
