@@ -36,7 +36,7 @@ COMMANDS = {
     "check numpy": "check numpy",
     "verify": "verify",
     "strength": "strength",
-    "export npy": "export npy {folder}",
+    "export safetensors": "export safetensors {folder}",
     "check torch": "check torch",
 }
 QUICK = ("list", "check numpy, smoke", "check numpy")

@@ -34,7 +34,7 @@ class ReportFileError(ConformanceError):
 
 
 class ResultFileError(ConformanceError):
-    """Stored outputs of a backend are broken, or not in a layout that this package reads."""
+    """Stored outputs of a backend are broken, or not in a form that this package reads."""
 
     exit_code = 3
 

@@ -3,13 +3,13 @@
 tests/outside is such a package: one operator, of two outputs, and backends of it.
 """
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
 from support.command_line import program, run
+from support.exported import about
 from support.outside import ENVIRONMENT, OUTSIDE, installed
 
 NAME = "MinimumPool-1"
@@ -151,10 +151,12 @@ def test_its_vectors_catch_the_faults_that_concern_it(vectors):
 
 
 def test_it_is_exported(vectors, tmp_path):
-    """As .npy files with both outputs; ONNX has no such operator, and says so."""
-    conformance("export", "npy", tmp_path / "npy", vectors)
-    cases = [json.loads(path.read_text()) for path in (tmp_path / "npy").rglob("case.json")]
+    """With both outputs."""
+    conformance("export", "safetensors", tmp_path / "v.safetensors", vectors)
+    cases = about(tmp_path / "v.safetensors")["cases"]
     assert {case["operator"] for case in cases} == {NAME}
+    values = (answer for case in cases for answer in case["accepted"] if "outputs" in answer)
+    assert {len(answer["outputs"]) for answer in values} == {2}
 
 
 def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):

@@ -1,4 +1,4 @@
-"""The JSON schemas in docs of the protocol and of vector files: what is written fits them."""
+"""The JSON schemas in docs of the protocol and of files: what is written fits them."""
 
 import json
 
@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from support.exported import about, smoke_tier
 from support.paths import DOCS, ROOT
+from support.stored_outputs import as_file
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Answer, Returned
 from conformance.backends.program import protocol
+from conformance.export import export
 from conformance.record.why import Raised
 
 SCHEMAS = {
     name: json.loads((DOCS / name).read_text())
-    for name in ("protocol.schema.json", "vectors.schema.json")
+    for name in ("protocol.schema.json", "vectors.schema.json", "exchange.schema.json")
 }
 REGISTRY = Registry().with_resources(
     (name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
@@ -125,3 +128,34 @@ def test_the_texts_of_shipped_files_fit():
 def test_other_texts_are_refused(kind, value):
     """A list in a list, or a text in place of one."""
     assert errors("vectors", kind, value)
+
+
+def test_what_is_exported_fits(tmp_path):
+    """Vectors of every kind, with answers or without, and results with each key."""
+    vectors = smoke_tier()[::40]
+    for form in ("safetensors", "verdicts"):
+        export(form, tmp_path / "v.safetensors", vectors)
+        content = about(tmp_path / "v.safetensors")
+        assert errors("exchange", "vectors", content) == []
+        assert all(("answers" in case) == (form == "verdicts") for case in content["cases"])
+    answers = {"a": CELLS, "b": ValueError("x"), "c": NotImplementedError("y")}
+    as_file(tmp_path / "r", answers, ids=["a", "b", "c"])
+    assert errors("exchange", "results", about(tmp_path / "r", "pooling-conformance results")) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("vectors", {"version": 2, "cases": []}),
+        ("accepted", {"kind": "values", "readings": [{}]}),
+        ("accepted", {"kind": "raises", "readings": [{}], "outputs": [{"expected": "0"}]}),
+        ("output", {"lower": "0", "upper": "1"}),
+        ("output", {"expected": "0", "lower": "1"}),
+        ("output", {"expected": "01"}),
+        ("results", {"version": 1, "raised": ["a"]}),
+        ("results", {"version": 1, "more": {}}),
+    ],
+)
+def test_other_exchanged_texts_are_refused(kind, value):
+    """Another version, a name of no tensor, half of the limits."""
+    assert errors("exchange", kind, value)

@@ -155,7 +155,7 @@ def run(
             sources, settings.operators, settings.select, settings.tier, settings.shard
         )
         if isinstance(runner, StoredResults):
-            selected = _exported(runner, selected)
+            selected = _asked(runner, selected)
         if floored is not None:
             whole = chosen(sources, settings.operators, settings.select, settings.tier)
             floored.check(ids_by_operator(whole))
@@ -208,14 +208,14 @@ def _finished(report: Report, floored: Floored | None) -> Report:
     return report
 
 
-def _exported(results: StoredResults, selected: Sequence[Selected]) -> list[Selected]:
-    """Leave out vectors that were not exported: nobody has asked the backend for them."""
+def _asked(results: StoredResults, selected: Sequence[Selected]) -> list[Selected]:
+    """Leave out vectors that the backend was not asked for: nobody expects a result of them."""
     parts = [
         Selected.of(part.source, results.selected(part.source.ids, part.numbers))
         for part in selected
     ]
     if any(len(part.numbers) for part in selected) and not any(len(part.numbers) for part in parts):
-        raise UsageError(f"{results.path}: none of the vectors to check is in its index of exports")
+        raise UsageError(f"{results.path}: none of the vectors to check is among its ids")
     return parts
 
 

@@ -434,16 +434,18 @@ def strength() -> None:
 
 
 @main.command("export")
-@click.argument("form", metavar="FORMAT", type=click.Choice(("npy", "onnx")))
-@click.argument("directory", metavar="DIR", type=PATH)
+@click.argument("form", metavar="FORMAT", type=click.Choice(("safetensors", "verdicts", "onnx")))
+@click.argument("path", metavar="DIR", type=PATH)
 @vectors_argument
 @setting_options("operators", tier="The largest tier to write.")
 @setting_options("select")
 @body_in("vector_commands", "export_vectors")
 def export() -> None:
-    """Write vectors for those without HDF5.
+    """Write vectors for other languages and runners.
 
-    FORMAT npy writes a folder of .npy files and a case.json for each vector, onnx a model and its
-    test data for each vector that ONNX can express, as its backend test runners read them. DIR is
-    a new folder. VECTORS is a file or a directory, the shipped suite by default.
+    FORMAT safetensors writes a compressed file of safetensors for each operator to the new folder
+    DIR, or one file with all of them where DIR ends in .safetensors or .safetensors.gz. verdicts
+    writes in the same way a few vectors with answers, right and wrong, to test another checker.
+    onnx writes a model and its test data for each vector that ONNX can express, as its backend test
+    runners read them. VECTORS is a file or a directory, the shipped suite by default.
     """

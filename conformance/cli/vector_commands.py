@@ -69,24 +69,24 @@ def verify_vectors(vectors: Path | None, jobs: int | None) -> None:
 
 def export_vectors(
     form: str,
-    directory: Path,
+    path: Path,
     vectors: Path | None,
     operators: tuple[str, ...],
     tier: Any,
     select: str | None,
 ) -> None:
-    """Write vectors for those without HDF5."""
+    """Write vectors for other languages and runners."""
     with opened(vectors, operators) as files, progress_bar() as progress:
         exported = export(
             form,
-            directory,
+            path,
             files,
             operators=operators or None,
             select=select,
             tier=tier,
             progress=progress,
         )
-    click.echo(masked(f"{directory}: {exported.written:,} vectors written"))
+    click.echo(masked(f"{path}: {exported.written:,} vectors written"))
     if exported.left_out:
         click.echo(f"{len(exported.left_out):,} left out, see left_out.tsv:")
         for why, count in Counter(exported.left_out.values()).most_common():

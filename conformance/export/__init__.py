@@ -1,14 +1,20 @@
-"""Vectors for those without HDF5: folders of .npy files, or ONNX models with their test data."""
+"""Vectors for other languages and runners: files of safetensors, or ONNX models with test data."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import BinaryIO, Final
 
+from conformance.batch import Batch
 from conformance.errors import UsageError
-from conformance.files import new_folder
+from conformance.export.safetensors_export import Tensors, all_cases, write_safetensors
+from conformance.export.verdicts import cases_with_answers
+from conformance.files import new_folder, writing
 from conformance.progress import Progress
 from conformance.settings import Operators, Select
 from conformance.vector import Vector
@@ -22,11 +28,15 @@ from conformance.vectorfile.sources import (
 
 __all__ = ["FORMATS", "Exported", "export"]
 
-FORMATS = ("npy", "onnx")
-
-
-Write = Callable[[Path, Iterator[Vector]], dict[str, str]]
-"""Writes vectors into a folder; returns the ids of those left out, each with why."""
+_ENDINGS: Final = (".safetensors", ".safetensors.gz")
+"""Of a path that is one file with all operators; the second one is compressed."""
+Advance = Callable[[], None]
+"""Called for each vector that was looked at."""
+Written = tuple[int, dict[str, str]]
+"""How many vectors were written, and the ids of those that have no such form, each with why."""
+Cases = Callable[[Iterable[Batch], Tensors, Advance], Sequence[object]]
+"""Return the JSON of the vectors of a file, and add their arrays to its tensors."""
+Write = Callable[[Path, Sequence[Selected], Advance], Written]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,7 @@ class Exported:
 
 def export(
     form: str,
-    directory: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     vectors: Vectors = None,
     *,
     operators: Operators = None,
@@ -48,48 +58,84 @@ def export(
     tier: str = "standard",
     progress: Progress | None = None,
 ) -> Exported:
-    """Write vectors to a new folder in a format, "npy" or "onnx" (docs/results.md).
+    """Write vectors in a format, one of FORMATS (docs/results.md).
 
-    `vectors`, `operators`, `select` and `tier` choose as those of `check` do. The folder is
-    complete or absent. Raises UsageError for an argument that is wrong or matches nothing, a
-    folder that holds something, or one that cannot be written.
+    `path` is a new folder or, but for "onnx", one file if it ends in ".safetensors" or
+    ".safetensors.gz". It is complete or absent. `vectors`, `operators`, `select` and `tier` choose
+    as those of `check` do. Raises UsageError for an argument that is wrong or matches nothing, a
+    folder that holds something, or a path that cannot be written.
     """
     if form not in FORMATS:
         raise UsageError(f"no format {form!r}; there are {', '.join(FORMATS)}")
-    write = _writer(form)
+    path = Path(path)
     with opened(vectors, operators) as sources:
         selections = chosen(sources, operators, select, tier)
-        with new_folder(Path(directory)) as folder:
-            left_out = write(folder, _vectors(selections, form, progress))
-            if left_out:
-                lines = [f"{vector_id}\t{why}\n" for vector_id, why in left_out.items()]
-                (folder / "left_out.tsv").write_text("".join(lines), "utf-8", newline="\n")
-    total = sum(len(selection.numbers) for selection in selections)
-    return Exported(Path(directory), total - len(left_out), left_out)
+        total = sum(len(selection.numbers) for selection in selections)
+        numbers = count(1)
 
-
-def _vectors(
-    selections: Sequence[Selected], form: str, progress: Progress | None
-) -> Iterator[Vector]:
-    """Yield the vectors; `progress` hears of each when the next one is asked for."""
-    total, done = sum(len(selection.numbers) for selection in selections), 0
-    for selection in selections:
-        for vector in vectors_in(selection.source, selection.numbers):
-            yield vector
-            done += 1
+        def advance() -> None:
+            done = next(numbers)
             if progress is not None:
                 progress(f"export {form}", done, total)
 
+        written, left_out = _WRITERS[form](path, selections, advance)
+    return Exported(path, written, left_out)
 
-def _writer(form: str) -> Write:
-    if form == "npy":
-        from conformance.export.npy_export import write_npy  # noqa: PLC0415 - one format or the other
 
-        return write_npy
+def _tensors(
+    cases_in: Cases, path: Path, selections: Sequence[Selected], advance: Advance
+) -> Written:
+    """Write one file, or a compressed one for each operator that has vectors."""
+    by_operator: dict[str, list[Selected]] = {}
+    for selection in selections:
+        if selection.numbers.size:
+            by_operator.setdefault(selection.source.operator, []).append(selection)
+
+    def write(stream: BinaryIO, of_file: Sequence[Selected], *, compressed: bool) -> int:
+        tensors = Tensors()
+        batches = (batch for each in of_file for batch in each.source.batches(each.numbers))
+        cases = cases_in(batches, tensors, advance)
+        write_safetensors(stream, cases, tensors, compressed=compressed)
+        return len(cases)
+
+    if path.name.endswith(_ENDINGS):
+        with writing(path) as stream:
+            return write(stream, selections, compressed=path.suffix == ".gz"), {}
+    written = 0
+    with new_folder(path) as folder:
+        for operator, of_operator in by_operator.items():
+            with (folder / f"{operator}{_ENDINGS[1]}").open("wb") as stream:
+                written += write(stream, of_operator, compressed=True)
+    return written, {}
+
+
+def _onnx(path: Path, selections: Sequence[Selected], advance: Advance) -> Written:
+    """Write a folder of tests."""
     try:
         from conformance.export.onnx_export import write_onnx  # noqa: PLC0415 - needs a package
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise
         raise UsageError("export onnx needs the package onnx: pip install onnx") from None
-    return write_onnx
+    with new_folder(path) as folder:
+        left_out = write_onnx(folder, _vectors(selections, advance))
+        if left_out:
+            lines = [f"{vector_id}\t{why}\n" for vector_id, why in left_out.items()]
+            (folder / "left_out.tsv").write_text("".join(lines), "utf-8", newline="\n")
+    return sum(each.numbers.size for each in selections) - len(left_out), left_out
+
+
+def _vectors(selections: Sequence[Selected], advance: Advance) -> Iterator[Vector]:
+    """Yield the vectors; each counts when the next one is asked for."""
+    for selection in selections:
+        for vector in vectors_in(selection.source, selection.numbers):
+            yield vector
+            advance()
+
+
+_WRITERS: Final[Mapping[str, Write]] = {
+    "safetensors": partial(_tensors, all_cases),
+    "verdicts": partial(_tensors, cases_with_answers),
+    "onnx": _onnx,
+}
+FORMATS: Final = tuple(_WRITERS)

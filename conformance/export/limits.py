@@ -1,4 +1,4 @@
-"""The bound of an outcome as two arrays and a mask, for readers that compare and do not compute."""
+"""The bound of expected elements as two arrays and a mask, for readers that do not compute it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy.typing as npt
 from conformance.dtypes import FLOATS, DType, float_format, name_of
 from conformance.judging.closeness import Closeness, closeness
 from conformance.reference.rounding import widen
-from conformance.vector import Arithmetic, Array, Values
+from conformance.vector import UNDEFINED, Arithmetic, Array, Expected
 
 OVERFLOW, ANY, NAN = 1, 2, 3
-"""Values of the mask: an infinity or NaN conforms as well; any value conforms."""
+"""Values of the mask: an infinity or NaN conforms as well; any value conforms; a NaN as well."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,47 +30,56 @@ class Limits:
 
 
 @np.errstate(all="ignore")  # NaN and overflow are among what is compared
-def limits(outcome: Values, axes: int, *, average: bool, output: int = 0) -> Limits:
-    """Return the limits of an output of an outcome, given the number of spatial axes.
+def limits(
+    expected: Expected, axes: int | npt.NDArray[np.int64], arithmetic: int, *, average: bool
+) -> Limits:
+    """Return the limits of elements under an `Arithmetic`.
 
-    `average` says that errors within the bound are allowed. The limits admit exactly what the
-    checker does.
+    `axes` is the number of spatial axes, of all or of each element; `average` says that errors
+    within the bound are allowed. The limits admit exactly what the checker does, which also takes
+    any index of equal cells.
     """
-    asked = outcome.outputs[output]
-    columns = asked.at(slice(None))
-    expected, arithmetic = columns.values, outcome.arithmetic
-    mask = np.where(columns.addends < 0, np.uint8(ANY), np.uint8(0))
-    lower = upper = expected
-    if name_of(expected.dtype) in FLOATS and (average or Arithmetic.FLUSHED in arithmetic):
-        near = closeness(expected, columns, np.array(axes), average=average)
+    shape, columns = expected.values.shape, expected.at(slice(None))
+    values = columns.values
+    mask = np.where(columns.addends == UNDEFINED, np.uint8(ANY), np.uint8(0))
+    lower = upper = values
+    if name_of(values.dtype) in FLOATS and (average or arithmetic & Arithmetic.FLUSHED):
+        near = closeness(values, columns, np.asarray(axes), average=average)
         lower, upper = (
-            _furthest(near, near.bound(arithmetic, below=sign < 0), expected.dtype, sign)
+            _furthest(near, near.bound(arithmetic, below=sign < 0), values.dtype, sign)
             for sign in (-1, 1)
         )
-        if average and Arithmetic.OVERFLOWS in arithmetic:
+        if average and arithmetic & Arithmetic.OVERFLOWS:
             mask[near.may_overflow(arithmetic) & (mask == 0)] = OVERFLOW
             mask[np.isinf(near.expected) & (mask == OVERFLOW)] = NAN
-    shape = asked.values.shape
     return Limits(lower.reshape(shape), upper.reshape(shape), mask.reshape(shape))
 
 
 def _furthest(near: Closeness, bound: npt.NDArray[np.float64], dtype: DType, sign: int) -> Array:
     """Return the values of a type furthest below (sign -1) or above that are within the bound.
 
-    They are searched for by halving: where the expected value is large and the bound larger,
-    ever so many values near zero have one and the same rounded distance.
+    Most are where the bound ends, or next to it. The others are searched for by halving: where the
+    expected value is large and the bound larger, ever so many values near zero have one and the
+    same rounded distance.
     """
-    center = near.expected
-    moving = np.flatnonzero(np.isfinite(center) & (bound > 0))
+    moving = np.flatnonzero(np.isfinite(near.expected) & (bound > 0))
+    center, bound = near.expected[moving], bound[moving]
     values = near.columns.values.copy()
     inside = sign * _places(values[moving])
     outside = np.full_like(inside, _places(np.array(float_format(name_of(dtype)).largest, dtype)))
     outside += 1  # an infinity
-    for _ in range(8 * dtype.itemsize):
-        middle = (inside & outside) + ((inside ^ outside) >> 1)  # their mean, without overflow
-        away = np.abs(widen(_at(sign * middle, dtype)) - center[moving])
-        within = away <= bound[moving]
-        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+
+    def narrow(of: npt.NDArray[np.int64] | slice, middle: npt.NDArray[np.int64]) -> None:
+        within = np.abs(widen(_at(sign * middle, dtype)) - center[of]) <= bound[of]
+        inside[of] = np.where(within, middle, inside[of])
+        outside[of] = np.where(within, outside[of], middle)
+
+    end = np.clip(sign * _places((center + sign * bound).astype(dtype)), inside, outside - 1)
+    narrow(slice(None), end)
+    narrow(slice(None), np.clip(np.where(inside == end, end + 1, end - 1), inside, outside - 1))
+    while (apart := np.flatnonzero(inside + 1 < outside)).size:
+        low, high = inside[apart], outside[apart]
+        narrow(apart, (low & high) + ((low ^ high) >> 1))  # their mean, without overflow
     values[moving] = _at(sign * inside, dtype)
     return values
 

@@ -186,7 +186,10 @@ def _tolerance(vector: Vector, outcomes: Sequence[Values]) -> tuple[float, float
     """Return rtol and atol that admit what the bounds admit, with as little more as they can."""
     average = operator_named(vector.case.operator).reduction.sums
     axes = vector.case.data.ndim - 2
-    all_limits = [limits(outcome, axes, average=average) for outcome in outcomes]
+    all_limits = [
+        limits(outcome.outputs[0], axes, outcome.arithmetic, average=average)
+        for outcome in outcomes
+    ]
     if any(bounds.mask.any() for bounds in all_limits):
         named = [name for name in ("sum-overflow", "lp-range") if name in vector.clauses]
         raise Inexpressible(f"ONNX leaves {' and '.join(named)} open")

@@ -22,24 +22,27 @@ def hold_the_value(
 
     `rows` are rows of the expected table, `elements` places in their output, flat.
     """
-    return np.array(
-        [
-            _holds(batch, row, element, index)
-            for row, element, index in zip(
-                rows.tolist(), elements.tolist(), indices.tolist(), strict=True
-            )
-        ],
-        np.bool_,
-    )
+    holds = np.zeros(len(rows), np.bool_)
+    for row in np.unique(rows).tolist():
+        of_row = np.flatnonzero(rows == row)
+        whose, right = indices_of_value(batch, row, elements[of_row])
+        holds[of_row[whose[right == indices[of_row[whose]]]]] = True
+    return holds
 
 
-def _holds(batch: Batch, row: int, element: int, index: int) -> bool:
+def indices_of_value(batch: Batch, row: int, elements: Ints) -> tuple[Ints, Ints]:
+    """Return the indices of all cells of windows that hold the first output's value.
+
+    `row` is a row of the expected table, `elements` places in its output, flat. The first array
+    says which of the elements each index is right for.
+    """
     first = row - int(batch.expected_output[row])
     step, gathered = _gathered(batch, first)
+    if not isinstance(step, ChosenIndex):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     values = batch.columns[batch.expected_dtype[first]].values
-    value = values[int(batch.expected_start[first]) + element]
-    place = [int(i) for i in np.unravel_index(element, batch.expected_shape[row])]
-    return isinstance(step, ChosenIndex) and step.holds(gathered, value, place, index)
+    values = values[int(batch.expected_start[first]) + elements]
+    return step.holding(gathered, values, np.unravel_index(elements, batch.expected_shape[row]))
 
 
 @lru_cache(maxsize=16)

@@ -69,16 +69,34 @@ class ChosenIndex:
             last_nan=self.nan == "last",
         )
 
-    def holds(self, gathered: Gathered, value: Any, place: Sequence[int], index: int) -> bool:
-        """Say whether an index is that of a cell with a value, in the window of an output place."""
-        batch, channel, *window = place
-        ranges = zip(window, gathered.lo, gathered.hi, strict=True)
-        box = [slice(lo[i], hi[i]) for i, lo, hi in ranges]
-        values = gathered.data[batch, channel][tuple(box)]
-        wanted = values == value if value == value else values != values  # noqa: PLR0124 - NaN
-        cells = np.ix_(*(along[part] for along, part in zip(gathered.positions, box, strict=True)))
-        indices = self.index_of([batch, channel, *cells], gathered.data.shape, gathered.params)
-        return bool((wanted & (indices == index)).any())
+    def holding(
+        self, gathered: Gathered, values: Array, places: Sequence[npt.NDArray[np.int64]]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the indices of all cells of windows that hold a value, and whose each one is.
+
+        `places` are those of the windows in the output, an array (windows,) for each axis, and
+        `values` has the value that is looked for in each. Whose: the number of the window.
+        """
+        batch, channel, *windows = places
+        axes = len(windows)
+        column = (slice(None), *(np.newaxis,) * axes)
+        cells, inside = [], np.ones((len(values),) + (1,) * axes, np.bool_)
+        for axis, (window, lo, hi) in enumerate(
+            zip(windows, gathered.lo, gathered.hi, strict=True)
+        ):
+            steps = np.arange((hi - lo).max(initial=0))
+            steps = steps.reshape((-1,) + (1,) * (axes - 1 - axis))
+            cell = lo[window][column] + steps
+            inside = inside & (cell < hi[window][column])
+            cells.append(np.minimum(cell, gathered.data.shape[2 + axis] - 1))
+        found, wanted = gathered.data[batch[column], channel[column], *cells], values[column]
+        equal = (found == wanted) | ((found != found) & (wanted != wanted))  # noqa: PLR0124 - NaN
+        along = [line[cell] for line, cell in zip(gathered.positions, cells, strict=True)]
+        indices = self.index_of(
+            [batch[column], channel[column], *along], gathered.data.shape, gathered.params
+        )
+        right = equal & inside
+        return np.nonzero(right)[0], np.broadcast_to(indices, right.shape)[right]
 
     def index_of(
         self, places: Sequence[Any], planes: Sequence[int], params: Params

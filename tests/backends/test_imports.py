@@ -16,7 +16,7 @@ ABOVE = {"", "builtin", "choose_runner", "named_backend", "warm_worker", "worker
 def test_a_folder_imports_nothing_of_what_chooses_a_backend(folder):
     """So no import goes up again, and there is no circle."""
     files = sorted((ROOT / folder).glob("*.py"))
-    assert len(files) > 3
+    assert len(files) > 2
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module is not None:

@@ -136,7 +136,7 @@ class TestFullDisk:
                 "check wrong.py:backend AvgPool-1.h5 --diagnose none --write-expected-failures out",
                 0,
             ),
-            ("export npy out AvgPool-1.h5", 1),
+            ("export safetensors out AvgPool-1.h5", 1),
         ],
     )
     def test_it_is_wrong_usage_in_the_words_of_the_system(self, folder, tmp_path, command, blocks):

@@ -66,7 +66,9 @@ def test_vectors_are_wrong_usage(tmp_path):
     assert (got.exit_code, "leave out VECTORS" in got.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("words", ["generate made", "compare numpy", "strength", "export npy made"])
+@pytest.mark.parametrize(
+    "words", ["generate made", "compare numpy", "strength", "export safetensors made"]
+)
 def test_other_commands_say_where_it_is(words):
     got = run(*words.split(), "--tier", "large")
 

@@ -10,14 +10,14 @@ from support.fakes import vector
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.export.limits import ANY, NAN, OVERFLOW, limits
 from conformance.judging.closeness import closeness
-from conformance.vector import UNDEFINED, Arithmetic, Expected, Values
+from conformance.vector import UNDEFINED, Arithmetic, Expected
 
 SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
 
 @st.composite
 def outcomes(draw):
-    """Return an outcome of one element of a floating-point type, with any bits."""
+    """Return one expected element of a floating-point type, with any bits, and an arithmetic."""
     name = draw(st.sampled_from(FLOATS))
     bits = draw(st.binary(min_size=SIZES[name], max_size=SIZES[name]))
     expected = Expected(
@@ -26,10 +26,7 @@ def outcomes(draw):
         np.array([draw(st.integers(1, 300))], np.int32),
         np.array([draw(st.floats(0, allow_infinity=False, allow_nan=False))]),
     )
-    return Values(
-        (expected,),
-        arithmetic=Arithmetic(draw(st.integers(0, 7))),
-    )
+    return expected, Arithmetic(draw(st.integers(0, 7)))
 
 
 def admitted(found, values):
@@ -52,16 +49,16 @@ def neighbours(value):
 @given(outcome=outcomes(), average=st.booleans(), others=st.lists(st.floats(), max_size=8))
 def test_limits_admit_exactly_what_the_bound_does(outcome, average, others):
     """At the limits and beside them, far away, at infinities and NaN."""
-    axes = 2
-    found = limits(outcome, axes, average=average)
-    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(outcome.outputs[0].values.dtype)
-    near = map(neighbours, (found.lower, found.upper, outcome.outputs[0].values))
+    (expected, arithmetic), axes = outcome, 2
+    found = limits(expected, axes, arithmetic, average=average)
+    values = np.array([*others, np.inf, -np.inf, np.nan]).astype(expected.values.dtype)
+    near = map(neighbours, (found.lower, found.upper, expected.values))
     values = np.concatenate([values, *near])
     size = len(values)
-    columns = outcome.outputs[0].at(np.zeros(size, np.int64))
+    columns = expected.at(np.zeros(size, np.int64))
     near = closeness(values, columns, np.array(axes), average=average)
-    right = near.right(outcome.arithmetic)
-    right |= outcome.outputs[0].addends == UNDEFINED
+    right = near.right(arithmetic)
+    right |= expected.addends == UNDEFINED
     assert admitted(found, values).tolist() == right.tolist()
 
 
@@ -70,7 +67,7 @@ def test_limits_near_zero_are_found_where_the_bound_is_as_large_as_the_value():
     """The distances of all smallest numbers from 1 round to 1: too many to walk through."""
     asked = Expected(np.ones(1), *(np.array([each], np.int32) for each in (2, 1)), np.ones(1))
     asked.magnitude[:] = 2.0**51
-    found = limits(Values((asked,)), 1, average=True)
+    found = limits(asked, 1, Arithmetic.USUAL, average=True)
     near = closeness(found.lower, asked, np.array(1), average=True)
     assert -1 < found.lower[0] < 1
     assert near.right(Arithmetic.USUAL).all()
@@ -80,6 +77,6 @@ def test_limits_near_zero_are_found_where_the_bound_is_as_large_as_the_value():
 def test_a_maximum_has_no_room(dtype):
     """Its limits are the expected values."""
     data = np.array([[[1, 2, 3, 4]]], dtype)
-    outcome = vector(data, operator="MaxPool-1").outcomes[0]
-    found = limits(outcome, 1, average=False)
+    (expected,) = vector(data, operator="MaxPool-1").outcomes[0].outputs
+    found = limits(expected, 1, Arithmetic.USUAL, average=False)
     assert found.lower.tolist() == found.upper.tolist() == [[[2, 4]]]

@@ -94,7 +94,7 @@ def install(tmp_path, monkeypatch):
 def required(command):
     """Return something for each argument that a command must have."""
     return [
-        "npy" if parameter.name == "form" else "something"  # a choice
+        "safetensors" if parameter.name == "form" else "something"  # a choice
         for parameter in main.commands[command].params
         if parameter.param_type_name == "argument" and parameter.required
     ]

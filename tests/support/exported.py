@@ -1,21 +1,15 @@
-"""Vectors to export, and what an exported folder says, read without the package."""
+"""Vectors to export, and what an exported file says, read and judged without the package."""
 
+import gzip
 import json
+import re
 
 import ml_dtypes
 import numpy as np
+from safetensors import deserialize
+from support.paths import DOCS
 
 from conformance.vectorfile.sources import chosen, opened, vectors_in
-
-
-def cases(folder):
-    """Yield the folder and the content of case.json of each vector, in the order of the index."""
-    for line in (folder / "index.tsv").read_text("utf-8").splitlines():
-        path, operator, dtype, vector_id = line.split("\t")
-        case = json.loads((folder / path / "case.json").read_text("utf-8"))
-        assert (case["id"], case["operator"]) == (vector_id, operator)
-        assert case["inputs"][0]["dtype"] == dtype
-        yield folder / path, case
 
 
 def smoke_tier():
@@ -28,23 +22,41 @@ def smoke_tier():
         ]
 
 
-def loaded(folder, name, dtype):
-    """Return an array of a case."""
-    array = np.load(folder / name)
-    return array.view(ml_dtypes.bfloat16) if dtype == "bfloat16" else array
+def about(path, key="pooling-conformance vectors"):
+    """Return the JSON in the header of a file."""
+    content = decompressed(path)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert list(header["__metadata__"]) == [key]
+    return json.loads(header["__metadata__"][key])
 
 
-@np.errstate(all="ignore")
-def admits(folder, answer, output):
-    """Say whether an answer of a case admits an output, as docs/results.md says."""
-    if answer["kind"] != "values":
-        return answer["kind"] == "anything"
-    expected, lower, upper = (
-        loaded(folder, answer[name], answer["dtype"]) for name in ("expected", "lower", "upper")
-    )
-    if (output.dtype, output.shape) != (expected.dtype, expected.shape):
-        return False
-    mask = np.load(folder / answer["mask"]) if answer["mask"] else np.zeros(output.shape)
-    within = (lower <= output) & (output <= upper) | np.isnan(lower) & np.isnan(output)
-    within |= (mask == 2) | (mask == 1) & ~np.isfinite(output)
-    return bool(within.all())
+def exported(path):
+    """Return the cases in a file, and its tensors by name."""
+    tensors = {
+        name: np.frombuffer(tensor["data"], dtype(tensor["dtype"])).reshape(tensor["shape"])
+        for name, tensor in deserialize(decompressed(path))
+    }
+    return about(path)["cases"], tensors
+
+
+def dtype(code):
+    """Return the type that safetensors calls F32, BF16, I64 and so on."""
+    if code == "BF16":
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(f"{code[0].lower()}{int(code[1:]) // 8}")
+
+
+def decompressed(path):
+    content = path.read_bytes()
+    return gzip.decompress(content) if path.suffix == ".gz" else content
+
+
+def _of_page():
+    """Return what docs/results.md shows: whether an answer to a case conforms."""
+    page = (DOCS / "results.md").read_text()
+    names = {}
+    exec(re.search(r"```python\n(import numpy.*?def conforms\(.*?)```", page, re.DOTALL)[1], names)
+    return np.errstate(all="ignore")(names["conforms"])
+
+
+conforms = _of_page()

@@ -1,13 +1,12 @@
-"""Results of a backend in both layouts, written as docs/results.md says."""
+"""Results of a backend in a file, written as docs/results.md says."""
 
-from urllib.parse import quote
+import json
 
-import h5py
 import numpy as np
+from safetensors.numpy import save_file
 
 from conformance import as_called
 from conformance.api import check as api
-from conformance.backends.results import path_of
 from conformance.settings import Settings
 from conformance.vector import outputs_of
 
@@ -25,44 +24,19 @@ def answered(backend, vectors):
     return found
 
 
-def as_file(path, answers):
-    """Write answers as an HDF5 file."""
-    with h5py.File(path, "w") as file:
-        file.attrs["format"] = np.bytes_("pooling-conformance results 1")
-        for vector_id, answer in answers.items():
-            name = quote(vector_id, safe="")
-            if isinstance(answer, Exception):
-                file[f"{status(answer)}/{name}"] = np.bytes_(text(answer).encode())
-            else:
-                for number, output in enumerate(outputs_of(answer)):
-                    group = f"outputs.{number}" if number else "outputs"
-                    file[f"{group}/{name}"] = stored(output)
-    return path
-
-
-def as_folder(path, answers):
-    """Write answers as a folder."""
-    path.mkdir()
-    lines = []
+def as_file(path, answers, **about):
+    """Write answers as a file; keywords are what it says besides."""
+    tensors, refusals = {}, {"raised": {}, "unsupported": {}}
     for vector_id, answer in answers.items():
         if isinstance(answer, Exception):
-            lines.append(f"{status(answer)}\t{vector_id}\t{text(answer)}\n")
+            refusals[status(answer)][vector_id] = text(answer)
         else:
-            folder = path / path_of(vector_id)
-            folder.mkdir(parents=True)
             for number, output in enumerate(outputs_of(answer)):
-                name = f"output.{number}.npy" if number else "output.npy"
-                np.save(folder / name, stored(output))
-    (path / "status.tsv").write_text("".join(lines), "utf-8")
+                name = f"{vector_id}:{number}" if number else vector_id
+                tensors[name] = np.ascontiguousarray(output).reshape(output.shape)
+    content = json.dumps({"version": 1, **refusals, **about})
+    save_file(tensors, path, {"pooling-conformance results": content})
     return path
-
-
-LAYOUTS = {"file": as_file, "folder": as_folder}
-
-
-def stored(output):
-    """Return an output as it is stored: bfloat16 as its bits."""
-    return output.view(np.uint16) if output.dtype.name == "bfloat16" else output
 
 
 def status(error):

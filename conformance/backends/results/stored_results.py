@@ -4,94 +4,68 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from conformance.backends.answer import Answer, outputs_or_raise
-from conformance.backends.results.folder_results import ResultFolder
-from conformance.backends.results.hdf5_results import ResultFile
+from conformance.backends.results.result_file import ResultFile
 from conformance.backends.runner import OneByOne
 from conformance.backends.variations import Variation
-from conformance.batch import Batch, Ints, output_dtypes
+from conformance.batch import Batch, Ints
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.dtypes import DType, dtype_of
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
 from conformance.vector import Array, Outputs
 
-_BFLOAT16 = dtype_of("bfloat16")
 _ALL = 1 << 31
-
-Own = Sequence[Sequence[str]]
 
 
 class StoredResults(OneByOne):
-    """The results in an HDF5 file or a folder, by the ids of vectors; a context manager.
+    """The results in a file of safetensors, by the ids of vectors.
 
     As a runner it looks vectors up by their ids, as a backend by their cases.
     Raises UsageError if there is nothing at the path, and ResultFileError, one line that names
-    the file, if what is there is not sound: at once, or when a broken output is asked for.
+    the file, if what is there is not sound.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not os.fspath(path):
-            raise UsageError("results: give an HDF5 file or a folder of results, results:PATH")
+            raise UsageError("results: give a file of safetensors with results, results:PATH")
         self.path = Path(path)
-        exists = False
-        with suppress(OSError):
-            exists = self.path.exists()
-        if not exists:
-            raise UsageError(
-                f"{self.path}: no such file or folder; give an HDF5 file or a folder of results"
-            )
-        layout = ResultFolder if self.path.is_dir() else ResultFile
-        self._results: ResultFolder | ResultFile = layout(self.path)
+        if not os.path.exists(path):  # noqa: PTH110 - no error for a name that cannot be
+            raise UsageError(f"{path}: no such file; give a file of safetensors with results")
+        self._results = ResultFile(self.path)
 
     def __repr__(self) -> str:
         return f"StoredResults({str(self.path)!r})"
 
     def close(self) -> None:
-        """Close the file; nothing can be looked up afterwards."""
-        self._results.close()
+        """Nothing is open."""
 
     @property
     def ids(self) -> Collection[str]:
         """The ids of all vectors that a result is stored for."""
-        return self._results.ids
+        return self._results.answers.keys()
 
     def selected(self, vector_ids: Sequence[str], numbers: Ints) -> Ints:
-        """Return the numbers of those vectors that were exported, all if there is no index."""
-        exported = self._results.exported
-        if exported is None:
+        """Return the numbers of those vectors that the backend was asked for, all if unknown."""
+        asked = self._results.asked
+        if asked is None:
             return numbers
-        return np.array([number for number in numbers if vector_ids[number] in exported], np.int64)
+        return np.array([number for number in numbers if vector_ids[number] in asked], np.int64)
 
     def unused(self, vector_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the ids, sorted, that a result is stored for and that are not in `vector_ids`."""
         return tuple(sorted(set(self.ids).difference(vector_ids)))
 
-    def find(
-        self, vector_id: str, data_dtype: DType | None, most: int = _ALL, own: Own = ()
-    ) -> Answer:
+    def find(self, vector_id: str, most: int = _ALL) -> Answer:
         """Return the answer that is stored for a vector, MISSING if none is.
 
-        Where `data_dtype`, the element type of the vector's data, is bfloat16, numbers of type
-        uint16 are taken for its bits, but for outputs that have a type of their own: `own` are
-        the types that each may have, () for that of the data. Elements are left out if there are
-        more than `most`.
+        Elements are left out if there are more than `most`.
         """
-        answer = self._results.find(vector_id, most)
-        if data_dtype != _BFLOAT16:
-            return answer
-        types = (*own, *[()] * len(answer.outputs))
-        outputs = [
-            output if allowed or output.dtype != "uint16" else output._replace(dtype="bfloat16")
-            for output, allowed in zip(answer.outputs, types, strict=False)
-        ]
-        return answer._replace(outputs=tuple(outputs))
+        return self._results.find(vector_id, most)
 
     @property
     def variations(self) -> frozenset[str]:
@@ -99,12 +73,9 @@ class StoredResults(OneByOne):
         return frozenset()
 
     def answer(self, batch: Batch, index: int, limit: int, variation: Variation) -> Answer:
-        """Look up a vector. Raises ResultFileError."""
+        """Look up a vector."""
         del variation
-        inputs = batch.inputs[index]
-        data_dtype = inputs[0].dtype if inputs else None
-        own = output_dtypes(batch.operator) or ()
-        return self.find(batch.ids[index], data_dtype, limit, own)
+        return self.find(batch.ids[index], limit)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -114,9 +85,7 @@ class StoredResults(OneByOne):
         Raises LookupError if there are none, and what the backend did where it had no output:
         Unsupported, or RuntimeError for any exception.
         """
-        vector_id = self._id_of(operator, inputs, attributes)
-        answer = self.find(vector_id, inputs[0].dtype, own=output_dtypes(operator) or ())
-        return outputs_or_raise(answer)
+        return outputs_or_raise(self.find(self._id_of(operator, inputs, attributes)))
 
     def _id_of(self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """Return the id of a case: all but the name of its data can be told from the case."""

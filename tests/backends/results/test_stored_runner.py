@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.exported import smoke_tier
 from support.fakes import check, following, pool, ramp, right, vector
-from support.stored_outputs import LAYOUTS, answered, looked_up
+from support.stored_outputs import answered, as_file, looked_up
 
 from conformance.backends.answer import RAISED
 from conformance.backends.results.stored_results import StoredResults
@@ -42,10 +42,10 @@ def smoke():
     return vectors, answered(mixed, vectors), check(mixed, vectors)
 
 
-@pytest.fixture(params=list(LAYOUTS))
-def store(request, tmp_path):
-    """Return what writes answers in a layout and opens them."""
-    return lambda answers: StoredResults(LAYOUTS[request.param](tmp_path / "results", answers))
+@pytest.fixture
+def store(tmp_path):
+    """Return what writes answers and opens them."""
+    return lambda answers: StoredResults(as_file(tmp_path / "r.safetensors", answers))
 
 
 def test_a_report_is_that_of_the_backend_itself(store, smoke):
@@ -89,7 +89,6 @@ def test_an_output_of_another_shape_or_type_is_a_mismatch(store):
 
 
 ANSWERS = answered(right, VECTORS)
-FILES = ["plain/output.npy", "half/output.npy", "status.tsv"]
 PLACE = st.integers(0, 1 << 16)  # modulo the length of the file
 DAMAGES = st.lists(
     st.tuples(st.just("flip"), PLACE, st.integers(0, 7))
@@ -103,11 +102,8 @@ UNHURRIED = examples(1, suppress_health_check=[HealthCheck.too_slow])
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Return a folder with sound results for each layout."""
-    folders = {name: tmp_path_factory.mktemp(name) for name in LAYOUTS}
-    LAYOUTS["file"](folders["file"] / "r.h5", ANSWERS)
-    LAYOUTS["folder"](folders["folder"] / "r", ANSWERS)
-    return folders
+    """Return a file with sound results."""
+    return as_file(tmp_path_factory.mktemp("whole") / "r.safetensors", ANSWERS)
 
 
 def damaged(content, damage):
@@ -132,7 +128,7 @@ class TestDamage:
         try:
             with StoredResults(path) as stored:
                 report = looked_up(stored, VECTORS)
-                found = {v.case.id: stored.find(v.case.id, v.case.inputs[0].dtype) for v in VECTORS}
+                found = {v.case.id: stored.find(v.case.id) for v in VECTORS}
         except ResultFileError:
             return
         for result in report.results:
@@ -147,34 +143,19 @@ class TestDamage:
 
     @UNHURRIED
     @given(damages=DAMAGES)
-    def test_any_byte_of_an_hdf5_file(self, whole, damages):
-        """libhdf5 itself finds most of it."""
-        path, content = whole["file"] / "spoilt.h5", (whole["file"] / "r.h5").read_bytes()
-        path.write_bytes(reduce(damaged, damages, content))
+    def test_any_byte_of_a_file(self, whole, damages):
+        """Of the header, too."""
+        path = whole.with_name("spoilt")
+        path.write_bytes(reduce(damaged, damages, whole.read_bytes()))
         self._judged_fairly(path)
 
-    @UNHURRIED
-    @given(damages=DAMAGES, name=st.sampled_from(FILES))
-    def test_any_byte_of_a_folder(self, whole, damages, name):
-        """Outputs and status alike."""
-        folder = whole["folder"] / "r"
-        file = folder / name
-        content = file.read_bytes()
-        file.write_bytes(reduce(damaged, damages, content))
-        try:
-            self._judged_fairly(folder)
-        finally:
-            file.write_bytes(content)
 
-
-def test_what_was_not_exported_is_not_run(tmp_path, smoke):
-    """A part of an export is checked by itself: the index says what the backend was asked for."""
+def test_what_was_not_asked_for_is_not_run(tmp_path, smoke):
+    """A part of the vectors is checked by itself: the ids say what the backend was asked for."""
     vectors, answers, _ = smoke
     some = [vector.case.id for vector in vectors][::3]
-    for folder, there in (("whole", some), ("cut", some[:-1])):
-        path = LAYOUTS["folder"](tmp_path / folder, {name: answers[name] for name in there})
-        lines = [f"path\tAvgPool-1\tfloat32\t{name}\n" for name in some]
-        (path / "index.tsv").write_text("".join(lines))
+    for name, there in (("whole", some), ("cut", some[:-1])):
+        path = as_file(tmp_path / name, {each: answers[each] for each in there}, ids=some)
         with StoredResults(path) as stored:
             report = looked_up(stored, vectors)
         assert [result.id for result in report.results] == some
@@ -183,15 +164,12 @@ def test_what_was_not_exported_is_not_run(tmp_path, smoke):
         assert missing == set(some) - set(there)
 
 
-def test_an_index_of_other_vectors_is_one_line(tmp_path):
+@pytest.mark.parametrize("ids", [[], ["another"]])
+def test_ids_of_other_vectors_are_one_line(tmp_path, ids):
     """Nothing would be checked."""
-    path = LAYOUTS["folder"](tmp_path / "results", answered(right, VECTORS))
-    (path / "index.tsv").write_text("path\tAvgPool-1\tfloat32\tanother\n")
+    path = as_file(tmp_path / "r", answered(right, VECTORS), ids=ids)
     with (
         StoredResults(path) as stored,
-        pytest.raises(UsageError, match="none of the vectors to check is in its index"),
+        pytest.raises(UsageError, match="none of the vectors to check is among its ids"),
     ):
         looked_up(stored, VECTORS)
-    (path / "index.tsv").write_text("path another\n")
-    with pytest.raises(ResultFileError, match="line 1 is not a path, an operator"):
-        StoredResults(path)

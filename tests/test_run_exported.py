@@ -1,0 +1,100 @@
+"""The example programs that run exported vectors: their results come back, and conform."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support.paths import EXAMPLES
+from support.stored_outputs import looked_up
+
+from conformance.backends.results.stored_results import StoredResults
+from conformance.export import export
+from conformance.vectorfile import open_suite
+
+OPERATORS = ("AdaptiveAvgPool-8", "MaxPool-1")
+
+
+def done(*command, **options):
+    """Return what a command prints, which ends well."""
+    words = [*map(str, command)]
+    return subprocess.run(words, check=True, capture_output=True, text=True, **options).stdout
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """Return a file of exported vectors: of the operator that examples compute, and of another."""
+    path = tmp_path_factory.mktemp("exported") / "v.safetensors"
+    export("safetensors", path, operators=OPERATORS, tier="smoke")
+    return path
+
+
+def python(_folder):
+    return [sys.executable, EXAMPLES / "run_exported.py"]
+
+
+def javascript(_folder):
+    if shutil.which("node") is None:
+        pytest.skip("there is no node")
+    return ["node", EXAMPLES / "javascript" / "run_exported.mjs"]
+
+
+def c(folder):
+    """Compile as the first lines of the example say, with every warning an error."""
+    compiler, config = shutil.which("cc"), shutil.which("pkg-config")
+    if not compiler or not config:
+        pytest.skip("needs a C compiler and pkg-config")
+    try:
+        flags = done(config, "--cflags", "--libs", "libcjson")
+    except subprocess.CalledProcessError:
+        pytest.skip("needs cJSON: libcjson-dev")
+    source = EXAMPLES / "run_exported.c"
+    stated = re.search(r"cc (.*?) examples/run_exported.c", source.read_text())[1].split()
+    strict = ["-Wall", "-Wextra", "-Werror"]
+    done(compiler, *stated, *strict, source, *shlex.split(flags), "-o", folder / "run_exported")
+    return [folder / "run_exported"]
+
+
+def rust(folder):
+    """Compile with the crates that there are: nothing is fetched."""
+    if shutil.which("cargo") is None:
+        pytest.skip("there is no cargo")
+    shutil.copytree(EXAMPLES / "rust", folder / "rust")
+    cargo = ["--offline", "--quiet", "--manifest-path", folder / "rust" / "Cargo.toml"]
+    try:
+        done("cargo", "generate-lockfile", *cargo)
+    except subprocess.CalledProcessError:
+        pytest.skip("needs the crates safetensors and serde_json: cargo fetch in examples/rust")
+    done("cargo", "build", *cargo, "--target-dir", folder / "target")
+    return [folder / "target" / "debug" / "run_exported"]
+
+
+@pytest.mark.parametrize("language", [python, javascript, c, rust], ids=lambda each: each.__name__)
+def test_what_an_example_computes_conforms(language, vectors, tmp_path):
+    """It runs every vector of float32, and says of the others that it does not support them."""
+    path = tmp_path / "r.safetensors"
+    said = done(*language(tmp_path), vectors, path)
+    with open_suite(None, OPERATORS) as files, StoredResults(path) as stored:
+        report = looked_up(stored, files, tier="smoke")
+    assert report.ok, report.problems
+    assert report.counts.keys() == {"conforms", "unsupported"}
+    assert all(
+        each.verdict == "conforms"
+        for each in report.results
+        if each.operator == "AdaptiveAvgPool-8" and each.dtype == "float32"
+    )
+    numbers = [int(number) for number in re.findall(r"\d+", said)]
+    assert re.fullmatch(r"\d+ outputs, \d+ raised, \d+ unsupported\n", said)
+    assert sum(numbers) == len(report.results)
+    assert numbers[0] > 20
+
+
+@pytest.mark.parametrize("content", [b"", b"1234567", b"\xff" * 9, b"\x02" + bytes(7) + b"{}"])
+def test_the_c_example_refuses_what_is_no_export(content, tmp_path):
+    """It looks before it reads."""
+    (program,) = c(tmp_path)
+    (tmp_path / "v").write_bytes(content)
+    ended = subprocess.run([program, tmp_path / "v", tmp_path / "r"], check=False)
+    assert ended.returncode == 2
