@@ -14,6 +14,7 @@ from pathlib import Path
 
 from conformance import open_vectors
 from conformance.faults import CATALOGUE
+from conformance.operators import CLAUSES
 from conformance.operators.gradients import backward
 from conformance.operators.registry import OWN
 
@@ -30,9 +31,18 @@ def _tiers() -> list[str]:
         return [tier for file in files for tier in file.tiers]
 
 
+def _in_findings(pattern: str) -> int:
+    """Return how often something is on the page of findings, but for what are no defects."""
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    return len(re.findall(pattern, page.partition("\n## Observations")[0], re.MULTILINE))
+
+
 COUNTS: dict[str, Callable[[], int]] = {
     "vectors": lambda: len(_tiers()),
     "smoke": lambda: _tiers().count("smoke"),
+    "disputed": lambda: sum(clause.kind == "disputed" for clause in CLAUSES.values()),
+    "findings": lambda: _in_findings(r"^### \d+\."),
+    "engines": lambda: _in_findings(r"^\| [^|]+ \| [^|]*\d[^|]* \| \d[^|]* \|$"),
     "faults": lambda: sum(any(map(fault.concerns, OPERATORS)) for fault in CATALOGUE),
 }
 

@@ -327,19 +327,27 @@ def test_readme_shows_the_right_example():
     assert re.sub(r'^ *""".*"""\n+', "", file, flags=re.MULTILINE) == shown.partition("\n")[2]
 
 
-def test_the_sample_in_readme_is_what_check_prints(shipped):
+def test_the_sample_of_a_report_is_what_check_prints(shipped):
     """It is the output of the command above it, but for what depends on the time it took."""
-    samples = script("make_samples")
-    command = samples.SAMPLES["README.md"]
-    assert f"`{command}`" in (ROOT / "README.md").read_text()
-    assert without_times(samples.printed(command)) == without_times(samples.shown("README.md"))
+    samples, page = script("make_samples"), "docs/reports.md"
+    assert f"`{samples.CHECK}`" in (ROOT / page).read_text()
+    assert without_times(samples.printed(samples.CHECK)) == without_times(samples.shown(page))
 
 
 def test_the_first_thing_that_the_sample_says_is_the_cause():
     """And all of it is on a screen and a half."""
-    lines = script("make_samples").shown("README.md").splitlines()
+    lines = script("make_samples").shown("docs/reports.md").splitlines()
     assert "Likely causes" in lines[:4]
     assert len(lines) < 75
+
+
+def test_the_picture_in_readme_is_of_that_sample():
+    """Its text is the first part, and it loads nothing from elsewhere."""
+    samples = script("make_samples")
+    picture = samples.PICTURE.read_text()
+    assert picture == samples.picture(samples.shown("docs/reports.md"))
+    assert "url(http" not in picture
+    assert 'src="docs/report.svg"' in (ROOT / "README.md").read_text()
 
 
 def test_the_page_of_the_vectors_shows_what_list_prints(shipped):
@@ -388,9 +396,9 @@ def without_times(text):
     return re.sub(r"\d[\d.,]*(?= (?:s|ms|us|min)\b)|\d+ of \d+(?= fresh)", "#", text)
 
 
-def test_readme_names_the_public_api():
-    """Each name of the package is in README's table."""
-    text = (ROOT / "README.md").read_text()
+def test_the_page_of_python_names_the_public_api():
+    """Each name of the package is in its table."""
+    text = (DOCS / "python.md").read_text()
     assert [name for name in conformance.__all__ if f"`{name}" not in text] == []
 
 
