@@ -131,7 +131,7 @@ def generate() -> None:
     "variations",
 )
 @worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
-@setting_options("executor", "max_failures", "expected_failures")
+@setting_options("executor", "max_failures", "skip", "expected_failures")
 @click.option(
     "--write-expected-failures",
     "expected_out",
