@@ -94,8 +94,8 @@ def body_in(
     "models",
     multiple=True,
     metavar="MODEL",
-    type=PATH,
-    help="Instead: the pooling layers of a model (.xml, .onnx) and their neighbours; repeatable.",
+    help="Instead: the pooling layers of a model (.xml, .onnx), or of well-known ones (networks), "
+    "and their neighbours; repeatable.",
 )
 @click.option(
     "--max-shapes",
