@@ -153,6 +153,25 @@ def check() -> None:
     """
 
 
+@main.command("init")
+@click.argument("backend")
+@click.option(
+    "--language",
+    type=click.Choice(("python", "c", "javascript")),
+    help="Of the starting adapter, which BACKEND has to fit; as a rule its name tells.",
+)
+@setting_options(tier="The largest tier to run, now and in the workflow.")
+@body_in("init_command")
+def init() -> None:
+    """Write a starting adapter, a CI workflow and expected failures.
+
+    BACKEND is one that `check` takes. If it is not there, a starting adapter is written first:
+    NAME.py:backend in Python, exec:./NAME in C, "exec:node NAME.mjs" in JavaScript. It is run once;
+    .github/workflows/pooling.yml and pooling-expected.txt then hold it to what it did. Nothing is
+    written over.
+    """
+
+
 @main.command("compare")
 @click.argument("names", metavar="BACKEND... [VECTORS]", nargs=-1, required=True)
 @setting_options("operators", tier="The largest tier to run.")

@@ -41,6 +41,7 @@ BODIES = {
 COMMANDS = [
     "generate",
     "check",
+    "init",
     "compare",
     "history",
     "report",
