@@ -82,7 +82,8 @@ def test_what_is_in_the_wheel_checks_a_backend(installed, tmp_path):
 
 def test_what_is_in_the_wheel_writes_the_files_of_a_start(installed, tmp_path):
     """From examples that are inside of it."""
-    code = "from conformance.cli.starting_files import workflow; print(workflow('b', 'smoke', 1).strip())"
+    load = "from conformance.cli.starting_files import workflow"
+    code = f"{load}; print(workflow('b', 'smoke', 1).strip())"
     assert installed(tmp_path, "-c", code) == "          path: pooling.*"
 
 

@@ -25,6 +25,7 @@ from conformance.errors import UsageError
 from conformance.progress import counts_of
 from conformance.record.report import Report
 from conformance.report import phrases
+from conformance.text import listed
 from conformance.vectorfile import VectorSet
 
 _SECONDS = 60.0
@@ -53,8 +54,18 @@ def run(backend: str, *, language: str | None, tier: str) -> int:
     supported, _ = report.supported()
     WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
     _write(WORKFLOW, workflow(backend, tier, supported, adapter.build if adapter else ()))
-    click.echo(f"wrote {WORKFLOW}: fails where a run is not as this one; change what it marks")
+    click.echo(f"wrote {WORKFLOW}: it fails where a run is worse than this one")
+    click.echo(_next(backend, tier, adapter))
     return 0
+
+
+def _next(backend: str, tier: str, adapter: StartingAdapter | None) -> str:
+    """Say what to do with what was written."""
+    if adapter is None or not adapter.files:
+        return f"what fails, and why: conformance check {shlex.quote(backend)} --tier {tier}"
+    source = next(iter(adapter.files))
+    made = [str(EXPECTED), str(WORKFLOW), *([str(source.with_suffix(""))] if adapter.build else [])]
+    return f"next: call your engine in {source}, remove {listed(made)}, and run this again"
 
 
 def _first_run(backend: str, tier: str, files: VectorSet) -> Report:

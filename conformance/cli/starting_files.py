@@ -52,7 +52,10 @@ _CHANGES = {
 
 @dataclass(frozen=True, slots=True)
 class StartingAdapter:
-    """The files of an adapter, by their paths, and the command that compiles it, if one does."""
+    """The files of an adapter, by their paths, and the command that compiles it, if one does.
+
+    There are none where a source is there that is not compiled.
+    """
 
     language: str
     files: Mapping[Path, str]
@@ -110,7 +113,7 @@ def _program(backend: NamedBackend) -> StartingAdapter | None:
             )
         source = Path(f"{program}.c")
         build = (*_COMPILER, str(source), "-o", program, "-lm")
-        return StartingAdapter("c", _named(source, "c"), build)
+        return StartingAdapter("c", {} if source.exists() else _named(source, "c"), build)
     scripts = (Path(word) for word in words if Path(word).suffix in _SUFFIXES)
     missing = next((path for path in scripts if not path.exists()), None)
     if missing is None:

@@ -91,6 +91,23 @@ class TestStartingAdapter:
         assert got.exit_code == 1
         assert "mismatch" in got.stdout.splitlines()[-1]
 
+    def test_a_program_that_is_removed_is_compiled_again_from_its_source(self, project):
+        """And the workflow compiles it, too."""
+        if shutil.which("cc") is None:
+            pytest.skip("there is no C compiler")
+        first = run("init", "exec:./my_kernel")
+        made = [EXPECTED, WORKFLOW, "my_kernel"]
+        said = f"{made[0]}, {made[1]} and {made[2]}"
+        end = f"next: call your engine in my_kernel.c, remove {said}, and run this again"
+        assert first.stdout.splitlines()[-1] == end
+        for name in made:
+            (project / name).unlink()
+        source = project / "my_kernel.c"
+        source.write_text(source.read_text() + "/* mine */\n")
+        assert run("init", "exec:./my_kernel").exit_code == 0
+        assert source.read_text().endswith("/* mine */\n")
+        assert "cc -std=c99 -O2 my_kernel.c" in (project / WORKFLOW).read_text()
+
     def test_lost_support_is_red(self, project, again):
         """The floor is what the first run supported."""
         assert run("init", "my_backend.py:pool").exit_code == 0
