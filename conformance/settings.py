@@ -71,7 +71,7 @@ class Settings:
     Verdicts: `require` pins disputed clauses to a reading, `profile` many at once ("openvino",
     "onnx", "torch"); `require` wins. With `allow_extensions`, a backend may answer what a document
     excludes: such vectors are counted apart, and are no failures. `expected_failures` is a file of
-    the failures that are known.
+    the failures that are known. `skip` is a file of vectors that are not called at all.
 
     What has to be supported: `min_supported`, a number of vectors, or a percentage of those that
     are run ("90%"), each perhaps of some operators ("95%,AvgPool-1"), or several of these;
@@ -184,6 +184,14 @@ class Settings:
             metavar="FILE",
         ),
     ] = None
+    skip: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "Vectors that are not called, by ids or causes, with reasons; no floor counts them.",
+            "path",
+            metavar="FILE",
+        ),
+    ] = None
     min_supported: Annotated[
         str | int | Sequence[str | int],
         Option(
@@ -200,9 +208,9 @@ class Settings:
             metavar="REPORT",
         ),
     ] = None
-    strict_unsupported: Annotated[bool, Option("Fail if any vector is unsupported.", "flag")] = (
-        False
-    )
+    strict_unsupported: Annotated[
+        bool, Option("Fail if any vector is unsupported or skipped.", "flag")
+    ] = False
 
     def __post_init__(self) -> None:
         for name, (kinds, words) in _TYPES.items():
@@ -295,6 +303,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "executor": ((_CALLABLE, _NOTHING), "what opens an executor, see conformance.executors"),
     "expected_failures": ((str, os.PathLike, _NOTHING), "a path, or None"),
     "min_supported": ((str, int, Sequence), "a number, a text, or several"),
+    "skip": ((str, os.PathLike, _NOTHING), "a path, or None"),
     "baseline": ((str, os.PathLike, _NOTHING), "a path, or None"),
 }
 """The types that a setting may have, and what it is in words, of those that are no numbers."""

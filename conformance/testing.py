@@ -59,7 +59,7 @@ def vectors(
     Without `operators`, vectors of every operator are run. `path` is a vector
     file or a directory of vector files, None the suite this package ships. Of the `options` of
     `conformance.check`, these make a difference: select, tier, shard, require, profile,
-    allow_extensions, expected_failures, variations. Raises UsageError where they are wrong or
+    allow_extensions, expected_failures, skip, variations. Raises UsageError where they are wrong or
     choose nothing.
     """
     settings = Settings.of(Settings(operators=operators or None, variations=NONE), options)
@@ -108,7 +108,8 @@ class VectorTest:
 
     `file` holds it as vector `number`. `asked` is what is asked of all tests of a backend, and
     `expected` the reasons, by verdict, for which this one may fail; it may not conform if it
-    `must_fail`. `causes` is one for all tests of a backend.
+    `must_fail`. `causes` is one for all tests of a backend. `skipped` is the reason for which it is
+    not called, "" if it is.
     """
 
     file: VectorFile
@@ -117,6 +118,7 @@ class VectorTest:
     expected: Mapping[str, str]
     causes: Causes
     must_fail: bool
+    skipped: str = ""
 
     @property
     def id(self) -> str:
@@ -134,17 +136,24 @@ class VectorTest:
     def check(self, backend: Backend) -> None:
         """Call a backend, in this process, and judge its answer.
 
-        Raises DoesNotConform if it is wrong. The test is skipped if the backend says that it does
-        not support the case or extends the document where that is allowed, and xfails if the
+        Raises DoesNotConform if it is wrong. The test is skipped if a file says so, if the backend
+        does not support the case or extends the document where that is allowed, and xfails if the
         failure is expected.
         """
         __tracebackhide__ = True
+        self.skip_or_go_on()
         caller = _Caller(backend)
         report = self.report(InProcess(caller), getattr(backend, "__name__", "backend"))
         raised = caller.raised and caller.raised.with_traceback(caller.trace)
         if isinstance(raised, _OUTCOMES):
             raise raised
         self.conclude(report, cause=raised)
+
+    def skip_or_go_on(self) -> None:
+        """Skip the test where the vector is not to be called."""
+        __tracebackhide__ = True
+        if self.skipped:
+            pytest.skip(f"skipped: {self.skipped}")
 
     def report(self, runner: Runner, name: str) -> Report:
         """Run the vector alone and return the report, of one result.
@@ -210,6 +219,15 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
     must_fail = expected.must_fail(_ids(files)) if expected else frozenset()
     by_operator = {file.operator: file for file in files}
     causes = Causes()
+    selections = chosen(
+        files.files, settings.operators, settings.select, settings.tier, settings.shard
+    )
+    skipped: dict[str, str] = {}
+    if asked.skip is not None:
+        _, skips = asked.skip.applied(files.files, selections, asked.pins)
+        if skips.unmatched:
+            raise UsageError(f"{skips.path}: no vector matches {phrases.named(skips.unmatched)}")
+        skipped = {each.id: each.reason for each in skips.vectors}
     return [
         VectorTest(
             file,
@@ -218,10 +236,9 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
             reasons.get(file.ids[number], {}),
             causes,
             file.ids[number] in must_fail,
+            skipped.get(file.ids[number], ""),
         )
-        for selection in chosen(
-            files.files, settings.operators, settings.select, settings.tier, settings.shard
-        )
+        for selection in selections
         for file in [by_operator[selection.source.operator]]
         for number in selection.numbers.tolist()
     ]

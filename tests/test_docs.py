@@ -327,6 +327,14 @@ def test_readme_shows_the_right_example():
     assert re.sub(r'^ *""".*"""\n+', "", file, flags=re.MULTILINE) == shown.partition("\n")[2]
 
 
+def test_the_page_shows_the_starting_adapter():
+    """The guide's last backend is examples/adapter.py but for its docstrings."""
+    shown = [each.text for each in blocks("docs/writing-a-backend.md") if "pooling_of" in each.text]
+    file = (ROOT / "examples" / "adapter.py").read_text()
+    (adapter,) = (text for text in shown if "padded" in text)
+    assert re.sub(r'^ *""".*"""\n+', "", file, flags=re.MULTILINE) == adapter.partition("\n")[2]
+
+
 def test_the_sample_of_a_report_is_what_check_prints(shipped):
     """It is the output of the command above it, but for what depends on the time it took."""
     samples, page = script("make_samples"), "docs/reports.md"

@@ -12,6 +12,7 @@ from support.paths import ROOT
 
 import conformance
 from conformance.backends import available
+from conformance.cli.starting_files import EXAMPLES
 
 
 def built(target, folder):
@@ -40,11 +41,12 @@ def files_in(*folders):
 
 
 def test_the_wheel_holds_the_package_and_the_vectors_and_nothing_else(wheel):
-    """Each file of the package is in it, and those of vectors/ as conformance/_vectors."""
+    """Each file of the package, those of vectors/ as conformance/_vectors, some examples."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     vectors = {f"conformance/_{name}" for name in files_in("vectors")}
-    assert names == files_in("conformance") | vectors
+    examples = {f"conformance/_examples/{name}" for name in EXAMPLES}
+    assert names == files_in("conformance") | vectors | examples
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,13 @@ def test_what_is_in_the_wheel_checks_a_backend(installed, tmp_path):
     command = "-m conformance check numpy --tier smoke --html page.html"
     assert installed(tmp_path, *command.split()).startswith("CONFORMS: ")
     assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_what_is_in_the_wheel_writes_the_files_of_a_start(installed, tmp_path):
+    """From examples that are inside of it."""
+    load = "from conformance.cli.starting_files import workflow"
+    code = f"{load}; print(workflow('b', 'smoke', 1).strip())"
+    assert installed(tmp_path, "-c", code) == "          path: pooling.*"
 
 
 def test_what_is_in_the_wheel_is_a_plugin_of_pytest(installed, tmp_path):

@@ -56,6 +56,7 @@ def test_settings_are_those_of_compare_too():
         ({"tier": None}, "tier is None: a text"),
         ({"require": "x"}, "require is 'x': a mapping"),
         ({"expected_failures": 5}, "expected_failures is 5: a path"),
+        ({"skip": 5}, "skip is 5: a path"),
         ({"baseline": 5}, "baseline is 5: a path"),
     ],
 )

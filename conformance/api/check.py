@@ -13,6 +13,7 @@ from typing import Any
 from conformance.api.expected_failures import CAUSE, ExpectedFailures
 from conformance.api.floors import Floored
 from conformance.api.large import check_large, fitting
+from conformance.api.skips import SkipFile
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.fresh_starts import fresh_starts_of
@@ -40,23 +41,25 @@ class Asked:
     floored: Floored | None
     pins: Mapping[str, str]
     expected: ExpectedFailures | None
+    skip: SkipFile | None
     variations: Sequence[str] | None
 
     @property
     def alone(self) -> Asked:
         """What is asked of one vector, of which nobody says that it is expected to fail."""
         settings = replace(self.settings, operators=None, select=None, shard=None, tier=TIERS[-1])
-        return replace(self, settings=settings, expected=None, floored=None)
+        return replace(self, settings=settings, expected=None, skip=None, floored=None)
 
     @classmethod
     def of(cls, settings: Settings) -> Asked:
         """Look at settings: whatever the backend is, they are wrong or right."""
-        path = settings.expected_failures
+        path, skip = settings.expected_failures, settings.skip
         return cls(
             settings,
             Floored.parse(settings),
             pins_of(settings.profile, settings.require),
             None if path is None else ExpectedFailures.read(path),
+            None if skip is None else SkipFile.read(skip),
             wanted_variations(settings.variations),
         )
 
@@ -159,6 +162,9 @@ def run(
         if floored is not None:
             whole = chosen(sources, settings.operators, settings.select, settings.tier)
             floored.check(ids_by_operator(whole))
+        skips = None
+        if asked.skip is not None:
+            selected, skips = asked.skip.applied(sources, selected, asked.pins)
         notes = []
         if unused:
             notes.append(f"{len(unused):,} results are stored for no vector, {unused[0]} for one")
@@ -193,6 +199,7 @@ def run(
             started=started.isoformat(timespec="seconds"),
             seconds=perf_counter() - clock,
             notes=tuple(notes),
+            skips=skips,
         )
         if expected is not None:
             report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))

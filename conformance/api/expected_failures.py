@@ -11,18 +11,21 @@ One failure a line, its reason behind `#`; other lines are blank or begin with `
 from __future__ import annotations
 
 import os
-import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from fnmatch import translate
 from itertools import chain
 from types import MappingProxyType
 
-from conformance.errors import UsageError
-from conformance.files import open_regular
+from conformance.api.reasoned_lines import (
+    ReasonedLine,
+    lines_in,
+    matched,
+    reason_in,
+    split,
+    text_of,
+)
 from conformance.judging.tally import Results
 from conformance.operators import disputed_clauses
 from conformance.record.report import FAILURES, Expectations, Report, Verdict
@@ -35,28 +38,20 @@ WORDS: tuple[str, ...] = (*FAILURES, INCONSISTENT, CAUSE)
 OPTIONAL = "?"
 """Behind the word: what the line announces need not happen."""
 
-_MAX_BYTES = 1 << 24
-_MOST_WRONG = 1000
 _LONGEST_REASON = 160
 """Characters of a reason that is written; one that is read may have any number."""
 _FORM = "a line is VERDICT PATTERN # REASON"
-_ENTRY = re.compile(r"(\S+)(?:\s+(?!#)(\S+))?\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedFailure:
-    """Line number `line` of the file: what fails, with which verdict, and the reason.
+class ExpectedFailure(ReasonedLine):
+    """A line of the file: what fails, with which verdict, and the reason.
 
-    `word` is one of `WORDS`. `pattern` is an id, in which `*` stands for any text and `?` for any
-    one character; where `word` is "inconsistent" it is the name of a clause, where it is "cause"
-    what `conformance.diagnosis.named_causes` reads. What the line announces
-    need not happen if it `may_pass`.
+    `word` is one of `WORDS`. `pattern` is of ids; where `word` is "inconsistent" it is the name of
+    a clause, where it is "cause" what `conformance.diagnosis.named_causes` reads. What the line
+    announces need not happen if it `may_pass`.
     """
 
-    line: int
-    word: str
-    pattern: str
-    reason: str
     may_pass: bool = False
 
 
@@ -71,49 +66,12 @@ class ExpectedFailures:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ExpectedFailures:
         """Read a file; UsageError, one line with path and line number, if it is not sound."""
-        try:
-            with open_regular(path) as file:
-                data = file.read(_MAX_BYTES + 1)
-        except OSError as error:
-            raise UsageError(
-                f"{path}: {error.strerror or error}: an expected-failure file"
-            ) from error
-        if len(data) > _MAX_BYTES:
-            raise UsageError(f"{path}: more than {_MAX_BYTES >> 20} MiB: no expected-failure file")
-        try:
-            text = data.decode("utf-8-sig")
-            bad = text.find("\0")
-        except UnicodeDecodeError as error:
-            text, bad = data.decode("latin-1"), error.start
-        if bad >= 0:
-            raise UsageError(f"{path}:{text.count(chr(10), 0, bad) + 1}: not text in UTF-8")
-        return cls.parse(text, path=path)
+        return cls.parse(text_of(path, "expected-failure file"), path=path)
 
     @classmethod
     def parse(cls, text: str, *, path: str | os.PathLike[str] = "") -> ExpectedFailures:
         """Return what the text of a file says; UsageError as in `read`."""
-        entries: dict[tuple[str, str], ExpectedFailure] = {}
-        wrong: list[str] = []
-        for number, line in enumerate(text.split("\n"), 1):
-            stripped = line.strip()
-            if not stripped or stripped.startswith("#"):
-                continue
-            if len(wrong) == _MOST_WRONG:
-                raise UsageError(f"{wrong[0]} (and at least {_MOST_WRONG - 1:,} more wrong lines)")
-            try:
-                entry = _entry(number, stripped)
-            except ValueError as error:
-                wrong.append(f"{path}:{number}: {error}")
-                continue
-            first = entries.setdefault((entry.word, entry.pattern), entry)
-            if first is not entry:
-                same = f"{entry.word} {quoted(entry.pattern)}"
-                wrong.append(f"{path}:{number}: {same} is already on line {first.line}")
-        if wrong:
-            rest = len(wrong) - 1
-            more = f" (and {rest:,} more wrong {'line' if rest == 1 else 'lines'})" if rest else ""
-            raise UsageError(wrong[0] + more)
-        return cls(os.fspath(path), text, tuple(entries.values()))
+        return cls(os.fspath(path), text, lines_in(text, path, _entry))
 
     def matching(self, ids: Iterable[str]) -> Iterator[tuple[ExpectedFailure, Sequence[str]]]:
         """Yield the lines about vectors, each with the ids that it matches, of those given."""
@@ -129,10 +87,10 @@ class ExpectedFailures:
         """
         reasons: dict[str, dict[str, str]] = {}
         unmatched: list[str] = []
-        for entry, matched in self.matching(ids):
-            for vector_id in matched:
+        for entry, found in self.matching(ids):
+            for vector_id in found:
                 reasons.setdefault(vector_id, {}).setdefault(entry.word, entry.reason)
-            if not matched:
+            if not found:
                 unmatched.append(entry.pattern)
         return reasons, tuple(unmatched)
 
@@ -215,19 +173,14 @@ def line_of(word: str, pattern: str, reason: str) -> str:
 
 def _entry(number: int, line: str) -> ExpectedFailure:
     """Return what a line says, or raise ValueError with what is wrong about it."""
-    match = _ENTRY.fullmatch(line)
-    word, pattern, rest = match.groups() if match else (line, None, "")
+    word, pattern, rest = split(line)
     may_pass, word = word.endswith(OPTIONAL), word.removesuffix(OPTIONAL)
     if word not in WORDS:
         meant = _suggestion(word, WORDS)
         raise ValueError(f"no verdict {quoted(word)}{meant}; {_FORM}, with {', '.join(WORDS)}")
     if not pattern:
         raise ValueError(f"{word} of what? {_FORM}")
-    reason = without_unprintable(rest[1:])
-    if rest and not rest.startswith("#"):
-        raise ValueError(f"{quoted(rest)} is no reason, which begins with #; {_FORM}")
-    if not reason:
-        raise ValueError(f"{quoted(pattern)} has no reason; {_FORM}")
+    reason = reason_in(rest, pattern, _FORM)
     if word == INCONSISTENT and pattern not in (disputed := disputed_clauses()):
         meant = _suggestion(pattern, [*disputed])
         raise ValueError(
@@ -243,18 +196,3 @@ def _entry(number: int, line: str) -> ExpectedFailure:
 def _suggestion(word: str, names: Sequence[str]) -> str:
     close = get_close_matches(word[:80], names, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
-
-
-def matched(pattern: str, ordered: Sequence[str]) -> Sequence[str]:
-    """Return the ids that match a pattern, of ids that are sorted and differ."""
-    literal, *others = re.split(r"[*?]", pattern)
-    first = bisect_left(ordered, literal)
-    if literal == pattern:
-        return ordered[first : first + 1] if ordered[first : first + 1] == [pattern] else ()
-    last = bisect_right(ordered, literal, first, key=lambda name: name[: len(literal)])
-    longest = max(others, key=len)  # asked for first: that is many times as fast
-    candidates = [vector_id for vector_id in ordered[first:last] if longest in vector_id]
-    if len(pattern.replace("*", "")) > max(map(len, candidates), default=0):
-        return ()
-    matches = re.compile(translate(pattern.replace("[", "[[]"))).match
-    return [vector_id for vector_id in candidates if matches(vector_id)]

@@ -22,8 +22,8 @@ from conformance.api.expected_failures import (
     ExpectedFailure,
     ExpectedFailures,
     line_of,
-    matched,
 )
+from conformance.api.reasoned_lines import matched
 from conformance.files import write_text
 from conformance.record.report import FAILURES, Report, Result
 from conformance.text import without_unprintable

@@ -66,7 +66,8 @@ class Floored:
 
     def applied(self, report: Report) -> Report:
         """Return a report with its `support`."""
-        kept, lost = 0, []
+        kept = 0
+        lost = [skipped.id for skipped in report.skipped if skipped.id in self.conforming]
         for result in report.results if self.baseline else ():
             if result.id in self.conforming:
                 if result.verdict == "unsupported":

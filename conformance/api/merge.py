@@ -14,6 +14,7 @@ from itertools import chain, islice, zip_longest
 
 from msgspec import structs
 
+from conformance.api import skips
 from conformance.api.diff import differing, settings_of
 from conformance.api.expected_failures import with_expectations
 from conformance.api.floors import asked_for, joined
@@ -80,6 +81,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         versions=first.versions,
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         support=joined(parts),
+        skips=skips.joined([part.skips for part in parts]),
     )
     return _with_expectations(merged, parts)
 
@@ -102,6 +104,7 @@ def _settings(report: Report) -> dict[str, str]:
         "vectors there are": str(len(report.results) + report.not_run),
         "floors": asked_for(report.support),
         "expected failures": report.expectations.path if report.expectations else "none",
+        "vectors to skip": report.skips.path if report.skips else "none",
     }
 
 

@@ -37,6 +37,7 @@ def run(
     executor: str | None,
     expected_failures: Path | None,
     expected_out: Path | None,
+    skip: Path | None,
     baseline: Path | None,
     outputs: Outputs,
     max_shown: int,
@@ -51,7 +52,7 @@ def run(
         named.check()  # before seconds are spent on vectors
     with nullcontext(None) if tier == LARGE else opened(vectors, operators) as files:
         read = [*(str(file.path) for file in files or ()), *named.paths]
-        read += [str(baseline)] if baseline else []
+        read += map(str, filter(None, [baseline, skip]))
         outputs.check([*read, *([expected_failures] if expected_failures else [])])
         if expected_out is not None:
             check_writable([*outputs.files.values(), expected_out], read)
@@ -68,6 +69,7 @@ def run(
                     require=require,
                     executor=machines,
                     expected_failures=expected_failures,
+                    skip=skip,
                     baseline=baseline,
                     progress=counts_of(progress, backend),
                     found=None if progress is None else _tell,

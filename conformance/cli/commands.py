@@ -94,8 +94,8 @@ def body_in(
     "models",
     multiple=True,
     metavar="MODEL",
-    type=PATH,
-    help="Instead: the pooling layers of a model (.xml, .onnx) and their neighbours; repeatable.",
+    help="Instead: the pooling layers of a model (.xml, .onnx), or of well-known ones (networks), "
+    "and their neighbours; repeatable.",
 )
 @click.option(
     "--max-shapes",
@@ -131,7 +131,7 @@ def generate() -> None:
     "variations",
 )
 @worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
-@setting_options("executor", "max_failures", "expected_failures")
+@setting_options("executor", "max_failures", "skip", "expected_failures")
 @click.option(
     "--write-expected-failures",
     "expected_out",
@@ -150,6 +150,25 @@ def check() -> None:
     exec:COMMAND for a program in any language, or results:PATH for outputs computed elsewhere.
     VECTORS is a file or a directory, the shipped suite by default. Exits 0 if the backend
     conforms, 1 if not.
+    """
+
+
+@main.command("init")
+@click.argument("backend")
+@click.option(
+    "--language",
+    type=click.Choice(("python", "c", "javascript")),
+    help="Of the starting adapter, which BACKEND has to fit; as a rule its name tells.",
+)
+@setting_options(tier="The largest tier to run, now and in the workflow.")
+@body_in("init_command")
+def init() -> None:
+    """Write a starting adapter, a CI workflow and expected failures.
+
+    BACKEND is one that `check` takes. If it is not there, a starting adapter is written first:
+    NAME.py:backend in Python, exec:./NAME in C, "exec:node NAME.mjs" in JavaScript. It is run once;
+    .github/workflows/pooling.yml and pooling-expected.txt then hold it to what it did. Nothing is
+    written over.
     """
 
 

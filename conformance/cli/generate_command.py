@@ -24,7 +24,7 @@ def run(
     tier: Any,
     strength: int,
     seed: int,
-    models: tuple[Path, ...],
+    models: tuple[str, ...],
     max_shapes: int | None,
     *,
     resume: bool,

@@ -85,7 +85,8 @@ def explained(
         state = state.with_others([v for v, _ in mismatches if v.case.id in unstable])
         mismatches = [pair for pair in mismatches if pair[0].case.id not in unstable]
         conforming = _conforming(sources, right)
-        valid = _valid(sources, [*(vector for vector, _ in mismatches), *conforming])
+        known = [*(vector for vector, _ in mismatches), *conforming]
+        valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
     told = sum(len(finding.vectors) for finding in varied)
     failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
@@ -193,8 +194,13 @@ def _conforming(sources: Sequence[Source], right: Mapping[str, Sequence[str]]) -
     return conforming
 
 
-def _valid(sources: Sequence[Source], known: Sequence[Vector]) -> list[Case]:
-    """Return valid cases of the operators of which invalid ones alone are known."""
+def _valid(
+    sources: Sequence[Source], known: Sequence[Vector], skipped: Collection[str]
+) -> list[Case]:
+    """Return valid cases of the operators of which invalid ones alone are known.
+
+    None of those `skipped`: the backend must not be called with them.
+    """
     some = {vector.case.operator for vector in known if vector.values}
     every = {vector.case.operator for vector in known}
     return [
@@ -202,7 +208,7 @@ def _valid(sources: Sequence[Source], known: Sequence[Vector]) -> list[Case]:
         for source in sources
         if source.operator in every - some
         for vector in vectors_in(source, np.arange(0, len(source), -(-len(source) // _VALID) or 1))
-        if vector.values
+        if vector.values and vector.case.id not in skipped
     ]
 
 

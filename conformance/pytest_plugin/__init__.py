@@ -23,6 +23,7 @@ SETTINGS = {
     "profile": "",
     "allow_extensions": "Skip, and do not fail, where what a document excludes is accepted.",
     "expected_failures": "Failures that are known, with reasons: they xfail, and must not pass.",
+    "skip": "Vectors that are not called, by ids or causes, with reasons: their tests are skipped.",
     "min_supported": "",
     "baseline": "",
     "strict_unsupported": "",

@@ -166,6 +166,7 @@ class VectorItem(Item):
 
     def runtest(self) -> None:
         """Run the vector and judge the answer."""
+        self._test.skip_or_go_on()
         run = self._run
         try:
             report = self._test.report(run.runner, run.backend)

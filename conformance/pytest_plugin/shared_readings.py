@@ -16,7 +16,7 @@ from conformance.api.expected_failures import INCONSISTENT
 from conformance.api.merge import merge
 from conformance.pytest_plugin.items import NAME, READINGS, RESULT, Item, VectorTests
 from conformance.record.jsonl import decoded
-from conformance.record.report import Report, Result, verdicts_by_operator
+from conformance.record.report import Report, Result, SkippedVector, Skips, verdicts_by_operator
 from conformance.report import phrases
 from conformance.testing import DoesNotConform
 
@@ -48,11 +48,12 @@ class Readings:
         outcome = yield
         tests = self._tests.tests
         results = [self._results[test.id] for test in tests if test.id in self._results]
-        if not results:
+        called = sum(not test.skipped for test in tests)
+        if not results and called:
             return outcome
         problems, expected = problems_of(self._tests, results)
         # A part of the vectors proves nothing by being consistent.
-        if problems or expected or len(results) == len(tests):
+        if problems or expected or len(results) == called:
             session.testscollected += 1
             item = ReadingsItem.from_parent(
                 session,
@@ -124,17 +125,24 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
 def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
     """Return some results as the report of the only shard of a run."""
     counts = verdicts_by_operator(results)
+    asked = tests.tests[0].asked
+    skipped = tuple(
+        SkippedVector(test.id, test.file.operator, test.skipped)
+        for test in tests.tests
+        if test.skipped
+    )
     return Report(
         backend=tests.backend,
         vectors=(),
         results=results,
         counts=sum(counts.values(), Counter()),
         counts_by_operator=counts,
-        required=tests.tests[0].asked.pins,
-        allow_extensions=tests.tests[0].asked.settings.allow_extensions,
+        required=asked.pins,
+        allow_extensions=asked.settings.allow_extensions,
         not_run=tests.all_vectors - len(results),
-        complete=len(results) == len(tests.tests),
+        complete=len(results) + len(skipped) == len(tests.tests),
         shard="1/1",
+        skips=Skips(asked.skip.path, skipped) if asked.skip else None,
     )
 
 

@@ -65,6 +65,7 @@ def _of_names(report: Report) -> Iterator[str]:
         "variations": (variation.variation for variation in report.variations),
         "slowest": (slow.id for slow in report.slowest),
         "lost": report.support.lost if report.support else (),
+        "skips": (skipped.id for skipped in report.skipped),
     }
     lists |= {f"{each.variation}.failing": each.failing for each in report.variations}
     if report.repeated is not None:
@@ -112,6 +113,8 @@ def _of_vectors(report: Report, results: dict[str, int]) -> Iterator[str]:
         yield "more vectors are selected than there are"
     if len(report.results) + report.not_run < sum(used.total for used in report.vectors):
         yield "results and not_run are fewer than the vectors there are"
+    if len(report.skipped) > report.not_run:
+        yield "more vectors are skipped than were not run"
 
 
 def _of_clauses(report: Report) -> Iterator[str]:

@@ -30,6 +30,7 @@ from conformance.record.report import (
     Repeatability,
     Report,
     Result,
+    Skips,
     SlowVector,
     Support,
     UndefinedReport,
@@ -243,6 +244,10 @@ class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
         ]
         | UnsetType
     ) = UNSET
+    skips: (
+        Annotated[Skips, Meta(description="Only where a file of vectors to skip was given.")]
+        | UnsetType
+    ) = UNSET
     seconds: Number
     backend_seconds: Number
     ok: Annotated[bool, Meta(description="Whether the backend conforms.")]
@@ -275,7 +280,7 @@ def footer_line(report: Report) -> Footer:
     """Return the footer of a report."""
     rare = {
         name: getattr(report, name) or UNSET
-        for name in ("outputs", "bias", "support", "variations", "slowest")
+        for name in ("outputs", "bias", "support", "variations", "slowest", "skips")
     }
     return _line_from(Footer, report, **rare)
 

@@ -448,11 +448,34 @@ class Expectations:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedVector:
+    """A vector that was selected and not called, for a `reason` that a file gives."""
+
+    id: str
+    operator: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skips:
+    """The vectors that a file says are not to be called.
+
+    `path` is the file. `vectors` are those that were selected otherwise: they are not run, and
+    not supported where that is asked. `unmatched` are the lines, without reasons, that match no
+    vector at all: they make a run not ok.
+    """
+
+    path: str
+    vectors: tuple[SkippedVector, ...] = ()
+    unmatched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Floor:
     """The least that a backend is to support.
 
-    That is `least` vectors, or `percent` of those that are run, of `operators` together, of all
-    operators if none is named.
+    That is `least` vectors, or `percent` of those that are run or skipped, of `operators` together,
+    of all operators if none is named.
     """
 
     least: Annotated[float, Meta(gt=0, lt=1e12)]
@@ -473,9 +496,9 @@ class Support:
     """What a backend was asked to support at least.
 
     The `floors` are judged when the run is whole: complete, and no shard of it missing. Where
-    `strict`, no vector may be unsupported. `baseline` is the path of an earlier report, in which
-    `conforming` vectors conform: of these, `kept` are still supported, and `lost` are the ids of
-    those that are unsupported now. The others were not run.
+    `strict`, no vector may be unsupported or skipped. `baseline` is the path of an earlier report,
+    in which `conforming` vectors conform: of these, `kept` are still supported, and `lost` are the
+    ids of those that are unsupported or skipped now. The others were not run.
     """
 
     floors: tuple[Floor, ...] = ()
@@ -590,13 +613,13 @@ def slowest(vectors: Iterable[SlowVector]) -> tuple[SlowVector, ...]:
 class Report:
     """A whole run. `results` are the vectors that were run, in the order of the files.
 
-    `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier)
-    or never reached; `complete` is False if some that were selected were never reached, and
-    `stopped` then says why. `shard` is "i/n" where only the i-th of n parts of the selection was
-    run. `required` are the readings pinned. Where it may `allow_extensions`, accepting what is
-    invalid is counted and no failure. `support` says what floors were asked for, if any
-    were. `repeated` says what a second call of some vectors gave, and `variations` what calls in
-    other ways gave. `started` is when the run began (UTC, ISO 8601),
+    `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier),
+    skipped or never reached; `skips` says which were skipped and why. `complete` is False if some
+    that were selected were never reached, and `stopped` then says why. `shard` is "i/n" where only
+    the i-th of n parts of the selection was run. `required` are the readings pinned. Where it may
+    `allow_extensions`, accepting what is invalid is counted and no failure. `support` says what
+    floors were asked for, if any were. `repeated` says what a second call of some vectors gave, and
+    `variations` what calls in other ways gave. `started` is when the run began (UTC, ISO 8601),
     `seconds` its wall time, `backend_seconds` the part spent in the backend. `slowest` are the
     vectors that took longest, where that was `LONG_RUN` seconds or more.
     """
@@ -629,6 +652,7 @@ class Report:
     variations: tuple[VariationReport, ...] = ()
     bias: tuple[Bias, ...] = ()
     slowest: tuple[SlowVector, ...] = ()
+    skips: Skips | None = None
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
@@ -661,6 +685,8 @@ class Report:
             for clause in self.readings
             if clause.clause in inconsistent
         ]
+        if self.skips is not None and self.skips.unmatched:
+            problems.append(f"{len(self.skips.unmatched):,} to skip but of no vector")
         problems += self.missed_floors
         if not self.complete:
             problems.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
@@ -694,8 +720,16 @@ class Report:
                 missed.append(f"below the floor {floor}: {supported:,} of {vectors:,} supported")
         if support.lost:
             missed.append(f"{len(support.lost):,} lost since {support.baseline}")
-        if support.strict and self.counts["unsupported"]:
-            missed.append(f"{self.counts['unsupported']:,} unsupported, which none may be")
+        unsupported = [
+            f"{number:,} {what}"
+            for number, what in (
+                (self.counts["unsupported"], "unsupported"),
+                (len(self.skipped), "skipped"),
+            )
+            if number
+        ]
+        if support.strict and unsupported:
+            missed.append(f"{' and '.join(unsupported)}, which none may be")
         return tuple(missed)
 
     @property
@@ -704,14 +738,23 @@ class Report:
         return self.complete and not self.shard
 
     def supported(self, operators: Collection[str] = ()) -> tuple[int, int]:
-        """Return how many vectors of some operators, of all by default, are supported and run."""
+        """Return how many vectors of some operators are supported, and how many were to be run.
+
+        All operators are meant if none is named. What was skipped is not supported.
+        """
         counts = [
             counts
             for operator, counts in self.counts_by_operator.items()
             if not operators or operator in operators
         ]
-        vectors = sum(map(Counter.total, counts))
-        return vectors - sum(count["unsupported"] for count in counts), vectors
+        run = sum(map(Counter.total, counts))
+        skipped = sum(not operators or each.operator in operators for each in self.skipped)
+        return run - sum(count["unsupported"] for count in counts), run + skipped
+
+    @property
+    def skipped(self) -> tuple[SkippedVector, ...]:
+        """The vectors that were skipped."""
+        return self.skips.vectors if self.skips is not None else ()
 
     @property
     def faults(self) -> dict[str, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
 
 from conformance.operators import CLAUSES
@@ -66,6 +66,7 @@ def describe(
             _causes(report, groups),
             doc.Section("", _counts(report, every=with_tables), name="counts"),
             doc.Section("", tuple(_left_out(report)), name="left-out"),
+            _skips(report),
             _failures(groups, causes, repro),
             _extensions(report),
             _concentrations(report) if with_tables else None,
@@ -95,13 +96,16 @@ def _counts(report: Report, *, every: bool) -> tuple[doc.Block, ...]:
         totals[used.operator] += used.total
     names = dict.fromkeys([*totals, *report.counts_by_operator])
     counts = {name: Counter(report.counts_by_operator.get(name, {})) for name in names}
-    missing = {name: max(0, totals[name] - counts[name].total()) for name in names}
+    skipped = Counter(each.operator for each in report.skipped)
+    missing = {name: max(0, totals[name] - counts[name].total() - skipped[name]) for name in names}
+    not_called = {"skipped": skipped} if skipped else {}
+    not_called["not run"] = Counter(missing)
     rows = operator_rows({name: outcome(counts[name]) for name in names})
     apart = [OperatorRow(name, (name,)) for name in names]
-    table = _table_of_counts(report, rows, counts, missing)
+    table = _table_of_counts(report, rows, counts, not_called)
     if not every or len(rows) == len(apart):
         return (table,)
-    whole = _table_of_counts(report, apart, counts, missing)
+    whole = _table_of_counts(report, apart, counts, not_called)
     return table, doc.Detail((whole,), title="Each operator and gradient")
 
 
@@ -109,33 +113,36 @@ def _table_of_counts(
     report: Report,
     operators: Sequence[OperatorRow],
     counts: Mapping[str, Counter[Verdict]],
-    missing: Mapping[str, int],
+    not_called: Mapping[str, Counter[str]],
 ) -> doc.Table:
+    """Return a row of numbers for some operators; `not_called` are the last columns, by title."""
     shown = shared_blocks.verdicts([verdict for verdict, n in report.counts.items() if n])
     columns: doc.Columns = (
         "operator",
         doc.Column("run"),
         *(shared_blocks.verdict_column(verdict, report.failing) for verdict in shown),
-        doc.Column("not run", short="not\nrun", tone="quiet"),
+        *(doc.Column(name, short=name.replace(" ", "\n"), tone="quiet") for name in not_called),
         doc.Column("shares", drawn="bar"),
     )
 
-    def row(name: str, counts: Counter[Verdict], missing: int) -> doc.Row:
+    def row(name: str, counts: Counter[Verdict], others: Iterable[int]) -> doc.Row:
         parts = shared_blocks.shares(counts, shown, report.failing)
-        texts = (f"{number:,}" for number in (*(counts[verdict] for verdict in shown), missing))
+        texts = (f"{number:,}" for number in (*(counts[verdict] for verdict in shown), *others))
         return name, f"{counts.total():,}", *texts, doc.Cell(parts=parts)
 
     rows = [
         row(
             of.title,
             sum((counts[name] for name in of.operators), Counter[Verdict]()),
-            sum(missing[name] for name in of.operators),
+            [sum(of_kind[name] for name in of.operators) for of_kind in not_called.values()],
         )
         for of in operators
     ]
     several = len(operators) != 1
     if several:
-        rows.append(row("all", report.counts, report.not_run))
+        skipped = len(report.skipped)
+        others = [*([skipped] if skipped else []), report.not_run - skipped]
+        rows.append(row("all", report.counts, others))
     return doc.table(columns, rows, name="counts", total=several)
 
 
@@ -493,6 +500,19 @@ def _repeats(report: Report) -> doc.Section | None:
     if differing:
         blocks.append(_ids(repeated.differing))
     return doc.Section("Repeated calls", tuple(blocks), name="repeated")
+
+
+def _skips(report: Report) -> doc.Section | None:
+    skips = report.skips
+    if skips is None:
+        return None
+    blocks: list[doc.Block] = [doc.listing(phrases.skips(skips))] if skips.vectors else []
+    if skips.unmatched:
+        blocks.append(doc.Paragraph(_naming(phrases.matching_nothing(skips.unmatched))))
+    ids = tuple(skipped.id for skipped in skips.vectors)
+    blocks += [_ids(some) for some in (ids, skips.unmatched) if some]
+    intro = f"Not called, as {skips.path} says: neither a pass nor supported."
+    return doc.Section("Skipped", tuple(blocks), name="skips", intro=intro)
 
 
 def _expectations(report: Report) -> doc.Section | None:

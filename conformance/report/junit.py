@@ -9,7 +9,13 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.record.report import FAILURES, RETURNED, Report, Result
+from conformance.record.report import (
+    FAILURES,
+    RETURNED,
+    Report,
+    Result,
+    SkippedVector,
+)
 from conformance.report import phrases
 from conformance.report import values as words
 
@@ -26,11 +32,18 @@ def render(report: Report) -> str:
     by_operator: dict[str, list[Result]] = {name: [] for name in report.counts_by_operator}
     for result in report.results:
         by_operator.setdefault(result.operator, []).append(result)
-    for operator, results in by_operator.items():
-        if results:
+    skipped: dict[str, list[SkippedVector]] = {}
+    for each in report.skipped:
+        skipped.setdefault(each.operator, []).append(each)
+    for operator in dict.fromkeys([*by_operator, *skipped]):
+        results, not_called = by_operator.get(operator, []), skipped.get(operator, [])
+        if results or not_called:
             suite = _suite(root, operator, report)
             for result in results:
                 _vector(suite, result, report)
+            for each in not_called:
+                test = _test_of(suite, each.id, operator)
+                _child(test, "skipped", f"skipped: {each.reason}")
     run = _suite(root, _RUN, report)
     _properties(run, report)
     _whole_run(run, report)
@@ -51,11 +64,16 @@ def _suite(root: Element, name: str, report: Report) -> Element:
     return suite
 
 
-def _vector(suite: Element, result: Result, report: Report) -> None:
+def _test_of(suite: Element, vector_id: str, operator: str) -> Element:
+    """Add the test case of a vector."""
     # "AvgPool-1/float32/1x1x4/..." : a class for operator and type, the rest is the name.
-    first, *rest = result.id.split("/", 2)
-    classname = ".".join([first, *rest[:-1]]) if rest else result.operator
-    test = _test(suite, classname, rest[-1] if rest else first)
+    first, *rest = vector_id.split("/", 2)
+    classname = ".".join([first, *rest[:-1]]) if rest else operator
+    return _test(suite, classname, rest[-1] if rest else first)
+
+
+def _vector(suite: Element, result: Result, report: Report) -> None:
+    test = _test_of(suite, result.id, result.operator)
     if result.verdict == "unsupported":
         _child(test, "skipped", f"unsupported: {result.detail}")
     elif result.verdict in FAILURES and result.verdict not in report.failing:
@@ -107,8 +125,15 @@ def _checks(report: Report) -> Iterator[tuple[str, str]]:
     if report.expectations is not None:
         for vector in report.expectations.passed:
             yield f"fails {vector}", f"passed unexpectedly: {report.expectations.path} announces it"
-        for pattern in report.expectations.unmatched:
-            yield f"matches {pattern}", f"a line of {report.expectations.path} matches no vector"
+    yield from _unmatched(report)
+
+
+def _unmatched(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield a failed check for each line of a file that matches no vector."""
+    for file in (report.expectations, report.skips):
+        if file is not None:
+            for pattern in file.unmatched:
+                yield f"matches {pattern}", f"a line of {file.path} matches no vector"
 
 
 def _floors(report: Report) -> Iterator[tuple[str, str]]:
@@ -119,9 +144,14 @@ def _floors(report: Report) -> Iterator[tuple[str, str]]:
         if kept is not None:
             yield floor, "" if kept else said
     lost = frozenset(report.support.lost)
-    why = {result.id: result.detail for result in report.results if result.id in lost}
+    why = {
+        result.id: f"unsupported now: {result.detail}"
+        for result in report.results
+        if result.id in lost
+    }
+    why |= {each.id: f"skipped now: {each.reason}" for each in report.skipped}
     for vector in report.support.lost:
-        yield f"supports {vector}", f"unsupported now: {why.get(vector, '')}"
+        yield f"supports {vector}", why.get(vector, "unsupported now")
 
 
 def _properties(suite: Element, report: Report) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from conformance.cases.from_model.concrete import exact_shape
 from conformance.cases.from_model.from_model import DistinctLayer, ModelVectors
@@ -13,7 +13,13 @@ from conformance.report import values as words
 
 def describe(made: ModelVectors) -> doc.Document:
     """Return the layers that have vectors, how they differ from the model, and the others."""
-    layers = tuple((layer.name, "\n".join(_layer(layer))) for layer in made.layers)
+    by_name: dict[tuple[str, str], list[DistinctLayer]] = {}
+    for layer in made.layers:
+        by_name.setdefault((layer.model, layer.name), []).append(layer)
+    layers = tuple(
+        (name, "\n".join(_layer(same[0]) if len(same) == 1 else _said_by_several(model, same)))
+        for (model, name), same in by_name.items()
+    )
     return doc.Document(
         title="Vectors like models",
         sections=(
@@ -36,6 +42,14 @@ def _layer(layer: DistinctLayer) -> Iterator[str]:
     exact = exact_shape(spec)
     if exact != spec.shape:
         yield f"exact vectors are {words.shape(exact)}: fewer channels, all cells of a plane"
+
+
+def _said_by_several(model: str, layers: Sequence[DistinctLayer]) -> Iterator[str]:
+    """Yield lines about layers of one name: as a rule one layer, in the words of each operator."""
+    operators = dict.fromkeys(layer.spec.operator for layer in layers)
+    shapes = dict.fromkeys(words.shape(layer.spec.shape) for layer in layers)
+    yield f"{model}: {', '.join(shapes)}"
+    yield f"{words.count(len(operators), 'operator')}: {', '.join(operators)}"
 
 
 def _skipped(made: ModelVectors) -> doc.Section:

@@ -17,6 +17,7 @@ from conformance.record.report import (
     Repeatability,
     Report,
     Result,
+    Skips,
     UndefinedReport,
     VariationReport,
     Worst,
@@ -38,7 +39,7 @@ _PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
 def verdict(report: Report) -> Conclusion:
     """Return the sentence that says whether the backend conforms, with its denominators."""
     run, total = len(report.results), len(report.results) + report.not_run
-    unsupported = report.counts["unsupported"]
+    unsupported, skipped = report.counts["unsupported"], len(report.skipped)
     extensions = report.counts["accepted-invalid"] if report.allow_extensions else 0
     if report.ok:
         failing = sum(report.counts[verdict] for verdict in report.failing)
@@ -47,7 +48,8 @@ def verdict(report: Report) -> Conclusion:
             f"{words.count(failing, 'expected failure')}" if failing else "",
             words.count(extensions, "extension") if extensions else "",
             f"{unsupported:,} unsupported" if unsupported else "",
-            f"{report.not_run:,} not run" if report.not_run else "",
+            f"{skipped:,} skipped" if skipped else "",
+            f"{report.not_run - skipped:,} not run" if report.not_run > skipped else "",
         ]
         return Conclusion("CONFORMS", ", ".join(filter(None, said)))
     problems = [*report.problems]
@@ -55,16 +57,17 @@ def verdict(report: Report) -> Conclusion:
         problems.append(wavering.lower())
     if extensions:
         problems.append(words.count(extensions, "extension"))
-    if unsupported and not (report.support and report.support.strict):
-        problems.append(f"{unsupported:,} unsupported")
+    if not (report.support and report.support.strict):
+        problems += [f"{unsupported:,} unsupported"] if unsupported else []
+        problems += [f"{skipped:,} skipped"] if skipped else []
     sentence = f"{'; '.join(problems)}; {run:,} of {total:,} vectors run"
     return Conclusion("DOES NOT CONFORM", sentence, "" if report.complete else "INCOMPLETE")
 
 
 def left_out(report: Report) -> str:
     """Say how many vectors nobody asked for; empty if there are none."""
-    deselected = report.not_run - max(_unreached(report), 0)
-    if not deselected:
+    deselected = report.not_run - max(_unreached(report), 0) - len(report.skipped)
+    if deselected <= 0:
         return ""
     by = ["operator", "memory" if report.tier == LARGE else "tier", "selection"]
     by += ["shard"] if report.shard else []
@@ -307,10 +310,23 @@ def unmet(expectations: Expectations) -> list[Naming]:
         count = words.count(len(expectations.passed), "vector")
         said.append(Naming(f"{count} passed unexpectedly", expectations.passed))
     if expectations.unmatched:
-        count = words.count(len(expectations.unmatched), "line")
-        verb = "matches" if len(expectations.unmatched) == 1 else "match"
-        said.append(Naming(f"{count} that {verb} nothing", expectations.unmatched))
+        said.append(matching_nothing(expectations.unmatched))
     return said
+
+
+def skips(skips: Skips) -> list[str]:
+    """Say why vectors were skipped: the commonest reasons first."""
+    reasons = Counter(skipped.reason for skipped in skips.vectors)
+    ordered = reasons.most_common()
+    said = [f"{words.count(number, 'vector')}: {reason}" for reason, number in ordered[:_REASONS]]
+    rest = sum(number for _, number in ordered[_REASONS:])
+    return [*said, f"{words.count(rest, 'more vector')} for other reasons"] if rest else said
+
+
+def matching_nothing(lines: tuple[str, ...]) -> Naming:
+    """Say that lines of a file match no vector."""
+    verb = "matches" if len(lines) == 1 else "match"
+    return Naming(f"{words.count(len(lines), 'line')} that {verb} nothing", lines)
 
 
 def floors(report: Report) -> Iterator[tuple[str, str, bool | None]]:
@@ -339,8 +355,9 @@ def floors(report: Report) -> Iterator[tuple[str, str, bool | None]]:
         said += f", {lost:,} are not any more" if lost else ""
         yield f"baseline {support.baseline}", said, not lost
     if support.strict:
-        number = report.counts["unsupported"]
-        yield "everything is supported", f"{words.count(number, 'vector')} unsupported", not number
+        supported, vectors = report.supported()
+        said = f"{words.count(vectors - supported, 'vector')} unsupported or skipped"
+        yield "everything is supported", said, supported == vectors
 
 
 def unsupported(report: Report, ids: Collection[str] | None = None) -> list[str]:

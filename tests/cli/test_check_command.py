@@ -254,6 +254,24 @@ class TestFloors:
         assert check_here("partial", "--baseline", base, "--json", base).exit_code == 2
 
 
+class TestSkip:
+    def test_what_a_file_names_is_not_called(self, check_here, tmp_path):
+        """The backend is wrong there, and nobody sees it; the report says that nobody looked."""
+        file = tmp_path / "skip.txt"
+        file.write_text("*/lower # 12: hangs the device\n")
+        got = check_here("upper", "--skip", file)
+        assert got.exit_code == 0
+        assert "  1 vector: 12: hangs the device\n" in got.stdout
+        assert verdict(got) == "CONFORMS: 4 of 5 vectors conform, 1 skipped"
+
+    def test_the_file_is_not_written_over(self, check_here, tmp_path):
+        file = tmp_path / "skip.txt"
+        file.write_text("*/lower # 12: hangs the device\n")
+        got = check_here("upper", "--skip", file, "--json", file)
+        assert (got.exit_code, got.stdout) == (2, "")
+        assert file.read_text().startswith("*/lower")
+
+
 class TestExpectedFailures:
     def test_a_file_goes_with_its_run(self, check_here, tmp_path):
         """Written from failures, it announces them; when they are mended it has to change."""

@@ -41,6 +41,7 @@ BODIES = {
 COMMANDS = [
     "generate",
     "check",
+    "init",
     "compare",
     "history",
     "report",
@@ -193,6 +194,7 @@ class TestProgram:
         ("check numpy {v} --executor process --max-failures 1", 2, "leave out max_failures"),
         ("check numpy {v} --shard 3/2", 2, "shard '3/2' is not i/n, the i-th of n parts: 1/4"),
         ("check numpy {v} --expected-failures {f}/gone", 2, "{f}/gone: "),
+        ("check numpy {v} --skip {f}/gone", 2, "{f}/gone: No such file or directory: a file of"),
         ("verify {f}/gone", 2, "{f}/gone: no such file or directory"),
         ("verify {f}/text.h5", 3, "{f}/text.h5/a.h5: not an HDF5 file"),
         ("list {f}/gone", 2, "{f}/gone: no such file or directory"),

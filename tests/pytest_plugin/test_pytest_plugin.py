@@ -194,6 +194,32 @@ class TestOutcomes:
         result.assert_outcomes(passed=5, skipped=1)
         result.stdout.fnmatch_lines(["SKIPPED*unsupported: NotImplementedError: no ceil"])
 
+    def test_a_vector_to_skip_is_not_called(self, suite, pytester):
+        """The backend would crash, in the process of pytest."""
+        (pytester.path / "skip").write_text("*/ceil # 12: crashes\n")
+        result = suite("lost", "--conformance-skip", "skip", "-rs")
+        result.assert_outcomes(passed=5, skipped=1)
+        result.stdout.fnmatch_lines(["SKIPPED*skipped: 12: crashes"])
+
+    def test_a_session_in_which_all_is_skipped_fails(self, suite, pytester):
+        (pytester.path / "skip").write_text("* # all\n")
+        result = suite("right", "--conformance-skip", "skip")
+        result.assert_outcomes(failed=1, skipped=5)
+        result.stdout.fnmatch_lines(["nothing was run"])
+
+    def test_a_floor_counts_what_is_skipped_as_not_supported(self, suite, pytester):
+        (pytester.path / "skip").write_text("*/ceil # 12: crashes\n")
+        floor = ("--conformance-min-supported", "100%")
+        result = suite("right", "--conformance-skip", "skip", *floor)
+        result.assert_outcomes(passed=4, skipped=1, failed=1)
+        result.stdout.fnmatch_lines(["floor 100%: 4 of 5 vectors supported, 5 needed"])
+
+    def test_a_pattern_to_skip_that_matches_nothing_is_wrong_usage(self, suite, pytester):
+        (pytester.path / "skip").write_text("*/cel # 12: crashes\n")
+        result = suite("right", "--conformance-skip", "skip")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["ERROR: skip: no vector matches */cel"])
+
     @pytest.mark.parametrize(
         ("line", "outcomes"),
         [
@@ -556,6 +582,16 @@ class TestDecorator:
             "        vector.check(backends.upper)\n"
         )
         result.assert_outcomes(passed=3, skipped=1, xfailed=1)
+
+    def test_a_vector_to_skip_is_not_called(self, tested, pytester):
+        (pytester.path / "skip").write_text("*/ceil # 12: crashes\n")
+        result = tested(
+            "@vectors(path='AvgPool-1.h5', skip='skip')\n"
+            "def test_kernel(vector):\n"
+            "    assert 'ceil' not in vector.id or vector.skipped\n"
+            "    vector.check(backends.lost)\n"
+        )
+        result.assert_outcomes(passed=4, skipped=1)
 
     @pytest.mark.parametrize(("what", "outcome"), [("skip", "skipped"), ("fail", "failed")])
     def test_a_backend_may_end_the_test_itself(self, tested, what, outcome):

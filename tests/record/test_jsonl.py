@@ -162,7 +162,7 @@ class TestFormat:
             "Header": {"allow_extensions"},
             "ResultLine": {"undefined_only", "variations", "only_again", "why"},
             "WorstObject": {"output", "number", "dtype"},
-            "Footer": {"outputs", "bias", "support", "variations", "slowest"},
+            "Footer": {"outputs", "bias", "support", "variations", "slowest", "skips"},
             "Differing": {"output"},
             "Exited": {"unfinished"},
             "Raised": {"type", "text", "only_under"},

@@ -15,6 +15,8 @@ from conformance.record.report import (
     Expectations,
     Floor,
     Repeatability,
+    SkippedVector,
+    Skips,
     Support,
     UndefinedReport,
     VectorsUsed,
@@ -140,6 +142,19 @@ GALLERY = {
             expectations=Expectations("f", Counter(mismatch=1)),
         ),
         ["1 of 2 vectors conform, 1 expected failure"],
+    ),
+    "skipped": (
+        lambda: made(
+            result("a"),
+            not_run=3,
+            skips=Skips("skip.txt", (SkippedVector("b", "AvgPool-1", "12: hangs"),), ("x*",)),
+        ),
+        [
+            "2 vectors left out by operator, tier or selection.",
+            "1 vector: 12: hangs",
+            "1 line that matches nothing: x*",
+            "1 to skip but of no vector; 1 skipped; 1 of 4 vectors run",
+        ],
     ),
     "floors missed": (
         lambda: made(

@@ -14,6 +14,8 @@ from conformance.record.report import (
     Expectations,
     Floor,
     Repeatability,
+    SkippedVector,
+    Skips,
     Support,
     VectorsUsed,
 )
@@ -162,6 +164,11 @@ def replace_first(report, **changes):
             "a line of f matches no vector",
         ),
         (
+            {"skips": Skips("f", unmatched=("x*",))},
+            "matches x*",
+            "a line of f matches no vector",
+        ),
+        (
             {"support": Support((Floor(9.5, percent=True), Floor(2)))},
             "floor 2",
             "1 of 1 vector supported, 2 needed",
@@ -183,6 +190,13 @@ def test_what_is_wrong_with_a_run_is_a_failure_of_its_own(facts, name, message):
     report = made(result("a"), **facts)
     assert verdicts(report, "run")[name] == ("failure", message)
     assert is_red(report)
+
+
+def test_a_skipped_vector_is_a_skipped_test_with_its_reason():
+    """Also of an operator of which nothing was run."""
+    hangs = SkippedVector("MaxPool-1/x", "MaxPool-1", "12: hangs")
+    report = made(result("a"), not_run=1, skips=Skips("f", (hangs,)))
+    assert verdicts(report, "MaxPool-1") == {"x": ("skipped", "skipped: 12: hangs")}
 
 
 def test_a_run_of_nothing_is_red():

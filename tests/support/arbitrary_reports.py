@@ -27,6 +27,8 @@ from conformance.record.report import (
     Repeatability,
     Report,
     Result,
+    SkippedVector,
+    Skips,
     SlowVector,
     Support,
     UndefinedReport,
@@ -240,6 +242,10 @@ def reports(draw, max_size=4):
         VectorsUsed(name, draw(texts), draw(texts), count.total(), count.total() + draw(_counts))
         for name, count in by_operator.items()
     )
+    not_run = sum(used.total for used in vectors) - len(ids) + draw(_counts)
+    skipped = st.builds(SkippedVector, texts, st.sampled_from([*OPERATORS]), texts)
+    most = min(2, not_run)
+    skipped = st.lists(skipped, max_size=most, unique_by=attrgetter("id")).map(tuple)
     stopped = draw(texts)
     repeated = draw(_some(ids))
     variations = st.builds(
@@ -266,7 +272,7 @@ def reports(draw, max_size=4):
         diagnoses=tuple(draw(st.lists(_diagnoses(ids), max_size=2))),
         required=draw(_mapping),
         tier=draw(texts),
-        not_run=sum(used.total for used in vectors) - len(ids) + draw(_counts),
+        not_run=not_run,
         complete=not stopped,
         stopped=stopped,
         shard=draw(texts),
@@ -285,6 +291,7 @@ def reports(draw, max_size=4):
         support=draw(st.none() | support),
         variations=draw(_few(variations, "variation")),
         bias=draw(_few(bias, "operator", "dtype")),
+        skips=draw(st.none() | st.builds(Skips, texts, skipped, _tuples)),
         slowest=tuple(SlowVector(name, draw(st.floats(0, 1e6))) for name in draw(_some(ids))),
     )
 

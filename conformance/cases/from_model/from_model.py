@@ -9,6 +9,7 @@ from pathlib import Path
 from conformance import __version__
 from conformance.cases.from_model.concrete import concrete
 from conformance.cases.from_model.layer import Model, NotExpressible, Skipped
+from conformance.cases.from_model.networks import NAME, networks
 from conformance.cases.from_model.onnx_model import read_onnx
 from conformance.cases.from_model.openvino_ir import read_ir
 from conformance.cases.from_model.perturbations import cases
@@ -36,7 +37,8 @@ _MEMORY, _COPIES = 2 << 30, 8
 class DistinctLayer:
     """The first of some layers that are equal but for their names, and their number, `count`.
 
-    `spec` is the layer without data; `chosen` says that the model leaves some extents open.
+    `model` is the name of the model, or where the layer is described. `spec` is the layer without
+    data; `chosen` says that the model leaves some extents open.
     """
 
     model: str
@@ -71,16 +73,17 @@ def generate_like(
 ) -> ModelVectors:
     """Write vector files with the pooling layers of models, one file per operator.
 
-    `models` are OpenVINO IR or ONNX files. Tier smoke holds vectors of exactly the layers'
-    attributes and spatial extents, the larger ones also vectors with each attribute one level
-    away. Raises UsageError for a file that is no model or has no layer to make vectors of.
+    `models` are OpenVINO IR or ONNX files, or "networks", the collection of layers of well-known
+    networks. Tier smoke holds vectors of exactly the layers' attributes and spatial extents, the
+    larger ones also vectors with each attribute one level away. Raises UsageError for a file that
+    is no model or has no layer to make vectors of.
     """
     asked = operators_named(operators or None)
     if tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; there are {', '.join(TIERS)}")
     if not models:
         raise UsageError("no models to be like")
-    read = [_read_within_limits(Path(path)) for path in models]
+    read = [_read(path, asked) for path in models]
     layers, skipped = _distinct(read)
     names = [o for o in asked if any(layer.spec.operator == o for layer in layers)]
     if not names:
@@ -109,6 +112,13 @@ def generate_like(
         if layer.spec.operator not in names
     ]
     return ModelVectors(paths, with_vectors, skipped, meaningless)
+
+
+def _read(model: str | Path, operators: Sequence[str]) -> Model:
+    """Return the pooling layers of a file or, as those of some operators, of the collection."""
+    if str(model) == NAME:
+        return networks(operators)
+    return _read_within_limits(Path(model))
 
 
 def _read_within_limits(path: Path) -> Model:
@@ -158,7 +168,7 @@ def _distinct(models: Sequence[Model]) -> tuple[list[DistinctLayer], list[tuple[
             except NotExpressible as error:
                 skipped.append((model.name, Skipped(layer.name, layer.operator, str(error))))
                 continue
-            distinct = DistinctLayer(model.name, layer.name, spec, layer.is_open)
+            distinct = DistinctLayer(layer.source or model.name, layer.name, spec, layer.is_open)
             attributes = {name: str(value) for name, value in spec.attributes.items()}
             key = repr(replace(spec, attributes=dict(sorted(attributes.items()))))
             if key in first:

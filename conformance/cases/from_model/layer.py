@@ -28,7 +28,8 @@ class Layer:
     """A pooling layer: an operator with attributes, its input's shape and element type.
 
     `shape` is (N, C, d1..dr), None where the model does not say even the rank; `output_size` is
-    that of an adaptive operator. `name` is the layer's own, shortened to what can be printed.
+    that of an adaptive operator. `name` is the layer's own, shortened to what can be printed;
+    `source` says where it is described, "" if that is in the file of the model.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Layer:
     shape: tuple[Extent, ...] | None
     dtype: str
     output_size: tuple[Extent, ...] | None = None
+    source: str = ""
 
     @property
     def is_open(self) -> bool:

@@ -1,0 +1,125 @@
+"""Files for people to keep, one thing a line, the reason for it behind `#`.
+
+Other lines are blank or begin with `#`. Expected failures and skipped vectors are such files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import TypeVar
+
+from conformance.errors import UsageError
+from conformance.files import open_regular
+from conformance.text import quoted, without_unprintable
+
+_MAX_BYTES = 1 << 24
+_MOST_WRONG = 1000
+_LINE = re.compile(r"(\S+)(?:\s+(?!#)(\S+))?\s*(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonedLine:
+    """Line number `line` of a file: what `word` says of what `pattern` names, and the reason.
+
+    Where `pattern` is of ids, `*` stands for any text and `?` for any one character.
+    """
+
+    line: int
+    word: str
+    pattern: str
+    reason: str
+
+
+_Line = TypeVar("_Line", bound=ReasonedLine)
+
+
+def text_of(path: str | os.PathLike[str], what: str) -> str:
+    """Return the text of a file that is to be `what`, "expected-failure file" for example.
+
+    UsageError, one line with the path, where it cannot be read, is too large or no text.
+    """
+    try:
+        with open_regular(path) as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        article = "an" if what[0] in "aeiou" else "a"
+        raise UsageError(f"{path}: {error.strerror or error}: {article} {what}") from error
+    if len(data) > _MAX_BYTES:
+        raise UsageError(f"{path}: more than {_MAX_BYTES >> 20} MiB: no {what}")
+    try:
+        text = data.decode("utf-8-sig")
+        bad = text.find("\0")
+    except UnicodeDecodeError as error:
+        text, bad = data.decode("latin-1"), error.start
+    if bad >= 0:
+        raise UsageError(f"{path}:{text.count(chr(10), 0, bad) + 1}: not text in UTF-8")
+    return text
+
+
+def lines_in(
+    text: str, path: str | os.PathLike[str], line_of: Callable[[int, str], _Line]
+) -> tuple[_Line, ...]:
+    """Return the lines of a text that are neither blank nor comments.
+
+    `line_of` makes each from its number and text, or raises ValueError with what is wrong about
+    it. Raises UsageError, one line with path and number, for the first that is wrong.
+    """
+    lines: dict[tuple[str, str], _Line] = {}
+    wrong: list[str] = []
+    for number, text_of_line in enumerate(text.split("\n"), 1):
+        stripped = text_of_line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        if len(wrong) == _MOST_WRONG:
+            raise UsageError(f"{wrong[0]} (and at least {_MOST_WRONG - 1:,} more wrong lines)")
+        try:
+            line = line_of(number, stripped)
+        except ValueError as error:
+            wrong.append(f"{path}:{number}: {error}")
+            continue
+        first = lines.setdefault((line.word, line.pattern), line)
+        if first is not line:
+            same = f"{line.word} {quoted(line.pattern)}".strip()
+            wrong.append(f"{path}:{number}: {same} is already on line {first.line}")
+    if wrong:
+        rest = len(wrong) - 1
+        more = f" (and {rest:,} more wrong {'line' if rest == 1 else 'lines'})" if rest else ""
+        raise UsageError(wrong[0] + more)
+    return tuple(lines.values())
+
+
+def split(line: str) -> tuple[str, str, str]:
+    """Return the first two words of a line, "" for one that is not there, and what follows."""
+    match = _LINE.fullmatch(line)
+    first, second, rest = match.groups() if match else (line, None, "")
+    return first, second or "", rest
+
+
+def reason_in(rest: str, pattern: str, form: str) -> str:
+    """Return the reason that ends a line about a pattern; ValueError, with the form, if none."""
+    if rest and not rest.startswith("#"):
+        raise ValueError(f"{quoted(rest)} is no reason, which begins with #; {form}")
+    reason = without_unprintable(rest[1:])
+    if not reason:
+        raise ValueError(f"{quoted(pattern)} has no reason; {form}")
+    return reason
+
+
+def matched(pattern: str, ordered: Sequence[str]) -> Sequence[str]:
+    """Return the ids that match a pattern, of ids that are sorted and differ."""
+    literal, *others = re.split(r"[*?]", pattern)
+    first = bisect_left(ordered, literal)
+    if literal == pattern:
+        return ordered[first : first + 1] if ordered[first : first + 1] == [pattern] else ()
+    last = bisect_right(ordered, literal, first, key=lambda name: name[: len(literal)])
+    longest = max(others, key=len)  # asked for first: that is many times as fast
+    candidates = [vector_id for vector_id in ordered[first:last] if longest in vector_id]
+    if len(pattern.replace("*", "")) > max(map(len, candidates), default=0):
+        return ()
+    matches = re.compile(translate(pattern.replace("[", "[[]"))).match
+    return [vector_id for vector_id in candidates if matches(vector_id)]

@@ -1,0 +1,148 @@
+"""What `conformance init` writes: the examples of this project, with names put in.
+
+They are in an installed package, or beside it in a checkout.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import which
+
+from conformance.backends.named_backend import NamedBackend
+from conformance.backends.python_callable import is_path
+from conformance.errors import UsageError
+from conformance.text import quoted
+
+WORKFLOW = Path(".github", "workflows", "pooling.yml")
+EXPECTED = Path("pooling-expected.txt")
+
+_SUFFIXES = {".py": "python", ".mjs": "javascript"}
+"""Languages of the files that an interpreter runs."""
+_ADAPTER = "adapter.py"
+_LOOP = "protocol.mjs"
+_PROGRAMS = {
+    "python": "exec_backend.py",
+    "c": "exec_backend.c",
+    "javascript": "javascript/exec_backend.mjs",
+}
+_WORKFLOW = "ci-github.yml"
+EXAMPLES = (_ADAPTER, _WORKFLOW, f"javascript/{_LOOP}", *_PROGRAMS.values())
+"""The examples that are written, with names put in."""
+_COMPILER = ("cc", "-std=c99", "-O2")
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+"""Any of these makes a folder one that pip installs."""
+
+_INSTALLS = "pip install . ./pooling-conformance # CHANGE: how your project is installed"
+_INSTALLS_SUITE = "pip install ./pooling-conformance # CHANGE: install what your backend needs, too"
+_CHANGES = {
+    "Copy to .github/workflows/pooling.yml and change what is marked.": "Change what is marked.",
+    _INSTALLS: _INSTALLS,
+    "CHANGE: the name of your backend, and the file of its known failures, if it has any.": (
+        "The floor is what the backend supported at first, so that it cannot lose support"
+    ),
+    "CHANGE: what the backend supports, so that it cannot lose support unnoticed.": (
+        "unnoticed: raise it when it supports more."
+    ),
+}
+"""What is replaced in the example of a workflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartingAdapter:
+    """The files of an adapter, by their paths, and the command that compiles it, if one does.
+
+    There are none where a source is there that is not compiled.
+    """
+
+    language: str
+    files: Mapping[Path, str]
+    build: tuple[str, ...] = field(default=())
+
+
+def starting_adapter(backend: NamedBackend) -> StartingAdapter | None:
+    """Return what has to be written for a backend, None if it is there.
+
+    UsageError where it is not there and nothing can be written for it.
+    """
+    if backend.kind == "callable" and is_path(backend.name):
+        path = Path(backend.name)
+        return None if path.exists() else _callable(backend, path)
+    if backend.kind == "exec":
+        return _program(backend)
+    return None
+
+
+def workflow(backend: str, tier: str, floor: int, build: Sequence[str] = ()) -> str:
+    """Return the workflow of a backend in this folder; `build` is the command that makes it."""
+    changes = dict(_CHANGES)
+    if not any(Path(name).exists() for name in _PROJECTS):
+        changes[_INSTALLS] = _INSTALLS_SUITE
+    if build:
+        changes[_INSTALLS] += f"\n      - run: |\n          {shlex.join(build)}"
+    option = "" if tier == "standard" else f" --tier {tier}"
+    changes["conformance check my_backend.py:backend"] = (
+        f"conformance check {shlex.quote(backend)}{option}"
+    )
+    changes["--min-supported 90%,AdaptiveAvgPool-8"] = f"--min-supported {floor}"
+    return _changed(_example(_WORKFLOW), changes)
+
+
+def _callable(backend: NamedBackend, path: Path) -> StartingAdapter:
+    if not backend.attribute.isidentifier() or backend.options:
+        raise UsageError(
+            f"{backend.text}: there is no {path}; a starting adapter is a function, "
+            f"such as {path}:backend"
+        )
+    text = _changed(_example(_ADAPTER), {"def backend(": f"def {backend.attribute}("})
+    return StartingAdapter("python", {path: text})
+
+
+def _program(backend: NamedBackend) -> StartingAdapter | None:
+    """Return a program for `exec:`: one of C if it is the first word, else the first script."""
+    try:
+        program, *words = shlex.split(backend.name)
+    except ValueError:
+        return None  # an empty command, or an open quote: said when the program is started
+    if which(program) is None:
+        if Path(program).parent == Path() and not program.startswith("."):
+            raise UsageError(
+                f"{backend.text}: there is no {program}; a new one is exec:./{program}"
+            )
+        source = Path(f"{program}.c")
+        build = (*_COMPILER, str(source), "-o", program, "-lm")
+        return StartingAdapter("c", {} if source.exists() else _named(source, "c"), build)
+    scripts = (Path(word) for word in words if Path(word).suffix in _SUFFIXES)
+    missing = next((path for path in scripts if not path.exists()), None)
+    if missing is None:
+        return None
+    language = _SUFFIXES[missing.suffix]
+    files = _named(missing, language)
+    if language == "javascript":
+        files[missing.parent / _LOOP] = _example(f"javascript/{_LOOP}")
+    return StartingAdapter(language, files)
+
+
+def _named(path: Path, language: str) -> dict[Path, str]:
+    """Return a program with its own name where the example says that of its file."""
+    example = _PROGRAMS[language]
+    text = _example(example).replace(f"examples/{example}", path.name)
+    return {path: text.replace(Path(example).stem, path.stem)}
+
+
+def _changed(text: str, changes: Mapping[str, str]) -> str:
+    """Return an example with some parts replaced, each of which it has."""
+    for part, instead in changes.items():
+        if part not in text:
+            raise ValueError(f"no {quoted(part)} in an example")
+        text = text.replace(part, instead, 1)
+    return text
+
+
+def _example(name: str) -> str:
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "_examples"
+    folder = installed if installed.is_dir() else package.parent / "examples"
+    return (folder / name).read_text("utf-8")

@@ -1,0 +1,174 @@
+"""Vectors that are not called: what the file may say, and what a run makes of it."""
+
+import pytest
+from support.fakes import check, pool, ramp, right, vector
+
+from conformance.api.merge import merge
+from conformance.api.skips import SkipFile
+from conformance.errors import UsageError
+from conformance.record import jsonl
+
+SAME = [
+    vector(ramp(1, 1, n), pool(auto_pad="same_lower"), id=f"AvgPool-1/same/{n}") for n in (6, 7)
+]
+VECTORS = [
+    *(vector(ramp(1, 1, 2 * n), id=f"AvgPool-1/{n}") for n in range(1, 5)),
+    *SAME,
+    vector(ramp(1, 1, 2), id="MaxPool-1/1", operator="MaxPool-1"),
+]
+FORM = "a line is PATTERN # REASON, or cause NAME # REASON"
+
+
+def refused(text):
+    """Return the message that refuses a file called "f"."""
+    with pytest.raises(UsageError) as caught:
+        SkipFile.parse(text, path="f")
+    return str(caught.value)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return what runs a right backend over the vectors, but for those that a text skips."""
+
+    def over(text, vectors=VECTORS, backend=right, **options):
+        path = tmp_path / "skip.txt"
+        path.write_text(text, "utf-8")
+        return check(backend, vectors, skip=path, **options)
+
+    return over
+
+
+class TestFile:
+    """What a file may say."""
+
+    def test_a_line_is_a_pattern_or_a_cause_and_a_reason(self):
+        text = "# ours\n\nAvgPool-1/*  # 12: hangs # really\r\n cause same-lower-as-upper # why\n"
+        found = [(e.line, e.word, e.pattern, e.reason) for e in SkipFile.parse(text).lines]
+        assert found == [
+            (3, "", "AvgPool-1/*", "12: hangs # really"),
+            (4, "cause", "same-lower-as-upper", "why"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("a", f"f:1: 'a' has no reason; {FORM}"),
+            ("a #  ", f"f:1: 'a' has no reason; {FORM}"),
+            ("cause # a", f"f:1: cause of what? {FORM}"),
+            ("mismatch a # b", f"f:1: 'a # b' is no reason; {FORM}"),
+            ("cause nope # a", "f:1: no cause 'nope'; docs/faults.md lists them"),
+            ("x # once\nx # twice", "f:2: 'x' is already on line 1"),
+            (
+                "cause rule:values:channel>=16 # a",
+                "f:1: 'rule:values:channel>=16' says nothing of vectors that were never called",
+            ),
+        ],
+    )
+    def test_a_wrong_line_is_named(self, line, said):
+        assert refused(line) == said
+
+    def test_a_file_that_is_not_there_is_wrong_usage(self, tmp_path):
+        with pytest.raises(UsageError, match="No such file or directory: a file of vectors"):
+            check(right, VECTORS, skip=tmp_path / "none")
+
+    def test_a_huge_file_is_refused(self, tmp_path):
+        path = tmp_path / "skip"
+        path.write_bytes(b"#" * ((1 << 24) + 1))
+        with pytest.raises(UsageError, match="more than 16 MiB: no file of vectors to skip"):
+            SkipFile.read(path)
+
+
+class TestRun:
+    """What a run makes of it."""
+
+    def test_a_skipped_vector_is_never_called(self, run):
+        """Nor called again."""
+        called = set()
+
+        def backend(operator, inputs, attributes):
+            called.add((operator, inputs[0].shape))
+            return right(operator, inputs, attributes)
+
+        report = run("AvgPool-1/? # hangs", backend=backend, variations="none")
+        kept = [each.case for each in (*SAME, VECTORS[-1])]
+        assert called == {(case.operator, case.data.shape) for case in kept}
+        assert [(each.id, each.reason) for each in report.skipped] == [
+            (f"AvgPool-1/{n}", "hangs") for n in range(1, 5)
+        ]
+
+    def test_it_is_counted_as_not_run(self, run):
+        report = run("AvgPool-1/? # hangs")
+        assert report.ok
+        assert (len(report.results), report.not_run, report.complete) == (3, 4, True)
+
+    def test_a_run_of_nothing_is_not_ok(self, run):
+        assert run("* # all").problems == ("nothing was run",)
+
+    def test_a_cause_skips_the_vectors_whose_answers_it_changes(self, run):
+        """Only an odd cell of padding lies on one side."""
+        report = run("cause same-lower-as-upper # 13")
+        assert [(each.id, each.reason) for each in report.skipped] == [("AvgPool-1/same/7", "13")]
+
+    def test_a_reason_is_that_of_the_first_pattern_that_matches(self, run):
+        report = run("*/1 # one\n*Max* # max")
+        assert {each.id: each.reason for each in report.skipped}["MaxPool-1/1"] == "one"
+
+    @pytest.mark.parametrize(
+        "line", ["nothing/* # a", "cause same-lower-as-upper # a", "cause dilations-ignored # a"]
+    )
+    def test_a_line_that_matches_nothing_makes_a_run_not_ok(self, run, line):
+        plain = [each for each in VECTORS if each not in SAME]
+        report = run(line, plain)
+        assert report.problems == ("1 to skip but of no vector",)
+        assert report.skips.unmatched == (line.partition(" #")[0],)
+
+    def test_what_is_not_selected_may_be_matched(self, run):
+        """Another tier, or shard, has it."""
+        report = run("cause same-lower-as-upper # a\nAvgPool-1/1 # b", operators="MaxPool-1")
+        assert report.ok
+        assert (report.skipped, report.skips.unmatched) == ((), ())
+
+
+class TestFloors:
+    """A skipped vector is not supported."""
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ({"min_supported": "50%"}, "below the floor 50%: 3 of 7 supported"),
+            ({"min_supported": "2,AvgPool-1"}, None),
+            ({"min_supported": "3,AvgPool-1"}, "below the floor 3,AvgPool-1: 2 of 6 supported"),
+            ({"strict_unsupported": True}, "4 skipped, which none may be"),
+        ],
+    )
+    def test_a_floor_counts_it(self, run, options, problem):
+        assert run("AvgPool-1/? # hangs", **options).problems == ((problem,) if problem else ())
+
+    def test_it_is_lost_since_a_baseline_in_which_it_conforms(self, run, tmp_path):
+        base = tmp_path / "base.jsonl"
+        jsonl.write(check(right, VECTORS), base)
+        report = run("AvgPool-1/1 # hangs", baseline=base)
+        assert report.support.lost == ("AvgPool-1/1",)
+        assert report.problems == (f"1 lost since {base}",)
+
+
+def test_a_saved_report_has_what_was_skipped(run, tmp_path):
+    report = run("AvgPool-1/1 # hangs\nnothing # b")
+    path = tmp_path / "report.jsonl"
+    jsonl.write(report, path)
+    assert jsonl.read(path).skips == report.skips
+
+
+def test_shards_skip_together_what_the_run_skips(run):
+    text = "AvgPool-1/? # hangs\nnothing # b"
+    parts = {f"{n}": run(text, shard=f"{n}/2") for n in (1, 2)}
+    merged, whole = merge(parts), run(text)
+    assert {*merged.skipped} == {*whole.skipped}
+    assert merged.skips.unmatched == whole.skips.unmatched
+    assert (merged.not_run, merged.problems) == (whole.not_run, whole.problems)
+
+
+def test_shards_of_other_files_are_not_of_one_run(run):
+    parts = {"a": run("AvgPool-1/? # hangs", shard="1/2"), "b": check(right, VECTORS, shard="2/2")}
+    with pytest.raises(UsageError, match=r"not of one run: vectors to skip: .*skip\.txt and none"):
+        merge(parts)

@@ -1,0 +1,214 @@
+"""conformance init: what it writes, and that a run as the workflow's is green until a bug comes."""
+
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+from support.command_line import run, write_backends
+from support.paths import ROOT
+from support.report_samples import write_cases
+
+from conformance.cli import init_command, starting_files
+from conformance.vectorfile import open_vectors
+
+WORKFLOW, EXPECTED = ".github/workflows/pooling.yml", "pooling-expected.txt"
+NEEDED = {"c": "cc", "javascript": "node"}
+BACKENDS = {
+    "python": "my_backend.py:backend",
+    "c": "exec:./my_kernel",
+    "javascript": "exec:node my_kernel.mjs",
+}
+FILES = {
+    "python": {"my_backend.py"},
+    "c": {"my_kernel", "my_kernel.c"},
+    "javascript": {"my_kernel.mjs", "protocol.mjs"},
+}
+BUGS = {
+    "python": ("my_backend.py", "windows.sum(reduced)", "2 * windows.sum(reduced)"),
+    "c": ("my_kernel.c", "sum += cell", "sum += 2 * cell"),
+    "javascript": ("my_kernel.mjs", "sum += ", "sum += 2 * "),
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Return an empty folder, the current one; five vectors take the place of the suite."""
+    vectors = tmp_path / "vectors"
+    vectors.mkdir()
+    write_cases(vectors)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(init_command, "opened", lambda *_: open_vectors(vectors))
+    return folder
+
+
+@pytest.fixture
+def again(project):
+    """Return what runs the workflow's check, over the vectors of the first run."""
+
+    def check():
+        text = (project / WORKFLOW).read_text()
+        (script,) = re.findall(r"(conformance check (?:.*\\\n)+.*)\n", text)
+        words = shlex.split(script.replace("\\\n", " ").replace("$GITHUB_STEP_SUMMARY", "s.md"))
+        return run(*words[1:3], project.parent / "vectors", *words[3:], "--diagnose", "none")
+
+    return check
+
+
+def files_in(folder):
+    """Return the names of the files that init wrote, but for those that it always writes."""
+    every = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return {name for name in every if "__pycache__" not in name} - {WORKFLOW, EXPECTED}
+
+
+@pytest.fixture(params=[*BACKENDS])
+def language(request):
+    """Return a language whose compiler or interpreter is there."""
+    needed = NEEDED.get(request.param)
+    if needed and shutil.which(needed) is None:
+        pytest.skip(f"there is no {needed}")
+    return request.param
+
+
+class TestStartingAdapter:
+    def test_a_run_like_the_first_is_green_and_a_bug_is_red(self, project, again, language):
+        """In every language that there is an adapter in."""
+        made = run("init", BACKENDS[language], "--language", language)
+        assert made.exit_code == 0, made.stderr
+        assert files_in(project) == FILES[language]
+        assert again().exit_code == 0
+        name, right, wrong = BUGS[language]
+        text = (project / name).read_text()
+        assert right in text
+        (project / name).write_text(text.replace(right, wrong))
+        if language == "c":
+            command = re.search(r"- run: \|\n +(cc .*)\n", (project / WORKFLOW).read_text())[1]
+            subprocess.run(shlex.split(command), check=True)
+        got = again()
+        assert got.exit_code == 1
+        assert "mismatch" in got.stdout.splitlines()[-1]
+
+    def test_a_program_that_is_removed_is_compiled_again_from_its_source(self, project):
+        """And the workflow compiles it, too."""
+        if shutil.which("cc") is None:
+            pytest.skip("there is no C compiler")
+        first = run("init", "exec:./my_kernel")
+        made = [EXPECTED, WORKFLOW, "my_kernel"]
+        said = f"{made[0]}, {made[1]} and {made[2]}"
+        end = f"next: call your engine in my_kernel.c, remove {said}, and run this again"
+        assert first.stdout.splitlines()[-1] == end
+        for name in made:
+            (project / name).unlink()
+        source = project / "my_kernel.c"
+        source.write_text(source.read_text() + "/* mine */\n")
+        assert run("init", "exec:./my_kernel").exit_code == 0
+        assert source.read_text().endswith("/* mine */\n")
+        assert "cc -std=c99 -O2 my_kernel.c" in (project / WORKFLOW).read_text()
+
+    def test_lost_support_is_red(self, project, again):
+        """The floor is what the first run supported."""
+        assert run("init", "my_backend.py:pool").exit_code == 0
+        path = project / "my_backend.py"
+        path.write_text(path.read_text().replace('== "norm"', '!= "a norm"'))
+        assert "below the floor 4" in again().stdout.splitlines()[-1]
+
+    def test_an_adapter_has_the_name_that_the_backend_has(self, project):
+        assert run("init", "my_backend.py:pool").exit_code == 0
+        assert "def pool(operator, inputs, attributes):" in (project / "my_backend.py").read_text()
+
+    def test_a_program_in_python_is_written_for_its_script(self, project):
+        assert run("init", "exec:python3 pool.py").exit_code == 0
+        assert files_in(project) == {"pool.py"}
+
+    @pytest.mark.parametrize(
+        ("backend", "said"),
+        [
+            ("x.py:a.b", "x.py:a.b: there is no x.py; a starting adapter is a function"),
+            ("exec:prog", "exec:prog: there is no prog; a new one is exec:./prog"),
+            ("gone/x.py:backend", "cannot write gone/x.py: there is no directory gone"),
+            ("m:b", "backend 'm:b': no module 'm' on the import path"),
+            ("x\n.py:b", "a workflow cannot name a backend that holds line breaks"),
+        ],
+    )
+    def test_what_cannot_be_written_is_one_line(self, project, backend, said):
+        got = run("init", backend)
+        assert (got.exit_code, got.stdout) == (2, "")
+        assert got.stderr.startswith(f"error: {said}")
+        assert len(got.stderr.splitlines()) == 1
+        assert files_in(project) == set()
+
+    def test_a_name_of_another_language_is_refused(self, project):
+        got = run("init", "exec:./p", "--language", "javascript")
+        assert got.exit_code == 2
+        assert got.stderr == "error: exec:./p: names a program in c, not in javascript\n"
+        assert files_in(project) == set()
+
+
+class TestExistingBackend:
+    def test_it_is_used_as_it_is_and_its_failures_are_expected(self, project, again):
+        """A second bug is still found."""
+        write_backends(project)
+        before = (project / "backends.py").read_text()
+        got = run("init", "backends.py:upper")
+        assert got.exit_code == 0
+        assert "DOES NOT CONFORM: 1 mismatch" in got.stdout
+        assert "\ncause same-lower-as-upper # found: " in (project / EXPECTED).read_text()
+        assert (project / "backends.py").read_text() == before
+        assert again().exit_code == 0
+        (project / "backends.py").write_text(
+            before.replace("return right(", "return 2 * right(", 1)
+        )
+        assert again().exit_code == 1
+
+    @pytest.mark.parametrize("name", [WORKFLOW, EXPECTED])
+    def test_nothing_is_written_over(self, project, name):
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+        got = run("init", "my_backend.py:backend")
+        assert got.exit_code == 2
+        assert got.stderr == f"error: {name}: there already, and init writes over nothing\n"
+        assert path.read_text() == "mine"
+        assert not (project / "my_backend.py").exists()
+
+    def test_a_backend_that_computes_nothing_gets_no_workflow(self, project):
+        (project / "b.py").write_text("def backend(*case):\n    raise NotImplementedError\n")
+        got = run("init", "b.py:backend")
+        assert got.exit_code == 2
+        assert got.stderr == "error: b.py:backend: nothing was computed: no workflow was written\n"
+        assert not (project / EXPECTED).exists()
+
+
+class TestWorkflow:
+    def test_it_names_backend_tier_and_floor(self, project):
+        assert run("init", "numpy", "--tier", "smoke").exit_code == 0
+        text = (project / WORKFLOW).read_text()
+        assert "          conformance check numpy --tier smoke \\\n" in text
+        assert "            --min-supported 1 \\\n" in text
+        assert "AdaptiveAvgPool" not in text
+
+    @pytest.mark.parametrize(
+        ("file", "installs"), [("pyproject.toml", "pip install . ./"), ("x", "pip install ./")]
+    )
+    def test_it_installs_a_project_where_there_is_one(self, project, file, installs):
+        (project / file).touch()
+        assert run("init", "numpy").exit_code == 0
+        assert f"- run: {installs}pooling-conformance # CHANGE" in (project / WORKFLOW).read_text()
+
+    def test_it_is_yaml(self, project):
+        yaml = pytest.importorskip("yaml")
+        text = starting_files.workflow("exec:node 'a b.mjs'", "smoke", 9, ("cc", "a # b.c"))
+        steps = yaml.safe_load(text)["jobs"]["conformance"]["steps"]
+        assert [step["run"] for step in steps if "run" in step][1] == "cc 'a # b.c'\n"
+
+
+def test_every_example_that_is_written_is_in_the_wheel():
+    """And the starting adapter is shown in the documents."""
+    text = (ROOT / "pyproject.toml").read_text()
+    names = [*starting_files.EXAMPLES]
+    assert names
+    for name in names:
+        assert f'"examples/{name}" = "conformance/_examples/{name}"' in text
