@@ -47,10 +47,12 @@ _TITLE = re.compile(r"^(?=# )", re.MULTILINE)
 
 
 def report_of(
-    engine: str, page: str, vectors: Mapping[str, str], *, tier: str = "standard"
+    engine: str, path: Path, vectors: Mapping[str, str], *, tier: str = "standard"
 ) -> Report:
-    """Return the report of an engine on vectors, given by operator and digest; run it if needed."""
-    path = REPORTS / page / f"{engine.replace(':', '-')}.jsonl"
+    """Return the report of an engine on vectors, given by operator and digest.
+
+    It is that at `path`, made first unless it is of these vectors and this engine.
+    """
     try:
         report = read_report(path)
     except (ReportFileError, UsageError):  # cut off, or not there
@@ -68,6 +70,10 @@ def report_of(
             raise SystemExit(done.returncode)
         report = read_report(path)
     return report
+
+
+def _path(page: str, engine: str) -> Path:
+    return REPORTS / page / f"{engine.replace(':', '-')}.jsonl"
 
 
 def _is_of(report: Report, vectors: Mapping[str, str], tier: str) -> bool:
@@ -118,8 +124,8 @@ if __name__ == "__main__":
         for engines in groups:
             for engine in sys.argv[1:] or engines:
                 if engine in engines and available()[engine.partition(":")[0]].installed:
-                    report_of(engine, name, digests, tier=tier)
-            paths = [REPORTS / name / f"{engine.replace(':', '-')}.jsonl" for engine in engines]
+                    report_of(engine, _path(name, engine), digests, tier=tier)
+            paths = [_path(name, engine) for engine in engines]
             reports = [read_report(path) for path in paths if path.exists()]
             current = [report for report in reports if _is_of(report, digests, tier)]
             parts.append(part(current) if current else "")

@@ -367,18 +367,17 @@ def test_the_page_of_the_vectors_shows_what_list_prints(shipped):
 
 def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeypatch):
     """An engine is run once for the same vectors, and again for others."""
-    engines = script("make_engines")
-    monkeypatch.setattr(engines, "REPORTS", tmp_path)
+    engines, path = script("make_engines"), tmp_path / "numpy.jsonl"
     with conformance.open_vectors() as files:
         digests = {name: files.digests[name] for name in ("AvgPool-1", "MaxPool-8")}
-    made = engines.report_of("numpy", "page", digests, tier="smoke")
+    made = engines.report_of("numpy", path, digests, tier="smoke")
     part = engines.part([made])
     assert part.startswith("# Pooling operators compared\n\n1 backend, ")
     assert "| numpy | " in part
     monkeypatch.setattr(engines.subprocess, "run", lambda *_, **how: pytest.fail("run again"))
-    assert engines.report_of("numpy", "page", digests, tier="smoke").started == made.started
+    assert engines.report_of("numpy", path, digests, tier="smoke").started == made.started
     with pytest.raises(pytest.fail.Exception, match="run again"):
-        engines.report_of("numpy", "page", digests | {"AvgPool-1": "other"}, tier="smoke")
+        engines.report_of("numpy", path, digests | {"AvgPool-1": "other"}, tier="smoke")
 
 
 def test_a_part_of_the_page_of_engines_without_reports_stays():

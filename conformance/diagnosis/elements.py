@@ -744,7 +744,7 @@ def _largest(of: Of) -> Of:
     """Return the feature: the largest number of a feature of windows, if there is a window."""
 
     def largest(layout: Layout, axis: int) -> Any:
-        known = layout.plan is not None and 0 not in layout.extent
+        known = layout.plan is not None and min(layout.extent) > 0
         return float(of(layout, axis).max()) if known else None
 
     return largest

@@ -42,6 +42,13 @@ def test_features_of_windows_on_an_axis(name, values):
     assert LAYOUT.value(Feature(name, 1)).ravel().tolist() == values
 
 
+@pytest.mark.parametrize("kernel", [5, 9])
+def test_where_no_window_fits_there_is_no_largest_one(kernel):
+    """Neither where the size of the output comes out as 0 nor below."""
+    layout = layout_of(vector(DATA[..., :1], ROW | {"kernel": [kernel]}), {})
+    assert layout.value(Feature("most_overhang", 1)) is None
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
