@@ -28,8 +28,9 @@ from conformance.cases.sweep.told_apart import told_apart
 from conformance.cases.sweep.whole_sweep import whole_arrays
 from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
-from conformance.operators import operator_named
+from conformance.operators import operator_named, vector_of
 from conformance.operators.operator import Operator
+from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Progress
 from conformance.vector import TIERS, Case, Tier
 
@@ -106,6 +107,7 @@ def collect(
                 )
             )
             if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier))
+            and (not definition.requantises or is_judgeable(definition, vector_of(case)))
         ),
         arrays,
     )

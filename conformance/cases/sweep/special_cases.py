@@ -405,11 +405,14 @@ def _without_kernel(operator: Operator, seed: int) -> Iterator[Case]:
 _KERNELS_OF_HALVES = ((1, 2), (2, 2), (3, 2), (4, 4), (2, 7), (5, 6))
 """Kernels of an even number of cells, 14 and 30 among them: there, float32(1 / n) moves halves."""
 _ZERO_POINTS_OF_HALVES = ((0, 0), (3, -2), (-128, -101))
+_SCALES_OF_HALVES = {"input_scale": 0.5, "output_scale": 0.5}
+"""Powers of two: with these, and of as many cells, no sound computation rounds on the way."""
 
 
 def _halves(operator: Operator) -> Iterator[Case]:
     """Yield averages of integers that end in a half, of either sign, under zero points."""
-    pointed = {name for each in operator.attributes for name in each.of_types}
+    zero_point, scaled = operator.attribute("input_zero_point"), operator.requantises
+    pointed = () if zero_point is None else zero_point.of_types or operator.dtypes
     kinds = [
         (dtype, points)
         for dtype in (name for name in INTEGERS if name in operator.dtypes)
@@ -417,11 +420,13 @@ def _halves(operator: Operator) -> Iterator[Case]:
     ]
     for turn, (kernel, (dtype, points)) in enumerate(product(_KERNELS_OF_HALVES, kinds)):
         subtracted, added = points
-        axes = [Axis(5 * k, k, k) for k in kernel]
-        points_said = {"input_zero_point": subtracted, "output_zero_point": added}
-        words = {**next(suited.word_choices(operator)), **points_said}
+        planes, axes = (1, 2), [Axis(5 * k, k, k) for k in kernel]
+        if not operator.has_windows:  # each plane is a window
+            planes, axes = (2, 17), [Axis(k) for k in kernel]
+        said = {"input_zero_point": subtracted, "output_zero_point": added, **_SCALES_OF_HALVES}
+        words = {**next(suited.word_choices(operator)), **said}
         tags = ("averages that end in a half",)
-        spec = case_of_axes(operator, (1, 2), axes, words, dtype, "halves", tags=tags)
+        spec = case_of_axes(operator, planes, axes, words, dtype, "halves", tags=tags)
         stated = operator.stated(spec.attributes, spec.shape[2:])
         data = _ending_in_halves(spec.shape, kernel, dtype, stated.input_zero_point, turn)
         yield case_of(
@@ -429,7 +434,7 @@ def _halves(operator: Operator) -> Iterator[Case]:
             spec.attributes,
             spec.own_inputs(data),
             pattern="halves",
-            tier="smoke" if turn % 4 == 1 else "standard",
+            tier="smoke" if scaled or turn % 4 == 1 else "standard",
             source=f"{operator.document}: halves",
             tags=tags,
         )
