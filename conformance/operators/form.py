@@ -25,16 +25,18 @@ class Form:
 
     With `channels_last`, data and outputs have shape (N, d1..dr, C). `numbers` are the keys of
     attributes that are inputs instead, after the data, each an array of `number_shape` with the one
-    number, of type float32 if the key is one of `scales`, else of the data's type. `split` are
-    those of lists that are an attribute for each spatial axis instead: by key, theirs. `of_types`
-    are attributes that follow from the type of the data: by key, the values that are allowed for
-    each type, the first of which is handed over.
+    number, of type float32 if the key is one of `scales`, else of the data's type. Those that are
+    `optional` may be left out by the document; here, none is. `split` are the keys of lists that
+    are an attribute for each spatial axis instead: by key, theirs. `of_types` are attributes that
+    follow from the type of the data: by key, the values that are allowed for each type, the first
+    of which is handed over.
     """
 
     channels_last: bool = False
     numbers: tuple[str, ...] = ()
     number_shape: tuple[int, ...] = (1,)
     scales: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_types: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
 

@@ -16,19 +16,20 @@ from conformance.operators.operator import Operator, sliding, whole
 from conformance.operators.reduction import AVERAGE, rounded_mean_of_cells
 
 # Ratios of these scales have a numerator of 32 or 96 and an odd denominator: a mean of fewer than
-# 64 cells is never a half, but at least one part in 150 of the number of cells away from any.
-_SCALES = (
-    Attribute("x_scale", "input_scale", "Inputs, x_scale", samples=(0.25, 0.75)),
-    Attribute("y_scale", "output_scale", "Inputs, y_scale", samples=(31 / 128, 75 / 128, 11 / 128)),
-)
-_ZERO_POINTS = (
+# 64 cells is never a half, but at least one part in 242 times the number of cells away from any.
+_X_SCALES, _Y_SCALES = (0.25, 0.75), (75 / 128, 31 / 128, 121 / 128)
+_Y_ZERO_POINTS = (0, -3, 60, -101)
+_INPUTS = (
+    Attribute("x_scale", "input_scale", "Inputs, x_scale", samples=_X_SCALES),
+    Attribute("y_scale", "output_scale", "Inputs, y_scale", samples=_Y_SCALES),
     Attribute("x_zero_point", "input_zero_point", "Inputs, x_zero_point"),
-    Attribute("y_zero_point", "output_zero_point", "Inputs, y_zero_point"),
+    Attribute("y_zero_point", "output_zero_point", "Inputs, y_zero_point", samples=_Y_ZERO_POINTS),
 )
 _FORM = Form(
     numbers=("x_scale", "x_zero_point", "y_scale", "y_zero_point"),
     number_shape=(),
     scales=("x_scale", "y_scale"),
+    optional=("x_zero_point", "y_zero_point"),
 )
 _MEAN = partial(rounded_mean_of_cells, halves="even")
 
@@ -84,7 +85,7 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
         name=f"ORT-{name}-1",
         document=f"ORT {name}-1",
         reduction=AVERAGE,
-        attributes=(*attributes, *_SCALES, *_ZERO_POINTS),
+        attributes=(*attributes, *_INPUTS),
         form=_FORM,
         axes=AXES,
         levels="least",

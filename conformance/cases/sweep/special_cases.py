@@ -18,7 +18,7 @@ from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
 from conformance.dtypes import INTEGERS, dtype_of
-from conformance.operators.attributes import PADS
+from conformance.operators.attributes import PADS, ZERO_POINTS
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 
@@ -410,8 +410,12 @@ _SCALES_OF_HALVES = {"input_scale": 0.5, "output_scale": 0.5}
 
 
 def _halves(operator: Operator) -> Iterator[Case]:
-    """Yield averages of integers that end in a half, of either sign, under zero points."""
-    zero_point, scaled = operator.attribute("input_zero_point"), operator.requantises
+    """Yield averages of integers that end in a half, of either sign, under zero points.
+
+    Of windows side by side and, where numbers are requantised, of one window as large as the plane,
+    for which backends have other code.
+    """
+    zero_point = operator.attribute("input_zero_point")
     pointed = () if zero_point is None else zero_point.of_types or operator.dtypes
     kinds = [
         (dtype, points)
@@ -419,25 +423,34 @@ def _halves(operator: Operator) -> Iterator[Case]:
         for points in (_ZERO_POINTS_OF_HALVES if dtype in pointed else _ZERO_POINTS_OF_HALVES[:1])
     ]
     for turn, (kernel, (dtype, points)) in enumerate(product(_KERNELS_OF_HALVES, kinds)):
-        subtracted, added = points
-        planes, axes = (1, 2), [Axis(5 * k, k, k) for k in kernel]
-        if not operator.has_windows:  # each plane is a window
-            planes, axes = (2, 17), [Axis(k) for k in kernel]
-        said = {"input_zero_point": subtracted, "output_zero_point": added, **_SCALES_OF_HALVES}
-        words = {**next(suited.word_choices(operator)), **said}
-        tags = ("averages that end in a half",)
-        spec = case_of_axes(operator, planes, axes, words, dtype, "halves", tags=tags)
-        stated = operator.stated(spec.attributes, spec.shape[2:])
-        data = _ending_in_halves(spec.shape, kernel, dtype, stated.input_zero_point, turn)
-        yield case_of(
-            operator.name,
-            spec.attributes,
-            spec.own_inputs(data),
-            pattern="halves",
-            tier="smoke" if scaled or turn % 4 == 1 else "standard",
-            source=f"{operator.document}: halves",
-            tags=tags,
-        )
+        side_by_side = (1, 2), tuple(Axis(5 * k, k, k) for k in kernel)
+        whole = (1, 7), tuple(Axis(k, k, k) for k in kernel)
+        layouts = (side_by_side,) * operator.has_windows + (whole,) * operator.requantises
+        tier: Tier = "smoke" if operator.requantises or turn % 4 == 1 else "standard"
+        for layout in layouts:
+            yield _of_halves(operator, layout, dtype, points, turn, tier)
+
+
+def _of_halves(
+    operator: Operator, layout: Layout, dtype: str, points: tuple[int, int], seed: int, tier: Tier
+) -> Case:
+    planes, axes = layout
+    said: dict[str, Any] = dict(zip(ZERO_POINTS, points, strict=True))
+    words = {**next(suited.word_choices(operator)), **said, **_SCALES_OF_HALVES}
+    tags = ("averages that end in a half",)
+    spec = case_of_axes(operator, planes, axes, words, dtype, "halves", tags=tags)
+    stated = operator.stated(spec.attributes, spec.shape[2:])
+    kernel = axes[0].kernel, axes[1].kernel
+    data = _ending_in_halves(spec.shape, kernel, dtype, stated.input_zero_point, seed)
+    return case_of(
+        operator.name,
+        spec.attributes,
+        spec.own_inputs(data),
+        pattern="halves",
+        tier=tier,
+        source=f"{operator.document}: halves",
+        tags=tags,
+    )
 
 
 def _ending_in_halves(
