@@ -16,9 +16,10 @@ from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep.covering import Coverage, Model, Row, covering_array
 from conformance.cases.sweep.patterns import fill
 from conformance.dtypes import INTEGERS, name_of
-from conformance.operators import OPERATORS
+from conformance.operators import OPERATORS, vector_of
 from conformance.operators.attributes import ZERO_POINTS, Attribute
 from conformance.operators.operator import Operator
+from conformance.operators.outcomes import is_judgeable
 from conformance.operators.windows import ceil_div
 from conformance.progress import Progress, counts_of, from_counts
 from conformance.vector import Array, Case, Tier, own_inputs
@@ -242,6 +243,15 @@ def case_of(
         source=source,
         tags=tags,
     )
+
+
+def is_told(case: Case) -> bool:
+    """Say whether a case has one right answer, if its integers are quantised.
+
+    It has none where the order of a sum decides; of numbers, bounds are about that.
+    """
+    operator = OPERATORS[case.operator]
+    return not operator.requantises or is_judgeable(operator, vector_of(case))
 
 
 _SHORT = {
