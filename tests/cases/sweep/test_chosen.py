@@ -22,7 +22,7 @@ def test_every_name_is_that_of_a_case(operator, seed):
 
 
 def test_every_name_is_of_an_operator():
-    """Most operators have some: all but those whose likes stand for them, if these have no scales."""
+    """All have some but those whose likes stand for them, which have no scales."""
     named = {name.split("/")[0] for name in chosen.NAMES}
     assert named == {
         name for name, each in OPERATORS.items() if each.levels != "least" or each.requantises
