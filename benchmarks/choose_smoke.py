@@ -21,9 +21,9 @@ from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import Case, Vector
 
-MOST, MOST_OF_GRADIENTS = 14, 5
-"""Vectors that are chosen of an operator, at most."""
-LARGEST = 700
+MOST, MOST_OF_GRADIENTS, MOST_OF_SCALED = 14, 5, 40
+"""Vectors that are chosen of an operator, at most: more of one with scales, which has no others."""
+LARGEST, LARGEST_OF_SCALED = 700, 1500
 """Elements of their inputs, at most."""
 OF_A_KIND = 0.2
 """What a type with a pattern that smoke has not yet is worth, in faults."""
@@ -51,10 +51,11 @@ def caught(operator: str, faults: Iterable[Fault], vectors: Sequence[Vector]) ->
 
 def units(operator: str) -> Iterator[tuple[Case, ...]]:
     """Yield what may be chosen: small cases, and two of them that are taken for one another."""
+    largest = LARGEST_OF_SCALED if OPERATORS[operator].requantises else LARGEST
     small = [
         case
         for case in of_no_array(OPERATORS[operator], 0)
-        if sum(array.size for array in case.inputs) <= LARGEST and case.tier == "standard"
+        if sum(array.size for array in case.inputs) <= largest and case.tier == "standard"
     ]
     yield from {
         (case.tags, case.pattern, name_of(case.data.dtype), "kind" in case.tags[0] and case.id): (
@@ -100,6 +101,7 @@ def choice(operator: str) -> list[str]:
         }
         best = max(worth, key=lambda unit: (worth[unit], -sum(case.data.size for case in unit)))
         most = MOST_OF_GRADIENTS if OPERATORS[operator].is_gradient else MOST
+        most = MOST_OF_SCALED if OPERATORS[operator].requantises else most
         if not worth[best] or len(names) + len(best) > most:
             break
         names |= dict.fromkeys(map(chosen.name_of, best))

@@ -160,9 +160,11 @@ def strength(
 def _may_show(fault: Fault, operator: Operator) -> bool:
     """Say whether vectors of an operator are to catch a fault: those of its likes, if it has few.
 
-    What an operator of the least levels adds to these is another number of axes.
+    What an operator of the least levels adds to these is another number of axes, or scales.
     """
-    return operator.levels != "least" and fault.concerns(operator)
+    if operator.levels != "least":
+        return fault.concerns(operator)
+    return operator.requantises and "output_scale" in fault.needs.roles and fault.concerns(operator)
 
 
 def _told(

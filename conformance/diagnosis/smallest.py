@@ -34,7 +34,7 @@ def _array(array: Array) -> str:
         return f"np.arange(1, {len(flat) + 1}).reshape{shape}.astype({dtype})"
     if len(flat) > _WRITTEN_OUT:
         return ""
-    return f"np.array({_nested(array)}, {dtype})"
+    return f"np.array({_nested(array) if array.ndim else _number(flat[0])}, {dtype})"
 
 
 def _nested(array: Array) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Any, Literal
 
+import numpy as np
+
 from conformance.errors import InvalidCase
 from conformance.reference import is_judged
 
@@ -32,6 +34,8 @@ Role = Literal[
     "include_pad",
     "exponent",
     "fixed_divisor",
+    "input_scale",
+    "output_scale",
     "input_zero_point",
     "output_zero_point",
     "index_axis",
@@ -51,8 +55,10 @@ PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
 NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
 ZERO_POINTS: tuple[Role, ...] = ("input_zero_point", "output_zero_point")
-SCALARS: tuple[Role, ...] = ("exponent", "fixed_divisor", *ZERO_POINTS, "index_axis")
-"""Roles of attributes that are one integer."""
+SCALES: tuple[Role, ...] = ("input_scale", "output_scale")
+"""Roles of attributes that are one number of float32 above 0."""
+SCALARS: tuple[Role, ...] = ("exponent", "fixed_divisor", *SCALES, *ZERO_POINTS, "index_axis")
+"""Roles of attributes that are one number, of those but `SCALES` an integer."""
 ROUNDINGS = {"floor": "floor", "ceil": "ceil"}
 NEWER_ROUNDINGS = {**ROUNDINGS, "ceil_torch": "ceil_torch"}
 AUTO_PADS = {mode: mode for mode in ("explicit", "same_upper", "same_lower", "valid")}
@@ -80,12 +86,12 @@ class Attribute:
 
     The value of a role in NUMBERS is a list of integers, each at least `least`. Its default is one
     integer for all entries, or the field of `Params` that it is like: strides of "kernel", a kernel
-    of "sizes". That of a role in SCALARS is one integer. The value of any other role is a key of
+    of "sizes". That of a role in SCALARS is one number. The value of any other role is a key of
     `values`, which maps the document's values to those of `Params`. `section` cites the document,
     `order` is of pads in one list. With `one_for_all`, one integer stands for all entries, where it
     is "in a list", too, in a list or not, and an empty list for a default that is like another
     field. With `keeps_sizes`, an entry None is the size of the data on its axis. `samples` are the
-    integers of a role in SCALARS that cases have, where they are not those of other documents. Of
+    numbers of a role in SCALARS that cases have, where they are not those of other documents. Of
     data of other types than `of_types`, if it names some, the integer is 0.
     """
 
@@ -98,7 +104,7 @@ class Attribute:
     order: PadsOrder = "ends"
     one_for_all: Literal["", "alone", "in a list"] = ""
     keeps_sizes: bool = False
-    samples: tuple[int, ...] = ()
+    samples: tuple[float, ...] = ()
     of_types: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -123,7 +129,7 @@ class Attribute:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether it is one integer."""
+        """Whether it is one number."""
         return self.role in SCALARS
 
     @property
@@ -144,6 +150,8 @@ class Attribute:
         """What the attribute may hold, in words."""
         if self.is_list:
             return f"a list of {self._entries} >= {self.least} per spatial axis"
+        if self.role in SCALES:
+            return "a number of float32 above 0"
         if self.is_scalar:
             return "an integer" + _RANGES.get(self.role, "")
         return " or ".join(_spelled(choice) for choice in self.choices)
@@ -203,18 +211,25 @@ class Attribute:
                 f"{self._entries.split(' ', maxsplit=1)[0]} per spatial axis"
             )
         if self.is_scalar:
-            least, most = self.bounds(axes)
-            if value is None and self.default is None:
-                return None
-            inside = _integers([value]) and (least is None or least <= value)
-            if inside and (most is None or value <= most) and self._is_held(value):
-                return value
-            within = "" if least is None else f" from {least}" + f" to {most}" * (most is not None)
-            raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer{within}")
+            return self._checked_number(value, axes)
         for choice in self.choices:
             if _is_same(value, choice):
                 return choice
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
+
+    def _checked_number(self, value: Any, axes: int) -> Any:
+        if self.role in SCALES:
+            if is_scale_value(value):
+                return value
+            raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
+        least, most = self.bounds(axes)
+        if value is None and self.default is None:
+            return None
+        inside = _integers([value]) and (least is None or least <= value)
+        if inside and (most is None or value <= most) and self._is_held(value):
+            return value
+        within = "" if least is None else f" from {least}" + f" to {most}" * (most is not None)
+        raise InvalidCase(f"{self.key}={_shown(value)}: must be an integer{within}")
 
     def _is_held(self, value: int) -> bool:
         """Say whether vectors have room for a value: they keep divisors in 32 bits."""
@@ -325,6 +340,8 @@ def wrong_constant(role: Role, value: Any) -> str:
         allowed = MEANINGS[role]
         is_allowed = any(_is_same(value, choice) for choice in allowed)
         return "" if is_allowed else f"{fixed}: must be one of {allowed}"
+    if role in SCALES:
+        return "" if is_scale_value(value) else f"{fixed}: must be a number of float32 above 0"
     if role in SCALARS:
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         is_allowed = is_integer and (role != "exponent" or is_judged(value))
@@ -340,6 +357,13 @@ def _is_same(value: Any, choice: Any) -> bool:
     if not isinstance(value, type(choice)) or isinstance(value, bool) != isinstance(choice, bool):
         return False
     return bool(value == choice)
+
+
+def is_scale_value(value: Any) -> bool:
+    """Say whether a value is a float that float32 holds, above 0 and finite."""
+    if not isinstance(value, float) or not 0 < value <= float(np.finfo(np.float32).max):
+        return False
+    return float(np.float32(value)) == value
 
 
 def _spelled(choice: Any) -> str:

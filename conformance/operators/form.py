@@ -15,6 +15,7 @@ import numpy as np
 
 from conformance.dtypes import is_known, name_of
 from conformance.errors import InvalidCase
+from conformance.operators.attributes import is_scale_value
 from conformance.vector import Array
 
 
@@ -23,14 +24,19 @@ class Form:
     """How a document hands over a call.
 
     With `channels_last`, data and outputs have shape (N, d1..dr, C). `numbers` are the keys of
-    attributes that are inputs instead, after the data, each an array [number] of the data's type.
-    `split` are those of lists that are an attribute for each spatial axis instead: by key, theirs.
-    `of_types` are attributes that follow from the type of the data: by key, the values that are
-    allowed for each type, the first of which is handed over.
+    attributes that are inputs instead, after the data, each an array of `number_shape` with the one
+    number, of type float32 if the key is one of `scales`, else of the data's type. Those that are
+    `optional` may be left out by the document; here, none is. `split` are the keys of lists that
+    are an attribute for each spatial axis instead: by key, theirs. `of_types` are attributes that
+    follow from the type of the data: by key, the values that are allowed for each type, the first
+    of which is handed over.
     """
 
     channels_last: bool = False
     numbers: tuple[str, ...] = ()
+    number_shape: tuple[int, ...] = (1,)
+    scales: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_types: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
 
@@ -52,9 +58,9 @@ class Form:
         data, *others = inputs
         kept = dict(attributes)
         others += [
-            np.array([kept.pop(key)], data.dtype)
-            for key in self.numbers
-            if _is_held(kept.get(key), data.dtype)
+            np.full(self.number_shape, kept.pop(key), dtype)
+            for key, dtype in self._typed(data.dtype)
+            if _is_held(kept.get(key), dtype, is_scale=key in self.scales)
         ]
         for key, keys in self.split.items():
             if isinstance(kept.get(key), list | tuple):
@@ -75,11 +81,12 @@ class Form:
         count = len(inputs) - len(self.numbers)
         data, *others = inputs[:count]
         taken = dict(attributes)
-        for key, number in zip(self.numbers, inputs[count:], strict=True):
-            if number.shape != (1,) or number.dtype != data.dtype:
+        for (key, dtype), number in zip(self._typed(data.dtype), inputs[count:], strict=True):
+            if number.shape != self.number_shape or number.dtype != dtype:
                 what = f"{number.dtype} of shape {number.shape}"
-                raise InvalidCase(f"{key} is {what}: must be one {data.dtype}")
-            taken[key] = _plain(number[0])
+                one = f"one {dtype} of shape {self.number_shape}"
+                raise InvalidCase(f"{key} is {what}: must be {one}")
+            taken[key] = number.item() if key in self.scales else _plain(number.ravel()[0])
         for key, keys in self.split.items():
             if missing := [each for each in keys if each not in taken]:
                 raise InvalidCase(f"{missing[0]}: required")
@@ -89,6 +96,11 @@ class Form:
             if key not in taken or taken.pop(key) not in allowed.get(name, ()):
                 raise InvalidCase(f"{key}: must be one of {allowed.get(name, ())} for {name}")
         return (self.array_taken(data), *others), taken
+
+    def _typed(self, dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:
+        """Return the keys of `numbers` and their types, for data of a type."""
+        scale = np.dtype(np.float32)
+        return [(key, scale if key in self.scales else dtype) for key in self.numbers]
 
     def array_given(self, array: Array) -> Array:
         """Return data or an output as a backend has it, in C order."""
@@ -115,8 +127,10 @@ def _moved(array: Array, source: int, place: int) -> Array:
     return np.ascontiguousarray(np.moveaxis(array, source, place))
 
 
-def _is_held(number: Any, dtype: np.dtype[Any]) -> bool:
-    """Say whether a value is an integer that a type holds, of 32 bits at most."""
+def _is_held(number: Any, dtype: np.dtype[Any], *, is_scale: bool) -> bool:
+    """Say whether a value is a scale, or an integer that a type holds, of 32 bits at most."""
+    if is_scale:
+        return is_scale_value(number)
     if not isinstance(number, int) or isinstance(number, bool):
         return False
     ends = np.iinfo(dtype if dtype.kind in "iu" and dtype.itemsize < 4 else np.int32)

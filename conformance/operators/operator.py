@@ -319,6 +319,11 @@ class Operator:
         return not self.reduction.sums or self.rounds_integers
 
     @property
+    def requantises(self) -> bool:
+        """Whether integers of its output stand for other numbers than those of its data."""
+        return "output_scale" in self.roles
+
+    @property
     def rank(self) -> int | None:
         """The number of spatial axes, if its document allows one alone."""
         fewest, most = self.axes
@@ -374,6 +379,8 @@ class Operator:
                     f"{attribute.key}={given[attribute.key]}: must be 0 for {data.dtype}"
                 )
         params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
+        if data.dtype.kind in "iu":
+            _check_zero_points(params, data.dtype)
         for rule in self.rules:
             for axis in rule.breaking(params):
                 raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
@@ -437,6 +444,14 @@ class Operator:
             ]:
                 del given[attribute.key]
         return given
+
+
+def _check_zero_points(params: Params, dtype: np.dtype[Any]) -> None:
+    """Raise InvalidCase unless a type of integers holds the zero points."""
+    ends = np.iinfo(dtype)
+    for point in (params.input_zero_point, params.output_zero_point):
+        if not ends.min <= point <= ends.max:
+            raise InvalidCase(f"zero point {point}: {dtype} holds {ends.min} to {ends.max}")
 
 
 def _check_gradient(gradient: Array, data: Array) -> None:

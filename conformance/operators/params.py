@@ -20,8 +20,9 @@ class Params:
     ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
     counts in the divisor, `fixed_divisor` what it is instead. `exponent` is p of a p-norm. `output`
     is the requested output size of an adaptive operator. Indices are of type `index_type` and count
-    cells of the data's axes from `index_axis` on (negative: from the end), in `storage_order`. The
-    zero points are the integers that stand for zero. `nan` says what a NaN does in a maximum.
+    cells of the data's axes from `index_axis` on (negative: from the end), in `storage_order`. An
+    integer less its zero point, times its scale, is the number that it stands for. `nan` says what
+    a NaN does in a maximum.
     """
 
     sizes: tuple[int, ...]
@@ -35,6 +36,8 @@ class Params:
     include_pad: bool = False
     exponent: int = 1
     fixed_divisor: int | None = None
+    input_scale: float = 1.0
+    output_scale: float = 1.0
     input_zero_point: int = 0
     output_zero_point: int = 0
     output: tuple[int, ...] = ()

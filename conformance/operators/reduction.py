@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from conformance.errors import InvalidCase
+from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference import (
+    Encoding,
     Measures,
     integer_mean,
     is_judged,
@@ -62,15 +64,28 @@ def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
     return mean(gathered.data, gathered.lo, gathered.hi, divisor)
 
 
-def rounded_mean_of_cells(gathered: Gathered, divisor: Divisor, halves: str = "away") -> Array:
-    """Return the mean of each window, of integers to the nearest, `halves` as they say.
+def rounded_mean_of_cells(
+    gathered: Gathered, divisor: Divisor, halves: str = "away", *, early: bool = False
+) -> Array:
+    """Return the mean of each window, of integers to the nearest one that stands for it.
 
-    That is of integers less the zero point of the input; that of the output is added.
+    `halves` and `early` are as in `rounded_integer_mean`.
     """
-    if gathered.data.dtype.kind not in "iu":
+    data, lo, hi = gathered.data, gathered.lo, gathered.hi
+    if data.dtype.kind not in "iu":
         return mean_of_cells(gathered, divisor)
-    points = gathered.params.input_zero_point, gathered.params.output_zero_point
-    return rounded_integer_mean(gathered.data, gathered.lo, gathered.hi, divisor, points, halves)
+    encoding = encoding_of(gathered.params)
+    return rounded_integer_mean(data, lo, hi, divisor, encoding, halves, early=early)
+
+
+def encoding_of(params: Params) -> Encoding:
+    """Return which numbers integers of the input and of the output stand for."""
+    return Encoding(
+        params.input_scale,
+        params.output_scale,
+        params.input_zero_point,
+        params.output_zero_point,
+    )
 
 
 def maximum_as_asked(gathered: Gathered, divisor: Divisor) -> Array:

@@ -35,6 +35,7 @@ from conformance.operators.onnx_lp_pool import LP_POOL_22
 from conformance.operators.onnx_max_pool import MAX_POOL_22
 from conformance.operators.operator import Operator
 from conformance.operators.pytorch import PYTORCH
+from conformance.operators.qlinear import QLINEAR
 from conformance.operators.tosa import TOSA
 from conformance.operators.webnn import WEBNN
 
@@ -59,6 +60,7 @@ OWN = (
     *WEBNN,
     *TOSA,
     *LITERT,
+    *QLINEAR,
 )
 """The operators of this package, in the order in which they are listed."""
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from conformance.reference.bound import overflow_allowed, tolerance
 from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
-from conformance.reference.mean import integer_mean, mean, rounded_integer_mean
+from conformance.reference.mean import integer_mean, mean
 from conformance.reference.measures import Measures, measures, norm_measures
 from conformance.reference.norm import is_judged, norm, weighted_norms
+from conformance.reference.quantised import Encoding, depends_on_order, rounded_integer_mean
 
 __all__ = [
+    "Encoding",
     "Measures",
     "choose",
+    "depends_on_order",
     "integer_mean",
     "is_judged",
     "maximum",

@@ -70,40 +70,6 @@ def integer_mean(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.in
     return result.reshape(*data.shape[:2], *divisor.shape).astype(data.dtype)
 
 
-def rounded_integer_mean(
-    data: Array,
-    lo: Ranges,
-    hi: Ranges,
-    divisor: npt.NDArray[np.int64],
-    zero_points: tuple[int, int],
-    halves: str = "away",
-) -> Array:
-    """Return the mean of each box of integers less one zero point, rounded, plus the other.
-
-    `halves` go "away" from zero, to the "even" integer or "up"; what the type does not hold is its
-    nearest end. Shapes as in `mean`; sums fit into 62 bits. A divisor of zero gives the zero point.
-    """
-    subtracted, added = zero_points
-    planes = data.reshape(data.shape[0] * data.shape[1], *data.shape[2:]).astype(np.int64)
-    sums = fold(planes - subtracted, lo, hi, np.add, 0)
-    n = np.maximum(divisor, 1)
-    means = nearest(sums, n, halves) + added
-    ends = np.iinfo(data.dtype)
-    held: Array = np.clip(means, ends.min, ends.max).astype(data.dtype)
-    return held.reshape(*data.shape[:2], *divisor.shape)
-
-
-def nearest(
-    sums: npt.NDArray[np.int64], n: npt.NDArray[np.int64], halves: str
-) -> npt.NDArray[np.int64]:
-    """Return the integers nearest to quotients; `halves` as in `rounded_integer_mean`."""
-    up, rest = np.divmod(2 * sums + n, 2 * n)
-    is_half = rest == 0
-    down = {"up": False, "even": up % 2 == 1, "away": sums < 0}[halves]
-    rounded: npt.NDArray[np.int64] = up - (is_half & down)
-    return rounded
-
-
 def _mean_of_block(cells: Array, lo: Ranges, hi: Ranges, n: Doubles, fmt: FloatFormat) -> Array:
     smallest, largest = range_of(cells)
     if not largest < np.inf:  # infinite or NaN

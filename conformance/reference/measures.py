@@ -47,8 +47,8 @@ def measures(data: Array, lo: Ranges, hi: Ranges, divisor: npt.NDArray[np.int64]
     """
     planes = data.shape[0] * data.shape[1]
     if data.dtype.kind in "iu":
-        count = planes * divisor.size
-        return Measures(np.zeros(count, np.int32), np.ones(count, np.int32), np.zeros(count))
+        counts = np.tile(np.minimum(divisor, 1).astype(np.int32).ravel(), planes)
+        return Measures(np.zeros_like(counts), counts, np.zeros(counts.size))
     values = np.abs(widen(np.ascontiguousarray(data).reshape(planes, *data.shape[2:])))
     values[~np.isfinite(values)] = 0.0
     n = np.maximum(divisor, 1)

@@ -330,8 +330,11 @@ def _plus(scene: _Scene) -> str:
     """Say what becomes of a mean of integers."""
     if not scene.operator.rounds_integers or scene.data.dtype.kind not in "iu":
         return ""
-    point = scene.plan.params.output_zero_point
-    return ", rounded to an integer" + (f", plus {point}" if point else "")
+    params, scaled = scene.plan.params, ""
+    if scene.operator.requantises:
+        scaled = f", times {params.input_scale!r} / {params.output_scale!r}"
+    point = params.output_zero_point
+    return f"{scaled}, rounded to an integer" + (f", plus {point}" if point else "")
 
 
 def _legend(scene: _Scene) -> Iterator[str | doc.Span]:

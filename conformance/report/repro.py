@@ -115,6 +115,8 @@ def _literal(array: Array) -> str:
     items = [words.exact(value, name) for value in array.ravel()]
     if len(items) > 1 and len(set(items)) == 1:
         return f"np.full({tuple(array.shape)}, {items[0]}, {dtype})"
+    if array.ndim == 0:
+        return f"np.array({items[0]}, {dtype})"
     reshaped = f".reshape({', '.join(map(str, array.shape))})" if array.ndim != 1 else ""
     return _wrapped("np.array([", items, f"], {dtype}){reshaped}")
 

@@ -79,7 +79,7 @@ def reveal(
 
 def is_revealable(operator: Operator) -> bool:
     """Say whether the arithmetic of an operator can be revealed."""
-    return not (operator.is_gradient or operator.reduction.powers)
+    return not (operator.is_gradient or operator.reduction.powers or operator.requantises)
 
 
 def _revealable(names: Sequence[str] | None) -> list[Operator]:
@@ -87,7 +87,9 @@ def _revealable(names: Sequence[str] | None) -> list[Operator]:
     every = [OPERATORS[name] for name in operators_named(names)]
     found = [operator for operator in every if is_revealable(operator)]
     if not found:
-        raise UsageError("reveal is for averages and maxima, neither for norms nor for gradients")
+        raise UsageError(
+            "reveal is for averages and maxima, not for norms, gradients and quantised integers"
+        )
     return found
 
 

@@ -48,6 +48,7 @@ RULINGS = {
     "litert-same-never-crops",
     "litert-average-of-padding",
     "litert-integer-average",
+    "qlinear-average",
     "webnn-dilated-output-size",
     "webnn-ceil",
     "webnn-average-of-padding",
@@ -76,7 +77,10 @@ ARITHMETIC = {
     "pads-with-auto-pad": ("ignored", "refused", "checked"),
     "kernel-above-input": ("accepted", "refused"),
 }
-OF_INTEGERS = {"integer-halves": ("away", "even", "up")}
+OF_INTEGERS = {
+    "integer-halves": ("away", "even", "up"),
+    "qlinear-halves": ("even", "even-sum", "away", "away-sum", "up"),
+}
 """Of documents whose oracle is in their own tests."""
 
 

@@ -12,7 +12,8 @@ WEBNN = [name for name in FORWARD if name.startswith("WebNN-")]
 TORCH = [name for name in FORWARD if name.startswith("PyTorch-")]
 TOSA = [name for name in FORWARD if name.startswith("TOSA-")]
 LITERT = [name for name in FORWARD if name.startswith("LiteRT-")]
-OTHERS = (*ONNX, *TORCH, *WEBNN, *TOSA, *LITERT, "nGraph-AvgPool")
+ORT = [name for name in FORWARD if name.startswith("ORT-")]
+OTHERS = (*ONNX, *TORCH, *WEBNN, *TOSA, *LITERT, *ORT, "nGraph-AvgPool")
 
 
 def test_without_a_name_there_are_all():
@@ -35,6 +36,7 @@ def test_without_a_name_there_are_all():
         ("webnn", WEBNN),
         ("tosa", TOSA),
         ("litert", LITERT),
+        ("ort", ORT),
         ("openvino", [name for name in FORWARD if name not in OTHERS]),
         ("gradient", GRADIENTS),
         ("*-backward", GRADIENTS),

@@ -255,3 +255,11 @@ def test_a_mean_of_integers_says_its_zero_points_and_that_it_is_rounded():
     said = " ".join(" ".join(text_of(vector)).split())
     assert "= 0: the sum of both cells of the window, each less 3, divided by 2, rounded" in said
     assert "plus -2" in said
+
+
+def test_a_mean_of_quantised_integers_says_its_scales():
+    numbers = {"x_scale": 0.5, "y_scale": 0.25, "x_zero_point": 0, "y_zero_point": 1}
+    case = Case("x", "ORT-QLinearGlobalAveragePool-1", numbers, (np.int8([[[4, 6]]]),))
+    said = " ".join(" ".join(text_of(vector_of(case))).split())
+    assert "= 11: the sum of both cells" in said
+    assert "divided by 2, times 0.5 / 0.25, rounded to an integer, plus 1" in said

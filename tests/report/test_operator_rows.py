@@ -28,6 +28,7 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "WebNN: 3 operators, 3 gradients",
         "TOSA: 2 operators",
         "LiteRT: 2 operators",
+        "ORT: 2 operators",
     ]
     outcomes |= {name: "unsupported" for name in OPERATORS if name.endswith(BACKWARD)}
     assert titles(outcomes) == [
@@ -43,6 +44,7 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "WebNN: 3 gradients",
         "TOSA: 2 operators",
         "LiteRT: 2 operators",
+        "ORT: 2 operators",
     ]
 
 

@@ -99,5 +99,5 @@ def test_stored_results_are_refused(tmp_path):
 
 
 def test_norms_are_refused():
-    with pytest.raises(UsageError, match="neither for norms"):
+    with pytest.raises(UsageError, match="not for norms"):
         reveal("numpy", [], operators=["ONNX-LpPool-22"])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from conformance.operators import OPERATORS, Params, Reduction
+from conformance.operators import OPERATORS, Operator, Params, Reduction
 from conformance.vector import Array, Outputs, own_inputs
 
 _FLOATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
@@ -53,7 +53,7 @@ def backend(
     if definition.forward is not None:
         return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
     given = definition.form.array_given
-    first = given(_pooled(data, axes, definition.reduction, params))
+    first = given(_pooled(data, axes, definition, params))
     if definition.has_indices and definition.reduction.combine is np.maximum:
         return first, given(_indices(data, axes, params, definition.reduction.empty(data.dtype)))
     return first
@@ -62,8 +62,9 @@ def backend(
 # Values ---------------------------------------------------------------------------------------
 
 
-def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, params: Params) -> Array:
+def _pooled(data: Array, axes: list[_Windows], operator: Operator, params: Params) -> Array:
     """Reduce the cells of every window, axis by axis: a window is a box."""
+    reduction = operator.reduction
     # float64 holds every floating-point type exactly, and sums of short integers
     sums_integers = reduction.divides and data.dtype not in _FLOATS
     values = data.astype(np.float64) if data.dtype in _FLOATS or sums_integers else data
@@ -83,8 +84,11 @@ def _pooled(data: Array, axes: list[_Windows], reduction: Reduction, params: Par
             values = values / _divisor(axes, params)  # nothing by nothing is NaN
         if sums_integers:
             ends = np.iinfo(data.dtype)
-            values = np.sign(values) * np.floor(np.abs(values) + 0.5) + params.output_zero_point
-            values = values.clip(ends.min, ends.max)
+            values = values * params.input_scale / params.output_scale
+            # halves to even in the default reading of the documents that have scales, else away
+            away = np.sign(values) * np.floor(np.abs(values) + 0.5)
+            values = np.rint(values) if operator.requantises else away
+            values = (values + params.output_zero_point).clip(ends.min, ends.max)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from onnx import TensorProto, defs, helper
+from onnx import AttributeProto, TensorProto, defs, helper
 
 from conformance.backends.engines.engine import (
     adaptive_params,
@@ -96,9 +96,14 @@ def translated(kind: str, params: Params, outputs: int = 1) -> Node:
     return Node(kind, tuple(sorted(attributes.items())), outputs)
 
 
-def outputs_of(session: Any, data: Array) -> Array | Outputs:
-    """Return what a session with such a node, of any engine, computes of its input."""
-    return as_returned(tuple(session.run(None, {INPUT: data})))
+def outputs_of(session: Any, *inputs: Array) -> Array | Outputs:
+    """Return what a session with such a node, of any engine, computes of its inputs."""
+    named = {_input_name(number): array for number, array in enumerate(inputs)}
+    return as_returned(tuple(session.run(None, named)))
+
+
+def _input_name(number: int) -> str:
+    return f"{INPUT}{number or ''}"
 
 
 def _frozen(value: Any) -> Any:
@@ -174,4 +179,51 @@ def model_of(
 @lru_cache(maxsize=256)
 def _serialised(node: Node, opset: int, dtype: DType, shape: tuple[int, ...]) -> bytes:
     made: bytes = model(node, opset, dtype, shape, [None] * len(shape)).SerializeToString()
+    return made
+
+
+def own_model_of(
+    operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], domain: str
+) -> bytes:
+    """Return a serialised model of one node of an engine's own domain, handed over as it is.
+
+    The operator is PUBLISHER-KIND-VERSION. Unsupported for attributes that no node can have.
+    """
+    _, kind, version = operator.split("-")
+    given = tuple((key, _frozen(value)) for key, value in sorted(attributes.items()))
+    described = tuple((array.dtype, array.shape) for array in inputs)
+    return _own_serialised(kind, given, described, (domain, int(version)))
+
+
+@lru_cache(maxsize=256)
+def _own_serialised(
+    kind: str,
+    attributes: tuple[tuple[str, Any], ...],
+    inputs: tuple[tuple[DType, tuple[int, ...]], ...],
+    opset: tuple[str, int],
+) -> bytes:
+    names = [_input_name(number) for number in range(len(inputs))]
+    node = helper.make_node(kind, names, NAMES[:1], domain=opset[0])
+    for key, value in attributes:
+        try:
+            kinds = AttributeProto.INTS if isinstance(value, tuple) else None
+            node.attribute.append(helper.make_attribute(key, value, attr_type=kinds))
+        except (TypeError, ValueError) as error:
+            raise Unsupported(f"{key}={value!r}: no such attribute can be written") from error
+    elements = [helper.np_dtype_to_tensor_dtype(dtype) for dtype, _ in inputs]
+    graph = helper.make_graph(
+        [node],
+        "pooling",
+        [
+            helper.make_tensor_value_info(name, element, shape)
+            for name, element, (_, shape) in zip(names, elements, inputs, strict=True)
+        ],
+        [helper.make_tensor_value_info(NAMES[0], elements[0], None)],
+    )
+    base = helper.make_opsetid("", 22)
+    opsets = [base, helper.make_opsetid(*opset)]
+    version = helper.find_min_ir_version_for([base])
+    made: bytes = helper.make_model(
+        graph, opset_imports=opsets, ir_version=version
+    ).SerializeToString()
     return made

@@ -4,6 +4,7 @@ Every model is one node with static shapes (`onnx_node`). An adaptive operator i
 where every output size is 1, and unsupported otherwise: ONNX has no adaptive pooling. Indices are
 those of the runtime where a case counts cells as ONNX does; otherwise values are computed alone.
 Inputs are handed over as they lie in memory, and the runtime copies those that are not in C order.
+Operators of the runtime's own domain are handed over as they are, scales and zero points as inputs.
 
 `backend` takes these operators from opset 22, where they have their latest versions;
 `onnxruntime:opset=11` takes them from another opset. An attribute or element type that the opset
@@ -21,11 +22,14 @@ import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
 from conformance.backends.engines.engine import check_most_axes, known_operator
-from conformance.backends.engines.onnx_node import model_of, outputs_of
+from conformance.backends.engines.onnx_node import model_of, outputs_of, own_model_of
 from conformance.errors import Unsupported
+from conformance.operators import OPERATORS
 from conformance.vector import Array, Outputs
 
 _FATAL = 4
+DOMAIN = "com.microsoft"
+"""That of the operators that the runtime adds to ONNX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,16 @@ class OnnxRuntime:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case with one node; Unsupported for what ONNX or the runtime lacks."""
-        definition = known_operator(operator)
-        made = model_of(definition, inputs, attributes, self.opset)
+        definition = OPERATORS.get(operator)
+        given = inputs[:1]  # an output size is none of the node's inputs
+        if definition is None or definition.publisher != "ORT":
+            definition = known_operator(operator)
+            made = model_of(definition, inputs, attributes, self.opset)
+        else:
+            given, made = inputs, own_model_of(operator, inputs, attributes, DOMAIN)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
         try:
-            return outputs_of(_session(made), inputs[0])
+            return outputs_of(_session(made), *given)
         except NotImplementedThere as error:
             raise Unsupported(str(error)) from None
 

@@ -22,11 +22,11 @@ from conformance.cases.strategies.drawn_geometry import PLANES, Geometries, plan
 from conformance.cases.sweep.invalid_cases import valid_case
 from conformance.cases.sweep.rules import Broken, broken
 from conformance.cases.sweep.suited import plain_type
-from conformance.cases.sweep.sweep_model import case_of, zeros_of
+from conformance.cases.sweep.sweep_model import case_of, held
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
-from conformance.operators.attributes import Role
+from conformance.operators.attributes import ZERO_POINTS, Role
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 
@@ -171,8 +171,13 @@ class _Cases:
             rising=choice["rising"],
             sign=choice["sign"],
         )
-        zeros = self._operator.attributes_of(zeros_of(self._operator, dtype))
-        attributes = {**geometry.attributes, **zeros}
+        drawn_points: dict[str, Any] = {
+            each.role: geometry.attributes[each.key]
+            for each in self._operator.attributes
+            if each.role in ZERO_POINTS and each.key in geometry.attributes
+        }
+        points = self._operator.attributes_of(held(self._operator, drawn_points, dtype))
+        attributes = {**geometry.attributes, **points}
         own = (data, *geometry.rest)
         # The gradient of an output holds the same kind of numbers, in another order.
         inputs = with_gradient(self._operator, data[..., ::-1], own, attributes)

@@ -23,7 +23,7 @@ from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
 from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
-from conformance.cases.sweep.sweep_model import Covered, Sweep, build
+from conformance.cases.sweep.sweep_model import Covered, Sweep, build, is_told
 from conformance.cases.sweep.told_apart import told_apart
 from conformance.cases.sweep.whole_sweep import whole_arrays
 from conformance.cases.sweep.window_sweep import window_arrays
@@ -105,7 +105,7 @@ def collect(
                     map(_with_tier, of_no_array(definition, seed)),
                 )
             )
-            if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier))
+            if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier)) and is_told(case)
         ),
         arrays,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from conformance.cases.axis import Axis, by_role, sizes
-from conformance.cases.sweep.sweep_model import CaseSpec
+from conformance.cases.sweep.sweep_model import CaseSpec, wrapped
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.operators.attributes import PADS, SCALARS, WORDS, Attribute, complete
@@ -72,7 +72,8 @@ class Draft:
     def attributes(self) -> dict[str, Any]:
         """The attributes as the document spells them, those that were given first."""
         allowed = [axis.allowed(self.operator) for axis in self.axes]
-        spelled = self.operator.attributes_of({**by_role(allowed), **self.words})
+        said = wrapped({**by_role(allowed), **self.words}, self.dtype)
+        spelled = self.operator.attributes_of(said)
         declared = {attribute.key: attribute for attribute in self.operator.attributes}
         attributes = {}
         for key, value in self.given.items():

@@ -64,7 +64,7 @@ def broken(
     stated = complete(operator.attributes, given, own[0].shape[2:])
     for attribute in operator.attributes:
         key = attribute.key
-        if attribute.required:
+        if attribute.required and key not in operator.form.optional:
             rest = {name: value for name, value in given.items() if name != key}
             why = "left out though required"
             yield Broken(key, why, why, why, attribute, rest, inputs)

@@ -18,7 +18,7 @@ from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
 from conformance.dtypes import INTEGERS, dtype_of
-from conformance.operators.attributes import PADS
+from conformance.operators.attributes import PADS, ZERO_POINTS
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 
@@ -405,34 +405,52 @@ def _without_kernel(operator: Operator, seed: int) -> Iterator[Case]:
 _KERNELS_OF_HALVES = ((1, 2), (2, 2), (3, 2), (4, 4), (2, 7), (5, 6))
 """Kernels of an even number of cells, 14 and 30 among them: there, float32(1 / n) moves halves."""
 _ZERO_POINTS_OF_HALVES = ((0, 0), (3, -2), (-128, -101))
+_SCALES_OF_HALVES = {"input_scale": 0.5, "output_scale": 0.5}
+"""Powers of two: with these, and of as many cells, no sound computation rounds on the way."""
 
 
 def _halves(operator: Operator) -> Iterator[Case]:
-    """Yield averages of integers that end in a half, of either sign, under zero points."""
-    pointed = {name for each in operator.attributes for name in each.of_types}
+    """Yield averages of integers that end in a half, of either sign, under zero points.
+
+    Of windows side by side and, where numbers are requantised, of one window as large as the plane,
+    for which backends have other code.
+    """
+    zero_point = operator.attribute("input_zero_point")
+    pointed = () if zero_point is None else zero_point.of_types or operator.dtypes
     kinds = [
         (dtype, points)
         for dtype in (name for name in INTEGERS if name in operator.dtypes)
         for points in (_ZERO_POINTS_OF_HALVES if dtype in pointed else _ZERO_POINTS_OF_HALVES[:1])
     ]
     for turn, (kernel, (dtype, points)) in enumerate(product(_KERNELS_OF_HALVES, kinds)):
-        subtracted, added = points
-        axes = [Axis(5 * k, k, k) for k in kernel]
-        points_said = {"input_zero_point": subtracted, "output_zero_point": added}
-        words = {**next(suited.word_choices(operator)), **points_said}
-        tags = ("averages that end in a half",)
-        spec = case_of_axes(operator, (1, 2), axes, words, dtype, "halves", tags=tags)
-        stated = operator.stated(spec.attributes, spec.shape[2:])
-        data = _ending_in_halves(spec.shape, kernel, dtype, stated.input_zero_point, turn)
-        yield case_of(
-            operator.name,
-            spec.attributes,
-            spec.own_inputs(data),
-            pattern="halves",
-            tier="smoke" if turn % 4 == 1 else "standard",
-            source=f"{operator.document}: halves",
-            tags=tags,
-        )
+        side_by_side = (1, 2), tuple(Axis(5 * k, k, k) for k in kernel)
+        whole = (1, 7), tuple(Axis(k, k, k) for k in kernel)
+        layouts = (side_by_side,) * operator.has_windows + (whole,) * operator.requantises
+        tier: Tier = "smoke" if operator.requantises or turn % 4 == 1 else "standard"
+        for layout in layouts:
+            yield _of_halves(operator, layout, dtype, points, turn, tier)
+
+
+def _of_halves(
+    operator: Operator, layout: Layout, dtype: str, points: tuple[int, int], seed: int, tier: Tier
+) -> Case:
+    planes, axes = layout
+    said: dict[str, Any] = dict(zip(ZERO_POINTS, points, strict=True))
+    words = {**next(suited.word_choices(operator)), **said, **_SCALES_OF_HALVES}
+    tags = ("averages that end in a half",)
+    spec = case_of_axes(operator, planes, axes, words, dtype, "halves", tags=tags)
+    stated = operator.stated(spec.attributes, spec.shape[2:])
+    kernel = axes[0].kernel, axes[1].kernel
+    data = _ending_in_halves(spec.shape, kernel, dtype, stated.input_zero_point, seed)
+    return case_of(
+        operator.name,
+        spec.attributes,
+        spec.own_inputs(data),
+        pattern="halves",
+        tier=tier,
+        source=f"{operator.document}: halves",
+        tags=tags,
+    )
 
 
 def _ending_in_halves(

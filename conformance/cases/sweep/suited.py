@@ -10,6 +10,7 @@ from conformance.cases.axis import Axis
 from conformance.cases.sweep.covering import Level, Row, constraint
 from conformance.cases.sweep.patterns import (
     AVERAGE_PATTERNS,
+    INTEGER_PATTERNS,
     MAXIMUM_PATTERNS,
     NORM_PATTERNS,
     OF_INTEGERS,
@@ -101,6 +102,8 @@ def patterns(operator: Operator) -> tuple[str, ...]:
         return OF_GRADIENTS[operator.forward.reduction.name]
     if operator.reduction.powers:
         return NORM_PATTERNS
+    if set(FLOATS).isdisjoint(operator.dtypes):
+        return INTEGER_PATTERNS
     return AVERAGE_PATTERNS if operator.reduction.sums else MAXIMUM_PATTERNS
 
 
@@ -113,7 +116,8 @@ def positions(operator: Operator) -> str:
     """Return the pattern that shows which cells are read, with a narrow bound if they sum."""
     if operator.is_gradient:
         return patterns(operator)[0]
-    return "impulses" if operator.reduction.sums else "index"
+    sums_numbers = operator.reduction.sums and not set(FLOATS).isdisjoint(operator.dtypes)
+    return "impulses" if sums_numbers else "index"
 
 
 def holds(dtype: str, pattern: str) -> bool:
@@ -193,7 +197,7 @@ def may_be_absent(attribute: Attribute) -> bool:
 
 
 def _scalar_factors(operator: Operator) -> Factors:
-    """Return a factor for each integer: the places in `scalar_values`, but for the default."""
+    """Return a factor for each number: the places in `scalar_values`, but for the default."""
     return {
         role: (
             *(() if attribute.required else (ABSENT,)),
@@ -235,12 +239,12 @@ def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
 
 
 def scalars(operator: Operator) -> dict[Role, Attribute]:
-    """Return the attributes that are one integer, by role."""
+    """Return the attributes that are one number, by role."""
     return {a.role: a for role in SCALARS if (a := operator.attribute(role)) is not None}
 
 
-def scalar_values(attribute: Attribute, axes: int) -> tuple[int | None, ...]:
-    """Return integers that an attribute may be, or None, as many for any number of spatial axes.
+def scalar_values(attribute: Attribute, axes: int) -> tuple[float | None, ...]:
+    """Return numbers that an attribute may be, or None, as many for any number of spatial axes.
 
     That of the default comes first; the others are at the ends of its range and within.
     """

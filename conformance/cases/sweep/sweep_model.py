@@ -15,10 +15,11 @@ import numpy as np
 from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep.covering import Coverage, Model, Row, covering_array
 from conformance.cases.sweep.patterns import fill
-from conformance.dtypes import name_of
-from conformance.operators import OPERATORS
-from conformance.operators.attributes import Attribute
+from conformance.dtypes import INTEGERS, name_of
+from conformance.operators import OPERATORS, vector_of
+from conformance.operators.attributes import ZERO_POINTS, Attribute
 from conformance.operators.operator import Operator
+from conformance.operators.outcomes import is_judgeable
 from conformance.operators.windows import ceil_div
 from conformance.progress import Progress, counts_of, from_counts
 from conformance.vector import Array, Case, Tier, own_inputs
@@ -83,7 +84,7 @@ def case_of_axes(
 ) -> CaseSpec:
     """Return a case of batch and channels and of axes, with lists of the `roles`, without data.
 
-    `words` are other values of `Params` by role; a required integer is the first of its samples
+    `words` are other values of `Params` by role; a required number is the first of its samples
     unless they say it. Roles that the operator does not have are left out, and numbers that its
     document refuses are changed to others nearby; where it takes more axes, those before the others
     have one cell.
@@ -91,7 +92,6 @@ def case_of_axes(
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
-    words = {**words, **zeros_of(operator, dtype)}
     sampled: dict[str, Any] = {
         each.role: each.samples[0] if each.samples else 0
         for each in operator.attributes
@@ -99,7 +99,9 @@ def case_of_axes(
     }
     return CaseSpec(
         operator.name,
-        operator.attributes_of({**{role: lists[role] for role in roles}, **sampled, **words}),
+        operator.attributes_of(
+            {**{role: lists[role] for role in roles}, **held(operator, {**sampled, **words}, dtype)}
+        ),
         (*planes, *sizes(every)),
         dtype,
         pattern,
@@ -109,10 +111,22 @@ def case_of_axes(
     )
 
 
-def zeros_of(operator: Operator, dtype: str) -> dict[str, Any]:
-    """Return the integers, by role, that are 0 for data of a type."""
+def held(operator: Operator, said: Mapping[str, Any], dtype: str) -> dict[str, Any]:
+    """Return values of `Params` by role, and zero points such as data of a type may have.
+
+    They are 0 for a type that has none; see also `wrapped`.
+    """
     typed = (each for each in operator.attributes if each.of_types)
-    return {each.role: 0 for each in typed if dtype not in each.of_types}
+    return {
+        **wrapped(said, dtype),
+        **{each.role: 0 for each in typed if dtype not in each.of_types},
+    }
+
+
+def wrapped(said: Mapping[str, Any], dtype: str) -> dict[str, Any]:
+    """Return values of `Params` by role, zero points as a type of integers has their low bits."""
+    points = [role for role in ZERO_POINTS if role in said and dtype in INTEGERS]
+    return {**said, **{role: int(np.int64(said[role]).astype(dtype)) for role in points}}
 
 
 Concrete = Callable[[Row, int], CaseSpec]
@@ -229,6 +243,15 @@ def case_of(
         source=source,
         tags=tags,
     )
+
+
+def is_told(case: Case) -> bool:
+    """Say whether a case has one right answer, if its integers are quantised.
+
+    It has none where the order of a sum decides; of numbers, bounds are about that.
+    """
+    operator = OPERATORS[case.operator]
+    return not operator.requantises or is_judgeable(operator, vector_of(case))
 
 
 _SHORT = {

@@ -1,23 +1,28 @@
-"""Faults of averages of integers that a document defines: rounding, zero points, narrow sums."""
+"""Faults of averages of integers that a document defines: rounding, what they stand for, sums."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from math import frexp, ldexp
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.faults.behaviour import Behaviour, Faults, instead
 from conformance.operators.needs import Needs
-from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.pipeline import Divisor, Gathered, outer
+from conformance.operators.reduction import encoding_of
 from conformance.reference.fold import fold
-from conformance.reference.mean import nearest
+from conformance.reference.quantised import Encoding, Ints, nearest
 from conformance.vector import Array
 
-Ints = npt.NDArray[np.int64]
 _ROUNDED = Needs(rounds_integers=True)
 _ZERO_POINTS = _ROUNDED & Needs(roles=("input_zero_point", "output_zero_point"))
+_SCALED = _ZERO_POINTS & Needs(roles=("input_scale", "output_scale"))
+# Beside scales, halves are a clause, and a mean may be computed in float32.
+_UNSCALED = Needs(without=("input_scale", "output_scale"))
 
 
 def _reciprocal(sums: Ints, n: Ints) -> Ints:
@@ -35,67 +40,181 @@ _AWAY, _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("away", "
 Rounding = Callable[[Ints, Ints], Ints]
 
 
+# Quotients in steps of the output, (planes, o1..or): from a divisor of at least 1 -----------------
+
+Quotients = Callable[[Gathered, Ints, Encoding], tuple[Ints, Ints]]
+
+
+def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    return encoding.scaled(encoding.sums(gathered.data, gathered.lo, gathered.hi), n)
+
+
+def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
+    return encoding.scaled(_AWAY(sums, n), np.ones_like(n))
+
+
+def _of_requantised_cells(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    cells = gathered.data.reshape(-1, *gathered.data.shape[2:]).astype(np.int64)
+    cells -= encoding.input_zero_point
+    requantised = _AWAY(*encoding.scaled(cells, np.ones_like(cells)))
+    return fold(requantised, gathered.lo, gathered.hi, np.add, 0), n
+
+
+def _of_padding_of_raw_zeros(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
+    inside = outer([hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)])
+    return encoding.scaled(sums - encoding.input_zero_point * (n - inside), n)
+
+
 def _averaged(
     summary: str,
     rounding: Rounding = _AWAY,
     *,
-    subtracts: bool = True,
-    adds: bool = True,
+    quotients: Quotients = _of_sums,
     before: bool = False,
     bits: int = 64,
     saturates: bool = True,
     needs: Needs = _ROUNDED,
+    **wrong: Callable[[Encoding], Any],
 ) -> Behaviour:
-    """Average integers in another way; the zero point of the output is added `before` rounding."""
+    """Average integers in another way; the zero point of the output is added `before` rounding.
+
+    Fields of the encoding are as the functions in `wrong` say.
+    """
 
     def reduce(
         right: Callable[[Gathered, Divisor], Array], gathered: Gathered, divisor: Divisor
     ) -> Array:
-        data, params = gathered.data, gathered.params
+        data, encoding = gathered.data, encoding_of(gathered.params)
         if data.dtype.kind not in "iu":
             return right(gathered, divisor)
-        subtracted = params.input_zero_point if subtracts else 0
-        added = params.output_zero_point if adds else 0
-        planes = data.reshape(-1, *data.shape[2:]).astype(np.int64)
-        sums = fold(planes - subtracted, gathered.lo, gathered.hi, np.add, 0)
+        other: dict[str, Any] = {field: of(encoding) for field, of in wrong.items()}
+        encoding = replace(encoding, **other)
+        sums, n = quotients(gathered, np.maximum(divisor, 1), encoding)
         if bits < 64:
             sums = (sums + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
-        n = np.broadcast_to(np.maximum(divisor, 1), sums.shape)
+        n = np.broadcast_to(n, sums.shape)
+        added = encoding.output_zero_point
         early = added if before else 0
         means = rounding(sums + early * n, n) + (added - early)
         ends = np.iinfo(data.dtype)
-        held = np.clip(means, ends.min, ends.max) if saturates else means
-        return held.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
+        kept = np.clip(means, ends.min, ends.max) if saturates else means
+        return kept.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
 
     return Behaviour(summary, needs, instead("reduce", reduce))
+
+
+def _in_bits(number: float, bits: int) -> float:
+    """Return a number rounded to so many bits of its significand."""
+    significand, exponent = frexp(number)
+    return ldexp(round(ldexp(significand, bits)), exponent - bits)
+
+
+def _with_ratio(of: Callable[[float], float]) -> Callable[[Encoding], float]:
+    """Return the scale of the input that gives scales another ratio."""
+    return lambda scales: scales.output_scale * of(scales.input_scale / scales.output_scale)
 
 
 FAULTS: Faults = {
     # Where there are no zero points, halves are a clause.
     "integers-halves-to-even": _averaged(
-        "averages of integers with halves to even", _TO_EVEN, needs=_ZERO_POINTS
+        "averages of integers with halves to even", _TO_EVEN, needs=_ZERO_POINTS & _UNSCALED
     ),
-    "integers-halves-up": _averaged("averages of integers with halves up", _UP, needs=_ZERO_POINTS),
+    "integers-halves-up": _averaged(
+        "averages of integers with halves up", _UP, needs=_ZERO_POINTS & _UNSCALED
+    ),
     "integers-truncated": _averaged("averages of integers cut off towards zero", _cut_off),
     "integers-rounded-down": _averaged("averages of integers rounded down", np.floor_divide),
     "integers-by-reciprocal": _averaged(
-        "averages of integers by a rounded reciprocal, halves to even", _reciprocal
+        "averages of integers by a rounded reciprocal, halves to even",
+        _reciprocal,
+        needs=_ROUNDED & _UNSCALED,
     ),
     "integers-halves-of-raw": _averaged(
         "averages of integers rounded with the zero point, halves away from zero",
         before=True,
-        needs=_ZERO_POINTS,
+        needs=_ZERO_POINTS & _UNSCALED,
     ),
     "integers-input-zero-point-forgotten": _averaged(
-        "the zero point of the input not subtracted", subtracts=False, needs=_ZERO_POINTS
+        "the zero point of the input not subtracted",
+        needs=_ZERO_POINTS,
+        input_zero_point=lambda _: 0,
     ),
     "integers-output-zero-point-forgotten": _averaged(
-        "the zero point of the output not added", adds=False, needs=_ZERO_POINTS
+        "the zero point of the output not added",
+        needs=_ZERO_POINTS,
+        output_zero_point=lambda _: 0,
     ),
     "integers-wrapped-around": _averaged(
         "averages of integers that leave their type wrapped around",
         saturates=False,
         needs=_ZERO_POINTS,
     ),
-    "integers-summed-in-16-bits": _averaged("sums of integers kept in 16 bits", bits=16),
+    "integers-summed-in-16-bits": _averaged(
+        "sums of integers kept in 16 bits", bits=16, needs=_ROUNDED & _UNSCALED
+    ),
+    "integers-zero-point-as-signed": _averaged(
+        "zero points read as signed bytes",
+        needs=_SCALED & Needs(dtypes=("uint8",)),
+        input_zero_point=lambda points: (points.input_zero_point + 128) % 256 - 128,
+        output_zero_point=lambda points: (points.output_zero_point + 128) % 256 - 128,
+    ),
+    "integers-zero-points-swapped": _averaged(
+        "the zero points of input and output swapped",
+        needs=_SCALED,
+        input_zero_point=lambda points: points.output_zero_point,
+        output_zero_point=lambda points: points.input_zero_point,
+    ),
+    "integers-input-scale-forgotten": _averaged(
+        "integers not multiplied by the scale of the input",
+        needs=_SCALED,
+        input_scale=lambda _: 1.0,
+    ),
+    "integers-output-scale-forgotten": _averaged(
+        "means not divided by the scale of the output", needs=_SCALED, output_scale=lambda _: 1.0
+    ),
+    "integers-scales-forgotten": _averaged(
+        "the scales of input and output taken for one another's",
+        needs=_SCALED,
+        input_scale=lambda _: 1.0,
+        output_scale=lambda _: 1.0,
+    ),
+    "integers-scales-swapped": _averaged(
+        "the scales of input and output swapped",
+        needs=_SCALED,
+        input_scale=lambda scales: scales.output_scale,
+        output_scale=lambda scales: scales.input_scale,
+    ),
+    "integers-scaled-twice": _averaged(
+        "both scales applied twice",
+        needs=_SCALED,
+        input_scale=lambda scales: scales.input_scale**2,
+        output_scale=lambda scales: scales.output_scale**2,
+    ),
+    "integers-scaled-by-shift": _averaged(
+        "the ratio of the scales rounded to a power of two",
+        needs=_SCALED,
+        input_scale=_with_ratio(lambda ratio: 2.0 ** round(np.log2(ratio))),
+    ),
+    "integers-scaled-in-8-bits": _averaged(
+        "the ratio of the scales rounded to 8 bits",
+        needs=_SCALED,
+        input_scale=_with_ratio(lambda ratio: _in_bits(ratio, 8)),
+    ),
+    "integers-rounded-before-scaling": _averaged(
+        "means rounded to integers before they are scaled, and again after that",
+        quotients=_of_rounded_means,
+        needs=_SCALED,
+    ),
+    "integers-requantised-before-sum": _averaged(
+        "cells rounded to integers of the output before they are averaged",
+        quotients=_of_requantised_cells,
+        needs=_SCALED,
+    ),
+    "integers-padded-with-raw-zeros": _averaged(
+        "padding that counts holds the integer 0, not the zero point",
+        quotients=_of_padding_of_raw_zeros,
+        needs=_SCALED & Needs(roles=("include_pad",)),
+    ),
 }

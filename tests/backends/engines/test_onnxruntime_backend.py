@@ -31,3 +31,24 @@ def test_types_that_an_opset_has_not_got(operator):
     inputs = [array([[[1, 2]]], "bfloat16"), *([np.array([1])] if adaptive else [])]
     with pytest.raises(Unsupported, match="in opset 19"):
         OnnxRuntime(opset=19)(operator, inputs, {} if adaptive else given)
+
+
+def quantised(cells, point, **attributes):
+    """Return the average of a row of integers whose zero point is 0, in that of the output."""
+    one, zero = np.array(1, np.float32), np.array(0, np.uint8)
+    inputs = [np.array([[cells]], np.uint8), one, zero, one, np.array(point, np.uint8)]
+    return OnnxRuntime()("ORT-QLinearAveragePool-1", inputs, attributes).ravel().tolist()
+
+
+def test_operators_of_the_runtime_get_scales_and_zero_points():
+    assert quantised([10, 20, 40, 60], 7, kernel_shape=[2], strides=[2]) == [22, 57]
+
+
+def test_an_attribute_that_no_node_can_have_is_unsupported():
+    with pytest.raises(Unsupported, match="kernel_shape"):
+        quantised([1, 2], 0, kernel_shape=[2.5])
+
+
+def test_a_list_without_numbers_is_the_runtime_s_to_refuse():
+    with pytest.raises(Exception, match=r"kernel_shape|Kernel"):
+        quantised([1, 2], 0, kernel_shape=[])

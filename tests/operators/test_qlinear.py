@@ -1,0 +1,286 @@
+"""ONNX Runtime's averages of quantised integers: scales as inputs, halves by readings."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import floor, prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.effort import examples
+
+from conformance.errors import InvalidCase
+from conformance.faults import faulty
+from conformance.faults.catalogue import CATALOGUE
+from conformance.faults.catalogue.integers import FAULTS
+from conformance.judging.judge import accepted
+from conformance.operators import OPERATORS, evaluate
+from conformance.operators.clauses import under
+from conformance.vectorfile import open_vectors
+
+AVERAGE, GLOBAL = "ORT-QLinearAveragePool-1", "ORT-QLinearGlobalAveragePool-1"
+
+
+def encoded(data, scales=(1.0, 1.0), points=(0, 0)):
+    """Return the inputs of a call: data, and scales and zero points as arrays of no dimension."""
+    numbers = []
+    for scale, point in zip(scales, points, strict=True):
+        numbers += [np.array(scale, np.float32), np.array(point, data.dtype)]
+    return [data, *numbers]
+
+
+def of_row(cells, dtype="int8", readings=None, scales=(1.0, 1.0), points=(0, 0), **attributes):
+    """Return the averages of a row of cells, by one window as long as it unless attributes say."""
+    data = np.array([[cells]], dtype)
+    given = {"kernel_shape": [len(cells)], **attributes}
+    return evaluate(AVERAGE, encoded(data, scales, points), given, readings).ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    ("cells", "point", "expected"),
+    [
+        ((1, 0), 0, {"even": 0, "even-sum": 0, "away": 1, "away-sum": 1, "up": 1}),
+        ((1, 0), 1, {"even": 1, "even-sum": 2, "away": 2, "away-sum": 2, "up": 2}),
+        ((-1, 0), 0, {"even": 0, "even-sum": 0, "away": -1, "away-sum": -1, "up": 0}),
+        ((-1, 0), 1, {"even": 1, "even-sum": 0, "away": 0, "away-sum": 1, "up": 1}),
+        ((-1, 0), -3, {"even": -3, "even-sum": -4, "away": -4, "away-sum": -4, "up": -3}),
+        ((5, 0), -3, {"even": -1, "even-sum": 0, "away": 0, "away-sum": -1, "up": 0}),
+    ],
+)
+def test_halves_round_as_computed_by_hand(cells, point, expected):
+    for reading, integer in expected.items():
+        chosen = {"qlinear-halves": reading}
+        assert of_row(cells, readings=chosen, points=(0, point)) == [integer], reading
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype", "scales", "points", "expected"),
+    [
+        ((10, 20, 30), "int8", (0.5, 0.25), (0, 0), 40),
+        ((10, 20, 30), "int8", (0.5, 0.25), (10, 7), 27),
+        ((10, 20, 30), "uint8", (0.25, 0.5), (128, 128), 74),
+        ((1, 2), "int8", (3.0, 2.0), (0, 0), 2),
+        ((127, 127), "int8", (0.5, 0.25), (0, 0), 127),
+        ((-128, -128), "int8", (1.0, 0.5), (0, 100), -128),
+        ((255, 0), "uint8", (0.1, 0.2), (0, 3), 67),
+        ((1, 1), "uint8", (2.0**100, 2.0**-100), (0, 3), 255),
+        ((1, 1), "int8", (2.0**-100, 2.0**100), (0, 3), 3),
+    ],
+)
+def test_means_are_requantised_as_computed_by_hand(cells, dtype, scales, points, expected):
+    """What leaves the type is its end, however far scales lie apart."""
+    assert of_row(cells, dtype, scales=scales, points=points) == [expected]
+
+
+def test_padding_that_counts_is_the_number_zero():
+    """Not the integer 0, which stands for another number."""
+    padded = {"kernel_shape": [2], "strides": [2], "pads": [1, 0], "count_include_pad": 1}
+    assert of_row((20,), points=(10, 10), **padded) == [15]
+
+
+def test_a_plane_has_one_global_average():
+    data = np.arange(12, dtype=np.uint8).reshape(1, 2, 2, 3)
+    got = evaluate(GLOBAL, encoded(data, (0.5, 0.25), (1, 2)), {})
+    assert (got.shape, got.ravel().tolist()) == ((1, 2, 1, 1), [5, 17])
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf])
+def test_a_scale_is_above_zero(scale):
+    with pytest.raises(InvalidCase, match="y_scale"):
+        of_row((1, 2), scales=(1.0, scale))
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (1, np.array([1], np.float32)),
+        (1, np.array(1, np.float64)),
+        (2, np.array(0, np.uint8)),
+        (3, np.array(1, np.int8)),
+        (4, np.array([0, 0], np.int8)),
+    ],
+)
+def test_a_number_has_no_dimension_and_its_type(place, wrong):
+    inputs = encoded(np.zeros((1, 1, 2), np.int8))
+    inputs[place] = wrong
+    with pytest.raises(InvalidCase, match="must be one"):
+        evaluate(AVERAGE, inputs, {"kernel_shape": [2]})
+
+
+@pytest.mark.parametrize("inputs", range(5))
+def test_a_call_without_all_its_inputs_is_refused(inputs):
+    with pytest.raises(InvalidCase, match="inputs given"):
+        evaluate(GLOBAL, encoded(np.zeros((1, 1, 2), np.int8))[:inputs], {})
+
+
+# Against plain loops ------------------------------------------------------------------------------
+
+
+def half(mean, reading, added):
+    """Return the integer for a mean in steps of the output, in exact fractions."""
+    early = added if reading.endswith("-sum") else 0
+    value, word = mean + early, reading.removesuffix("-sum")
+    down, rest = floor(value), value - floor(value)
+    goes_up = {"even": down % 2 == 1, "away": value > 0, "up": True}[word]
+    up = rest > Fraction(1, 2) or (rest == Fraction(1, 2) and goes_up)
+    return down + up + added - early
+
+
+SCALES = st.sampled_from([1.0, 0.5, 2.0, 0.25, 3.0, 31 / 128, float(np.float32(0.1)), 2.0**40])
+
+
+@st.composite
+def calls(draw):
+    """Draw a call: data of one or two axes, attributes, scales and zero points."""
+    axes = draw(st.integers(1, 2))
+    numbers = [
+        (k, draw(st.integers(1, 3)), draw(st.integers(0, k - 1)), draw(st.integers(0, k - 1)))
+        for k in draw(st.lists(st.integers(1, 4), min_size=axes, max_size=axes))
+    ]
+    sizes = [max(1, k - a - b) + draw(st.integers(0, 4)) for k, _, a, b in numbers]
+    kernel, strides, begins, ends = (list(each) for each in zip(*numbers, strict=True))
+    attributes = {
+        "kernel_shape": kernel,
+        "strides": strides,
+        "pads": [*begins, *ends],
+        "count_include_pad": draw(st.integers(0, 1)),
+    }
+    dtype = draw(st.sampled_from(["int8", "uint8"]))
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    data = rng.integers(limits.min, limits.max + 1, (1, 2, *sizes)).astype(dtype)
+    if draw(st.booleans()):
+        data //= 32
+    points = draw(st.tuples(*[st.integers(int(limits.min), int(limits.max))] * 2))
+    return data, attributes, (draw(SCALES), draw(SCALES)), points
+
+
+def by_loops(data, attributes, scales, points, reading):
+    """Average as the document says, one window after the other, in exact fractions."""
+    axes = data.ndim - 2
+    pads, kernel, strides = (attributes[key] for key in ("pads", "kernel_shape", "strides"))
+    sizes, limits = data.shape[2:], np.iinfo(data.dtype)
+    ratio = Fraction(scales[0]) / Fraction(scales[1])
+    extent = [
+        (d + pads[j] + pads[axes + j] - kernel[j]) // strides[j] + 1 for j, d in enumerate(sizes)
+    ]
+    got = np.zeros((*data.shape[:2], *extent), data.dtype)
+    for n, c, *window in product(*map(range, got.shape)):
+        firsts = [o * strides[j] - pads[j] for j, o in enumerate(window)]
+        cells = product(*(range(a, a + k) for a, k in zip(firsts, kernel, strict=True)))
+        inside = [
+            int(data[n, c, *cell])
+            for cell in cells
+            if all(0 <= i < d for i, d in zip(cell, sizes, strict=True))
+        ]
+        divisor = prod(kernel) if attributes["count_include_pad"] else len(inside)
+        mean = sum((q - points[0] for q in inside), Fraction(0)) / max(1, divisor) * ratio
+        integer = half(mean, reading, points[1])
+        got[n, c, *window] = min(max(integer, limits.min), limits.max)
+    return got
+
+
+@examples(4)
+@given(calls(), st.sampled_from(["even", "even-sum", "away", "away-sum", "up"]))
+def test_averages_equal_plain_loops(call, reading):
+    data, attributes, scales, points = call
+    got = evaluate(AVERAGE, encoded(data, scales, points), attributes, {"qlinear-halves": reading})
+    np.testing.assert_array_equal(got, by_loops(*call, reading))
+
+
+@examples(2)
+@given(calls())
+def test_global_averages_equal_plain_loops(call):
+    data, _, scales, points = call
+    sizes = list(data.shape[2:])
+    attributes = {
+        "kernel_shape": sizes,
+        "strides": [1] * len(sizes),
+        "pads": [0] * 2 * len(sizes),
+        "count_include_pad": 0,
+    }
+    got = evaluate(GLOBAL, encoded(data, scales, points), {})
+    np.testing.assert_array_equal(got, by_loops(data, attributes, scales, points, "even"))
+
+
+@cache
+def vectors_of(name):
+    """Return the shipped vectors of an operator that have values."""
+    with open_vectors(None, [name]) as files:
+        return [vector for file in files for vector in file if vector.values]
+
+
+# Sound computations in float32 --------------------------------------------------------------------
+
+
+def in_turn(numbers):
+    """Add numbers of float32 one after the other."""
+    return np.add.accumulate(np.concatenate([np.zeros(1, np.float32), numbers]))[-1]
+
+
+def divided(cells, n, scales):
+    """Dequantise, add, divide by the number of cells, divide by the scale."""
+    return in_turn(cells * scales[0]) / np.float32(n) / scales[1]
+
+
+def by_reciprocals(cells, n, scales):
+    """Add backwards, multiply by reciprocals."""
+    sums = in_turn(cells[::-1] * scales[0])
+    return sums * (np.float32(1) / np.float32(n)) * (np.float32(1) / scales[1])
+
+
+def scaled_first(cells, n, scales):
+    """Divide every cell before it is added."""
+    return in_turn(cells * scales[0] / np.float32(n)) / scales[1]
+
+
+def by_one_factor(cells, n, scales):
+    """Add the integers, and multiply by one factor of both scales and the number."""
+    return in_turn(cells) * (scales[0] / scales[1] / np.float32(n))
+
+
+@pytest.mark.parametrize("way", [divided, by_reciprocals, scaled_first, by_one_factor])
+@pytest.mark.parametrize("name", [AVERAGE, GLOBAL])
+def test_every_sound_way_gives_the_integers_of_the_vectors(name, way):
+    """No vector has a mean so near to a half that the order of a sum decides."""
+    operator, seen = OPERATORS[name], 0
+    for vector in vectors_of(name):
+        case, readings = vector.case, vector.values[0].readings[0]
+        params = operator.validate(case.inputs, case.attributes)
+        pipeline = under(operator, readings)
+        plan = pipeline.plan(params)
+        gathered = pipeline.gathered(case.data, plan)
+        scales = np.float32(params.input_scale), np.float32(params.output_scale)
+        limits = np.iinfo(case.data.dtype)
+        integers = case.data.astype(np.int64) - params.input_zero_point
+        expected = vector.values[0].outputs[0].values
+        starts = range(0, expected.size, 1 + expected.size // 400)  # of a large output, some
+        for n, c, *window in (np.unravel_index(at, expected.shape) for at in starts):
+            ranges = zip(gathered.lo, gathered.hi, window, strict=True)
+            box = tuple(slice(lo[o], hi[o]) for lo, hi, o in ranges)
+            cells = integers[n, c][box].ravel().astype(np.float32)
+            if not cells.size:
+                continue
+            mean = way(cells, int(plan.divisor[tuple(window)]), scales)
+            stored = np.rint(mean) + np.float32(params.output_zero_point)
+            assert expected[n, c, *window] == np.clip(stored, limits.min, limits.max), case.id
+            seen += 1
+    assert seen > 500
+
+
+# Strength -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fault", [fault for fault in CATALOGUE if fault.name in FAULTS], ids=lambda fault: fault.name
+)
+def test_every_fault_of_quantised_averages_is_caught(fault):
+    """In both operators, if it concerns them."""
+    for name in (AVERAGE, GLOBAL):
+        planted = faulty(fault).of(name)
+        assert not fault.concerns(OPERATORS[name]) or any(
+            not accepted([vector], [planted(vector.case.inputs, vector.case.attributes)])[0]
+            for vector in vectors_of(name)
+        )
