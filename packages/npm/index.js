@@ -22,6 +22,7 @@ const ARRAYS = {
   U32: Uint32Array,
   U64: BigUint64Array,
 };
+const KINDS = ["values", "raises", "anything"];
 /* Codes of a mask: what is right besides what lies within the limits. */
 const [NOT_FINITE, ANYTHING, NAN] = [1, 2, 3];
 
@@ -36,7 +37,7 @@ export async function read(content) {
   try {
     return vectorsIn(await decompressed(new Uint8Array(content)));
   } catch (error) {
-    const [why] = String(error.message).split("\n");
+    const why = String(error.message).replace(/\p{C}+/gu, "?"); // it may quote the file
     throw new Error(`not a sound file of vectors: ${why}`, { cause: error });
   }
 }
@@ -93,7 +94,11 @@ const elementsOf = (shape) => shape.reduce((count, size) => count * size, 1);
 function caseOf({ inputs, accepted, answers, ...about }, tensor) {
   const outputOf = (output) =>
     Object.fromEntries(Object.entries(output).map(([what, name]) => [what, tensor(name)]));
-  const acceptedOf = ({ outputs = [], ...rest }) => ({ ...rest, outputs: outputs.map(outputOf) });
+  const acceptedOf = ({ kind, readings, outputs = [] }) => {
+    if (!KINDS.includes(kind) || outputs.some(({ expected }) => expected === undefined))
+      throw new Error(`of ${about.id} it does not say what is right`);
+    return { kind, readings, outputs: outputs.map(outputOf) };
+  };
   const answerOf = ({ outputs, conforms }) => ({ outputs: outputs?.map(tensor) ?? null, conforms });
   return {
     ...about,
