@@ -23,9 +23,12 @@ from conformance.operators import CLAUSES, OPERATORS
 from conformance.record.report import VERDICTS
 
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
+FOLDERS += ("packages/npm", "packages/rust")
 # What they show takes too long, or is meant to crash an engine.
 NOT_RUN = {"benchmarks/README.md", "vectors/README.md", "docs/findings.md", "docs/engines.md"}
 NOT_RUN |= {"docs/engines-smoke.md"}
+# They install what is not published; the tests of the packages run the rest.
+NOT_RUN |= {"packages/npm/README.md", "packages/rust/README.md"}
 # What they show runs for long; the commands in it are tested in tests/cli and tests/fuzz.
 SLOW = {
     "README.md",
@@ -40,7 +43,7 @@ SLOW = {
     "examples/README.md",
 }
 # Packages that the blocks of a page use, which not everybody has.
-ENGINES = {"docs/results.md": ("onnx",)}
+ENGINES = {"docs/results.md": ("onnx", "onnxruntime")}
 NAMES = sorted(
     str(page.relative_to(ROOT)) for each in FOLDERS for page in ROOT.glob(f"{each}/*.md")
 )

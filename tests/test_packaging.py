@@ -100,8 +100,14 @@ def test_the_source_archive_holds_what_the_tests_need(tmp_path):
     """Package, tests, vectors, documentation, examples, and the scripts that run them."""
     with tarfile.open(built("sdist", tmp_path)) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    folders = ("conformance", "tests", "vectors", "docs", "examples", "benchmarks", ".ci")
-    needed = files_in(*folders) | {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "test"}
+    folders = ("conformance", "tests", "vectors", "docs", "examples", "packages", "benchmarks")
+    needed = files_in(*folders, ".ci") | {
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "pyproject.toml",
+        "test",
+    }
     assert needed - names == set()
 
 

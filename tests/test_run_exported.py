@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from support.paths import EXAMPLES
+from support.cargo import cargo
+from support.paths import EXAMPLES, ROOT
 from support.stored_outputs import looked_up
 
 from conformance.backends.results.stored_results import StoredResults
@@ -58,17 +59,12 @@ def c(folder):
 
 
 def rust(folder):
-    """Compile with the crates that there are: nothing is fetched."""
-    if shutil.which("cargo") is None:
-        pytest.skip("there is no cargo")
-    shutil.copytree(EXAMPLES / "rust", folder / "rust")
-    cargo = ["--offline", "--quiet", "--manifest-path", folder / "rust" / "Cargo.toml"]
-    try:
-        done("cargo", "generate-lockfile", *cargo)
-    except subprocess.CalledProcessError:
-        pytest.skip("needs the crates safetensors and serde_json: cargo fetch in examples/rust")
-    done("cargo", "build", *cargo, "--target-dir", folder / "target")
-    return [folder / "target" / "debug" / "run_exported"]
+    """Compile beside the crate that it uses."""
+    for name in ("examples/rust", "packages/rust"):
+        shutil.copytree(ROOT / name, folder / name)
+    target = folder.parent / "cargo"
+    cargo("build", folder / "examples" / "rust", target)
+    return [target / "debug" / "run_exported"]
 
 
 @pytest.mark.parametrize("language", [python, javascript, c, rust], ids=lambda each: each.__name__)

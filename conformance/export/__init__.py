@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from conformance.vectorfile.sources import (
     opened,
     vectors_in,
 )
+from conformance.vectorfile.suite import joint_digest
 
 __all__ = ["FORMATS", "Exported", "export"]
 
@@ -110,19 +112,29 @@ def _tensors(
 
 
 def _onnx(path: Path, selections: Sequence[Selected], advance: Advance) -> Written:
-    """Write a folder of tests."""
+    """Write a folder of tests, with how many there are: who runs them can see that none is lost."""
     try:
         from conformance.export.onnx_export import write_onnx  # noqa: PLC0415 - needs a package
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise
         raise UsageError("export onnx needs the package onnx: pip install onnx") from None
+    digests = [each.source.digest for each in selections if each.numbers.size]
     with new_folder(path) as folder:
-        left_out = write_onnx(folder, _vectors(selections, advance))
+        written, left_out = write_onnx(folder, _vectors(selections, advance))
+        about = {
+            "format": "pooling-conformance onnx",
+            "version": 1,
+            "vectors": joint_digest(digests) if all(digests) else "",
+            "tests": written.total(),
+            "operators": written,
+        }
+        text = json.dumps(about, indent=1) + "\n"
+        (folder / "tests.json").write_text(text, "utf-8", newline="\n")
         if left_out:
             lines = [f"{vector_id}\t{why}\n" for vector_id, why in left_out.items()]
             (folder / "left_out.tsv").write_text("".join(lines), "utf-8", newline="\n")
-    return sum(each.numbers.size for each in selections) - len(left_out), left_out
+    return written.total(), left_out
 
 
 def _vectors(selections: Sequence[Selected], advance: Advance) -> Iterator[Vector]:

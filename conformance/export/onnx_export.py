@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -52,19 +53,23 @@ class Inexpressible(Exception):  # noqa: N818 - a statement about a vector, not 
     """A vector has no form in ONNX; the text says why, alike for all vectors of a kind."""
 
 
-def write_onnx(folder: Path, vectors: Iterator[Vector]) -> dict[str, str]:
-    """Write vectors as tests of kind `pooling`; return those that have no such form, with why.
+def write_onnx(folder: Path, vectors: Iterator[Vector]) -> tuple[Counter[str], dict[str, str]]:
+    """Write vectors as tests of kind `pooling`.
 
+    Returns how many there are of each operator, and the vectors that have no such form, with why.
     For `node` the loader of ONNX takes its own tests, whatever folder it is given.
     """
     names: set[str] = set()
+    written: Counter[str] = Counter()
     left_out: dict[str, str] = {}
     for vector in vectors:
         try:
             _write(folder, vector, names)
         except Inexpressible as why:
             left_out[vector.case.id] = str(why)
-    return left_out
+        else:
+            written[vector.case.operator] += 1
+    return written, left_out
 
 
 def _write(folder: Path, vector: Vector, names: set[str]) -> None:

@@ -1,7 +1,9 @@
 """ONNX backend tests: their models are sound, and what runs them gives what they expect."""
 
 import json
+import re
 import sys
+import unittest
 from collections import Counter
 from dataclasses import replace
 
@@ -17,6 +19,7 @@ from conformance.errors import UsageError
 from conformance.export import export
 from conformance.export.limits import limits
 from conformance.operators import operator_named
+from conformance.vectorfile import open_suite
 
 pytest.importorskip("onnx")
 
@@ -132,6 +135,57 @@ def test_onnx_runtime_gives_what_is_expected(smoke):
     assert [each for each in wrong if "infinit" not in each] == []
     assert found[True] > 100
     assert found[True] > found["refused"]
+
+
+def test_the_folder_says_how_many_tests_there_are(smoke):
+    """In all and of each operator: who runs them can see that none is lost."""
+    vectors, folder, left_out = smoke
+    stated = json.loads((folder / "tests.json").read_text("utf-8"))
+    written = Counter(
+        each.case.operator for each in vectors.values() if each.case.id not in left_out
+    )
+    assert (stated["format"], stated["version"]) == ("pooling-conformance onnx", 1)
+    assert stated["tests"] == len(load_model_tests(str(folder), "pooling"))
+    assert stated["operators"] == written
+
+
+def test_the_folder_names_the_vectors_that_it_was_made_of(tmp_path):
+    """By their digest, which those of a program do not have."""
+    export("onnx", tmp_path / "shipped", operators=["MaxPool-1"], tier="smoke")
+    export("onnx", tmp_path / "made", [vector()])
+    with open_suite(None, ["MaxPool-1"]) as files:
+        digest = files.digests["MaxPool-1"]
+    names = {"shipped": digest, "made": ""}
+    for name, expected in names.items():
+        stated = json.loads((tmp_path / name / "tests.json").read_text("utf-8"))
+        assert stated["vectors"] == expected
+
+
+@pytest.mark.needs_engine("onnxruntime")
+@pytest.mark.filterwarnings("ignore")  # of what onnx imports
+def test_the_runner_of_onnx_runs_them_all_but_those_that_are_filtered(smoke, monkeypatch):
+    """On ONNX Runtime, by patterns of names as its own filters are."""
+    import onnxruntime.backend  # noqa: PLC0415 - one test needs it
+    from onnx.backend.test import runner as onnx_runner  # noqa: PLC0415 - likewise
+
+    folder = smoke[1]
+    stated = json.loads((folder / "tests.json").read_text("utf-8"))
+    filters = {"_bfloat16_": "no kernels", "^test_ONNX_LpPool_22_float16_": "no kernels"}
+    tests = load_model_tests(str(folder), "pooling")
+    excluded = sum(any(re.search(each, test.name) for each in filters) for test in tests)
+    # ONNX's own tests take long to make.
+    monkeypatch.setattr(onnx_runner, "load_model_tests", lambda **_: [])
+    runner = onnx_runner.Runner(onnxruntime.backend)
+    for test in tests:
+        runner._add_model_test(test, "Pooling")
+    for each in filters:
+        runner.exclude(each)
+    (case,) = runner.test_cases.values()
+    done = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(case).run(done)
+    assert done.testsRun - len(done.skipped) == stated["tests"] - excluded
+    assert 0 < len(done.failures) < 30
+    assert len(done.errors) < stated["tests"] / 4
 
 
 class TestLeftOut:

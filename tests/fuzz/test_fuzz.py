@@ -8,8 +8,9 @@ from support.effort import one_in
 from support.fakes import ramp, vector
 from support.fuzzed import HERE
 from support.sound import SOUND
+from support.stored_outputs import as_file
 
-from conformance import UsageError, check
+from conformance import Unsupported, UsageError, check
 from conformance.dtypes import dtype_of
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz, save
@@ -264,9 +265,9 @@ def test_a_backend_that_supports_nothing_is_not_ok():
 
 def test_stored_results_cannot_be_searched(tmp_path):
     """Results computed elsewhere answer no new case."""
-    (tmp_path / "status.tsv").write_text("unsupported\tsome/id\tno such call\n")
+    stored = as_file(tmp_path / "stored.safetensors", {"some/id": Unsupported("no such call")})
     with pytest.raises(UsageError, match="stored results"):
-        fuzz(f"results:{tmp_path}", max_examples=10)
+        fuzz(f"results:{stored}", max_examples=10)
 
 
 @pytest.mark.parametrize("option", ["seconds", "max_examples", "max_causes"])

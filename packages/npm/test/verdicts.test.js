@@ -1,0 +1,77 @@
+/* The comparison says of every answer what the file of verdicts says of it. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import test from "node:test";
+import { conforms, numbers, read, Results } from "pooling-conformance";
+
+const here = (name) => new URL(name, import.meta.url);
+const verdicts = await readFile(here("verdicts.safetensors.gz"));
+
+test("every answer gets its verdict", async () => {
+  let answers = 0;
+  for (const each of await read(verdicts))
+    for (const [number, { outputs, conforms: expected }] of each.answers.entries()) {
+      assert.equal(conforms(each, outputs), expected, `${each.id}, answer ${number}`);
+      answers++;
+    }
+  assert.ok(answers > 1000);
+});
+
+test("elements of half precision are their bits", () => {
+  const bits = (dtype, ...data) => numbers({ dtype, data: Uint16Array.from(data) });
+  const values = [2 ** -24, 2 ** -14, 1, -65504, Infinity, -Infinity, NaN];
+  assert.deepEqual(bits("F16", 1, 0x400, 0x3c00, 0xfbff, 0x7c00, 0xfc00, 0x7e00), values);
+  assert.deepEqual(bits("BF16", 0x3f80, 0xc040, 0x7f80, 0x7fc0), [1, -3, Infinity, NaN]);
+});
+
+test("an output has the form that it must have, and a NaN is right where a sum overflows", () => {
+  const floats = (...values) => ({ dtype: "F32", shape: [1], data: Float32Array.from(values) });
+  const mask = { dtype: "U8", shape: [1], data: Uint8Array.of(3) };
+  const overflows = { kind: "values", outputs: [{ expected: floats(Infinity), mask }] };
+  const isRight = (...answer) => conforms({ accepted: [overflows] }, answer);
+  assert.ok(isRight(floats(Infinity)) && isRight(floats(NaN)));
+  assert.ok(!isRight(floats(-Infinity)) && !isRight(floats(1)));
+  assert.ok(!isRight() && !isRight(floats()) && !isRight(floats(Infinity, 1)));
+});
+
+test("a damaged file is an error in one line", async () => {
+  const file = (header) => {
+    const text = Buffer.from(JSON.stringify(header));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(text.length));
+    return Buffer.concat([length, text]);
+  };
+  const vectors = (about) => ({ "pooling-conformance vectors": JSON.stringify(about) });
+  const one = { id: "a", operator: "b", attributes: {}, inputs: ["0"], accepted: [] };
+  const huge = { dtype: "F32", shape: [2 ** 32, 2 ** 32], data_offsets: [0, 4] };
+  for (const content of [
+    verdicts.subarray(0, verdicts.length / 2),
+    Buffer.alloc(0),
+    Buffer.alloc(9, 255),
+    file({}),
+    file({ __metadata__: vectors({ version: 2 }) }),
+    file({ __metadata__: vectors({ version: 1, cases: [one] }) }),
+    file({ __metadata__: vectors({ version: 1, cases: [one] }), 0: huge }),
+  ])
+    await assert.rejects(read(content), { message: /^not a sound file of vectors: .+$/ });
+});
+
+test("results are a file of safetensors", () => {
+  const results = new Results();
+  results.add({ id: "a" }, [{ dtype: "F32", shape: [2], data: Float32Array.of(1, 2) }]);
+  results.add({ id: "b" }, new Error("no"));
+  results.unsupported({ id: "c" });
+  const bytes = results.toBytes();
+  const end = 8 + Number(new DataView(bytes.buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, end)));
+  assert.deepEqual(header.a, { dtype: "F32", shape: [2], data_offsets: [0, 8] });
+  assert.deepEqual(new Float32Array(bytes.slice(end).buffer), Float32Array.of(1, 2));
+  assert.equal(String(results), "1 outputs, 1 raised, 1 unsupported");
+});
+
+test("what the README shows runs", async () => {
+  const page = await readFile(here("../README.md"), "utf8");
+  const [, shown] = page.match(/```js\n(.*?)```/s);
+  execFileSync(process.execPath, ["--input-type=module", "--eval", shown], { cwd: here("..") });
+});
