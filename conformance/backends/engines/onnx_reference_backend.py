@@ -30,10 +30,10 @@ class OnnxReference:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case with one node; Unsupported for what ONNX or the evaluator lacks."""
-        made = model_of(known_operator(operator), inputs, attributes, self.opset)
+        made = model_of(known_operator(operator, "ONNX"), inputs, attributes, self.opset)
         with np.errstate(all="ignore"):
             try:
-                return outputs_of(_evaluator(made), inputs[0])
+                return outputs_of(_evaluator(made), inputs)
             except AssertionError as refusal:
                 if "not supported" in str(refusal):
                     raise Unsupported(str(refusal)) from None

@@ -38,11 +38,11 @@ class OnnxRuntime:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case with one node; Unsupported for what ONNX or the runtime lacks."""
-        definition = known_operator(operator)
+        definition = known_operator(operator, "ONNX")
         made = model_of(definition, inputs, attributes, self.opset)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
         try:
-            return outputs_of(_session(made), inputs[0])
+            return outputs_of(_session(made), inputs)
         except NotImplementedThere as error:
             raise Unsupported(str(error)) from None
 
