@@ -229,7 +229,8 @@ def _same(one: Gathered, other: Gathered) -> bool:
     if _of_values(one.params) != _of_values(other.params):
         return False
     ranges = zip((*one.lo, *one.hi), (*other.lo, *other.hi), strict=True)
-    return one.data is other.data and all(a is b or np.array_equal(a, b) for a, b in ranges)
+    same = one.data is other.data and one.beside is other.beside
+    return same and all(a is b or np.array_equal(a, b) for a, b in ranges)
 
 
 def _same_or(gathered: Gathered, right: Gathered) -> Gathered:

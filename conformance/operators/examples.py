@@ -68,9 +68,10 @@ class Example:
     """A worked example of a document; `source` cites it.
 
     `data` are the numbers, nested by axis, if the document prints them: those of one channel, or of
-    `shape` (N, C, d1..dr) if it is given; so are the `indices` of an unpooling. Otherwise data of that shape are made by a `pattern` of
-    `sweep.patterns`. `outputs` are what the document prints of the first outputs; none if it
-    prints nothing of them. `tags` say what the document prints and what is derived.
+    `shape` (N, C, d1..dr) if it is given; so are the `indices` of an unpooling. Otherwise data of
+    that shape are made by a `pattern` of `sweep.patterns`. `outputs` are what the document prints
+    of the first outputs; none if it prints nothing of them. `tags` say what the document prints and
+    what is derived.
     """
 
     source: str

@@ -26,8 +26,8 @@ class Needs:
     indices may count more than a plane, `size_input` whether its output size is an input,
     `odd_exponents` whether its cases have norms of such, `rounds_integers` whether its document
     says how averages of integers round, `rest` whether the stride may leave cells over, `split`
-    whether lists are an attribute for each axis, and `scatters` whether it is an unpooling. Attributes of the roles in `worded` have
-    other values than true and false.
+    whether lists are an attribute for each axis, and `scatters` whether it is an unpooling.
+    Attributes of the roles in `worded` have other values than true and false.
     """
 
     roles: tuple[Role, ...] = ()

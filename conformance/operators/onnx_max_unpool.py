@@ -38,8 +38,8 @@ _CLAUSES = (
         says="indices are of the output tensor, padding not counted; the example with output_shape "
         "puts them where they are in the smaller shape that is inferred without it",
         answer="in which shape indices count cells where output_shape is given",
-        evidence="ONNX Runtime and PyTorch count in the output, so that unpooling puts maxima back; "
-        "ONNX's reference evaluator and the example count in the shape that is inferred",
+        evidence="ONNX Runtime and PyTorch count in the output, so that maxima return to their "
+        "places; ONNX's reference evaluator and the example count in the shape that is inferred",
         readings=(
             Reading("output", "cells of the output", ("ONNX Runtime", "PyTorch")),
             Reading(

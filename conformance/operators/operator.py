@@ -73,17 +73,17 @@ class Operator:
 
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, unless an attribute says it, the output size of an
-    adaptive operator, or the indices of an unpooling. `dtypes` are the element types of the data. `constants` are the values of
-    `Params`, by role, that the document fixes and has no attribute for: `{"exponent": 2}`. `form`
-    is how it hands over a call. `rules` are what it excludes of the numbers of an axis, though each
-    is in its range. `clauses` are those that this document adds to the shared ones. `levels` says
-    whether its sweep has all levels of types, data and numbers, few of them, where older operators
-    of its kind have all, or the least, where another differs from it in the number of axes alone.
-    `smoke_rows` says how many rows of each covering array are in the smoke tier; None takes as many
-    as make it about 60 vectors. Data may be without a batch if it `takes_unbatched`; no case of the
-    suite has such. The suite has its gradient, if there is one of its reduction, where it
-    `has_gradient`. A gradient has the operator that it is of in `forward`, see
-    operators/gradients.py; its first input is the gradient of that operator's first output.
+    adaptive operator, or the indices of an unpooling. `dtypes` are the element types of the data.
+    `constants` are the values of `Params`, by role, that the document fixes and has no attribute
+    for: `{"exponent": 2}`. `form` is how it hands over a call. `rules` are what it excludes of the
+    numbers of an axis, though each is in its range. `clauses` are those that this document adds to
+    the shared ones. `levels` says whether its sweep has all levels of types, data and numbers, few
+    of them, where older operators of its kind have all, or the least, where another differs from it
+    in the number of axes alone. `smoke_rows` says how many rows of each covering array are in the
+    smoke tier; None takes as many as make it about 60 vectors. Data may be without a batch if it
+    `takes_unbatched`; no case of the suite has such. The suite has its gradient, if there is one of
+    its reduction, where it `has_gradient`. A gradient has the operator that it is of in `forward`,
+    see operators/gradients.py; its first input is the gradient of that operator's first output.
     """
 
     name: str
@@ -365,8 +365,8 @@ class Operator:
 
         The data have shape (N, C, d1..dr). The input of an adaptive operator after them is the
         output size, an integer array of shape (r,), and that of an unpooling are indices, int64, of
-        their shape; whether these lie in the output is found when they are used. Whether the gradient of an output has the shape
-        of that output depends on readings: `Pipeline.gathered` checks it.
+        their shape. Whether these lie in the output, and whether the gradient of an output has the
+        shape of that output, depends on readings: the step `reduce` checks it.
         """
         if len(inputs) != len(self.input_names):
             names = ", ".join(self.input_names)

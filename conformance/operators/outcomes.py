@@ -65,23 +65,10 @@ def answer(operator: Operator, case: Case) -> Vector:
     # What is summed, and of what type: a gradient sums gradients.
     data = case.data if case.gradient is None else case.gradient
     plans, geometric = _plans(operator, params)
-    clauses = dict(geometric)
-    values: list[tuple[Combination, Values]] = []
-    refused: list[tuple[Combination, Outcome]] = []
-    for combination, plan in plans:
-        try:
-            if case.gradient is not None:
-                check_gradient(case.gradient, plan.extent)
-        except InvalidCase:
-            refused.append((combination, Raises()))
-            continue
-        of_plan, of_values = _values_under_readings(operator, case, plan)
-        clauses |= of_values
-        for more, outcome in of_plan:
-            if isinstance(outcome, Values):
-                values.append(({**combination, **more}, outcome))
-            else:
-                refused.append(({**combination, **more}, outcome))
+    every, of_values = _under_readings(operator, case, plans)
+    clauses = {**geometric, **of_values}
+    values = [(chosen, each) for chosen, each in every if isinstance(each, Values)]
+    refused = [(chosen, each) for chosen, each in every if not isinstance(each, Values)]
     # Under no reading does the output have the shape of the gradient, or do indices lie in it.
     if not values:
         return Vector(case, (Raises(),))
@@ -111,6 +98,25 @@ def answer(operator: Operator, case: Case) -> Vector:
         clauses[operator.reduction.undefined] = ()
     clauses |= dict.fromkeys(_undefined_outputs(operator, outcomes), ())
     return Vector(case, _merged(operator, outcomes, clauses), clauses)
+
+
+def _under_readings(
+    operator: Operator, case: Case, plans: Sequence[tuple[Combination, Plan]]
+) -> tuple[list[tuple[Combination, Outcome]], Clauses]:
+    """Return the answers under readings of the geometry, and of those of values that matter."""
+    clauses: Clauses = {}
+    outcomes: list[tuple[Combination, Outcome]] = []
+    for combination, plan in plans:
+        try:
+            if case.gradient is not None:
+                check_gradient(case.gradient, plan.extent)
+        except InvalidCase:
+            outcomes.append((combination, Raises()))
+            continue
+        of_plan, of_values = _values_under_readings(operator, case, plan)
+        clauses |= of_values
+        outcomes += [({**combination, **more}, outcome) for more, outcome in of_plan]
+    return outcomes, clauses
 
 
 def is_judgeable(operator: Operator, vector: Vector) -> bool:
@@ -166,6 +172,11 @@ def undefined_as_a_whole(
         return _undefined_unpooling(operator, params, *own_inputs)
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"
+    return _undefined_values(operator, params, data)
+
+
+def _undefined_values(operator: Operator, params: Params, data: Array) -> str | None:
+    """Return the clause that defines no value of such data or parameters, if there is one."""
     if operator.reduction.powers and not is_judged(params.exponent):
         return "lp-exponent"
     is_signed = "lp-signed" in clauses_of(operator) and params.exponent % 2

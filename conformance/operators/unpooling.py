@@ -60,7 +60,9 @@ class Scatter:
             raise InvalidCase(f"an index is outside of an output of shape {list(space)}")
         groups = prod(planes[:first])
         starts = np.arange(groups, dtype=np.int64) * prod(space[first:])
-        places: Ints = (indices.reshape(groups, -1) + starts[:, np.newaxis]).ravel()
+        places: Ints = (
+            indices.reshape(groups, prod(indices.shape[first:])) + starts[:, np.newaxis]
+        ).ravel()
         if space != output:
             places = np.ravel_multi_index(np.unravel_index(places, space), output)
         return places

@@ -7,7 +7,7 @@ the place of covering arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, product
+from itertools import islice, product
 from math import prod
 
 import numpy as np
@@ -47,6 +47,8 @@ def unpoolings(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield the cases of an operator, but for its worked examples and invalid ones."""
     yield from _geometries(operator, seed)
     yield from _most(operator, _kinds(operator, seed))
+    long = (*(Axis(1),) * ((operator.rank or 2) - 1), Axis(140, 1, 2))
+    yield build(_spec(operator, ((1, 2), long), "long row"), seed=seed, tier=_tier(operator))
     yield from _most(operator, _anywhere(operator, seed))
     yield from _most(operator, _repeated(operator))
     yield from _most(operator, _undefined(operator))
