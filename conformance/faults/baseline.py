@@ -104,6 +104,7 @@ class PlantedFaults:
         params, plan = right.params, right.plan
         if "resolve" in self.steps and "validate" not in self.steps and self._takes_as_given:
             params = self.wrong.pipeline.resolve(params)
+            self.wrong.right.check_rules(params)
         elif self.steps & _ATTRIBUTES:
             params = self.wrong.validate(case.inputs, case.attributes)
         if self.steps & _GEOMETRY or params != right.params:

@@ -395,10 +395,14 @@ class Operator:
                     f"{attribute.key}={given[attribute.key]}: must be 0 for {data.dtype}"
                 )
         params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
+        self.check_rules(params)
+        return params
+
+    def check_rules(self, params: Params) -> None:
+        """Raise InvalidCase for an axis that breaks a rule whose breach is refused."""
         for rule in (rule for rule in self.rules if not rule.undefined):
             for axis in rule.breaking(params):
                 raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
-        return params
 
     def stated(
         self, given: Mapping[str, Any], sizes: tuple[int, ...], output: tuple[int, ...] = ()

@@ -151,14 +151,12 @@ def _weighing_whole_kernels(reduce: Callable[..., Array]) -> Callable[[Gathered,
 
 
 def _within_a_stride(axis: Numbers) -> Numbers:
-    given, below = axis.unpooled_size, _unpooled(axis) - axis.strides
-    return axis._replace(
-        unpooled_size=given and max(1, below + 1, min(given, below + 2 * axis.strides - 1))
-    )
+    given, size, less = axis.unpooled_size, _unpooled(axis), axis.strides - 1
+    return axis._replace(unpooled_size=given and max(size - less, min(given, size + less)))
 
 
 def _a_stride_more(axis: Numbers) -> Numbers:
-    return axis._replace(unpooled_size=_unpooled(axis) + axis.strides)
+    return axis._replace(unpooled_size=max(1, _unpooled(axis) + axis.strides))
 
 
 def _unpooled(axis: Numbers) -> int:

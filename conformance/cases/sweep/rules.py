@@ -17,6 +17,7 @@ import numpy as np
 from conformance.operators.attributes import PADS, Attribute, complete
 from conformance.operators.operator import Operator
 from conformance.operators.rule import AxisNumbers, axes_of
+from conformance.operators.windows import unpooled
 from conformance.vector import Array
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -116,11 +117,19 @@ def _breaking(
     for rule, (place, where) in product(refusing, places):
         axes = axes_of(params)
         axes[place] = rule.broken(axes[place])
+        if axes[place].unpooled_size:  # given for one axis, it is given for all
+            axes = [axis if axis.unpooled_size else _sized(axis) for axis in axes]
         lists = dict(zip(AxisNumbers._fields, zip(*axes, strict=True), strict=True))
         wrong = operator.attributes_of(lists)
         key = next(key for key, value in wrong.items() if [*value] != [*stated[key]])
         exactly = f"{rule.says} on the {where} axis"
         yield Broken(key, rule.says, rule.says, exactly, None, {**given, key: wrong[key]}, inputs)
+
+
+def _sized(axis: AxisNumbers) -> AxisNumbers:
+    """Return an axis of an unpooling with the output size that is inferred."""
+    size, kernel, strides, begin, end, *_ = axis
+    return axis._replace(unpooled_size=max(1, unpooled(size, kernel, strides, begin, end)))
 
 
 def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:
