@@ -87,7 +87,8 @@ def _revealable(names: Sequence[str] | None) -> list[Operator]:
     every = [OPERATORS[name] for name in operators_named(names)]
     found = [operator for operator in every if is_revealable(operator)]
     if not found:
-        raise UsageError("reveal is for averages and maxima, neither for norms nor gradients nor unpoolings")
+        others = "neither for norms nor for gradients and unpoolings"
+        raise UsageError(f"reveal is for averages and maxima, {others}")
     return found
 
 
