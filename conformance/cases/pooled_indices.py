@@ -34,6 +34,7 @@ def pooled_indices(
         start = places[axis] * s - begin
         first = np.clip(start, 0, o - 1)
         cells = np.clip(start + k, first + 1, o) - first
+        number ^= number >> np.uint64(16)
         number = (number * np.uint64(_MULTIPLIER) + np.uint64(axis)) & np.uint64(0xFFFFFFFF)
         places[axis] = first + ((number * cells.astype(np.uint64)) >> np.uint64(32)).astype(
             np.int64
