@@ -41,7 +41,7 @@ _CLAUSES = (
         evidence="ONNX Runtime and PyTorch count in the output, so that maxima return to their "
         "places; ONNX's reference evaluator and the example count in the shape that is inferred",
         readings=(
-            Reading("output", "cells of the output", ("ONNX Runtime", "PyTorch")),
+            Reading("output", "cells of the output", ("ONNX Runtime",)),
             Reading(
                 "inferred",
                 "cells of the inferred shape, which is the low corner of the output; an index "
@@ -105,6 +105,7 @@ MAX_UNPOOL_22 = Operator(
     ),
     clauses=_CLAUSES,
     levels="few",
+    has_gradient=False,
     examples=(
         Example(
             "without_output_shape",

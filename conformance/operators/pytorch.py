@@ -299,6 +299,7 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             rules=(WITHIN_A_STRIDE,),
             clauses=_UNPOOLING_CLAUSES,
             examples=_UNPOOLINGS[axes],
+            has_gradient=False,
             **shared,
         ),
     )

@@ -64,7 +64,7 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
     if operator.is_gradient:
         inputs[0] = f"gradient {words.shape(case.inputs[0].shape)}"
     if operator.scatters:
-        inputs[-1] = "indices int64"
+        inputs[-1] = f"indices {name_of(case.inputs[-1].dtype)}"
     if operator.is_adaptive and len(case.own_inputs) > 1:
         inputs[-1] = f"output size {words.shape(case.own_inputs[1].ravel().tolist())}"
     form = f"handed over {_form(operator)}" if not operator.form.is_plain else ""
