@@ -14,7 +14,7 @@ class Axis(NamedTuple):
     """The numbers of one axis: its size and the rest by role, of which operators have some.
 
     `auto_pad` says below how pads come about, as in `Params`; "same" stands for same_upper and
-    same_lower, which differ in no number of windows.
+    same_lower, which differ in no number of windows. `unpooled_size` is 0 where none is given.
     """
 
     size: int
@@ -24,6 +24,14 @@ class Axis(NamedTuple):
     pads_end: int = 0
     output: int = 1
     dilations: int = 1
+    unpooled_size: int = 0
+
+    @property
+    def unpooled(self) -> int:
+        """The output size of an unpooling: the one that is given, or else as it is inferred."""
+        return self.unpooled_size or windows.unpooled(
+            self.size, self.kernel, self.strides, self.pads_begin, self.pads_end
+        )
 
     @property
     def span(self) -> int:
@@ -81,6 +89,8 @@ class Axis(NamedTuple):
         """Return the cells of a window, about, padding among them."""
         if operator.is_adaptive:
             return windows.ceil_div(self.size, self.output) + 1
+        if operator.scatters:
+            return 1
         return self.kernel if operator.has_windows else self.size
 
 

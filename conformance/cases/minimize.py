@@ -63,7 +63,8 @@ def _rank(case: Case) -> tuple[Any, ...]:
         if each.is_list
     ]
     begins = sum(axis.pads_begin for axis in draft.axes)
-    extents = [*data.shape, *(n for size in case.own_inputs[1:] for n in size.tolist())]
+    sizes = case.own_inputs[1:] if draft.operator.takes_output_size else ()
+    extents = [*data.shape, *(n for size in sizes for n in size.tolist())]
     plain = [_equal(each, data) for _, each in _plain(data)]
     gradient = case.gradient if case.gradient is not None else data
     plain_gradient = [_equal(each, gradient) for _, each in _plain(gradient)]

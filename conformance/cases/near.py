@@ -141,7 +141,7 @@ def called_on(case: Case, operator: Operator) -> Case | None:
 
 
 def _manner(operator: Operator) -> tuple[bool, ...]:
-    return operator.is_gradient, operator.is_adaptive
+    return operator.is_gradient, operator.is_adaptive, operator.scatters
 
 
 def _words_of(operator: Operator) -> list[Attribute]:
@@ -190,6 +190,8 @@ def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | No
 
 def _fit(draft: Draft) -> Draft:
     """Return the draft with every axis long enough for a window."""
+    if draft.operator.scatters:
+        return draft  # a cell of the data has a window in the output
     least = {
         place: max(1, draft.at(place), draft.axes[place.axis].least_size(1, draft.auto_pad))
         for place in draft.places("size")
@@ -199,6 +201,8 @@ def _fit(draft: Draft) -> Draft:
 
 def _extents(draft: Draft) -> list[int]:
     """Return about how many windows each axis has."""
+    if draft.operator.scatters:
+        return [max(1, axis.unpooled) for axis in draft.axes]
     if not draft.operator.has_windows:
         return [axis.output for axis in draft.axes]
     return [max(1, axis.extent("explicit")) for axis in draft.axes]

@@ -168,7 +168,8 @@ class Layout:
             values = [self.value(Feature(name, each)) for each in range(1, self.axes + 1)]
             return None if any(value is None for value in values) else values
         known = axis <= self.axes and (not kind.of_elements or self.plan is not None)
-        known &= not (kind.of_windows and self.operator.is_gradient)
+        reads = not (self.operator.is_gradient or self.operator.scatters)
+        known &= reads or not kind.of_windows
         return kind.of(self, axis) if known else None
 
     @cached_property

@@ -20,10 +20,11 @@ import numpy as np
 from onnx import numpy_helper
 
 from conformance.backends.engines.onnx_node import (
-    INPUT,
+    INPUTS,
     NAMES,
     Node,
     has_type,
+    inputs_of,
     kind_of,
     model,
     node_of,
@@ -32,7 +33,7 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase, Unsupported
 from conformance.export.limits import limits
 from conformance.judging.profiles import PROFILES
-from conformance.operators import Operator, operator_named
+from conformance.operators import Operator, as_called, operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Anything, Array, Expected, Raises, Values, Vector
 
@@ -82,12 +83,12 @@ def _write(folder: Path, vector: Vector, names: set[str]) -> None:
     if any(_has_undefined(output) for outcome in outcomes for output in outcome.outputs[1:]):
         node = replace(node, outputs=1)  # indices are optional
     expected = _expected(vector, outcomes, node.outputs)
-    data = case.data
+    inputs, _ = as_called(case)
     about = {
         "producer_name": "pooling-conformance",
         "doc_string": f"{case.id}\n{case.source}".strip(),
     }
-    proto = model(node, OPSET, data.dtype, data.shape, expected[0].shape, **about)
+    proto = model(node, OPSET, inputs_of(node, inputs), expected[0].shape, **about)
     rtol, atol = _tolerance(vector, outcomes)
     name = _name(case.id, names)
     test = folder / "pooling" / name
@@ -95,9 +96,11 @@ def _write(folder: Path, vector: Vector, names: set[str]) -> None:
     sets.mkdir(parents=True)
     (test / "model.onnx").write_bytes(proto.SerializeToString())
     (test / "data.json").write_text(json.dumps({"rtol": rtol, "atol": atol}) + "\n", "utf-8")
-    arrays = [("input_0", data), *((f"output_{i}", array) for i, array in enumerate(expected))]
-    tensors = (INPUT, *NAMES)
-    for (file, array), tensor in zip(arrays, tensors, strict=False):
+    arrays = [
+        *((f"input_{i}", *each) for i, each in enumerate(zip(inputs, INPUTS, strict=False))),
+        *((f"output_{i}", *each) for i, each in enumerate(zip(expected, NAMES, strict=False))),
+    ]
+    for file, array, tensor in arrays:
         content = numpy_helper.from_array(np.ascontiguousarray(array), tensor)
         (sets / f"{file}.pb").write_bytes(content.SerializeToString())
 
@@ -182,7 +185,7 @@ def _node(vector: Vector) -> Node:
     elif params.auto_pad != "explicit" and pads is not None:
         attributes.pop(pads.key, None)  # ONNX has none beside auto_pad
     try:
-        return node_of(operator, case.inputs, attributes)
+        return node_of(operator, *operator.form.given(case.inputs, attributes))
     except Unsupported as error:
         raise Inexpressible(str(error)) from None
 

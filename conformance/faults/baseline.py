@@ -17,9 +17,10 @@ import numpy as np
 from conformance.errors import InvalidCase
 from conformance.faults.fault import Fault, FaultyOperator, faulty, planted
 from conformance.operators import OPERATORS, under
-from conformance.operators.gradients import Gradient
+from conformance.operators.gradients import Gradient, check_gradient
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given, no_further
+from conformance.operators.unpooling import Scatter
 from conformance.vector import Array, Case, Outputs
 
 _ATTRIBUTES = frozenset({"validate", "resolve"})
@@ -103,6 +104,7 @@ class PlantedFaults:
         params, plan = right.params, right.plan
         if "resolve" in self.steps and "validate" not in self.steps and self._takes_as_given:
             params = self.wrong.pipeline.resolve(params)
+            self.wrong.right.check_rules(params)
         elif self.steps & _ATTRIBUTES:
             params = self.wrong.validate(case.inputs, case.attributes)
         if self.steps & _GEOMETRY or params != right.params:
@@ -116,7 +118,7 @@ class PlantedFaults:
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:
             gathered = _same_or(
-                self.wrong.pipeline.gathered(case.data, plan, case.gradient), gathered
+                self.wrong.pipeline.gathered(case.data, plan, right.beside), gathered
             )
         same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
@@ -142,7 +144,7 @@ class Baseline:
             params = self._right.validate(self.case.inputs, self.case.attributes)
             plan = self._right.plan(params)
             if self.case.gradient is not None:
-                plan.check_gradient(self.case.gradient)
+                check_gradient(self.case.gradient, plan.extent)
             return Pooled(self.case, self._right, params, plan)
         except InvalidCase:
             return None
@@ -162,13 +164,14 @@ class Pooled:
     def __init__(self, case: Case, right: FaultyOperator, params: Params, plan: Plan) -> None:
         self.params = params
         self.plan = plan
-        self._case = case
+        self.beside = right.right.beside(case.inputs)
+        self._data = case.data
         self._pipeline = right.pipeline
 
     @cached_property
     def gathered(self) -> Gathered:
         """The cells that each window reads."""
-        return self._pipeline.gathered(self._case.data, self.plan, self._case.gradient)
+        return self._pipeline.gathered(self._data, self.plan, self.beside)
 
     @cached_property
     def outputs(self) -> Outputs:
@@ -185,6 +188,8 @@ class _KnownReduce:
         self.right: Pooled | None = None
         if isinstance(reduce, Gradient):
             self.terms = reduce.terms
+        if isinstance(reduce, Scatter):
+            self.places = reduce.places
 
     def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
         right = self.right
@@ -214,14 +219,19 @@ def right_operator(operator: str, readings: Mapping[str, str] | None) -> FaultyO
 
 def _of_values(params: Params) -> tuple[Any, ...]:
     """Return the parameters that steps after the geometry depend on."""
-    return params.exponent, params.index_axis, params.index_type, params.storage_order
+    inferred = (params.kernel, params.strides, params.pads_begin, params.pads_end)
+    return (
+        *(params.exponent, params.index_axis, params.index_type, params.storage_order),
+        inferred if any(params.unpooled_size) else (),  # which a reading counts indices in
+    )
 
 
 def _same(one: Gathered, other: Gathered) -> bool:
     if _of_values(one.params) != _of_values(other.params):
         return False
     ranges = zip((*one.lo, *one.hi), (*other.lo, *other.hi), strict=True)
-    return one.data is other.data and all(a is b or np.array_equal(a, b) for a, b in ranges)
+    same = one.data is other.data and one.beside is other.beside
+    return same and all(a is b or np.array_equal(a, b) for a, b in ranges)
 
 
 def _same_or(gathered: Gathered, right: Gathered) -> Gathered:

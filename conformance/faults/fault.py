@@ -73,9 +73,11 @@ class Fault:
     def concerns(self, operator: Operator) -> bool:
         """Say whether an operator may have the fault.
 
-        A gradient is code of its own: only faults of gradients concern it.
+        A gradient is code of its own, and so is an unpooling: only faults of these concern them.
         """
         if operator.is_gradient and not self.needs.gradient:
+            return False
+        if operator.scatters and not self.needs.scatters:
             return False
         return _meets(operator, self.needs)
 
@@ -121,8 +123,7 @@ class FaultyOperator:
         with np.errstate(all="ignore"):
             plan = self.plan(self.validate(inputs, attributes))
             data, *_ = own_inputs(self.right.name, inputs)
-            gradient = inputs[0] if self.right.is_gradient else None
-            return self.pipeline.values(data, plan, gradient)
+            return self.pipeline.values(data, plan, self.right.beside(inputs))
 
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a call and return its parameters; InvalidCase says what is wrong."""
@@ -138,7 +139,7 @@ class FaultyOperator:
         if max(given, default=0) > LARGEST:
             raise InvalidCase(f"a number above {LARGEST}")
         pads = self.pipeline.pads(params)
-        if params.kernel and min(rooms(params, pads)) < 0:
+        if params.kernel and not self.right.scatters and min(rooms(params, pads)) < 0:
             raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
         extent = self.pipeline.extent(params, pads)
         if min(extent) < 1 or prod(extent) > _MOST_WINDOWS:

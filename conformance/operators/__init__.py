@@ -23,6 +23,7 @@ from conformance.operators.operator import (
     Output,
     adaptive,
     sliding,
+    unpooling,
     whole,
 )
 from conformance.operators.outcomes import answer, undefined_as_a_whole
@@ -39,6 +40,7 @@ from conformance.operators.registry import (
     operators_named,
 )
 from conformance.operators.rule import Rule
+from conformance.operators.unpooling import UNPOOLING, Scatter
 from conformance.vector import Array, Case, Vector, as_returned, own_inputs
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "NORM",
     "OPERATORS",
     "ROUNDINGS",
+    "UNPOOLING",
     "Attribute",
     "Clause",
     "Example",
@@ -64,6 +67,7 @@ __all__ = [
     "Reading",
     "Reduction",
     "Rule",
+    "Scatter",
     "adaptive",
     "as_called",
     "clauses_of",
@@ -77,6 +81,7 @@ __all__ = [
     "pooling_of",
     "sliding",
     "under",
+    "unpooling",
     "vector_of",
     "whole",
 ]
@@ -123,7 +128,8 @@ def evaluate(
     operator with several outputs returns a tuple. A gradient, `NAME-backward`, takes that of the
     first output of NAME before the inputs of NAME, and returns that of the data. `readings` maps
     names of disputed clauses to names of readings; clauses that are not named have their default.
-    Undefined elements are NaN in averages and gradients, -inf or the lowest integer in maxima.
+    Undefined elements are NaN in averages and gradients, -inf or the lowest integer in maxima, and
+    the last of several values in unpoolings.
     Raises InvalidCase if attributes or inputs break a rule of the document or leave nothing to
     pool, UsageError for an unknown operator, clause or reading. Source: the operator's document
     and docs/clauses.md.
@@ -144,8 +150,8 @@ def evaluate(
     given = [np.asarray(array) for array in inputs]
     arrays, attributes = definition.form.taken(given, attributes)
     params = definition.validate(arrays, attributes)
-    data, *_ = own_inputs(operator, arrays)
-    undefined = undefined_as_a_whole(definition, params, data)
+    data, *others = own_inputs(operator, arrays)
+    undefined = undefined_as_a_whole(definition, params, (data, *others))
     if undefined == "lp-signed":
         raise InvalidCase(
             f"p = {params.exponent} of a negative cell: its document leaves that open"
@@ -161,6 +167,5 @@ def evaluate(
             else f"data of shape {data.shape}: a spatial size of 0 has no windows"
         )
     pipeline = under(definition, chosen)
-    gradient = arrays[0] if definition.is_gradient else None
-    outputs = pipeline.values(data, pipeline.plan(params), gradient)
+    outputs = pipeline.values(data, pipeline.plan(params), definition.beside(arrays))
     return as_returned(tuple(map(definition.form.array_given, outputs)))

@@ -43,16 +43,18 @@ Role = Literal[
     "storage_order",
     "nan",
     "output",
+    "unpooled_size",
     "ignored",
 ]
 """Fields of `Params`, with three exceptions.
 
 "pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output",
-the output size of an adaptive operator, is the role of an attribute or of its second input.
+the output size of an adaptive operator, is the role of an attribute or of its second input. That of
+an unpooling, "unpooled_size", is 0 on every axis where it is inferred.
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
-NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output")
+NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output", "unpooled_size")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
 ZERO_POINTS: tuple[Role, ...] = ("input_zero_point", "output_zero_point")
 SCALES: tuple[Role, ...] = ("input_scale", "output_scale")

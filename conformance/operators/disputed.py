@@ -497,7 +497,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="pads-not-below-kernel",
         kind="disputed",
-        needs=Needs(roles=("kernel", "pads_begin")),
+        needs=Needs(roles=("kernel", "pads_begin"), scatters=False),
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
         says="pads start from 0, without an upper limit",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import dtype_of
+from conformance.dtypes import DType, dtype_of
 from conformance.vector import Array, Case, Expected, Vector
 
 
@@ -68,9 +68,10 @@ class Example:
     """A worked example of a document; `source` cites it.
 
     `data` are the numbers, nested by axis, if the document prints them: those of one channel, or of
-    `shape` (N, C, d1..dr) if it is given. Otherwise data of that shape are made by a `pattern` of
-    `sweep.patterns`. `outputs` are what the document prints of the first outputs; none if it
-    prints nothing of them. `tags` say what the document prints and what is derived.
+    `shape` (N, C, d1..dr) if it is given; so are the `indices` of an unpooling. Otherwise data of
+    that shape are made by a `pattern` of `sweep.patterns`. `outputs` are what the document prints
+    of the first outputs; none if it prints nothing of them. `tags` say what the document prints and
+    what is derived.
     """
 
     source: str
@@ -81,6 +82,7 @@ class Example:
     pattern: str = "integers"
     dtype: str = "float32"
     data: Sequence[Any] | None = None
+    indices: Sequence[Any] | None = None
     outputs: tuple[Printed, ...] = ()
 
     @property
@@ -91,9 +93,17 @@ class Example:
     @property
     def printed_data(self) -> Array | None:
         """The data that the document prints, of shape (N, C, d1..dr); None if it prints none."""
-        if self.data is None:
+        return self._printed(self.data, dtype_of(self.dtype))
+
+    @property
+    def printed_indices(self) -> Array | None:
+        """The indices that the document prints, of the shape of the data; None if it has none."""
+        return self._printed(self.indices, np.dtype(np.int64))
+
+    def _printed(self, numbers: Sequence[Any] | None, dtype: DType) -> Array | None:
+        if numbers is None:
             return None
-        channel = np.array(self.data, dtype_of(self.dtype))
+        channel = np.array(numbers, dtype)
         return channel.reshape(self.shape or (1, 1, *channel.shape))
 
     def contradiction(self, vector: Vector) -> str:
@@ -113,10 +123,13 @@ class Example:
     def _other_case(self, case: Case) -> str:
         if dict(case.attributes) != dict(self.attributes):
             return "it has other attributes than the example"
-        data, *sizes = case.own_inputs
-        if any(tuple(size.tolist()) != self.output_size for size in sizes):
+        data, *others = case.own_inputs
+        printed, indices = self.printed_data, self.printed_indices
+        if indices is not None:
+            if not np.array_equal(others[0], indices):
+                return "it has other indices than the example"
+        elif any(tuple(size.tolist()) != self.output_size for size in others):
             return "it has another output size than the example"
-        printed = self.printed_data
         if data.shape != (self.shape if printed is None else printed.shape):
             return "its data have another shape than those of the example"
         if printed is not None and not np.array_equal(data, printed, equal_nan=True):

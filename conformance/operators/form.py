@@ -27,9 +27,11 @@ class Form:
     attributes that are inputs instead, after the data, each an array of `number_shape` with the one
     number, of type float32 if the key is one of `scales`, else of the data's type. Those that are
     `optional` may be left out by the document; here, none is. `split` are the keys of lists that
-    are an attribute for each spatial axis instead: by key, theirs. `of_types` are attributes that
-    follow from the type of the data: by key, the values that are allowed for each type, the first
-    of which is handed over.
+    are an attribute for each spatial axis instead: by key, theirs. `size_input` is the key of a
+    list of sizes of spatial axes that is an input instead, the last, where it is given: the whole
+    shape of the output, int64, batch and channels first. `of_types` are attributes that follow from
+    the type of the data: by key, the values that are allowed for each type, the first of which is
+    handed over.
     """
 
     channels_last: bool = False
@@ -38,12 +40,13 @@ class Form:
     scales: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    size_input: str = ""
     of_types: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
 
     @property
     def is_plain(self) -> bool:
         """Whether calls are handed over as everything else knows them."""
-        return not (self.channels_last or self.numbers or self.split or self.of_types)
+        return self == PLAIN
 
     def given(
         self, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -62,6 +65,8 @@ class Form:
             for key, dtype in self._typed(data.dtype)
             if _is_held(kept.get(key), dtype, is_scale=key in self.scales)
         ]
+        if isinstance(kept.get(self.size_input), list | tuple):
+            others.append(np.array([*data.shape[:2], *kept.pop(self.size_input)], np.int64))
         for key, keys in self.split.items():
             if isinstance(kept.get(key), list | tuple):
                 kept |= dict(zip(keys, kept.pop(key), strict=False))
@@ -76,11 +81,14 @@ class Form:
         """Return a call as everything else knows it; InvalidCase for one that cannot be."""
         if self.is_plain:
             return tuple(inputs), dict(attributes)
+        taken = dict(attributes)
+        if self.size_input and inputs and inputs[-1].ndim == 1:
+            *inputs, size = inputs
+            taken[self.size_input] = _spatial(self.size_input, size, inputs)
         if len(inputs) <= len(self.numbers):
             raise InvalidCase(f"{len(inputs)} inputs given, not {1 + len(self.numbers)}")
         count = len(inputs) - len(self.numbers)
         data, *others = inputs[:count]
-        taken = dict(attributes)
         for (key, dtype), number in zip(self._typed(data.dtype), inputs[count:], strict=True):
             if number.shape != self.number_shape or number.dtype != dtype:
                 what = f"{number.dtype} of shape {number.shape}"
@@ -135,6 +143,15 @@ def _is_held(number: Any, dtype: np.dtype[Any], *, is_scale: bool) -> bool:
         return False
     ends = np.iinfo(dtype if dtype.kind in "iu" and dtype.itemsize < 4 else np.int32)
     return bool(ends.min <= number <= ends.max)
+
+
+def _spatial(key: str, size: Array, inputs: Sequence[Array]) -> list[int]:
+    """Return the sizes of spatial axes of a whole shape; InvalidCase if it is none of the data."""
+    planes = list(inputs[0].shape[:2]) if inputs else []
+    if size.dtype != np.int64 or size[:2].tolist() != planes:
+        raise InvalidCase(f"{key}={size.tolist()}: must be int64, and start with {planes}")
+    sizes: list[int] = size[2:].tolist()
+    return sizes
 
 
 def _plain(number: Any) -> int | float:

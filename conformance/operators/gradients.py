@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import FLOATS
+from conformance.errors import InvalidCase
 from conformance.operators.operator import Operator, Output
-from conformance.operators.pipeline import Divisor, Gathered, no_further
+from conformance.operators.pipeline import Divisor, Extent, Gathered, no_further
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
 from conformance.reference.gradient import Pairs, Shares, pairs_of
 from conformance.reference.measures import Measures
@@ -38,6 +39,14 @@ class Terms(Protocol):
 
     def measures(self, shape: Sequence[int]) -> Measures:
         """Return what the bound of each sum depends on."""
+
+
+def check_gradient(gradient: Array, extent: Extent) -> None:
+    """Raise InvalidCase unless a gradient (N, C, o1..or) has the extent of the output."""
+    if gradient.shape[2:] != extent:
+        raise InvalidCase(
+            f"gradient of shape {gradient.shape}: the output has {extent} after batch and channels"
+        )
 
 
 @dataclass(frozen=True)
@@ -134,9 +143,10 @@ class _Given:
     """
 
     def __init__(self, gathered: Gathered) -> None:
-        if gathered.gradient is None:
+        data, sizes, gradient = gathered.data, gathered.params.sizes, gathered.beside
+        if gradient is None:
             raise ValueError("no gradient of the output")
-        data, sizes = gathered.data, gathered.params.sizes
+        check_gradient(gradient, gathered.extent)
         planes = data.shape[0] * data.shape[1]
         pairs = pairs_of(gathered.lo, gathered.hi, data.shape[2:])
         numbers = numbers_of(gathered.positions, sizes).ravel()
@@ -146,9 +156,9 @@ class _Given:
         kept = inside.ravel()[pairs.cells]
         self.pairs = Pairs(pairs.windows[kept], pairs.cells[kept])
         self.cells: Ints = numbers[self.pairs.cells]
-        flat = prod(data.shape[2:]), prod(gathered.gradient.shape[2:])
+        flat = prod(data.shape[2:]), prod(gradient.shape[2:])
         self.data = data.reshape(planes, flat[0])[:, self.pairs.cells]
-        self.gradient = gathered.gradient.reshape(planes, flat[1])[:, self.pairs.windows]
+        self.gradient = gradient.reshape(planes, flat[1])[:, self.pairs.windows]
         cells = [hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)]
         fewer = np.array(1)
         whole = np.array(1)

@@ -25,9 +25,9 @@ class Needs:
     `ruled` whether its document refuses numbers that are in their range, `beyond_planes` whether
     indices may count more than a plane, `size_input` whether its output size is an input,
     `odd_exponents` whether its cases have norms of such, `rounds_integers` whether its document
-    says how averages of integers round, `rest` whether the stride may leave cells over, and `split`
-    whether lists are an attribute for each axis. Attributes of the roles in `worded` have
-    other values than true and false.
+    says how averages of integers round, `rest` whether the stride may leave cells over, `split`
+    whether lists are an attribute for each axis, and `scatters` whether it is an unpooling.
+    Attributes of the roles in `worded` have other values than true and false.
     """
 
     roles: tuple[Role, ...] = ()
@@ -56,6 +56,7 @@ class Needs:
     rounds_integers: bool | None = None
     rest: bool | None = None
     split: bool | None = None
+    scatters: bool | None = None
     worded: tuple[Role, ...] = ()
 
     def in_gradients(self) -> Needs:

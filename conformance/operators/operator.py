@@ -73,17 +73,17 @@ class Operator:
 
     `axes` is the smallest and the largest number of spatial axes (None: no limit). `input_names`
     names the inputs in order: the data and, unless an attribute says it, the output size of an
-    adaptive operator. `dtypes` are the element types of the data. `constants` are the values of
-    `Params`, by role, that the document fixes and has no attribute for: `{"exponent": 2}`. `form`
-    is how it hands over a call. `rules` are what it refuses of the numbers of an axis, though each
-    is in its range. `clauses` are those that this document adds to the shared ones. `levels` says
-    whether its sweep has all levels of types, data and numbers, few of them, where older operators
-    of its kind have all, or the least, where another differs from it in the number of axes alone.
-    `smoke_rows` says how many rows of each covering array are in the smoke tier; None takes as many
-    as make it about 60 vectors. Data may be without a batch if it `takes_unbatched`; no case of the
-    suite has such. The suite has its gradient, if there is one of its reduction, where it
-    `has_gradient`. A gradient has the operator that it is of in `forward`, see
-    operators/gradients.py; its first input is the gradient of that operator's first output.
+    adaptive operator, or the indices of an unpooling. `dtypes` are the element types of the data.
+    `constants` are the values of `Params`, by role, that the document fixes and has no attribute
+    for: `{"exponent": 2}`. `form` is how it hands over a call. `rules` are what it excludes of the
+    numbers of an axis, though each is in its range. `clauses` are those that this document adds to
+    the shared ones. `levels` says whether its sweep has all levels of types, data and numbers, few
+    of them, where older operators of its kind have all, or the least, where another differs from it
+    in the number of axes alone. `smoke_rows` says how many rows of each covering array are in the
+    smoke tier; None takes as many as make it about 60 vectors. Data may be without a batch if it
+    `takes_unbatched`; no case of the suite has such. The suite has its gradient, if there is one of
+    its reduction, where it `has_gradient`. A gradient has the operator that it is of in `forward`,
+    see operators/gradients.py; its first input is the gradient of that operator's first output.
     """
 
     name: str
@@ -129,7 +129,10 @@ class Operator:
             (not self.outputs, "it has at least one output"),
             (printed > len(self.outputs), "an example prints more outputs than it has"),
             (not types <= set(ALL_TYPES), f"element types are {', '.join(ALL_TYPES)}"),
-            (len(self._own_names) not in {1, 2}, "its inputs are data or data and output size"),
+            (
+                len(self._own_names) not in ({2} if self.scatters else {1, 2}),
+                "its inputs are data or data and output size, of an unpooling data and indices",
+            ),
             (self.axes[0] < 1, "it has at least one spatial axis"),
             (
                 self.is_gradient != self.name.endswith(BACKWARD),
@@ -155,7 +158,7 @@ class Operator:
             "kernel": slides,
             "include_pad": self.reduction.divides and padded,
             "exponent": self.reduction.powers,
-            "index_axis": self.has_indices,
+            "index_axis": self.has_indices or self.scatters,
             "index_type": any(isinstance(output.dtype, tuple) for output in self.outputs),
         }
         return (role for role, is_needed in needed.items() if is_needed and role not in stated)
@@ -210,6 +213,7 @@ class Operator:
             and needs.rounds_integers in {None, self.rounds_integers}
             and needs.rest in {None, not self.leaves_no_rest}
             and needs.split in {None, bool(self.form.split)}
+            and needs.scatters in {None, self.scatters}
             and all(self._is_worded(role) for role in needs.worded)
         )
 
@@ -265,7 +269,7 @@ class Operator:
     @property
     def takes_output_size(self) -> bool:
         """Whether its output size is an input."""
-        return len(self._own_names) > 1
+        return len(self._own_names) > 1 and not self.scatters
 
     @property
     def is_gradient(self) -> bool:
@@ -273,13 +277,27 @@ class Operator:
         return self.forward is not None
 
     @property
+    def scatters(self) -> bool:
+        """Whether it is an unpooling: it puts cells where indices say, and reads no windows."""
+        return self.reduction.scatters
+
+    def beside(self, inputs: Sequence[Array]) -> Array | None:
+        """Return the array beside the data that values depend on, None where there is none.
+
+        That is the gradient of an output, of a gradient, and the indices of an unpooling.
+        """
+        if self.is_gradient:
+            return inputs[0]
+        return inputs[1] if self.scatters else None
+
+    @property
     def _own_names(self) -> tuple[str, ...]:
         return own_inputs(self.name, self.input_names)
 
     @property
     def has_windows(self) -> bool:
-        """Whether it slides a kernel."""
-        return "kernel" in self.roles
+        """Whether it slides a kernel over the data."""
+        return "kernel" in self.roles and not self.scatters
 
     @property
     def has_indices(self) -> bool:
@@ -351,8 +369,9 @@ class Operator:
         """Check a case and return its parameters; InvalidCase says which rule it breaks.
 
         The data have shape (N, C, d1..dr). The input of an adaptive operator after them is the
-        output size, an integer array of shape (r,). Whether the gradient of an output has the shape
-        of that output depends on readings: `Pipeline.gathered` checks it.
+        output size, an integer array of shape (r,), and that of an unpooling are indices, int64, of
+        their shape. Whether these lie in the output, and whether the gradient of an output has the
+        shape of that output, depends on readings: the step `reduce` checks it.
         """
         if len(inputs) != len(self.input_names):
             names = ", ".join(self.input_names)
@@ -371,6 +390,8 @@ class Operator:
             )
         if self.is_gradient:
             _check_gradient(inputs[0], data)
+        if self.scatters:
+            _check_indices(sizes[0], data)
         given = complete(self.attributes, attributes, data.shape[2:])
         output = output_size_of(sizes[0], axes) if self.takes_output_size else ()
         for attribute in self._typed:
@@ -381,10 +402,14 @@ class Operator:
         params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
         if data.dtype.kind in "iu":
             _check_zero_points(params, data.dtype)
-        for rule in self.rules:
+        self.check_rules(params)
+        return params
+
+    def check_rules(self, params: Params) -> None:
+        """Raise InvalidCase for an axis that breaks a rule whose breach is refused."""
+        for rule in (rule for rule in self.rules if not rule.undefined):
             for axis in rule.breaking(params):
                 raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
-        return params
 
     def stated(
         self, given: Mapping[str, Any], sizes: tuple[int, ...], output: tuple[int, ...] = ()
@@ -462,6 +487,14 @@ def _check_gradient(gradient: Array, data: Array) -> None:
         raise InvalidCase(f"gradient of shape {gradient.shape}: the data have {data.shape}")
 
 
+def _check_indices(indices: Array, data: Array) -> None:
+    """Raise InvalidCase unless indices are int64, of the shape of the data."""
+    if indices.dtype != np.int64:
+        raise InvalidCase(f"indices of type {indices.dtype}: must be int64")
+    if indices.shape != data.shape:
+        raise InvalidCase(f"indices of shape {indices.shape}: the data have {data.shape}")
+
+
 def output_size_of(size: Array, axes: int) -> tuple[int, ...]:
     """Return the output size per spatial axis from the second input of an adaptive operator.
 
@@ -506,3 +539,12 @@ def adaptive(reduction: Reduction, **replaced: Any) -> Pipeline:
     """
     blocks = {"pads": steps.no_pads, "extent": steps.wanted_extent, "windows": steps.divide_axes}
     return sliding(reduction, **(blocks | replaced))
+
+
+def unpooling(reduction: Reduction, **replaced: Any) -> Pipeline:
+    """Return the pipeline of an operator that puts each cell of the data where an index says.
+
+    `replaced` are its own steps.
+    """
+    scattered = {"extent": steps.unpooled_extent, "windows": steps.no_cells}
+    return sliding(reduction, **(scattered | replaced))

@@ -28,11 +28,12 @@ from conformance.operators.geometric_readings import (
     names_of,
     told_apart,
 )
-from conformance.operators.gradients import Gradient
+from conformance.operators.gradients import Gradient, check_gradient
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Pipeline, Plan
 from conformance.operators.reduction import encoding_of
+from conformance.operators.unpooling import Scatter, is_outside
 from conformance.reference import Measures, depends_on_order, is_judged
 from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
@@ -59,26 +60,18 @@ def answer(operator: Operator, case: Case) -> Vector:
         params = operator.validate(case.inputs, case.attributes)
     except InvalidCase:
         return Vector(case, (Raises(),))
-    undefined = undefined_as_a_whole(operator, params, case.data)
+    undefined = undefined_as_a_whole(operator, params, case.own_inputs)
     if undefined:
         return Vector(case, (Anything(),), {undefined: ()})
     # What is summed, and of what type: a gradient sums gradients.
     data = case.data if case.gradient is None else case.gradient
     plans, geometric = _plans(operator, params)
-    clauses = dict(geometric)
-    values: list[tuple[Combination, Values]] = []
-    refused: list[tuple[Combination, Outcome]] = []
-    for combination, plan in plans:
-        try:
-            if case.gradient is not None:
-                plan.check_gradient(case.gradient)
-        except InvalidCase:
-            refused.append((combination, Raises()))
-            continue
-        of_plan, of_values = _values_under_readings(operator, case, plan)
-        clauses |= of_values
-        values += [({**combination, **more}, outcome) for more, outcome in of_plan]
-    if not values:  # under no reading does the output have the shape of the gradient
+    every, of_values = _under_readings(operator, case, plans)
+    clauses = {**geometric, **of_values}
+    values = [(chosen, each) for chosen, each in every if isinstance(each, Values)]
+    refused = [(chosen, each) for chosen, each in every if not isinstance(each, Values)]
+    # Under no reading does the output have the shape of the gradient, or do indices lie in it.
+    if not values:
         return Vector(case, (Raises(),))
     leaves = _Leaving(data)
     arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values], leaves)
@@ -106,6 +99,25 @@ def answer(operator: Operator, case: Case) -> Vector:
         clauses[operator.reduction.undefined] = ()
     clauses |= dict.fromkeys(_undefined_outputs(operator, outcomes), ())
     return Vector(case, _merged(operator, outcomes, clauses), clauses)
+
+
+def _under_readings(
+    operator: Operator, case: Case, plans: Sequence[tuple[Combination, Plan]]
+) -> tuple[list[tuple[Combination, Outcome]], Clauses]:
+    """Return the answers under readings of the geometry, and of those of values that matter."""
+    clauses: Clauses = {}
+    outcomes: list[tuple[Combination, Outcome]] = []
+    for combination, plan in plans:
+        try:
+            if case.gradient is not None:
+                check_gradient(case.gradient, plan.extent)
+        except InvalidCase:
+            outcomes.append((combination, Raises()))
+            continue
+        of_plan, of_values = _values_under_readings(operator, case, plan)
+        clauses |= of_values
+        outcomes += [({**combination, **more}, outcome) for more, outcome in of_plan]
+    return outcomes, clauses
 
 
 def is_judgeable(operator: Operator, vector: Vector) -> bool:
@@ -156,12 +168,28 @@ def _overflows(output: Expected) -> npt.NDArray[np.bool_]:
     return overflows & (output.magnitude >= largest / 2)
 
 
-def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str | None:
-    """Return the clause that leaves a valid case without any defined element, if one does."""
+def undefined_as_a_whole(
+    operator: Operator, params: Params, own_inputs: Sequence[Array]
+) -> str | None:
+    """Return the clause that leaves a valid case without any defined element, if one does.
+
+    `own_inputs` are its inputs, but for the gradient that it may take.
+    """
+    data = own_inputs[0]
     if 0 in data.shape or 0 in params.output:
         return "empty-dimension"
+    for rule in operator.rules:
+        if rule.undefined and any(rule.breaking(params)):
+            return rule.undefined
+    if operator.scatters:
+        return _undefined_unpooling(operator, params, *own_inputs)
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"
+    return _undefined_values(operator, params, data)
+
+
+def _undefined_values(operator: Operator, params: Params, data: Array) -> str | None:
+    """Return the clause that defines no value of such data or parameters, if there is one."""
     if operator.reduction.powers and not is_judged(params.exponent):
         return "lp-exponent"
     is_signed = "lp-signed" in clauses_of(operator) and params.exponent % 2
@@ -171,6 +199,17 @@ def undefined_as_a_whole(operator: Operator, params: Params, data: Array) -> str
     if data.dtype.kind in "iu" and integers in clauses_of(operator):
         return integers
     return None
+
+
+def _undefined_unpooling(
+    operator: Operator, params: Params, data: Array, indices: Array
+) -> str | None:
+    """Return the clause that leaves an unpooling without any defined element, if one does."""
+    extent = operator.pipeline.extent(params, operator.pipeline.pads(params))
+    if min(extent) < 1:
+        return "empty-dimension"
+    outside = is_outside(indices, (*data.shape[:2], *extent), params.index_axis)
+    return "unpool-index-range" if outside else None
 
 
 @lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
@@ -187,12 +226,12 @@ def _about_values(operator: Operator) -> list[Clause]:
 
 def _values_under_readings(
     operator: Operator, case: Case, plan: Plan
-) -> tuple[list[tuple[Combination, Values]], Clauses]:
+) -> tuple[list[tuple[Combination, Outcome]], Clauses]:
     """Return what one plan gives under readings of clauses about values, where they differ."""
     candidates = [clause for clause in _about_values(operator) if clause.concerns(case)]
-    results = _Results(case, plan)
+    results = _Results(operator, case, plan)
     names = tuple(clause.name for clause in candidates)
-    every = [_values(read, results) for read in _read(operator, names)]
+    every: list[Outcome] = [_outcome(read, results) for read in _read(operator, names)]
     return told_apart(candidates, every, np.arange(len(every)), _key)
 
 
@@ -234,15 +273,14 @@ def _read(operator: Operator, names: tuple[str, ...]) -> list[_Read]:
 class _Results:
     """What steps give for one case and plan: each runs once for all readings that share it."""
 
-    def __init__(self, case: Case, plan: Plan) -> None:
+    def __init__(self, operator: Operator, case: Case, plan: Plan) -> None:
         self.plan = plan
-        self._case = case
+        self._given = case.data, plan, operator.beside(case.inputs)
         self._known: dict[tuple[Any, ...], Any] = {}
 
     def gathered(self, pipeline: Pipeline) -> Gathered:
         """Return the cells that windows read."""
-        given = (self._case.data, self.plan, self._case.gradient)
-        gathered: Gathered = self._once((pipeline.gather,), lambda: pipeline.gathered(*given))
+        gathered: Gathered = self._once((pipeline.gather,), lambda: pipeline.gathered(*self._given))
         return gathered
 
     def outputs(self, pipeline: Pipeline) -> tuple[Array, ...]:
@@ -276,11 +314,21 @@ class _Results:
         return self._known[key]
 
 
+def _outcome(read: _Read, results: _Results) -> Outcome:
+    """Return the answer of one plan under a combination of readings of clauses about values."""
+    try:
+        return _values(read, results)
+    except InvalidCase:  # of an unpooling, indices are looked at when they are used
+        return Raises()
+
+
 def _values(read: _Read, results: _Results) -> Values:
     """Return the outputs of one plan under a combination of readings of clauses about values."""
     operator, pipeline, divisor = read.operator, read.pipeline, results.plan.divisor
     gathered, values = results.gathered(pipeline), results.outputs(pipeline)
     of_nothing = _of_nothing(gathered)
+    if isinstance(pipeline.reduce, Scatter):
+        of_nothing = pipeline.reduce.contested(gathered)
     if read.nan_is_undefined:
         of_nothing = of_nothing | np.isnan(widen(values[0]))
     measures = partial(operator.reduction.measures, gathered, divisor, values[0])

@@ -76,8 +76,9 @@ class Gathered:
     """The data the windows read and, per spatial axis, the cells lo:hi of it each reads.
 
     `positions` are, per spatial axis, where the cells of `data` lie in the input: a step may put
-    them in another order. `params` and `windows` are what was gathered for. `gradient` is that of
-    the first output, for an operator that is a gradient.
+    them in another order. `params` and `windows` are what was gathered for. `beside` is the array
+    beside the data that values depend on: the gradient of the first output, for an operator that is
+    a gradient, and the indices of an unpooling.
     """
 
     data: Array
@@ -86,7 +87,12 @@ class Gathered:
     positions: tuple[axis.Positions, ...]
     params: Params
     windows: Windows
-    gradient: Array | None = None
+    beside: Array | None = None
+
+    @property
+    def extent(self) -> Extent:
+        """The number of windows per spatial axis."""
+        return tuple(map(len, self.windows.start))
 
 
 @dataclass(frozen=True)
@@ -98,14 +104,6 @@ class Plan:
     extent: Extent
     windows: Windows
     divisor: Divisor
-
-    def check_gradient(self, gradient: Array) -> None:
-        """Raise InvalidCase unless a gradient (N, C, o1..or) has the extent of the output."""
-        if gradient.shape[2:] != self.extent:
-            raise InvalidCase(
-                f"gradient of shape {gradient.shape}: the output has {self.extent} after "
-                "batch and channels"
-            )
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
@@ -146,19 +144,16 @@ class Pipeline:
         windows = self.windows(params, pads, extent)
         return Plan(params, pads, extent, windows, self.divide(params, pads, windows))
 
-    def values(self, data: Array, plan: Plan, gradient: Array | None = None) -> tuple[Array, ...]:
+    def values(self, data: Array, plan: Plan, beside: Array | None = None) -> tuple[Array, ...]:
         """Run the steps that compute outputs; arguments are those of `gathered`."""
-        return self.outputs(self.gathered(data, plan, gradient), plan.divisor)
+        return self.outputs(self.gathered(data, plan, beside), plan.divisor)
 
-    def gathered(self, data: Array, plan: Plan, gradient: Array | None = None) -> Gathered:
+    def gathered(self, data: Array, plan: Plan, beside: Array | None = None) -> Gathered:
         """Run the step that reads cells; `data` has shape (N, C, d1..dr).
 
-        `gradient` is that of the first output of the plan, (N, C, o1..or), for an operator that is
-        a gradient; InvalidCase if it has another shape.
+        `beside` is the array beside them, see `Operator.beside`.
         """
-        if gradient is not None:
-            plan.check_gradient(gradient)
-        return replace(self.gather(data, plan.params, plan.windows), gradient=gradient)
+        return replace(self.gather(data, plan.params, plan.windows), beside=beside)
 
     def outputs(self, gathered: Gathered, divisor: Divisor) -> tuple[Array, ...]:
         """Run the steps after `gather`."""
@@ -304,6 +299,30 @@ def divide_axes(params: Params, _pads: Pads, extent: Extent) -> Windows:
     """Divide each axis in exact integers: the blocks of an adaptive operator."""
     ranges = [axis.adaptive(d, o) for d, o in zip(params.sizes, extent, strict=True)]
     return Windows(tuple(a for a, _ in ranges), tuple(b for _, b in ranges))
+
+
+def unpooled_extent(params: Params, pads: Pads) -> Extent:
+    """Return the output size of an unpooling: as asked for, or else as it is inferred."""
+    return tuple(
+        given or size
+        for given, size in zip(params.unpooled_size, inferred_extent(params, pads), strict=True)
+    )
+
+
+def inferred_extent(params: Params, pads: Pads) -> Extent:
+    """Return the size that windows of one cell of the data each cover, pads cut off."""
+    return tuple(
+        axis.unpooled(d, k, s, *pad)
+        for d, k, s, pad in zip(params.sizes, params.spans, params.strides, pads, strict=True)
+    )
+
+
+def no_cells(_params: Params, _pads: Pads, extent: Extent) -> Windows:
+    """Let each cell of an output read no cell; InvalidCase for an output without any."""
+    if min(extent) < 1:
+        raise InvalidCase(f"an output of {list(extent)} cells: nothing to unpool")
+    nowhere = tuple(np.zeros(o, np.int64) for o in extent)
+    return Windows(nowhere, nowhere)
 
 
 def no_further(_gathered: Gathered, _divisor: Divisor, _first: Array) -> tuple[Array, ...]:

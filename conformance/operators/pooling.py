@@ -159,22 +159,28 @@ def pooling_of(
 
     The arguments are those of a backend. Lists are handed on as they are given, also with numbers
     that no document allows: to refuse them is the engine's task. An operator of whole planes has a
-    kernel as large as they are. Raises Unsupported for an adaptive operator, for one whose first
-    output is no average, maximum or norm, and for what an engine would not see: an attribute that
-    is missing, a value that means nothing, an axis of indices that is not there, and pads that no
-    document allows where a word stands in their place. It raises it, too, for dilations, a divisor
-    that is given and, where it makes a difference, the rounding ceil_torch, unless `takes` names
-    "dilations", "fixed_divisor" or "ceil_torch": not every engine has them. Where it makes none,
-    ceil stands for it. What a document refuses though each number is in its range, and another
-    number of axes than its only one, is handed on to an engine alone that `takes` "rules"; where
-    a document keeps all windows that rounding up adds, those past the input to one that `takes`
-    "ceil". An
+    kernel as large as they are. Raises Unsupported for an adaptive operator, for an unpooling, for
+    one whose first output is no average, maximum or norm, and for what an engine would not see: an
+    attribute that is missing, a value that means nothing, an axis of indices that is not there, and
+    pads that no document allows where a word stands in their place. It raises it, too, for
+    dilations, a divisor that is given and, where it makes a difference, the rounding ceil_torch,
+    unless `takes` names "dilations", "fixed_divisor" or "ceil_torch": not every engine has them.
+    Where it makes none, ceil stands for it. What a document refuses though each number is in its
+    range, and another number of axes than its only one, is handed on to an engine alone that
+    `takes` "rules"; where a document keeps all windows that rounding up adds, those past the input
+    to one that `takes` "ceil". An
     engine that gets the values of a role from `params` as the document has them sees those as well:
     `as_given` lists such roles.
     """
     definition = OPERATORS.get(operator)
     is_known = definition is not None and definition.form.is_plain
-    if definition is None or not is_known or definition.is_adaptive or definition.outputs[0].dtype:
+    if (
+        definition is None
+        or not is_known
+        or definition.is_adaptive
+        or definition.scatters
+        or definition.outputs[0].dtype
+    ):
         raise Unsupported(f"operator {operator}")
     sizes = inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)

@@ -13,10 +13,12 @@ from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.onnx_pooling import LP_EXPONENT
-from conformance.operators.operator import Operator, Output, adaptive, sliding
+from conformance.operators.operator import Operator, Output, adaptive, sliding, unpooling
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Numbers, Rule
+from conformance.operators.unpooling import UNPOOLING
+from conformance.operators.windows import unpooled
 from conformance.reference import weighted_norms
 from conformance.vector import Array
 
@@ -42,6 +44,11 @@ _WINDOWS = (
 )
 # Their kernels are no number in a list, and of one axis no list.
 _WINDOWS_OF_NORMS = (replace(_WINDOWS[0], one_for_all="alone"), _WINDOWS[1])
+# Nor are those of unpoolings.
+_WINDOWS_OF_UNPOOLING = (
+    *(replace(attribute, one_for_all="alone") for attribute in _WINDOWS),
+    _list("output_size", "unpooled_size", default=0, least=1, one_for_all=""),
+)
 _COUNT_INCLUDE_PAD = Attribute(
     "count_include_pad", "include_pad", "Args, count_include_pad", default=True, values=_FLAGS
 )
@@ -141,6 +148,38 @@ def _weighing_whole_kernels(reduce: Callable[..., Array]) -> Callable[[Gathered,
         )
 
     return weighed
+
+
+def _within_a_stride(axis: Numbers) -> Numbers:
+    given, size, less = axis.unpooled_size, _unpooled(axis), axis.strides - 1
+    return axis._replace(unpooled_size=given and max(size - less, min(given, size + less)))
+
+
+def _a_stride_more(axis: Numbers) -> Numbers:
+    return axis._replace(unpooled_size=max(1, _unpooled(axis) + axis.strides))
+
+
+def _unpooled(axis: Numbers) -> int:
+    return unpooled(axis.size, axis.kernel, axis.strides, axis.pads_begin, axis.pads_end)
+
+
+WITHIN_A_STRIDE = Rule(
+    says="output_size is less than a stride from the size that is inferred",
+    section="Args, output_size",
+    mended=_within_a_stride,
+    broken=_a_stride_more,
+)
+_UNPOOLING_CLAUSES = (
+    ruling(
+        "torch-unpool-limits",
+        "output_size resolves what pooling leaves open; nothing about its limits",
+        "it is refused from a stride below or above the inferred size on",
+        "pooling of sizes a stride apart gives different numbers of windows; the function that all "
+        "of them call",
+        document="PyTorch max_unpool1d, max_unpool2d, max_unpool3d",
+        section="Args, output_size",
+    ),
+)
 
 
 _NORM_CLAUSES = (
@@ -249,6 +288,20 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             has_gradient=False,
             **shared,
         ),
+        Operator(
+            name=f"PyTorch-max_unpool{axes}d",
+            document=f"PyTorch max_unpool{axes}d",
+            reduction=UNPOOLING,
+            attributes=_WINDOWS_OF_UNPOOLING,
+            pipeline=unpooling(UNPOOLING),
+            constants={"index_axis": 2},
+            input_names=("data", "indices"),
+            rules=(WITHIN_A_STRIDE,),
+            clauses=_UNPOOLING_CLAUSES,
+            examples=_UNPOOLINGS[axes],
+            has_gradient=False,
+            **shared,
+        ),
     )
 
 
@@ -263,6 +316,52 @@ _AVERAGES = (
         outputs=(Printed((2, 4, 6)),),
     ),
 )
+_UNPOOLINGS: dict[int, tuple[Example, ...]] = {
+    1: (
+        Example(
+            "MaxUnpool1d, Examples",
+            {"kernel_size": [2], "stride": [2]},
+            ("printed: attributes, data, indices, output",),
+            data=(2, 4, 6, 8),
+            indices=(1, 3, 5, 7),
+            pattern="printed",
+            outputs=(Printed((0, 2, 0, 4, 0, 6, 0, 8)),),
+        ),
+        Example(
+            "MaxUnpool1d, Examples, output_size",
+            {"kernel_size": [2], "stride": [2], "output_size": [9]},
+            ("printed: attributes, data, indices, output",),
+            data=(2, 4, 6, 8),
+            indices=(1, 3, 5, 7),
+            pattern="printed",
+            outputs=(Printed((0, 2, 0, 4, 0, 6, 0, 8, 0)),),
+        ),
+    ),
+    2: (
+        Example(
+            "MaxUnpool2d, Examples",
+            {"kernel_size": [2, 2], "stride": [2, 2]},
+            ("printed: attributes, data, indices, output",),
+            data=((6, 8), (14, 16)),
+            indices=((5, 7), (13, 15)),
+            pattern="printed",
+            outputs=(Printed(((0, 0, 0, 0), (0, 6, 0, 8), (0, 0, 0, 0), (0, 14, 0, 16))),),
+        ),
+        Example(
+            "MaxUnpool2d, Examples, output_size",
+            {"kernel_size": [2, 2], "stride": [2, 2], "output_size": [4, 5]},
+            ("printed: attributes, data, indices, output",),
+            data=((7, 9), (17, 19)),
+            indices=((6, 8), (16, 18)),
+            pattern="printed",
+            outputs=(
+                Printed(((0, 0, 0, 0, 0), (0, 7, 0, 9, 0), (0, 0, 0, 0, 0), (0, 17, 0, 19, 0))),
+            ),
+        ),
+    ),
+    3: (),
+}
+"""By the number of axes: data and indices are what the pooling that is printed before gives."""
 _BY_AXES = [_operators(axes) for axes in (1, 2, 3)]
 PYTORCH: tuple[Operator, ...] = tuple(
     operator for family in zip(*_BY_AXES, strict=True) for operator in family

@@ -44,6 +44,10 @@ class Reduction:
     window without cells, given the element type. If it `powers`, cells are magnitudes to the power
     of the exponent p, and the value is the p-th root. `undefined` names the undefined clause of
     windows without cells, "" if they are defined.
+
+    One that `scatters` puts cells of the data where indices say, and reads no windows: `empty` is
+    what a cell holds that gets none, nothing is combined, and `undefined` names the clause of cells
+    that get several.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Reduction:
     empty: Callable[[np.dtype[Any]], Any]
     divides: bool = False
     powers: bool = False
+    scatters: bool = False
     measures: Callable[[Gathered, Divisor, Array], Measures] = measures_of_sum
 
 

@@ -33,6 +33,7 @@ from conformance.operators.onnx_global_lp_pool import GLOBAL_LP_POOL
 from conformance.operators.onnx_global_max_pool import GLOBAL_MAX_POOL
 from conformance.operators.onnx_lp_pool import LP_POOL_22
 from conformance.operators.onnx_max_pool import MAX_POOL_22
+from conformance.operators.onnx_max_unpool import MAX_UNPOOL_22
 from conformance.operators.operator import Operator
 from conformance.operators.pytorch import PYTORCH
 from conformance.operators.qlinear import QLINEAR
@@ -56,6 +57,7 @@ OWN = (
     GLOBAL_AVERAGE_POOL,
     GLOBAL_MAX_POOL,
     GLOBAL_LP_POOL,
+    MAX_UNPOOL_22,
     *PYTORCH,
     *WEBNN,
     *TOSA,

@@ -1,4 +1,4 @@
-"""What a document refuses of the numbers of an axis, though each alone is in its range."""
+"""What a document excludes of the numbers of an axis, though each alone is in its range."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from conformance.operators.params import Params
 
 
 class AxisNumbers(NamedTuple):
-    """The numbers of one spatial axis by role, as `Params` has them for all."""
+    """The numbers of one spatial axis by role, as `Params` has them for all.
+
+    `unpooled_size` is 0 where there is none.
+    """
 
     size: int
     kernel: int
@@ -18,6 +21,7 @@ class AxisNumbers(NamedTuple):
     pads_begin: int
     pads_end: int
     dilations: int
+    unpooled_size: int = 0
 
 
 Numbers: TypeAlias = Any
@@ -30,7 +34,8 @@ class Rule:
 
     `says` is the rule in words, for axes that break it. `mended` returns numbers nearby that follow
     it, and those that do as they are; `broken` returns numbers nearby that do not. Under one that
-    `leaves_no_rest`, the stride divides what the first window can slide.
+    `leaves_no_rest`, the stride divides what the first window can slide. A case that breaks it is
+    refused or, if it names a clause in `undefined`, undefined as a whole.
     """
 
     says: str
@@ -38,13 +43,17 @@ class Rule:
     mended: Callable[[Numbers], Numbers]
     broken: Callable[[Numbers], Numbers]
     leaves_no_rest: bool = False
+    undefined: str = ""
 
     def breaking(self, params: Params) -> Iterator[AxisNumbers]:
-        """Yield the axes that break it, of an operator that slides a kernel."""
+        """Yield the axes that break it, of an operator that has a kernel."""
         return (axis for axis in axes_of(params) if self.mended(axis) != axis)
 
 
 def axes_of(params: Params) -> list[AxisNumbers]:
     """Return the numbers of each axis; ValueError for lists of different lengths."""
     lists = (params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
-    return [AxisNumbers(*numbers) for numbers in zip(*lists, params.dilations, strict=True)]
+    unpooled = params.unpooled_size or (0,) * len(params.sizes)
+    return [
+        AxisNumbers(*numbers) for numbers in zip(*lists, params.dilations, unpooled, strict=True)
+    ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from conformance.operators.clause import Clause
 from conformance.operators.needs import Needs
+from conformance.operators.unpooling import RULINGS as OF_UNPOOLING
+from conformance.operators.unpooling import UNDEFINED as UNDEFINED_OF_UNPOOLING
 
 UNDEFINED: tuple[Clause, ...] = (
     Clause(
@@ -41,7 +43,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="kernel-past-padding",
         kind="undefined",
-        needs=Needs(roles=("kernel",)),
+        needs=Needs(roles=("kernel",), scatters=False),
         document="AvgPool-1",
         section="Detailed description, output shape",
         says="the formula gives no positive output for a kernel above the padded input",
@@ -76,6 +78,7 @@ UNDEFINED: tuple[Clause, ...] = (
         answer="the sign of zero: +0 and -0 are equal everywhere",
         evidence="the order of a sum and of comparisons decides it",
     ),
+    *UNDEFINED_OF_UNPOOLING,
 )
 
 RULINGS: tuple[Clause, ...] = (
@@ -138,4 +141,5 @@ RULINGS: tuple[Clause, ...] = (
         answer="-inf for a window of -inf, not the lowest finite value",
         evidence="the formula; PyTorch and JAX",
     ),
+    *OF_UNPOOLING,
 )

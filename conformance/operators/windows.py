@@ -56,6 +56,11 @@ def extent(t: int, s: int, *, ceil: bool) -> int:
     return (ceil_div(t, s) if ceil else t // s) + 1
 
 
+def unpooled(d: int, k: int, s: int, begin: int, end: int) -> int:
+    """Return the cells that d windows cover, less the padding: (d - 1) s + k - begin - end."""
+    return exact_total(0, k, s, d) - begin - end
+
+
 def sliding(o: int, k: int, s: int, begin: int) -> tuple[Positions, Positions]:
     """Return start and stop (o,) of windows of k cells, s apart, the first at -begin."""
     start = np.arange(o, dtype=np.int64) * s - begin

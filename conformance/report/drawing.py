@@ -20,6 +20,7 @@ from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.gradient_drawing import cells_of, draw_gradient, equal_cells, one_of
 from conformance.report.grid import Axis, Sheet, draw_grid, side_by_side
+from conformance.report.unpooling_drawing import draw_unpooling
 from conformance.vector import UNDEFINED, Array, Combination, Values, Vector
 
 _PADDING, _OVERHANG, _SKIPPED, _UNDEFINED = "·", "✕", "○", "?"
@@ -77,6 +78,12 @@ def draw(
         lead = _within([*plane, *(0, 0)[len(plane) :]][:2], data.shape[:2], "plane")
         cell = (*lead, *place)
         yield from draw_gradient(vector, operator, readings, outcome, plan, cell, width)
+        return
+    if operator.scatters:
+        lead = _within([*plane, *(0, 0)[len(plane) :]][:2], data.shape[:2], "plane")
+        place = _within(output, plan.extent, "output") if output else ()
+        element = (*lead, *place)
+        yield from draw_unpooling(vector, operator, readings, outcome, plan, element, width)
         return
     chosen = _within(output, plan.extent, "output") if output else _first_beyond_input(plan)
     inner = max(0, data.ndim - 4)

@@ -47,9 +47,9 @@ def draw_gradient(
     windows = _holding(plan, cell[2:])
     first = (*cell[:2], *(windows[0] if windows else (0,) * len(plan.extent)))
     grids = (
-        _grid("data", data, everything, cell, width),
-        _grid("gradient", gradient, np.ones(gradient.shape, np.bool_), first, width),
-        _grid("gradient of data", expected.values, defined, cell, width),
+        plane_grid("data", data, everything, cell, width),
+        plane_grid("gradient", gradient, np.ones(gradient.shape, np.bool_), first, width),
+        plane_grid("gradient of data", expected.values, defined, cell, width),
     )
     yield doc.Drawing(side_by_side(grids, width=width).lines())
     yield doc.Paragraph("")
@@ -145,7 +145,7 @@ def _holding(plan: Plan, cell: Sequence[int]) -> list[tuple[int, ...]]:
     return list(product(*of_axes))
 
 
-def _grid(
+def plane_grid(
     name: str,
     values: Array,
     defined: npt.NDArray[np.bool_],

@@ -10,7 +10,7 @@ from conformance.dtypes import name_of
 from conformance.operators import OPERATORS, as_called
 from conformance.record.report import RETURNED, Result
 from conformance.report import values as words
-from conformance.vector import Array, Case
+from conformance.vector import Array, Case, own_inputs
 
 _WIDTH = 79
 _FIRST = "got[0] if isinstance(got, tuple) else got"
@@ -76,7 +76,9 @@ def _written_out(case: Case) -> Iterator[str]:
 
 def _names(case: Case) -> list[str]:
     """Return a name for each input that a backend gets for a case."""
-    own = ["data", *(OPERATORS[case.operator].form.numbers or ["output_size"])]
+    operator = OPERATORS[case.operator]
+    _, *others = own_inputs(operator.name, operator.input_names)
+    own = ["data", *others, *operator.form.numbers, operator.form.size_input]
     inputs, _ = as_called(case)
     return [*(["gradient"] if case.gradient is not None else []), *own][: len(inputs)]
 

@@ -63,10 +63,11 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
     inputs = [f"{name_of(a.dtype)} {words.shape(a.shape)}" for a in case.inputs]
     if operator.is_gradient:
         inputs[0] = f"gradient {words.shape(case.inputs[0].shape)}"
+    if operator.scatters:
+        inputs[-1] = f"indices {name_of(case.inputs[-1].dtype)}"
     if operator.is_adaptive and len(case.own_inputs) > 1:
         inputs[-1] = f"output size {words.shape(case.own_inputs[1].ravel().tolist())}"
-    how = "with channels last" if operator.form.channels_last else "in another form"
-    form = "" if operator.form.is_plain else f"handed over {how}"
+    form = f"handed over {_form(operator)}" if not operator.form.is_plain else ""
     facts = [*inputs, form, f"pattern {case.pattern}" if case.pattern else "", f"tier {case.tier}"]
     yield doc.Paragraph(f"{case.operator}: " + " · ".join(filter(None, facts)))
     if operator.attributes:
@@ -75,6 +76,14 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
     yield doc.Paragraph(doc.Span(origin, "quiet"))
     if case.tags:
         yield doc.Paragraph(doc.Span(f"tags {', '.join(case.tags)}", "quiet"))
+
+
+def _form(operator: Operator) -> str:
+    """Say in what form the document of an operator hands over a call."""
+    form = operator.form
+    if form.size_input:
+        return f"with {form.size_input} as an input"
+    return "with channels last" if form.channels_last else "in another form"
 
 
 def _origin(vector: Vector, operator: Operator) -> str:

@@ -42,8 +42,8 @@ def reveal(
     `operators` are names, globs or families; `windows` are those whose orders are
     revealed. Each model is held against the `vectors` of its operator up to a
     tier; an empty list is none. The other arguments are those of `conformance.check`. Raises
-    UsageError for what is no backend or cannot go on, and for operators of norms and gradients
-    alone.
+    UsageError for what is no backend or cannot go on, and for operators of which none is an average
+    or a maximum.
     """
     workers = Settings(isolate=isolate, timeout=timeout, memory=memory)
     if unknown := [name for name in dtypes if name not in (*FLOATS, *INTEGERS)]:
@@ -78,8 +78,9 @@ def reveal(
 
 
 def is_revealable(operator: Operator) -> bool:
-    """Say whether the arithmetic of an operator can be revealed."""
-    return not (operator.is_gradient or operator.reduction.powers or operator.requantises)
+    """Say whether the arithmetic of an operator can be revealed: not of what only copies."""
+    hidden = operator.reduction.powers or operator.requantises or operator.scatters
+    return not (operator.is_gradient or hidden)
 
 
 def _revealable(names: Sequence[str] | None) -> list[Operator]:
@@ -87,9 +88,8 @@ def _revealable(names: Sequence[str] | None) -> list[Operator]:
     every = [OPERATORS[name] for name in operators_named(names)]
     found = [operator for operator in every if is_revealable(operator)]
     if not found:
-        raise UsageError(
-            "reveal is for averages and maxima, not for norms, gradients and quantised integers"
-        )
+        others = "norms, gradients, quantised integers and unpoolings"
+        raise UsageError(f"reveal is for averages and maxima, not for {others}")
     return found
 
 

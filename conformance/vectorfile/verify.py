@@ -154,7 +154,9 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     except InvalidCase:
         return set()
     numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
-    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(operator, params, case.data):
+    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(
+        operator, params, case.own_inputs
+    ):
         return set()
     extents = geometric_readings(operator).extents(params)
     shapes = {(*case.data.shape[:2], *extent) for extent in extents}

@@ -15,7 +15,7 @@ from conformance.faults import CATALOGUE, Fault, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
-from conformance.operators import OPERATORS, evaluate
+from conformance.operators import OPERATORS, as_called, evaluate
 from conformance.vector import outputs_of
 
 
@@ -177,7 +177,8 @@ def _direct(backend, case):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            return outputs_of(backend(case.operator, case.inputs, case.attributes))
+            outputs = outputs_of(backend(case.operator, *as_called(case)))
+            return tuple(map(OPERATORS[case.operator].form.array_taken, outputs))
         except Exception:  # noqa: BLE001 - a fault may fail in any way
             return Raised()
 

@@ -25,6 +25,9 @@ NUMBERS = {
     "WebNN-l2Pool2d": [4, 9],
     "WebNN-maxPool2d": [4, 25],
     "LiteRT-AVERAGE_POOL_2D": [2],
+    "ONNX-MaxUnpool-22": [16, 25],
+    "PyTorch-max_unpool1d": [8, 9],
+    "PyTorch-max_unpool2d": [16, 20],
     "MaxPool-8": [30, 10, 18, 36, 8, 18, 16, 0, 0, 0],
     "MaxPool-14": [30, 10, 18, 36, 8, 18, 16, 8, 0, 0, 0],
 }

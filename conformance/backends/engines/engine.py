@@ -35,13 +35,15 @@ def missing(package: str) -> Iterator[None]:
 def known_operator(name: str, own: str = "") -> Operator:
     """Return an operator by name; Unsupported if there is none that an adapter translates.
 
-    Of those whose output size is an attribute, these are the ones of the publisher `own`.
+    Of those whose calls have another form, or whose output size is an attribute, these are the ones
+    of the publisher `own`.
     """
     operator = OPERATORS.get(name)
-    if operator is None or not operator.form.is_plain:
+    is_own = name.partition("-")[0] == own
+    if operator is None or not (is_own or operator.form.is_plain):
         raise Unsupported(f"operator {name}")
     named = operator.attribute("output") is not None
-    if named and name.partition("-")[0] != own:
+    if named and not is_own:
         raise Unsupported(f"operator {name}: its output size is an attribute")
     return operator
 

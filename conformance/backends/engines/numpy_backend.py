@@ -4,7 +4,8 @@ It computes any operator from the roles of its attributes and its reduction, as 
 the default reading of every disputed clause say, and returns the first output and indices of maxima
 where there are any. It is independent of the reference that computes expected values: sums are
 float64 sums, rounded when stored. Undefined averages are NaN, undefined maxima the lowest value,
-undefined indices -1, or that of a cell that is the lowest value.
+undefined indices -1, or that of a cell that is the lowest value. Where an unpooling has several
+values for a cell, the last stays.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def backend(
     definition = OPERATORS[operator]
     inputs, attributes = definition.form.taken(inputs, attributes)
     params = definition.validate(inputs, attributes)
-    data, *_ = own_inputs(operator, inputs)
+    data, *others = own_inputs(operator, inputs)
+    if definition.scatters:
+        return _unpooled(data, others[0], params)
     rounds = definition.rounds_integers or data.dtype in _FLOATS
     if definition.reduction.sums and not rounds:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
@@ -92,6 +95,26 @@ def _pooled(data: Array, axes: list[_Windows], operator: Operator, params: Param
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
+
+
+def _unpooled(data: Array, indices: Array, params: Params) -> Array:
+    """Put each cell where its index says, in a group of planes that indices do not tell apart."""
+    axes = zip(
+        *(params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end),
+        strict=True,
+    )
+    inferred = [(d - 1) * s + k - begin - end for d, k, s, begin, end in axes]
+    sizes = params.unpooled_size if any(params.unpooled_size) else inferred
+    shape = (*data.shape[:2], *sizes)
+    if min(sizes) < 1:
+        raise ValueError(f"an output of shape {shape}")
+    groups = prod(shape[: params.index_axis])
+    result = np.zeros((groups, prod(shape) // groups), data.dtype)
+    places = indices.reshape(groups, -1)
+    if places.min() < 0 or places.max() >= result.shape[1]:
+        raise ValueError(f"an index outside of an output of shape {shape}")
+    np.put_along_axis(result, places, data.reshape(groups, -1), 1)
+    return result.reshape(shape)
 
 
 def _divisor(axes: list[_Windows], params: Params) -> Array:

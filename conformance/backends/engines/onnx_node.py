@@ -30,22 +30,35 @@ from conformance.vector import Array, Outputs, as_returned
 _SLIDING = {"average": "AveragePool", "maximum": "MaxPool", "norm": "LpPool"}
 _GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool", "norm": "GlobalLpPool"}
 _AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
+_SCATTERING = {"unpooling": "MaxUnpool"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
-INPUT, NAMES = "x", ("y", "indices")
-"""Of a node's input and of its outputs."""
+INPUTS, NAMES = ("x", "x1", "x2", "x3", "x4"), ("y", "indices")
+"""Of a node's inputs and of its outputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of one input: an operator of ONNX, its attributes by name, how many outputs it has."""
+    """A node: an operator of ONNX, its attributes by name, how many outputs and inputs it has."""
 
     kind: str
     attributes: tuple[tuple[str, Any], ...] = ()
     outputs: int = 1
+    inputs: int = 1
+
+
+Input = tuple[DType, tuple[int, ...]]
+"""Element type and shape of an input."""
+
+
+def inputs_of(node: Node, inputs: Sequence[Array]) -> tuple[Input, ...]:
+    """Return element type and shape of each input that a node has."""
+    return tuple((array.dtype, array.shape) for array in inputs[: node.inputs])
 
 
 def kind_of(operator: Operator) -> str:
     """Return the operator of ONNX that computes an operator; Unsupported if there is none."""
+    if operator.scatters:
+        return counterpart(operator, _SCATTERING)
     return counterpart(operator, _SLIDING if operator.has_windows else _GLOBAL)
 
 
@@ -64,7 +77,7 @@ def node_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
     kind = kind_of(operator)
     if operator.family == "onnx":
         given = ((key, _frozen(value)) for key, value in sorted(attributes.items()))
-        return Node(kind, tuple(given), len(operator.outputs))
+        return Node(kind, tuple(given), len(operator.outputs), len(inputs))
     data = inputs[0]
     if operator.is_adaptive:
         sizes = output_sizes(inputs[1], data.ndim - 2)
@@ -96,14 +109,14 @@ def translated(kind: str, params: Params, outputs: int = 1) -> Node:
     return Node(kind, tuple(sorted(attributes.items())), outputs)
 
 
-def outputs_of(session: Any, *inputs: Array) -> Array | Outputs:
-    """Return what a session with such a node, of any engine, computes of its inputs."""
-    named = {_input_name(number): array for number, array in enumerate(inputs)}
-    return as_returned(tuple(session.run(None, named)))
+def given_inputs(operator: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
+    """Return the inputs that the node of a case has: an output size of others is none of them."""
+    return inputs if operator.family == "onnx" else inputs[:1]
 
 
-def _input_name(number: int) -> str:
-    return f"{INPUT}{number or ''}"
+def outputs_of(session: Any, inputs: Sequence[Array]) -> Array | Outputs:
+    """Return what a session with such a node, of any engine, computes of the node's inputs."""
+    return as_returned(tuple(session.run(None, dict(zip(INPUTS, inputs, strict=False)))))
 
 
 def _frozen(value: Any) -> Any:
@@ -121,12 +134,12 @@ def _joined(params: Params) -> tuple[int, ...]:
 
 
 def _proto(node: Node, opset: int) -> Any:
-    """Return the node from x to its outputs; Unsupported for what the opset cannot say."""
+    """Return the node from its inputs to its outputs; Unsupported for what the opset cannot say."""
     known = defs.get_schema(node.kind, opset, "").attributes
     lacking = [key for key, _ in node.attributes if key not in known]
     if lacking:
         raise Unsupported(f"opset {opset}: {node.kind} has no {', '.join(lacking)}")
-    made = helper.make_node(node.kind, [INPUT], NAMES[: node.outputs])
+    made = helper.make_node(node.kind, INPUTS[: node.inputs], NAMES[: node.outputs])
     for key, value in node.attributes:
         try:
             # Of a list without numbers its type cannot be told.
@@ -141,18 +154,21 @@ def _proto(node: Node, opset: int) -> Any:
 def model(
     node: Node,
     opset: int,
-    dtype: DType,
-    shape: Sequence[int],
+    inputs: Sequence[Input],
     output_shape: Sequence[int | None],
     **about: str,
 ) -> Any:
     """Return a model of the one node, of the oldest IR version that has the opset."""
-    element = helper.np_dtype_to_tensor_dtype(dtype)
+    elements = [helper.np_dtype_to_tensor_dtype(dtype) for dtype, _ in inputs]
+    element = elements[0]
     types = (element, TensorProto.INT64)[: node.outputs]
     graph = helper.make_graph(
         [_proto(node, opset)],
         "pooling",
-        [helper.make_tensor_value_info(INPUT, element, shape)],
+        [
+            helper.make_tensor_value_info(name, kind, shape)
+            for name, kind, (_, shape) in zip(INPUTS, elements, inputs, strict=False)
+        ],
         [
             helper.make_tensor_value_info(name, kind, output_shape)
             for name, kind in zip(NAMES, types, strict=False)
@@ -173,12 +189,13 @@ def model_of(
     node, data = node_of(operator, inputs, attributes), inputs[0]
     if data.dtype.name in operator.dtypes and not has_type(node.kind, opset, data.dtype):
         raise Unsupported(f"{data.dtype}: ONNX has no {node.kind} of this type in opset {opset}")
-    return _serialised(node, opset, data.dtype, data.shape)
+    return _serialised(node, opset, inputs_of(node, inputs))
 
 
 @lru_cache(maxsize=256)
-def _serialised(node: Node, opset: int, dtype: DType, shape: tuple[int, ...]) -> bytes:
-    made: bytes = model(node, opset, dtype, shape, [None] * len(shape)).SerializeToString()
+def _serialised(node: Node, opset: int, inputs: tuple[Input, ...]) -> bytes:
+    _, shape = inputs[0]
+    made: bytes = model(node, opset, inputs, [None] * len(shape)).SerializeToString()
     return made
 
 
@@ -202,7 +219,7 @@ def _own_serialised(
     inputs: tuple[tuple[DType, tuple[int, ...]], ...],
     opset: tuple[str, int],
 ) -> bytes:
-    names = [_input_name(number) for number in range(len(inputs))]
+    names = INPUTS[: len(inputs)]
     node = helper.make_node(kind, names, NAMES[:1], domain=opset[0])
     for key, value in attributes:
         try:

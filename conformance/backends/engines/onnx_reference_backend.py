@@ -15,7 +15,7 @@ import numpy as np
 from onnx.reference import ReferenceEvaluator
 
 from conformance.backends.engines.engine import known_operator
-from conformance.backends.engines.onnx_node import model_of, outputs_of
+from conformance.backends.engines.onnx_node import given_inputs, model_of, outputs_of
 from conformance.errors import Unsupported
 from conformance.vector import Array, Outputs
 
@@ -30,10 +30,11 @@ class OnnxReference:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case with one node; Unsupported for what ONNX or the evaluator lacks."""
-        made = model_of(known_operator(operator), inputs, attributes, self.opset)
+        definition = known_operator(operator, "ONNX")
+        made = model_of(definition, inputs, attributes, self.opset)
         with np.errstate(all="ignore"):
             try:
-                return outputs_of(_evaluator(made), inputs[0])
+                return outputs_of(_evaluator(made), given_inputs(definition, inputs))
             except AssertionError as refusal:
                 if "not supported" in str(refusal):
                     raise Unsupported(str(refusal)) from None

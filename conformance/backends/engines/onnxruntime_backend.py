@@ -22,7 +22,12 @@ import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
 from conformance.backends.engines.engine import check_most_axes, known_operator
-from conformance.backends.engines.onnx_node import model_of, outputs_of, own_model_of
+from conformance.backends.engines.onnx_node import (
+    given_inputs,
+    model_of,
+    outputs_of,
+    own_model_of,
+)
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS
 from conformance.vector import Array, Outputs
@@ -43,15 +48,15 @@ class OnnxRuntime:
     ) -> Array | Outputs:
         """Compute one case with one node; Unsupported for what ONNX or the runtime lacks."""
         definition = OPERATORS.get(operator)
-        given = inputs[:1]  # an output size is none of the node's inputs
-        if definition is None or definition.publisher != "ORT":
-            definition = known_operator(operator)
-            made = model_of(definition, inputs, attributes, self.opset)
+        if definition is not None and definition.publisher == "ORT":
+            made, given = own_model_of(operator, inputs, attributes, DOMAIN), inputs
         else:
-            given, made = inputs, own_model_of(operator, inputs, attributes, DOMAIN)
+            definition = known_operator(operator, "ONNX")
+            made = model_of(definition, inputs, attributes, self.opset)
+            given = given_inputs(definition, inputs)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
         try:
-            return outputs_of(_session(made), *given)
+            return outputs_of(_session(made), given)
         except NotImplementedThere as error:
             raise Unsupported(str(error)) from None
 

@@ -89,6 +89,8 @@ class Torch:
             if definition.reduction.powers and own[0].ndim == 3:
                 given = {key: _alone(value) for key, value in given.items()}
             function = getattr(functional, definition.name.removeprefix(f"{_OWN}-"))
+            if definition.scatters:
+                given["indices"] = self._tensor(own[1])
             return _returned(self._computed(partial(function, **given), own[0], gradient))
         pool, arguments = _translated(definition, own, attributes, with_indices=gradient is None)
         try:

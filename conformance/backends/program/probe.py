@@ -280,7 +280,7 @@ class _RuleChecks:
         """Yield what the program is to be asked for, float32 first."""
         assert self._welcome
         types = sorted((*FLOATS, *INTEGERS), key=lambda name: name != "float32")
-        forward = (operator for operator in OPERATORS.values() if not operator.is_gradient)
+        forward = (each for each in OPERATORS.values() if not (each.is_gradient or each.scatters))
         operators = sorted(forward, key=lambda operator: operator.is_adaptive)
         for dtype in types:
             for operator in operators:

@@ -90,12 +90,12 @@ def unsound(spec: CaseSpec) -> str:
     """Say why there is no valid, defined vector of a bearable size; "" if there is one."""
     operator = OPERATORS[spec.operator]
     # Zeros of the shape of the data, which take no memory.
-    data = np.broadcast_to(np.zeros((), dtype_of(spec.dtype)), spec.shape)
+    inputs = spec.own_inputs(np.broadcast_to(np.zeros((), dtype_of(spec.dtype)), spec.shape))
     try:
-        params = operator.validate(spec.own_inputs(data), spec.attributes)
+        params = operator.validate(inputs, spec.attributes)
     except InvalidCase as error:
         return str(error)
-    undefined = undefined_as_a_whole(operator, params, data)
+    undefined = undefined_as_a_whole(operator, params, inputs)
     if undefined:
         return f"nothing of its output is defined (clause {undefined})"
     pads = operator.pipeline.pads(params)

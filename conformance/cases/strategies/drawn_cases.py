@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.cases.gradients import with_gradient
+from conformance.cases.pooled_indices import pooled_indices
 from conformance.cases.strategies.choices import ANY_BYTE, Choices, blocks, chosen, item_of
 from conformance.cases.strategies.drawn_data import (
     FILL_BYTES,
@@ -179,6 +180,8 @@ class _Cases:
         points = self._operator.attributes_of(held(self._operator, drawn_points, dtype))
         attributes = {**geometry.attributes, **points}
         own = (data, *geometry.rest)
+        if self._operator.scatters:
+            own = data, pooled_indices(self._operator, data.shape, attributes)
         # The gradient of an output holds the same kind of numbers, in another order.
         inputs = with_gradient(self._operator, data[..., ::-1], own, attributes)
         return case_of(self._operator.name, attributes, inputs, pattern=mix)

@@ -37,6 +37,7 @@ _LENGTHS = _ladder((range(1, 4), 6), (range(4, 7), 4), (range(7, 13), 1), (_LONG
 _STRIDES = _ladder((range(1, 4), 6), (range(4, 9), 1), ((9, 13, 16, 17, LARGEST), 1))
 _DILATIONS = _ladder((range(1, 2), 12), (range(2, 4), 4), ((4, 5, 7), 1))
 _PADS = _ladder((range(1), 14), (range(1, 4), 4), (range(4, 9), 1), ((11, 16, 20), 1))
+_UNPOOLED = _ladder((range(1), 8), (range(1, 6), 1))
 _AXES = _ladder((range(1, 3), 3), (range(3, 4), 2), (range(4, 9), 1))
 _CHANNELS = _ladder(
     (range(1, 4), 8),
@@ -140,7 +141,11 @@ class Geometries:
         axes = [next(chosen(axis, self._axis)) for axis in axis_blocks[-others["axes"] :]]
         max_cells = self._max_cells // max(1, outlier.of(*PLANES))
         rest: tuple[Array, ...] = ()
-        if self._operator.has_windows:
+        if self._operator.scatters:
+            within = _unpooled_within([Axis(**axis) for axis in axes], max_cells)
+            fitted = [axis.allowed(self._operator) for axis in within]
+            cells = prod(max(axis.size, axis.unpooled) for axis in fitted)
+        elif self._operator.has_windows:
             shared = {name: axes[-1][name] for name in others["shared"] if name in self._axis}
             drawn_axes = [Axis(**{**axis, **shared}) for axis in axes]
             within = _windows_within(drawn_axes, outlier, max_cells)
@@ -167,7 +172,8 @@ class Geometries:
         for key, attribute in self._optional.items():
             default = attribute.default_for({"sizes": sizes(fitted), **lists})
             default = list(default) if isinstance(default, tuple) else default
-            if given[key] == default and not spelled[key]:
+            # An output size that is inferred cannot be written out.
+            if given[key] == default and (not spelled[key] or attribute.role == "unpooled_size"):
                 del given[key]
         return Geometry(given, sizes(fitted), cells, outlier, rest)
 
@@ -179,7 +185,7 @@ def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
     """
     if operator.is_adaptive:
         return {"size": _LENGTHS, "output": _LENGTHS}, ("size", "output", "both")
-    if not operator.has_windows:
+    if not (operator.has_windows or operator.scatters):
         return {"size": _LENGTHS, "output": (1,)}, ("size",)
     roles = operator.roles
     choices = {
@@ -191,6 +197,8 @@ def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
     }
     if "dilations" in roles:
         choices["dilations"] = _DILATIONS
+    if operator.scatters:
+        return {**choices, "unpooled_size": _UNPOOLED}, ()
     return choices, ("size", "kernel")
 
 
@@ -209,6 +217,25 @@ def _windows_within(axes: list[Axis], outlier: Outlier, max_cells: int) -> list[
     elif outlier.what == "size":
         axes[place] = axes[place]._replace(size=length - 1)
     return axes
+
+
+def _unpooled_within(axes: list[Axis], max_cells: int) -> list[Axis]:
+    """Return axes of an unpooling with at most `max_cells` cells in the output, and one at least.
+
+    What the last axis has for an output size says whether there is one; that of each axis is a
+    little above or below the one that is inferred.
+    """
+    side = _side(max_cells, len(axes))
+    fitted = []
+    for axis in axes:
+        kernel = min(axis.kernel, side)
+        pad = (kernel - 1) // 2
+        less = _limited(axis, strides=side, pads_begin=pad, pads_end=pad)
+        size = min(1 + axis.size, 1 + (side - kernel) // less.strides)
+        inferred = less._replace(size=size, kernel=kernel, unpooled_size=0)
+        given = max(1, inferred.unpooled + axis.unpooled_size - 2) if axes[-1].unpooled_size else 0
+        fitted.append(inferred._replace(unpooled_size=given))
+    return fitted
 
 
 def _extents_within(axes: list[Axis], outlier: Outlier, max_cells: int) -> list[Axis]:

@@ -25,6 +25,7 @@ from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
 from conformance.cases.sweep.sweep_model import Covered, Sweep, build, is_told
 from conformance.cases.sweep.told_apart import told_apart
+from conformance.cases.sweep.unpooling_sweep import unpoolings
 from conformance.cases.sweep.whole_sweep import whole_arrays
 from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
@@ -61,8 +62,10 @@ class Collection:
 
 
 def sweep_of(operator: str) -> Sweep:
-    """Return the covering arrays of an operator."""
+    """Return the covering arrays of an operator; an unpooling has none."""
     definition = operator_named(operator)
+    if definition.scatters:
+        return Sweep(operator, ())
     if definition.is_adaptive:
         arrays = adaptive_arrays(definition)
     else:
@@ -118,6 +121,9 @@ def _largest(operator: Operator, tier: Tier) -> Tier:
 
 def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield the cases beside the covering arrays and the worked examples."""
+    if operator.scatters:
+        yield from chain(unpoolings(operator, seed), invalid(operator))
+        return
     apart = {
         "special": special(operator, seed),
         "neighbours": neighbours(operator, seed),
@@ -128,7 +134,7 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
     }
     if operator.is_gradient:
         apart = {what: _some(cases, _OF_GRADIENTS[what]) for what, cases in apart.items()}
-    return chain(
+    yield from chain(
         *apart.values(),
         told_apart(operator, seed),
         every_kind(operator, seed),

@@ -35,7 +35,9 @@ def in_product(shape: tuple[int, ...]) -> bool:
 
 
 def parts(operator: str) -> int:
-    """Return how many parts the product of an operator has."""
+    """Return how many parts the product of an operator has; that of an unpooling is left out."""
+    if OPERATORS[operator].scatters:
+        return 0
     if OPERATORS[operator].has_windows:
         return len(_SIZES) * len(_KERNELS)
     return len(_LONG) // _LONG_STEP

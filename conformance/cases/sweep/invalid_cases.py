@@ -53,12 +53,15 @@ def valid_case(operator: Operator) -> Case:
     axes = [_AXES[i % 2] for i in range(2 if 2 in swept else swept[0])]
     if operator.rules:  # that no other number than the wrong one breaks one of these
         axes = [axis._replace(pads_begin=0, pads_end=0) for axis in axes]
+    if operator.scatters:
+        short = [axis._replace(size=2) for axis in axes]
+        axes = [axis._replace(unpooled_size=axis.unpooled) for axis in short]
     words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.values}
     words |= {
         role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()
     }
     words["dilations"] = (1,) * len(axes)
-    roles = ("kernel", "strides", "pads_begin", "pads_end", "output")
+    roles = ("kernel", "strides", "pads_begin", "pads_end", "output", "unpooled_size")
     dtype = suited.plain_type(operator)
     spec = case_of_axes(operator, (1, 1), axes, words, dtype, "invalid", roles=roles)
     data = np.arange(1, np.prod(spec.shape) + 1).reshape(spec.shape)

@@ -17,6 +17,7 @@ import numpy as np
 from conformance.operators.attributes import PADS, Attribute, complete
 from conformance.operators.operator import Operator
 from conformance.operators.rule import AxisNumbers, axes_of
+from conformance.operators.windows import unpooled
 from conformance.vector import Array
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -60,8 +61,8 @@ def broken(
 ) -> Iterator[Broken]:
     """Yield the ways to break one rule in a valid case: the same rules in every case."""
     given, axes = dict(attributes), inputs[0].ndim - 2
-    gradient, own = inputs[: operator.is_gradient], inputs[operator.is_gradient :]
-    stated = complete(operator.attributes, given, own[0].shape[2:])
+    data = inputs[operator.is_gradient]
+    stated = complete(operator.attributes, given, data.shape[2:])
     for attribute in operator.attributes:
         key = attribute.key
         if attribute.required and key not in operator.form.optional:
@@ -75,6 +76,14 @@ def broken(
             changed = {**given, key: value}
             yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
     yield from _breaking(operator, given, stated, inputs)
+    yield from _of_inputs(operator, given, inputs)
+
+
+def _of_inputs(
+    operator: Operator, given: dict[str, Any], inputs: tuple[Array, ...]
+) -> Iterator[Broken]:
+    """Yield the ways to break one rule of an input."""
+    gradient, own = inputs[: operator.is_gradient], inputs[operator.is_gradient :]
     for value, rule in _wrong_gradients(gradient):
         yield Broken("gradient", rule, rule, rule, None, given, (value, *own))
     data, name = own[0], operator.input_names[len(gradient)]
@@ -85,6 +94,9 @@ def broken(
     if operator.is_adaptive and not operator.takes_integers:
         typed = (*gradient, data.astype(np.int32), *own[1:])
         yield Broken(name, "integers", "integers", "integers", None, given, typed)
+    if operator.scatters:
+        for value, rule in _wrong_indices(own[1]):
+            yield Broken("indices", rule, rule, rule, None, given, (data, value))
     if operator.takes_output_size:
         name = operator.input_names[-1]
         for value, rule, how, exactly, fixed in _wrong_sizes(own[1]):
@@ -101,14 +113,23 @@ def _breaking(
     """Yield the attributes that break a rule of an operator on one axis: the first or the last."""
     params = operator.stated(stated, inputs[-1].shape[2:])
     places = ((0, "first"), (-1, "last"))[: len(params.sizes)]
-    for rule, (place, where) in product(operator.rules, places):
+    refusing = (rule for rule in operator.rules if not rule.undefined)
+    for rule, (place, where) in product(refusing, places):
         axes = axes_of(params)
         axes[place] = rule.broken(axes[place])
+        if axes[place].unpooled_size:  # given for one axis, it is given for all
+            axes = [axis if axis.unpooled_size else _sized(axis) for axis in axes]
         lists = dict(zip(AxisNumbers._fields, zip(*axes, strict=True), strict=True))
         wrong = operator.attributes_of(lists)
         key = next(key for key, value in wrong.items() if [*value] != [*stated[key]])
         exactly = f"{rule.says} on the {where} axis"
         yield Broken(key, rule.says, rule.says, exactly, None, {**given, key: wrong[key]}, inputs)
+
+
+def _sized(axis: AxisNumbers) -> AxisNumbers:
+    """Return an axis of an unpooling with the output size that is inferred."""
+    size, kernel, strides, begin, end, *_ = axis
+    return axis._replace(unpooled_size=max(1, unpooled(size, kernel, strides, begin, end)))
 
 
 def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:
@@ -118,6 +139,14 @@ def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]
         yield np.concatenate([right, right], axis=-1), "twice as many on the last axis"
         yield np.concatenate([right, right], axis=1), "twice the channels"
         yield right[0], "a dimension less"
+
+
+def _wrong_indices(indices: Array) -> Iterator[tuple[Array, str]]:
+    """Yield indices that cannot be those of data, and why."""
+    yield indices[..., :-1], "one fewer on the last axis"
+    yield indices[0], "a dimension less"
+    yield indices.astype(np.int32), "int32"
+    yield indices.astype(np.float32), "floating point"
 
 
 def _wrong_values(attribute: Attribute, stated: Mapping[str, Any], axes: int) -> Iterator[_Wrong]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.axis import Axis, by_role, sizes
+from conformance.cases.pooled_indices import pooled_indices
 from conformance.cases.sweep.covering import Coverage, Model, Row, covering_array
 from conformance.cases.sweep.patterns import fill
 from conformance.dtypes import INTEGERS, name_of
@@ -45,7 +46,13 @@ class CaseSpec:
     gradient: str = "names"
 
     def own_inputs(self, data: Array) -> tuple[Array, ...]:
-        """Return the inputs with this data, but for the gradient that an operator may take."""
+        """Return the inputs with this data, but for the gradient that an operator may take.
+
+        The indices of an unpooling follow from shape and attributes.
+        """
+        operator = OPERATORS[self.operator]
+        if operator.scatters:
+            return data, pooled_indices(operator, self.shape, self.attributes)
         return (data,) if self.output_size is None else (data, np.array(*self.output_size))
 
     @property
@@ -58,6 +65,8 @@ class CaseSpec:
         params = operator.stated(self.attributes, sizes)
         if operator.is_adaptive:
             return _block(sizes, params.output)
+        if operator.scatters:
+            return 1
         return prod(params.kernel if operator.has_windows else sizes)
 
 
@@ -92,6 +101,8 @@ def case_of_axes(
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
+    if not any(lists["unpooled_size"]):
+        del lists["unpooled_size"]
     sampled: dict[str, Any] = {
         each.role: each.samples[0] if each.samples else 0
         for each in operator.attributes
@@ -100,7 +111,10 @@ def case_of_axes(
     return CaseSpec(
         operator.name,
         operator.attributes_of(
-            {**{role: lists[role] for role in roles}, **held(operator, {**sampled, **words}, dtype)}
+            {
+                **{role: lists[role] for role in roles if role in lists},
+                **held(operator, {**sampled, **words}, dtype),
+            }
         ),
         (*planes, *sizes(every)),
         dtype,
@@ -220,6 +234,7 @@ def case_of(
     tags: tuple[str, ...] = (),
 ) -> Case:
     """Return a case whose id is derived from what it is: readable, stable and unique."""
+    definition = OPERATORS[operator]
     data, *sizes = own_inputs(operator, inputs)
     digest = hashlib.sha256(json.dumps([operator, dict(attributes)], sort_keys=True).encode())
     for array in inputs:
@@ -229,8 +244,8 @@ def case_of(
         operator,
         name_of(data.dtype),
         _numbers(data.shape),
-        *([f"o{_numbers(sizes[0].tolist())}"] if sizes else []),
-        *_shown(OPERATORS[operator], attributes),
+        *([f"o{_numbers(sizes[0].tolist())}"] if definition.takes_output_size else []),
+        *_shown(definition, attributes),
         f"{pattern.replace(' ', '-')}-{digest.hexdigest()[:8]}",
     ]
     return Case(
@@ -262,6 +277,7 @@ _SHORT = {
     "pads_end": "e",
     "pads": "p",
     "output": "o",
+    "unpooled_size": "o",
 }
 _INCLUDE_PAD = {True: "include", False: "exclude"}
 

@@ -24,7 +24,8 @@ def examples(operator: Operator, seed: int) -> Iterator[Case]:
         if data is None:
             case = build(spec, seed=seed)
         else:
-            inputs = spec.own_inputs(data)
+            indices = example.printed_indices
+            inputs = spec.own_inputs(data) if indices is None else (data, indices)
             case = case_of(operator.name, example.attributes, inputs, pattern=pattern)
         yield replace(
             case, tier="smoke", source=example.source, provenance="printed", tags=example.tags

@@ -28,6 +28,7 @@ from conformance.faults.catalogue import (
     special_kernels,
     state,
     torch_rounding,
+    unpooling,
     validate,
     whole_plane,
 )
@@ -59,6 +60,7 @@ _TOPICS = (
     validate,
     refusals,
     gradients,
+    unpooling,
 )
 
 CATALOGUE: tuple[Fault, ...] = tuple(

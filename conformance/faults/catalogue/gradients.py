@@ -148,7 +148,7 @@ def with_gradient(change: Change) -> StepWrap:
     """Let it take another gradient of the output, of the same shape."""
 
     def gather(gathered: Gathered) -> Gathered:
-        return replace(gathered, gradient=change(np.asarray(gathered.gradient)))
+        return replace(gathered, beside=change(np.asarray(gathered.beside)))
 
     return lambda right: _Changed(right, gather, lambda shares, _gathered: shares)
 
@@ -358,7 +358,7 @@ def _index_of_padded(shares: Shares, gathered: Gathered) -> Shares:
 def _all_cells(shares: Shares, gathered: Gathered) -> Shares:
     """Give every cell of a window what the chosen one gets."""
     planes = len(shares.values)
-    gradient = np.asarray(gathered.gradient).reshape(planes, -1)
+    gradient = np.asarray(gathered.beside).reshape(planes, -1)
     return replace(shares, values=gradient[:, np.asarray(shares.windows)])
 
 

@@ -41,7 +41,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     outcome, returned = _nearest(vector, result, required)
     if outcome is None:
         return {"note": f"No windows to draw. {' '.join(no_windows(vector, operator))}"}
-    if operator.is_gradient:
+    if operator.is_gradient or operator.scatters:
         return {"note": f"Who gave what to a cell: conformance show {vector.case.id}"}
     if misshapen(vector):
         return {"note": "No drawing: the answers have not the shapes of the attributes."}

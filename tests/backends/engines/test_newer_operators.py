@@ -160,3 +160,34 @@ def test_attributes_of_onnx_are_handed_over_as_they_are(engine):
         computed(engine, "ONNX-MaxPool-22", [ROW], {"kernel_shape": [2], "dilate": [2]})
     with pytest.raises(Unsupported, match="p='two'"):
         computed(engine, "ONNX-LpPool-22", [ROW], {"kernel_shape": [2], "p": "two"})
+
+
+UNPOOLED = np.array([[[1, 2]]], np.float32), np.array([[[1, 2]]])
+
+
+@of_engines("numpy", *ONNX)
+def test_unpooling_of_onnx(engine):
+    """With the shape of the output as an input where it is given."""
+    attributes = {"kernel_shape": [2], "strides": [2]}
+    assert computed(engine, "ONNX-MaxUnpool-22", UNPOOLED, attributes) == [[[0, 1, 2, 0]]]
+    given = (*UNPOOLED, np.array([1, 1, 5]))
+    assert computed(engine, "ONNX-MaxUnpool-22", given, attributes) == [[[0, 1, 2, 0, 0]]]
+
+
+@of_engines("numpy", "torch")
+def test_unpooling_of_torch(engine):
+    attributes = {"kernel_size": [2], "output_size": [5]}
+    assert computed(engine, "PyTorch-max_unpool1d", UNPOOLED, attributes) == [[[0, 1, 2, 0, 0]]]
+
+
+@of_engines("torch", "jax", "openvino", "tensorflow", "paddle", "ncnn", "tinygrad", "litert", *ONNX)
+def test_an_engine_has_no_unpooling_but_that_of_its_document(engine):
+    """They count indices in other spaces, or have none."""
+    calls = {
+        "ONNX-MaxUnpool-22": {"kernel_shape": [2], "strides": [2]},
+        "PyTorch-max_unpool1d": {"kernel_size": [2]},
+    }
+    own = {"torch": "PyTorch-max_unpool1d"} | dict.fromkeys(ONNX, "ONNX-MaxUnpool-22")
+    for operator in calls.keys() - {own.get(engine)}:
+        with pytest.raises(Unsupported):
+            load_backend(engine)(operator, UNPOOLED, calls[operator])

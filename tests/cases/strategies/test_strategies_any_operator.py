@@ -56,9 +56,11 @@ def test_attributes_are_valid(operator, data):
     axes = found.axes[1] or 2
     given_ = data.draw(attributes(operator, axes=axes))
     array = np.zeros((1, 1, *[99] * axes), found.dtypes[0])
-    sizes = [np.ones(axes, np.int64)] if found.takes_output_size else []
-    if not found.leaves_no_rest:  # which sizes those need, the attributes say
-        found.validate([array, *sizes], given_)
+    others = [np.ones(axes, np.int64)] if found.takes_output_size else []
+    others += [array.astype(np.int64)] if found.scatters else []
+    is_sized = "output_size" in given_ and found.scatters
+    if not (found.leaves_no_rest or is_sized):  # which sizes those need, the attributes say
+        found.validate([array, *others], given_)
 
 
 @pytest.mark.parametrize("operator", MADE_UP)
