@@ -133,6 +133,7 @@ def test_backends_are_compared(vectors):
     assert NAME in text
 
 
+@pytest.mark.slow("a search finds the faults of other operators")
 def test_a_search_finds_the_fault_and_nothing_in_a_right_backend(tmp_path, monkeypatch):
     """Cases are drawn from roles alone, and kept in a vector file."""
     options = ("--operator", NAME, "--max-examples", 40, "--max-causes", 1, "--seed", 1)
@@ -174,6 +175,7 @@ def test_the_plugin_of_pytest_runs_it(vectors, tmp_path):
     assert "passed" in done.stdout
 
 
+@pytest.mark.slow("its vectors are sound")
 def test_an_exponent_that_the_document_fixes_is_that_of_every_vector(tmp_path):
     """The reference agrees with what the document prints, and the built-in backend with both."""
     conformance("generate", tmp_path, "--operator", f"{FIXED}*", "--tier", "smoke")

@@ -87,6 +87,7 @@ def test_what_is_in_the_wheel_writes_the_files_of_a_start(installed, tmp_path):
     assert installed(tmp_path, "-c", code) == "          path: pooling.*"
 
 
+@pytest.mark.slow("what is in the wheel checks a backend")
 def test_what_is_in_the_wheel_is_a_plugin_of_pytest(installed, tmp_path):
     """Its name is that of the entry point."""
     plugin = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]

@@ -67,7 +67,16 @@ def rust(folder):
     return [target / "debug" / "run_exported"]
 
 
-@pytest.mark.parametrize("language", [python, javascript, c, rust], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "language",
+    [
+        python,
+        javascript,
+        c,
+        pytest.param(rust, marks=pytest.mark.slow("its crate has tests of its own")),
+    ],
+    ids=lambda each: each.__name__,
+)
 def test_what_an_example_computes_conforms(language, vectors, tmp_path):
     """It runs every vector of float32, and says of the others that it does not support them."""
     path = tmp_path / "r.safetensors"

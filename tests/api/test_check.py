@@ -94,6 +94,7 @@ def test_a_name_that_is_empty_is_refused(backend, said, isolate):
         check(backend, VALID, isolate=isolate)
 
 
+@pytest.mark.slow("progress is told of other runs")
 def test_progress_is_told_in_two_numbers():
     """`progress(done, total)` counts the vectors, then, where some failed, the search."""
 

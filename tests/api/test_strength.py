@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.api.strength import strength
@@ -109,6 +110,7 @@ def test_progress_counts_faults():
     assert told == [(2, 2)]
 
 
+@pytest.mark.slow("processes generate what one generates")
 def test_processes_find_what_one_finds(tmp_path):
     """In the order of operators and faults, whoever is done first."""
     generate(tmp_path, operators=["AvgPool-16", "MaxPool-14"], tier="smoke")

@@ -65,6 +65,7 @@ def test_a_fault_that_fits_by_chance_is_not_named():
     assert not [cause.faults for cause in found if cause.faults]
 
 
+@pytest.mark.slow("rules are learned in test_rule_learning")
 def test_a_threshold_is_learned_and_sharpened():
     """Where it lies exactly, no vector of the run needs to show."""
 
@@ -126,6 +127,7 @@ def of_two_bugs():
     return diagnosed(two_bugs, "MaxPool-8", every=2)
 
 
+@pytest.mark.slow("two faults at once are both confirmed")
 def test_of_two_bugs_neither_hides_the_other(of_two_bugs):
     """What fails otherwise where the second one shows, too, refutes the first one nowhere."""
     found = [cause for cause in of_two_bugs if cause.is_known]

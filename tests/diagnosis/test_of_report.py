@@ -133,6 +133,7 @@ def test_stored_results_cannot_be_asked(tmp_path):
     assert str(cause.proof) == "not confirmed: stored results cannot be asked about fresh cases"
 
 
+@pytest.mark.slow("state has tests of its own")
 def test_what_depends_on_earlier_calls_is_no_arithmetic():
     """A cache that ignores pads is told as state, with the calls that show it."""
     kept = {}

@@ -148,6 +148,7 @@ def test_a_backend_that_cannot_start_again_ends_the_search(tmp_path, monkeypatch
     assert [finding.result.detail for finding in report.findings] == ["exit status 7"]
 
 
+@pytest.mark.slow("the same seed gives the same proof")
 def test_the_same_seed_finds_the_same():
     """Two searches of the same seed draw the same cases and end with the same."""
     first, second = (

@@ -27,6 +27,7 @@ def standard(files):
     return chosen(files, None, None, "standard")
 
 
+@pytest.mark.slow("they come last of one operator")
 def test_the_expensive_vectors_come_last_of_all_operators(standard):
     """Those of the first operator after the cheap ones of the last."""
     parts, steps = cheap_first(standard)

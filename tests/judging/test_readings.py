@@ -383,6 +383,7 @@ class TestExceptions:
         wrong, reports = settled(Counter(votes), lambda _operator: SPACE)
         return [each in wrong for each in votes], {each.clause: each for each in reports}
 
+    @pytest.mark.slow("they do not settle a clause")
     def test_what_others_rule_out_refutes_them(self):
         """An exception that is right only under a reading not followed has no excuse."""
         wrong, _ = self.settled([{self.a: self.a1}], [{self.a: self.a2}], excused=".x")

@@ -69,7 +69,7 @@ class NetworkLayer:
     def plan(self) -> Plan:
         """Its windows and divisors."""
         columns = zip(*self.axes, strict=True)
-        size, kernel, strides, begins, ends, output, dilations = columns
+        size, kernel, strides, begins, ends, output, dilations, _ = columns
         params = Params(
             sizes=size,
             kernel=kernel,

@@ -122,6 +122,7 @@ def test_two_slips_at_once_are_both_named():
     assert "results were 0 where they are negative" in named
 
 
+@pytest.mark.slow("attributes read as others are named")
 def test_a_slip_under_a_condition_is_named_with_it():
     """It shows where the condition holds and nowhere else."""
     wrong = called_with(unit_strides)
