@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
-from support.stored_outputs import answered, as_folder
+from support.stored_outputs import answered, as_file
 
 from conformance import check, load_backend
 from conformance.backends.results.stored_results import StoredResults
@@ -125,9 +125,11 @@ def test_diagnose_is_one_of_three_words():
 
 def test_stored_results_cannot_be_asked(tmp_path):
     """Their causes are those that fit, and the report says that they are not confirmed."""
-    some = light_probes("MaxPool-1")[::9]
+    some = light_probes("MaxPool-1")[::40]
     wrong = faulty(fault_named("maximum-from-zero"))
-    report = check(StoredResults(as_folder(tmp_path / "results", answered(wrong, some))), some)
+    report = check(
+        StoredResults(as_file(tmp_path / "results.safetensors", answered(wrong, some))), some
+    )
     (cause, *_) = report.diagnoses
     assert cause.faults == ("maximum-from-zero",)
     assert str(cause.proof) == "not confirmed: stored results cannot be asked about fresh cases"

@@ -5,8 +5,9 @@ import pytest
 from support import sound
 from support.fakes import pool, vector
 from support.planted_sums import folded, lanes_joined, running, summing
+from support.stored_outputs import as_file
 
-from conformance.errors import UsageError
+from conformance.errors import Unsupported, UsageError
 from conformance.reveal import reveal
 from conformance.reveal.values import Window
 
@@ -93,9 +94,9 @@ def test_elements_that_a_document_leaves_undefined_are_not_compared():
 
 
 def test_stored_results_are_refused(tmp_path):
-    (tmp_path / "status.tsv").write_text("unsupported\tsome/id\tno such call\n")
+    stored = as_file(tmp_path / "stored.safetensors", {"some/id": Unsupported("no such call")})
     with pytest.raises(UsageError, match="stored results"):
-        reveal(f"results:{tmp_path}", [])
+        reveal(f"results:{stored}", [])
 
 
 def test_norms_are_refused():
