@@ -24,7 +24,7 @@ from conformance.vectorfile.vector_file import VectorFile, first_repeated
 
 MANIFEST = "SHA256SUMS"
 """The digests of the bytes of shipped files, beside them, as sha256sum writes and reads them."""
-_RESIDENT = 16 << 20  # bytes of all files together that stay in memory, about
+_RESIDENT = 220 << 20  # bytes of all files together that stay in memory, about
 
 
 class VectorSet(Closable, Sequence[VectorFile]):

@@ -21,7 +21,7 @@ from conformance.vectorfile.rows import Arrays, Rows, read_texts
 
 _RESIDENT = 1 << 27  # bytes of columns and vectors up to which a file is read whole
 _STEP = 4096  # vectors whose ids or tiers are read together
-_BATCH = 1 << 24
+_BATCH = 1 << 26
 
 
 class _Content(NamedTuple):
