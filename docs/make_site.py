@@ -13,9 +13,9 @@ from pathlib import Path
 from make_engines import report_of
 from make_history import REPORTS as OLDER
 
-from conformance import open_vectors, read_report, site
+from conformance import open_vectors, site
 from conformance.backends import available
-from conformance.record.report import Report
+from conformance.site.releases import SavedRelease
 
 ROOT = Path(__file__).parents[1]
 REPORTS = ROOT / "build" / "site-reports"
@@ -25,18 +25,15 @@ def made(folder: Path) -> site.Written:
     """Run what is installed and was not run yet, and write the site to a folder."""
     with open_vectors() as files:
         digests = files.digests
-    releases: dict[tuple[str, str], Path] = {}
+    paths = []
     for name, engine in available().items():
         if engine.installed:
-            path = REPORTS / f"{name}.jsonl"
-            releases[_release(report_of(name, path, digests, tier="smoke"))] = path
-    for path in sorted(OLDER.rglob("*.jsonl")):
-        releases.setdefault(_release(read_report(path)), path)
+            paths.append(REPORTS / f"{name}.jsonl")
+            report_of(name, paths[-1], digests, tier="smoke")
+    releases: dict[str, Path] = {}
+    for path in (*paths, *sorted(OLDER.rglob("*.jsonl"))):
+        releases.setdefault(SavedRelease.read(path).name, path)
     return site.write([*releases.values()], folder)
-
-
-def _release(report: Report) -> tuple[str, str]:
-    return report.backend, report.versions.get("engine", report.started)
 
 
 if __name__ == "__main__":

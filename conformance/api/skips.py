@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +27,13 @@ from conformance.api.reasoned_lines import (
     text_of,
 )
 from conformance.errors import UsageError
-from conformance.faults.baseline import Baseline, PlantedFaults, right_operator
-from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.record.report import SkippedVector, Skips
 from conformance.settings import LARGE
 from conformance.vectorfile.sources import Selected, Source, vectors_in
+
+if TYPE_CHECKING:
+    from conformance.faults.fault import Fault
 
 _FORM = f"a line is PATTERN # REASON, or {CAUSE} NAME # REASON"
 
@@ -116,11 +118,11 @@ def _line(number: int, text: str) -> ReasonedLine:
         raise ValueError(f"{CAUSE} of what? {_FORM}")
     if word != CAUSE and pattern:
         raise ValueError(f"{text.removeprefix(word).strip()!r} is no reason; {_FORM}")
-    line = ReasonedLine(number, CAUSE if pattern else "", pattern or word, "")
-    line = replace(line, reason=reason_in(rest, line.pattern, _FORM))
-    if line.word == CAUSE:
-        _faults_named(line.pattern)
-    return line
+    named = pattern or word
+    reason = reason_in(rest, named, _FORM)
+    if pattern:
+        _faults_named(pattern)
+    return ReasonedLine(number, CAUSE if pattern else "", named, reason)
 
 
 def _faults_named(cause: str) -> Sequence[Fault]:
@@ -137,6 +139,12 @@ def _caused(
     line: ReasonedLine, selected: Sequence[Selected], pins: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the ids of the vectors, of those selected, whose answers a cause changes."""
+    from conformance.faults.baseline import (  # noqa: PLC0415 - the whole catalogue
+        Baseline,
+        PlantedFaults,
+        right_operator,
+    )
+
     faults = _faults_named(line.pattern)
     for part in selected:
         operator = part.source.operator

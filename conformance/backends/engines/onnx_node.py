@@ -34,16 +34,23 @@ _SCATTERING = {"unpooling": "MaxUnpool"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
 INPUTS, NAMES = ("x", "x1", "x2", "x3", "x4"), ("y", "indices")
 """Of a node's inputs and of its outputs."""
+_BESIDE_OWN = 22
+"""The opset of ONNX that a model of an engine's own operator names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node: an operator of ONNX, its attributes by name, how many outputs and inputs it has."""
+    """A node: an operator of ONNX, its attributes by name, how many outputs and inputs it has.
+
+    `domain` and `version` are of an engine's own operator; one of ONNX has neither.
+    """
 
     kind: str
     attributes: tuple[tuple[str, Any], ...] = ()
     outputs: int = 1
     inputs: int = 1
+    domain: str = ""
+    version: int = 0
 
 
 Input = tuple[DType, tuple[int, ...]]
@@ -135,20 +142,28 @@ def _joined(params: Params) -> tuple[int, ...]:
 
 def _proto(node: Node, opset: int) -> Any:
     """Return the node from its inputs to its outputs; Unsupported for what the opset cannot say."""
-    known = defs.get_schema(node.kind, opset, "").attributes
-    lacking = [key for key, _ in node.attributes if key not in known]
-    if lacking:
-        raise Unsupported(f"opset {opset}: {node.kind} has no {', '.join(lacking)}")
-    made = helper.make_node(node.kind, INPUTS[: node.inputs], NAMES[: node.outputs])
+    types = _types_of_own(node)
+    if not node.domain:
+        known = defs.get_schema(node.kind, opset, "").attributes
+        lacking = [key for key, _ in node.attributes if key not in known]
+        if lacking:
+            raise Unsupported(f"opset {opset}: {node.kind} has no {', '.join(lacking)}")
+        types = {key: known[key].type.value for key, _ in node.attributes}
+    made = helper.make_node(
+        node.kind, INPUTS[: node.inputs], NAMES[: node.outputs], domain=node.domain
+    )
     for key, value in node.attributes:
         try:
             # Of a list without numbers its type cannot be told.
-            made.attribute.append(
-                helper.make_attribute(key, value, attr_type=known[key].type.value)
-            )
+            made.attribute.append(helper.make_attribute(key, value, attr_type=types.get(key)))
         except (TypeError, ValueError) as error:
             raise Unsupported(f"{key}={value!r}: no such attribute can be written") from error
     return made
+
+
+def _types_of_own(node: Node) -> dict[str, Any]:
+    """Return the types of those attributes of an engine's own operator that are lists."""
+    return {key: AttributeProto.INTS for key, value in node.attributes if isinstance(value, tuple)}
 
 
 def model(
@@ -176,6 +191,8 @@ def model(
     )
     opsets = [helper.make_opsetid("", opset)]
     version = helper.find_min_ir_version_for(opsets)
+    if node.domain:
+        opsets.append(helper.make_opsetid(node.domain, node.version))
     return helper.make_model(graph, opset_imports=opsets, ir_version=version, **about)
 
 
@@ -208,39 +225,5 @@ def own_model_of(
     """
     _, kind, version = operator.split("-")
     given = tuple((key, _frozen(value)) for key, value in sorted(attributes.items()))
-    described = tuple((array.dtype, array.shape) for array in inputs)
-    return _own_serialised(kind, given, described, (domain, int(version)))
-
-
-@lru_cache(maxsize=256)
-def _own_serialised(
-    kind: str,
-    attributes: tuple[tuple[str, Any], ...],
-    inputs: tuple[tuple[DType, tuple[int, ...]], ...],
-    opset: tuple[str, int],
-) -> bytes:
-    names = INPUTS[: len(inputs)]
-    node = helper.make_node(kind, names, NAMES[:1], domain=opset[0])
-    for key, value in attributes:
-        try:
-            kinds = AttributeProto.INTS if isinstance(value, tuple) else None
-            node.attribute.append(helper.make_attribute(key, value, attr_type=kinds))
-        except (TypeError, ValueError) as error:
-            raise Unsupported(f"{key}={value!r}: no such attribute can be written") from error
-    elements = [helper.np_dtype_to_tensor_dtype(dtype) for dtype, _ in inputs]
-    graph = helper.make_graph(
-        [node],
-        "pooling",
-        [
-            helper.make_tensor_value_info(name, element, shape)
-            for name, element, (_, shape) in zip(names, elements, inputs, strict=True)
-        ],
-        [helper.make_tensor_value_info(NAMES[0], elements[0], None)],
-    )
-    base = helper.make_opsetid("", 22)
-    opsets = [base, helper.make_opsetid(*opset)]
-    version = helper.find_min_ir_version_for([base])
-    made: bytes = helper.make_model(
-        graph, opset_imports=opsets, ir_version=version
-    ).SerializeToString()
-    return made
+    node = Node(kind, given, inputs=len(inputs), domain=domain, version=int(version))
+    return _serialised(node, _BESIDE_OWN, inputs_of(node, inputs))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis
+from conformance.cases.axis import Axis, by_role
 from conformance.cases.from_model.layer import Layer, Model
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
 from conformance.errors import InvalidCase
@@ -68,18 +68,12 @@ class NetworkLayer:
     @property
     def plan(self) -> Plan:
         """Its windows and divisors."""
-        columns = zip(*self.axes, strict=True)
-        size, kernel, strides, begins, ends, output, dilations, _ = columns
+        numbers: dict[str, Any] = {**by_role(self.axes)}
         params = Params(
-            sizes=size,
-            kernel=kernel,
-            strides=strides,
-            dilations=dilations,
-            pads_begin=begins,
-            pads_end=ends,
+            sizes=self.size,
+            **numbers,
             rounding="ceil_torch" if self.up else "floor",
             include_pad=self.include_pad,
-            output=output,
         )
         return sliding(self.reduction).plan(params)
 
