@@ -1,12 +1,12 @@
 """The example programs that run exported vectors: their results come back, and conform."""
 
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 
 import pytest
+from support.c_examples import compiled, printed
 from support.cargo import cargo
 from support.paths import EXAMPLES, ROOT
 from support.stored_outputs import looked_up
@@ -16,12 +16,6 @@ from conformance.export import export
 from conformance.vectorfile import open_suite
 
 OPERATORS = ("AdaptiveAvgPool-8", "MaxPool-1")
-
-
-def done(*command, **options):
-    """Return what a command prints, which ends well."""
-    words = [*map(str, command)]
-    return subprocess.run(words, check=True, capture_output=True, text=True, **options).stdout
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +38,9 @@ def javascript(_folder):
 
 def c(folder):
     """Compile as the first lines of the example say, with every warning an error."""
-    compiler, config = shutil.which("cc"), shutil.which("pkg-config")
-    if not compiler or not config:
-        pytest.skip("needs a C compiler and pkg-config")
-    try:
-        flags = done(config, "--cflags", "--libs", "libcjson")
-    except subprocess.CalledProcessError:
-        pytest.skip("needs cJSON: libcjson-dev")
     source = EXAMPLES / "run_exported.c"
     stated = re.search(r"cc (.*?) examples/run_exported.c", source.read_text())[1].split()
-    strict = ["-Wall", "-Wextra", "-Werror"]
-    done(compiler, *stated, *strict, source, *shlex.split(flags), "-o", folder / "run_exported")
-    return [folder / "run_exported"]
+    return [compiled(source, "libcjson", folder / "run_exported", *stated)]
 
 
 def rust(folder):
@@ -80,7 +65,7 @@ def rust(folder):
 def test_what_an_example_computes_conforms(language, vectors, tmp_path):
     """It runs every vector of float32, and says of the others that it does not support them."""
     path = tmp_path / "r.safetensors"
-    said = done(*language(tmp_path), vectors, path)
+    said = printed(*language(tmp_path), vectors, path)
     with open_suite(None, OPERATORS) as files, StoredResults(path) as stored:
         report = looked_up(stored, files, tier="smoke")
     assert report.ok, report.problems

@@ -1,24 +1,17 @@
 """The readers in examples/ and docs/format.md: other people's programs read our files."""
 
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
 from support.arbitrary_vectors import OPERATOR, small_vectors
+from support.c_examples import compiled, printed
 from support.paths import EXAMPLES, ROOT
 
 from conformance.vector import Raises
 from conformance.vectorfile import VectorWriter, layout
-
-
-def output(*command):
-    """Return what a command prints."""
-    done = subprocess.run([*map(str, command)], check=True, capture_output=True, text=True)
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +28,8 @@ def path(tmp_path_factory):
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
     """Return the C example, compiled."""
-    compiler, config = shutil.which("cc"), shutil.which("pkg-config")
-    if not compiler or not config:
-        pytest.skip("needs a C compiler and pkg-config")
-    try:
-        flags = output(config, "--cflags", "--libs", "hdf5")
-    except subprocess.CalledProcessError:
-        pytest.skip("needs the headers of libhdf5")
     program = tmp_path_factory.mktemp("c") / "read_vectors"
-    source = EXAMPLES / "read_vectors.c"
-    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
-    output(compiler, *strict, source, *shlex.split(flags), "-o", program)
-    return program
+    return compiled(EXAMPLES / "read_vectors.c", "hdf5", program, "-std=c99")
 
 
 EXPECTED = [
@@ -58,7 +41,7 @@ EXPECTED = [
 
 def test_the_c_example_reads_a_file(path, reader):
     """It compiles without a warning, and prints id and value of each vector."""
-    assert [output(reader, path, number) for number in range(3)] == EXPECTED
+    assert [printed(reader, path, number) for number in range(3)] == EXPECTED
 
 
 def test_the_c_example_refuses_a_number_out_of_range(path, reader):
@@ -69,7 +52,7 @@ def test_the_c_example_refuses_a_number_out_of_range(path, reader):
 def test_the_h5py_example_reads_a_file(path):
     """It prints id and value of each vector without this package."""
     script = EXAMPLES / "read_vectors.py"
-    assert [output(sys.executable, "-I", script, path, n) for n in range(3)] == EXPECTED
+    assert [printed(sys.executable, "-I", script, path, n) for n in range(3)] == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["read_vectors.c", "read_vectors.py"])
