@@ -8,6 +8,7 @@ from typing import NamedTuple
 from conformance.operators import windows
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
+from conformance.operators.rule import inferred
 
 
 class Axis(NamedTuple):
@@ -29,9 +30,7 @@ class Axis(NamedTuple):
     @property
     def unpooled(self) -> int:
         """The output size of an unpooling: the one that is given, or else as it is inferred."""
-        return self.unpooled_size or windows.unpooled(
-            self.size, self.kernel, self.strides, self.pads_begin, self.pads_end
-        )
+        return self.unpooled_size or inferred(self)
 
     @property
     def span(self) -> int:

@@ -9,24 +9,19 @@ from conformance.operators.examples import Example, Printed
 from conformance.operators.form import Form
 from conformance.operators.onnx_pooling import AXES
 from conformance.operators.operator import Operator, unpooling
-from conformance.operators.rule import Numbers, Rule
+from conformance.operators.rule import Numbers, Rule, inferred
 from conformance.operators.unpooling import UNPOOLING
-from conformance.operators.windows import unpooled
 
 _DOCUMENT = "ONNX MaxUnpool-22"
 
 
-def _inferred(axis: Numbers) -> int:
-    return unpooled(axis.size, axis.kernel, axis.strides, axis.pads_begin, axis.pads_end)
-
-
 def _at_least_inferred(axis: Numbers) -> Numbers:
     given = axis.unpooled_size
-    return axis._replace(unpooled_size=given and max(given, _inferred(axis)))
+    return axis._replace(unpooled_size=given and max(given, inferred(axis)))
 
 
 def _below_inferred(axis: Numbers) -> Numbers:
-    return axis._replace(unpooled_size=_inferred(axis) - 1)
+    return axis._replace(unpooled_size=inferred(axis) - 1)
 
 
 _CLAUSES = (

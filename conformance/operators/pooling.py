@@ -168,9 +168,8 @@ def pooling_of(
     Where it makes none, ceil stands for it. What a document refuses though each number is in its
     range, and another number of axes than its only one, is handed on to an engine alone that
     `takes` "rules"; where a document keeps all windows that rounding up adds, those past the input
-    to one that `takes` "ceil". An
-    engine that gets the values of a role from `params` as the document has them sees those as well:
-    `as_given` lists such roles.
+    to one that `takes` "ceil". An engine that gets the values of a role from `params` as the
+    document has them sees those as well: `as_given` lists such roles.
     """
     definition = OPERATORS.get(operator)
     is_known = definition is not None and definition.form.is_plain

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from conformance.operators.params import Params
+from conformance.operators.windows import unpooled
 
 
 class AxisNumbers(NamedTuple):
@@ -53,7 +54,10 @@ class Rule:
 def axes_of(params: Params) -> list[AxisNumbers]:
     """Return the numbers of each axis; ValueError for lists of different lengths."""
     lists = (params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
-    unpooled = params.unpooled_size or (0,) * len(params.sizes)
-    return [
-        AxisNumbers(*numbers) for numbers in zip(*lists, params.dilations, unpooled, strict=True)
-    ]
+    given = params.unpooled_size or (0,) * len(params.sizes)
+    return [AxisNumbers(*numbers) for numbers in zip(*lists, params.dilations, given, strict=True)]
+
+
+def inferred(axis: Numbers) -> int:
+    """Return the output size of an unpooling on an axis where none is given."""
+    return unpooled(axis.size, axis.kernel, axis.strides, axis.pads_begin, axis.pads_end)

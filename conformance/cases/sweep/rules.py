@@ -16,8 +16,7 @@ import numpy as np
 
 from conformance.operators.attributes import PADS, Attribute, complete
 from conformance.operators.operator import Operator
-from conformance.operators.rule import AxisNumbers, axes_of
-from conformance.operators.windows import unpooled
+from conformance.operators.rule import AxisNumbers, axes_of, inferred
 from conformance.vector import Array
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -128,8 +127,7 @@ def _breaking(
 
 def _sized(axis: AxisNumbers) -> AxisNumbers:
     """Return an axis of an unpooling with the output size that is inferred."""
-    size, kernel, strides, begin, end, *_ = axis
-    return axis._replace(unpooled_size=max(1, unpooled(size, kernel, strides, begin, end)))
+    return axis._replace(unpooled_size=max(1, inferred(axis)))
 
 
 def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:

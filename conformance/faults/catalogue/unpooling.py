@@ -5,7 +5,7 @@ An unpooling is code of its own: no other fault of the catalogue concerns it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -29,7 +29,7 @@ from conformance.faults.call import Call
 from conformance.faults.catalogue.values import reducing, returning
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads
+from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, inferred_extent
 from conformance.vector import Array
 
 Ints = npt.NDArray[np.int64]
@@ -145,15 +145,8 @@ def _column_major(indices: Ints, shape: tuple[int, ...]) -> Ints:
 
 def _of_padded(gathered: Gathered) -> Ints:
     """Take indices as those of the output with its padding, in a plane."""
-    params, extent = gathered.params, gathered.extent
-    pads = list(zip(params.pads_begin, params.pads_end, strict=True))
-    padded = [o + sum(pad) for o, pad in zip(extent, pads, strict=True)]
-    cells = np.unravel_index(_of_plane(gathered) % prod(padded), padded)
-    inside = [
-        np.clip(cell - begin, 0, o - 1)
-        for cell, (begin, _), o in zip(cells, pads, extent, strict=True)
-    ]
-    return _of_planes(gathered) + np.ravel_multi_index(inside, extent)
+    padded = [o + sum(pad) for o, pad in zip(gathered.extent, _pads(gathered), strict=True)]
+    return _counted_in(gathered, padded, gathered.params.pads_begin)
 
 
 def _of_plane(gathered: Gathered) -> Ints:
@@ -163,15 +156,21 @@ def _of_plane(gathered: Gathered) -> Ints:
 
 def _of_inferred(gathered: Gathered) -> Ints:
     """Take indices as those of a plane of the inferred size, the low corner of the output."""
-    params, extent = gathered.params, gathered.extent
-    axes = zip(
-        *(params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end),
-        strict=True,
-    )
-    inferred = [max(1, (d - 1) * s + k - begin - end) for d, k, s, begin, end in axes]
-    cells = np.unravel_index(_of_plane(gathered) % prod(inferred), inferred)
-    inside = [np.minimum(cell, o - 1) for cell, o in zip(cells, extent, strict=True)]
+    inferred = [max(1, o) for o in inferred_extent(gathered.params, _pads(gathered))]
+    return _counted_in(gathered, inferred, (0,) * len(inferred))
+
+
+def _counted_in(gathered: Gathered, plane: Sequence[int], start: Sequence[int]) -> Ints:
+    """Take indices as those of another plane, of which the output begins at `start`."""
+    extent = gathered.extent
+    cells = np.unravel_index(_of_plane(gathered) % prod(plane), plane)
+    axes = zip(cells, start, extent, strict=True)
+    inside = [np.clip(cell - begin, 0, o - 1) for cell, begin, o in axes]
     return _of_planes(gathered) + np.ravel_multi_index(inside, extent)
+
+
+def _pads(gathered: Gathered) -> Pads:
+    return tuple(zip(gathered.params.pads_begin, gathered.params.pads_end, strict=True))
 
 
 def _added(right: Any, gathered: Gathered, _divisor: Divisor) -> Array:
