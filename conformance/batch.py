@@ -60,8 +60,7 @@ class Batch:
     expected_size` of `columns[expected_dtype]`, the expected elements of one type, flat, in C order
     of `expected_shape`; `expected_output` is the number of the output they are of. An outcome's row
     is that of its first output, and the rows of its other outputs follow. Nothing in a batch may be
-    changed: vectors with equal attributes share
-    them, and a file may hand out the same batch again.
+    changed: vectors with equal attributes share them.
     """
 
     operator: str

@@ -136,7 +136,7 @@ def _finished(folder: Path, portion: Portion) -> bool:
     if not path.exists():
         return False
     try:
-        with VectorFile(path, resident=0) as file:
+        with VectorFile(path) as file:
             made: Mapping[str, Any] = file.header
             if file.operator != portion.operator or made.get("max_shapes", 0) != portion.max_shapes:
                 return False

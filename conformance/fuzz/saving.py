@@ -103,4 +103,4 @@ def _stored(path: Path, operator: str) -> list[Vector]:
                 f"{path}: holds vectors of {files[0].operator}, found are some of {operator}; "
                 "give another name"
             )
-        return [files[0].vector(number) for number in range(len(files[0]))]
+        return list(files[0])

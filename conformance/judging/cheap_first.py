@@ -18,7 +18,7 @@ from conformance.vectorfile.sources import Selected
 _COSTLY = 1 << 16
 """Steps from which a vector is run last: a tenth of a second in a loop of Python."""
 _MANY = 100_000
-"""Vectors up to which those that are not in memory are read twice, in a few seconds."""
+"""Vectors up to which they are read twice, in a few seconds."""
 _AFTER = 5.0  # seconds: then enough was seen, and little time is lost
 _LONG = 60.0  # seconds left that are worth a word
 _LOG = logging.getLogger("conformance")
@@ -48,16 +48,13 @@ def _cells(kernel: object) -> int:
 def cheap_first(selected: Sequence[Selected]) -> tuple[list[Selected], list[Ints]]:
     """Return what is selected with costly vectors last, and the steps of what is in each part.
 
-    Where there are very many vectors, what does not fit into memory stays as it is, without steps:
-    it has to be read twice.
+    Very many vectors stay as they are, without steps: they would have to be read twice.
     """
     cheap: list[tuple[Selected, Ints]] = []
     costly: list[tuple[Selected, Ints]] = []
-    many = sum(len(part.numbers) for part in selected) > _MANY
+    if sum(len(part.numbers) for part in selected) > _MANY:
+        return list(selected), [np.zeros(len(part.numbers), np.int64) for part in selected]
     for part in selected:
-        if many and not part.source.resident:
-            cheap.append((part, np.zeros(len(part.numbers), np.int64)))
-            continue
         steps = [steps_of(batch) for batch in part.source.batches(part.numbers)]
         of_part = np.concatenate([np.zeros(0, np.int64), *steps])
         late = of_part >= _COSTLY

@@ -159,13 +159,7 @@ class Run:
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
         verdicts = judge(batch, answers, self._pins)
         self._store_outputs(verdicts, answers)
-        whole = begun.part.source.resident and count == len(batch) == len(begun.part.source)
-        judged = JudgedBatch(
-            begun.part.source,
-            batch.numbers[:count],
-            verdicts.first(count),
-            whole=batch if whole else None,
-        )
+        judged = JudgedBatch(begun.part.source, batch.numbers[:count], verdicts.first(count))
         self._tally.batches.append(judged)
         self._left -= count
         return judged

@@ -54,13 +54,11 @@ class JudgedBatch:
     """The verdicts on a batch, and where its vectors are read again when a result is looked at.
 
     A million vectors would not fit into memory. `numbers` are the vectors' numbers in `source`.
-    `whole` is the batch where it is all of its source, which then holds it anyway.
     """
 
     source: Source
     numbers: Ints
     verdicts: Verdicts
-    whole: Batch | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -74,9 +72,6 @@ class JudgedBatch:
 
     def batches(self, indices: Ints) -> Iterator[tuple[Batch, dict[int, int]]]:
         """Yield batches, and of their rows that are the vectors with some indices these indices."""
-        if self.whole is not None:
-            yield self.whole, dict(zip(indices.tolist(), indices.tolist(), strict=True))
-            return
         left = iter(indices.tolist())
         for batch in self.source.batches(self.numbers[indices]):
             yield batch, dict(zip(range(len(batch)), left, strict=False))

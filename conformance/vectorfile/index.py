@@ -11,7 +11,7 @@ from conformance.vector import Array
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
 
-ROW = 2048
+_ROW = 2048
 """Bytes a vector takes in memory besides its elements, about."""
 _STEP = 1 << 15  # rows looked at together
 
@@ -36,10 +36,10 @@ def check_index(columns: ColumnFile, *, unchanged: bool = False) -> Ints:
         first[table] = _offsets(columns, path, (least, most * outputs), rows[table])
     _check_outputs(columns, first["expected_arrays"], dtypes)
     _check_outcomes(columns, first["outcomes"], first["expected_arrays"], len(dtypes))
-    ends = np.arange(rows["vectors"] + 1, dtype=np.int64) * ROW
+    ends = np.arange(rows["vectors"] + 1, dtype=np.int64) * _ROW
     for table in layout.ARRAY_TABLES:
         ends += _check_arrays(columns, table)[first[table]]
-    if (np.diff(ends) > layout.MAX_VECTOR + ROW).any():
+    if (np.diff(ends) > layout.MAX_VECTOR + _ROW).any():
         raise columns.fail(f"a vector takes more than {layout.MAX_VECTOR} bytes")
     return ends
 

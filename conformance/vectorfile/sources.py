@@ -33,7 +33,6 @@ class InMemory:
 
     path = ""
     digest = ""
-    resident = 1
 
     def __init__(self, operator: str, vectors: Sequence[Vector]) -> None:
         self.operator = operator
@@ -52,10 +51,7 @@ class InMemory:
 
 
 class Source(Protocol):
-    """Vectors of one operator: a vector file, or what has as much of one as a run needs.
-
-    `resident` is 0 where batches are made again each time.
-    """
+    """Vectors of one operator: a vector file, or what has as much of one as a run needs."""
 
     @property
     def operator(self) -> str:
@@ -68,10 +64,6 @@ class Source(Protocol):
     @property
     def digest(self) -> str:
         """Digest of the content, "" where there is no file."""
-
-    @property
-    def resident(self) -> int:
-        """Bytes in memory of a content that is kept."""
 
     @property
     def ids(self) -> Sequence[str]:

@@ -24,7 +24,6 @@ from conformance.vectorfile.vector_file import VectorFile, first_repeated
 
 MANIFEST = "SHA256SUMS"
 """The digests of the bytes of shipped files, beside them, as sha256sum writes and reads them."""
-_RESIDENT = 220 << 20  # bytes of all files together that stay in memory, about
 
 
 class VectorSet(Closable, Sequence[VectorFile]):
@@ -144,13 +143,11 @@ def _opened(
     shipped = shipped_suite()
     _survive([path for path in paths if path.resolve().parent != shipped])
     unchanged = _unchanged([path for path in paths if path.resolve().parent == shipped])
-    files = [VectorFile(each, resident=None, unchanged=each in unchanged) for each in paths]
+    files = [VectorFile(each, check_now=False, unchanged=each in unchanged) for each in paths]
     names = operators_named(operators, list(dict.fromkeys(file.operator for file in files)))
     selected = [file for file in files if file.operator in names]
-    bytes_left = _RESIDENT
     for file in () if unchecked else selected:
-        file.check(resident=bytes_left)
-        bytes_left -= file.resident
+        file.check()
     return selected, [file for file in files if file.operator not in names]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +17,14 @@ from conformance.files import Closable
 from conformance.vector import Arithmetic, Vector
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
-from conformance.vectorfile.index import ROW, check_index
+from conformance.vectorfile.index import check_index
 from conformance.vectorfile.rows import Arrays, Rows, read_texts
 
-_RESIDENT = 1 << 27  # bytes of columns and vectors up to which a file is read whole
 _STEP = 4096  # vectors whose ids or tiers are read together
-_BATCH = 1 << 26
+_BATCH = 1 << 24
+_DECODED_ONCE = 1 << 26  # bytes of columns up to which all are in memory while they are checked
+_NEIGHBOURS, _NEIGHBOURS_BYTES = 64, 1 << 20
+"""Vectors that are read with one that is asked for: the next ones are often asked for next."""
 
 
 class _Content(NamedTuple):
@@ -35,23 +38,22 @@ class VectorFile(Closable):
     """The vectors of one operator in a file; a context manager and a sequence of vectors.
 
     Opening checks everything there is to check before anything is believed: structure, types,
-    bounds and digest; in a large file the texts are checked when they are read. A file
-    that takes at most `resident` bytes in memory is read whole; another one is opened again
-    where it is read, also after `close`. With `resident` None, opening checks header and
-    structure, and the content is checked before its first use. That of an `unchanged` file, which
-    is known to be sound by its bytes, is believed. Raises VectorFileError, one line that names the
-    file.
+    bounds and digest; in a large file the texts are checked when they are read. With
+    `check_now` false, opening checks header and structure, and the content is checked before its
+    first use. That of an `unchanged` file, which is known to be sound by its bytes, is believed. No
+    content stays in memory: a file is opened again where it is read, also after `close`. Raises
+    VectorFileError, one line that names the file.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         *,
-        resident: int | None = _RESIDENT,
+        check_now: bool = True,
         unchanged: bool = False,
     ) -> None:
         self.path = Path(path)
-        self.resident = 0
+        self._last: Batch | None = None
         self._unchanged = unchanged
         self._columns = columns = ColumnFile(self.path)
         attributes = columns.attributes
@@ -66,52 +68,35 @@ class VectorFile(Closable):
             due = layout.header_digest_of(self.operator, attributes["header"])
             if attributes.get("header_digest", due) != due:
                 raise columns.fail("the digest does not match the header: the file was changed")
-            if resident is not None:
-                self.check(resident)
+            if check_now:
+                self.check()
         finally:
             columns.close()
 
-    def check(self, resident: int) -> None:
-        """Check the content, and keep it in memory if it takes at most `resident` bytes there."""
+    def check(self) -> None:
+        """Check the content, unless that was done."""
+        assert self._content
+
+    @cached_property
+    def _content(self) -> _Content:
         columns = self._columns
-        nbytes = columns.size + ROW * columns.lengths["vectors/id"]
-        self.resident = nbytes if nbytes <= min(resident, _RESIDENT) else 0
         try:
-            if self._unchanged:
-                columns.keeps = self.resident > 0
-            elif nbytes <= _RESIDENT:
-                columns.load()  # several checks look at the same chunks: decode them once
+            if small := not self._unchanged and columns.size <= _DECODED_ONCE:
+                columns.load()  # several checks look at the same chunks
             ends = check_index(columns, unchanged=self._unchanged)
             if not self._unchanged and columns.digest() != self.digest:
                 raise columns.fail("the digest does not match the content: the file was changed")
-            if self.resident and not self._unchanged:
-                self._whole = self._all()
+            for path in layout.TEXTS if small else ():
+                deque(self._texts(path), maxlen=0)
             ids = list(self._texts("vectors/id"))
             hashes = np.fromiter(map(hash, ids), np.int64, len(self))
             if (again := first_repeated(hashes)) is not None:
                 name = ids[again[0]]
                 raise columns.fail(f"two vectors have the id {name[:200]}")
-            self._content = _Content(ends, hashes)
+            return _Content(ends, hashes)
         finally:
-            if not self.resident:
-                columns.unload()
+            columns.unload()
             columns.close()
-
-    @cached_property
-    def _content(self) -> _Content:
-        self.check(resident=0)  # which sets this very attribute
-        return self._content
-
-    @cached_property
-    def _whole(self) -> Batch | None:
-        """All vectors, if the file is resident: read when the first of them is asked for."""
-        try:
-            return self._all() if self._content and self.resident else None
-        finally:
-            self._columns.close()
-
-    def _all(self) -> Batch | None:
-        return self._batch(np.arange(len(self))) if len(self) else None
 
     @property
     def id_hashes(self) -> Ints:
@@ -124,6 +109,11 @@ class VectorFile(Closable):
     def __getitem__(self, number: int) -> Vector:
         return self.vector(number)
 
+    def __iter__(self) -> Iterator[Vector]:
+        for batch in self.batches():
+            for row in range(len(batch)):
+                yield vector_at(batch, row)
+
     def __repr__(self) -> str:
         return f"<VectorFile {self.path} {self.operator} {len(self)} vectors>"
 
@@ -134,12 +124,12 @@ class VectorFile(Closable):
     @cached_property
     def ids(self) -> list[str]:
         """The id of every vector."""
-        return list(self._texts("vectors/id")) if self._content else []
+        return self._column_of_texts("vectors/id")
 
     @cached_property
     def tiers(self) -> list[str]:
         """The tier of every vector."""
-        return list(self._texts("vectors/tier")) if self._content else []
+        return self._column_of_texts("vectors/tier")
 
     def index_of(self, vector_id: str) -> int:
         """Return the number of the vector with an id; KeyError if there is none."""
@@ -151,10 +141,10 @@ class VectorFile(Closable):
     def vector(self, number: int) -> Vector:
         """Return one vector; IndexError if there is none with that number."""
         number = range(len(self))[number]
-        whole = self._whole
-        if whole is not None:
-            return vector_at(whole, number)
-        return vector_at(self._batch(np.array([number])), 0)
+        if self._last is None or number not in self._last.numbers:
+            near = np.arange(number, min(number + _NEIGHBOURS, len(self)))
+            self._last = next(self._split(near, _NEIGHBOURS_BYTES))
+        return vector_at(self._last, number - int(self._last.numbers[0]))
 
     def batches(
         self,
@@ -182,18 +172,23 @@ class VectorFile(Closable):
         while start < numbers.size:
             limit = content.ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
-            if stop - start == len(self) and self._whole is not None:
-                yield self._whole
-            else:
-                batch = self._batch(numbers[start:stop])
-                self._columns.close()
-                yield batch
+            batch = self._batch(numbers[start:stop])
+            self._columns.close()
+            yield batch
             start = stop
+
+    def _column_of_texts(self, path: str) -> list[str]:
+        """Return the values of a text column."""
+        self.check()
+        try:
+            return list(self._texts(path))
+        finally:
+            self._columns.close()
 
     def _texts(self, path: str) -> Iterator[str]:
         """Yield the values of a text column as they are read."""
         field = layout.TEXTS[path].field
-        for start in range(0, len(self), _STEP):
+        for start in range(0, self._columns.lengths[path], _STEP):
             numbers = self._columns.read(path, start, start + _STEP)
             yield from read_texts(self._columns, {path: numbers})[field]
 

@@ -19,6 +19,7 @@ from conformance.operators.outcomes import undefined_as_a_whole
 from conformance.progress import Progress
 from conformance.vector import ARITHMETIC, Array, Case, Outcome, Values, Vector
 from conformance.vectorfile import VectorFile
+from conformance.vectorfile.sources import vectors_in
 
 _COLUMNS = {
     "expected": "values",
@@ -42,8 +43,7 @@ class Difference:
 
 def verify(file: VectorFile, start: int = 0, stop: int | None = None) -> Iterator[Difference]:
     """Yield the differences of vectors; the structure was checked when the file was opened."""
-    for number in range(start, len(file) if stop is None else stop):
-        vector = file.vector(number)
+    for vector in vectors_in(file, np.arange(start, len(file) if stop is None else stop)):
         for what in differences(vector):
             yield Difference(vector.case.id, what)
 

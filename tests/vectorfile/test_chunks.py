@@ -38,7 +38,7 @@ def path(tmp_path):
 @pytest.fixture
 def large(monkeypatch):
     """Let files be read as large ones are, piece by piece."""
-    monkeypatch.setattr(vector_file, "_RESIDENT", -1)
+    monkeypatch.setattr(vector_file, "_DECODED_ONCE", -1)
 
 
 def places(path):
@@ -198,6 +198,6 @@ def test_a_file_that_changes_before_its_digest_is_checked_is_refused(path, monke
             stream.write(b"\x07")
         return ends
 
-    monkeypatch.setattr(vector_file, "_RESIDENT", -1)
+    monkeypatch.setattr(vector_file, "_DECODED_ONCE", -1)
     monkeypatch.setattr(vector_file, "check_index", change_after)
     assert "the file was changed" in refusal(path)

@@ -24,7 +24,6 @@ from conformance.vectorfile import (
     VectorWriter,
     layout,
     open_vectors,
-    suite,
     vector_file,
     writer,
 )
@@ -69,7 +68,7 @@ def columns_of(batch):
 @pytest.fixture
 def streamed(monkeypatch):
     """Make every file count as a large one, which is read piece by piece."""
-    monkeypatch.setattr(vector_file, "_RESIDENT", -1)
+    monkeypatch.setattr(vector_file, "_DECODED_ONCE", -1)
     monkeypatch.setattr(vector_file, "_STEP", 2)
 
 
@@ -100,7 +99,7 @@ class TestRoundTrip:
         """Reading piece by piece gives the same vectors, ids and digest."""
         path = write(folder / "large.h5", vectors)
         with VectorFile(path) as file, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(vector_file, "_RESIDENT", -1)
+            patch.setattr(vector_file, "_DECODED_ONCE", -1)
             patch.setattr(vector_file, "_STEP", 2)
             with VectorFile(path) as large:
                 assert (large.ids, large.digest) == (file.ids, file.digest)
@@ -144,12 +143,6 @@ class TestRoundTrip:
             file.vector(0).case.attributes["kernel"].append(9)
             assert file.vector(0).case.attributes["kernel"] == [1, 2]
             assert file.vector(1).case.attributes["kernel"] == [1, 2]
-
-    def test_a_file_of_one_batch_is_put_together_once(self, tmp_path):
-        """A second run over the same open file finds its columns ready."""
-        with VectorFile(write(tmp_path / "a.h5", small_vectors(2))) as file:
-            (first,), (second,) = file.batches(), file.batches()
-            assert first is second
 
     def test_arrays_are_read_only(self, tmp_path):
         """Nothing a caller does reaches another reader of the same columns."""
@@ -403,17 +396,6 @@ class TestOpenVectors:
         write(tmp_path / "b.h5", small_vectors()[1:])
         with pytest.raises(VectorFileError, match=r"b\.h5: vector .* is also in a\.h5"):
             open_vectors(tmp_path)
-
-    def test_files_beyond_the_room_in_memory_are_read_from_the_disk(self, tmp_path, monkeypatch):
-        """What is read is the same, in memory or not."""
-        write(tmp_path / "a.h5", small_vectors()[:1])
-        write(tmp_path / "b.h5", small_vectors()[1:])
-        with open_vectors(tmp_path) as vectors:
-            expected = [plain(vector) for file in vectors for vector in file]
-        monkeypatch.setattr(suite, "_RESIDENT", vectors[0].resident)
-        with open_vectors(tmp_path) as vectors:
-            assert [bool(file.resident) for file in vectors] == [True, False]
-            assert [plain(vector) for file in vectors for vector in file] == expected
 
     def test_a_missing_path_is_one_clear_line(self, tmp_path):
         with pytest.raises(VectorFileError, match=r"none\.h5: no such file"):

@@ -50,7 +50,7 @@ def path(tmp_path, sound):
 def size(request, monkeypatch):
     """Let files be read whole, and again as large ones are, piece by piece."""
     if request.param == "large":
-        monkeypatch.setattr(vector_file, "_RESIDENT", -1)
+        monkeypatch.setattr(vector_file, "_DECODED_ONCE", -1)
 
 
 @contextlib.contextmanager

@@ -45,7 +45,6 @@ class Recipes:
 
     path = ""
     digest = ""
-    resident = 0
 
     def __init__(self, operator: str, of_operator: Iterable[Recipe]) -> None:
         self.operator = operator
