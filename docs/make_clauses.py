@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.operators import CLAUSES, OPERATORS, Clause, concerned
+from conformance.operators import CLAUSES, Clause, concerned, in_short
 from conformance.text import markdown_escaped as escaped
 
 PAGE = Path(__file__).with_name("clauses.md")
@@ -64,7 +64,7 @@ def _clause(clause: Clause, label: str) -> Iterator[str]:
     yield f"- **The document** ({clause.document}, {clause.section}): {escaped(clause.says)}."
     yield f"- **{label}**: {escaped(clause.answer)}."
     yield f"- **Evidence**: {escaped(clause.evidence)}."
-    yield f"- **Concerns** {_operators(concerned(clause))}."
+    yield f"- **Concerns** {in_short(concerned(clause))}."
     if clause.chosen_by:
         yield (
             f"- **Gradients** may not contradict [{clause.chosen_by}](#{clause.chosen_by}): "
@@ -80,10 +80,6 @@ def _clause(clause: Clause, label: str) -> Iterator[str]:
             engines = ", ".join(reading.followed_by)
             yield f"| {name} | {escaped(reading.summary)} | {engines} |"
         yield ""
-
-
-def _operators(names: Iterable[str]) -> str:
-    return "every operator" if set(names) == set(OPERATORS) else ", ".join(names)
 
 
 if __name__ == "__main__":

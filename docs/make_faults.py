@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
-from conformance.operators import Operator
+from conformance.operators import Operator, in_short
 from conformance.operators.gradients import backward
 from conformance.operators.registry import OWN
 from conformance.text import markdown_escaped as escaped
@@ -80,7 +80,8 @@ def _row(fault: Fault) -> str:
 def _of(fault: Fault, operators: Sequence[Operator], every: str) -> str:
     """Return the names of those operators that a fault concerns."""
     names = [operator.name for operator in operators if fault.concerns(operator)]
-    return every if len(names) == len(operators) else ", ".join(names)
+    short = in_short(names, [operator.name for operator in operators])
+    return short.replace("every operator", every)
 
 
 def _links(threads: tuple[str, ...]) -> str:

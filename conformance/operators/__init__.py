@@ -36,6 +36,7 @@ from conformance.operators.registry import (
     OPERATORS,
     concerned,
     disputed_clauses,
+    in_short,
     operator_named,
     operators_named,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "disputed_clauses",
     "disputed_of",
     "evaluate",
+    "in_short",
     "operator_named",
     "operators_named",
     "pooling_of",

@@ -6,8 +6,9 @@ A package adds operators by an entry point in the group `conformance.operators` 
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -40,6 +41,7 @@ from conformance.operators.qlinear import QLINEAR
 from conformance.operators.tosa import TOSA
 from conformance.operators.webnn import WEBNN
 
+_VERSION = re.compile(r"\d+d?(?=(-backward)?$)")
 GROUP = "conformance.operators"
 OWN = (
     AVG_POOL,
@@ -156,6 +158,31 @@ def concerned(clause: Clause) -> tuple[str, ...]:
         for name, operator in OPERATORS.items()
         if clauses_of(operator).get(clause.name) is clause
     )
+
+
+def in_short(names: Collection[str], among: Collection[str] | None = None) -> str:
+    """Return which of some operators (None: all there are) are named, in few words.
+
+    Names that differ in a version or rank alone are one glob if all of them are there:
+    `MaxPool-*`. If most are there, those are named that are not.
+    """
+    every = tuple(OPERATORS if among is None else among)
+    others = [name for name in every if name not in names]
+    if not others:
+        return "every operator"
+    few, rest = _as_globs(names, every), _as_globs(others, every)
+    return ", ".join(few) if len(few) <= len(rest) else f"every operator but {', '.join(rest)}"
+
+
+def _as_globs(names: Collection[str], every: Iterable[str]) -> list[str]:
+    kinds: dict[str, list[str]] = {}
+    for name in every:
+        kinds.setdefault(_VERSION.sub("*", name), []).append(name)
+    words: list[str] = []
+    for glob, of_kind in kinds.items():
+        named = [name for name in of_kind if name in names]
+        words += [glob] if len(named) == len(of_kind) > 1 else named
+    return words
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.operators import Clause, concerned
+from conformance.operators import Clause, concerned, in_short
 from conformance.report import document as doc
 from conformance.text import listed
 
@@ -38,7 +38,7 @@ def describe_one(clause: Clause) -> doc.Document:
             ("it says", clause.says),
             ("in dispute" if clause.kind == "disputed" else "answer", clause.answer),
             ("evidence", clause.evidence),
-            ("operators", listed(concerned(clause))),
+            ("operators", in_short(concerned(clause))),
         )
     )
     sections = [doc.Section(f"{clause.name} ({clause.kind})", (facts,), name="clause")]

@@ -10,7 +10,7 @@ from support.paths import ROOT
 
 from conformance.cli import main
 from conformance.errors import UsageError
-from conformance.operators import CLAUSES, OPERATORS, concerned, registry
+from conformance.operators import CLAUSES, OPERATORS, concerned, in_short, registry
 from conformance.vectorfile import open_vectors
 
 WHERE = "error: operator of broken (conformance.operators: wrong = broken:OPERATOR): "
@@ -175,3 +175,12 @@ def test_without_the_package_all_is_as_before(install):
         len(OPERATORS)
     sys.path.remove(str(folder))
     assert "AvgPool-1" in OPERATORS
+
+
+def test_names_are_given_in_few_words():
+    """All versions of an operator are a glob; of most operators, those are named that are not."""
+    every = ("AvgPool-1", "AvgPool-14", "MaxPool-1", "MaxPool-8", "PyTorch-max_pool2d")
+    assert in_short(("MaxPool-1", "MaxPool-8"), every) == "MaxPool-*"
+    assert in_short(("MaxPool-8",), every) == "MaxPool-8"
+    assert in_short(every[:-1], every) == "every operator but PyTorch-max_pool2d"
+    assert in_short(every, every) == "every operator"
