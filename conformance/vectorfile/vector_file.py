@@ -21,7 +21,7 @@ from conformance.vectorfile.index import check_index
 from conformance.vectorfile.rows import Arrays, Rows, read_texts
 
 _STEP = 4096  # vectors whose ids or tiers are read together
-_BATCH = 1 << 24
+_BATCH = 1 << 23
 _DECODED_ONCE = 1 << 26  # bytes of columns up to which all are in memory while they are checked
 _NEIGHBOURS, _NEIGHBOURS_BYTES = 64, 1 << 20
 """Vectors that are read with one that is asked for: the next ones are often asked for next."""
