@@ -232,7 +232,7 @@ class TestRefused:
 
     def test_missing_engine(self):
         """A missing package says what to install."""
-        missing = Builtin("fast", "not_there_at_all", "an engine nobody has")
+        missing = Builtin("fast", ("not_there_at_all",), "an engine nobody has")
         with pytest.raises(UsageError, match=r"pip install not_there_at_all$"):
             missing.load()
 
