@@ -26,6 +26,7 @@ _FLAGS = {"llvm-cpu": ("--iree-llvmcpu-target-cpu=host",), "vmvx": ()}
 """Options of the compiler by target."""
 _OPERATIONS = {"TOSA-AVG_POOL2D": "avg_pool2d", "TOSA-MAX_POOL2D": "max_pool2d"}
 _TYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int8": "i8", "int16": "i16"}
+_LISTS = ("kernel", "stride", "pad")
 _WORDS = {
     "acc_type": {"FP32": "f32", "FP16": "f16", "INT32": "i32"},
     "nan_mode": {word: f"#tosa.nan_mode<{word}>" for word in ("PROPAGATE", "IGNORE")},
@@ -84,7 +85,7 @@ def _compiled(text: str, target: str) -> bytes:
 def _text(operation: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
     """Return a function of one operation, whose constants are the inputs after the first.
 
-    KeyError for a word that the dialect does not have, TypeError for what is no integer.
+    KeyError for a word or a type that the dialect does not have, TypeError for what is no integer.
     """
     types = [_type(array.shape, array.dtype) for array in inputs]
     names = [f"%{place}" for place in range(len(inputs))]
@@ -110,4 +111,6 @@ def _type(shape: Sequence[Any], dtype: Any) -> str:
 def _property(key: str, value: Any) -> str:
     if key in _WORDS:
         return _WORDS[key][value]
+    if key not in _LISTS:
+        raise Unsupported(f"attribute {key}: no property of the operation")
     return f"array<i64: {', '.join(str(index(number)) for number in value)}>"

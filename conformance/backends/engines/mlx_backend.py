@@ -56,9 +56,12 @@ def _options(pooling: Pooling) -> dict[str, Any]:
 
 
 def _tensor(data: Array) -> Any:
-    """Return an array of MLX, channels last, of the same type; AttributeError if it has none."""
+    """Return an array of MLX, channels last, of the same type; Unsupported if it has none."""
+    dtype = getattr(mx, data.dtype.name, None)
+    if dtype is None:
+        raise Unsupported(f"{data.dtype}: no type of MLX")
     cells = np.ascontiguousarray(np.moveaxis(data, 1, -1))
-    return mx.array(cells, dtype=getattr(mx, data.dtype.name))
+    return mx.array(cells, dtype=dtype)
 
 
 def _array(result: Any) -> Array:

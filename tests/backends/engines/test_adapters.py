@@ -305,6 +305,7 @@ UNSUPPORTED = {
         ("MLX counts it", average(pads_begin=[1], pads_end=[1])),
         ("rounds down", largest(strides=[2], kernel=[3], rounding_type="ceil")),
         ("dilations", ("MaxPool-8", [ROW], pooling([2], dilations=[2]))),
+        ("complex128", largest(ROW.astype(np.complex128))),
     ],
     "ncnn": [
         UNKNOWN,

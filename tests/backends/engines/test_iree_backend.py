@@ -55,9 +55,11 @@ def test_what_the_document_refuses_the_compiler_refuses_in_one_line(change, mess
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("change", [{"nan_mode": "IGNORE>, a = 1"}, {"kernel": ["1, 2"]}])
-def test_no_value_becomes_other_text(change):
-    with pytest.raises((KeyError, TypeError)):
+@pytest.mark.parametrize(
+    "change", [{"nan_mode": "IGNORE>, a = 1"}, {"kernel": ["1, 2"]}, {"pad = 1, b": [1]}]
+)
+def test_no_attribute_becomes_other_text(change):
+    with pytest.raises((KeyError, TypeError, Unsupported)):
         largest(ROW.astype(np.float32), **change)
 
 
