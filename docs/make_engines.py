@@ -33,11 +33,11 @@ PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
         (
             (
                 *("torch", "openvino", "onnxruntime", "onnx-reference"),
-                *("paddle", "ncnn", "tensorflow", "mnn"),
+                *("paddle", "ncnn", "tensorflow", "mnn", "mlx"),
             ),
         ),
     ),
-    "engines-smoke": ("smoke", (("jax", "tinygrad", "tvm"), ("torch:compile=true",))),
+    "engines-smoke": ("smoke", (("jax", "tinygrad", "tvm", "iree"), ("torch:compile=true",))),
 }
 """Names of pages, the tier of each, and the engines of each of its parts."""
 SLOW = {"torch:compile=true": "--jobs 2 --diagnose seen --variations none --timeout 120"}

@@ -2,13 +2,13 @@
 
 import os
 import signal
-from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
 from support.effort import QUICK, THOROUGH
 from support.outside import installed
 
+from conformance.backends.builtin import is_found
 from conformance.operators import OPERATORS
 
 # Of a job in the background, or under nohup, these are ignored: by all that it starts, too.
@@ -75,7 +75,7 @@ def _is_of_another_rank(item):
 def pytest_runtest_setup(item):
     """Skip a test that needs an engine which is not installed, and say so."""
     named = [name for mark in item.iter_markers("needs_engine") for name in mark.args]
-    if missing := [name for name in named if find_spec(name) is None]:
+    if missing := [name for name in named if not is_found(name)]:
         pytest.skip(f"needs {' and '.join(missing)}")
 
 

@@ -38,6 +38,8 @@ ENGINES = {
     "MNN": ("MNN", "MNN"),
     "TVM": ("apache-tvm", "tvm"),
     "LiteRT": ("ai-edge-litert", "ai_edge_litert", "tensorflow"),
+    "MLX": ("mlx", "mlx"),
+    "IREE": ("iree-base-compiler", "iree.compiler", "iree.runtime"),
 }
 PARTS = re.compile(r"^(##+) ([^\n]*)$|^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = 120

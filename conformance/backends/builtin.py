@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from typing import cast
 
 import numpy as np
+from packaging.requirements import Requirement
 
 from conformance.backends.answer import Backend, error_line
 from conformance.backends.options import with_options
@@ -20,18 +21,15 @@ from conformance.operators import MAXIMUM, OPERATORS
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """An adapter of this package: the module that holds its `backend`, and the engine it needs.
+    """An adapter of this package: the module that holds its `backend`, and what it imports.
 
-    `package` is what is imported, `distribution` what is installed, where it has another name,
-    and `helpers` are other packages that the adapter needs. A backend with options is a dataclass,
-    whose fields are the options.
+    `packages` are the engine, and others that the adapter needs. A backend with options is a
+    dataclass, whose fields are the options.
     """
 
     name: str
-    package: str
+    packages: tuple[str, ...]
     summary: str
-    distribution: str = ""
-    helpers: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -40,23 +38,19 @@ class Builtin:
 
     @property
     def installed(self) -> bool:
-        """Whether all packages that it needs can be found; nothing is imported."""
+        """Whether all packages that it needs can be found; nothing of them is imported."""
         return not self.missing
 
     @property
     def distributions(self) -> tuple[str, ...]:
-        """What it needs, by the names that pip takes: the engine, then its helpers."""
-        return (self.distribution or self.package, *self.helpers)
+        """What it needs, as pip takes it: the engine, then its helpers."""
+        return tuple(_DISTRIBUTIONS.get(package, package) for package in self.packages)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What has to be installed, by the names that pip takes."""
-        packages = (self.package, *self.helpers)
-        return tuple(
-            distribution
-            for package, distribution in zip(packages, self.distributions, strict=True)
-            if importlib.util.find_spec(package) is None
-        )
+        """What has to be installed, as pip takes it."""
+        needed = zip(self.packages, self.distributions, strict=True)
+        return tuple(distribution for package, distribution in needed if not is_found(package))
 
     @property
     def version(self) -> str:
@@ -64,9 +58,9 @@ class Builtin:
         if not self.installed:
             return ""
         try:
-            return version(self.distribution or self.package)
+            return version(Requirement(self.distributions[0]).name)
         except PackageNotFoundError:  # it comes in several: tensorflow-cpu, onnxruntime-gpu
-            names = packages_distributions().get(self.package)
+            names = packages_distributions().get(self.packages[0])
             return version(names[0]) if names else ""
 
     def load(self, options: str = "") -> Backend:
@@ -95,41 +89,47 @@ class Builtin:
         return backend
 
 
+_DISTRIBUTIONS = {
+    "ai_edge_litert": "ai-edge-litert",
+    "iree.compiler": "iree-base-compiler",
+    "iree.runtime": "iree-base-runtime",
+    "mlx": "mlx[cpu]",
+    "paddle": "paddlepaddle",
+    "tvm": "apache-tvm",
+}
+"""What pip takes, where it is not the name of the package that is imported."""
 _BUILTINS = (
-    Builtin("numpy", "numpy", "plain numpy, one axis after another, the default readings"),
-    Builtin("torch", "torch", "the pooling functions of torch.nn.functional, on the CPU"),
-    Builtin("openvino", "openvino", "OpenVINO's pooling of opsets 1 to 16, on its CPU device"),
+    Builtin("numpy", ("numpy",), "plain numpy, one axis after another, the default readings"),
+    Builtin("torch", ("torch",), "the pooling functions of torch.nn.functional, on the CPU"),
+    Builtin("openvino", ("openvino",), "OpenVINO's pooling of opsets 1 to 16, on its CPU device"),
     Builtin(
         "onnxruntime",
-        "onnxruntime",
+        ("onnxruntime", "onnx"),
         "the pooling operators of ONNX Runtime, on the CPU",
-        helpers=("onnx",),
     ),
-    Builtin("onnx-reference", "onnx", "the reference evaluator of the package onnx"),
-    Builtin("jax", "jax", "reduce_window of jax.lax, compiled by XLA for the default device"),
-    Builtin(
-        "paddle",
-        "paddle",
-        "the pooling functions of paddle.nn.functional, on the CPU",
-        "paddlepaddle",
-    ),
+    Builtin("onnx-reference", ("onnx",), "the reference evaluator of the package onnx"),
+    Builtin("jax", ("jax",), "reduce_window of jax.lax, compiled by XLA for the default device"),
+    Builtin("paddle", ("paddle",), "the pooling functions of paddle.nn.functional, on the CPU"),
     Builtin(
         "tensorflow",
-        "tensorflow",
+        ("tensorflow", "keras"),
         "tf.nn.avg_pool and max_pool, on the CPU, and the adaptive pooling of Keras",
-        helpers=("keras",),
     ),
     Builtin(
         "litert",
-        "ai_edge_litert",
+        ("ai_edge_litert", "flatbuffers"),
         "AVERAGE_POOL_2D and MAX_POOL_2D of LiteRT's interpreter, on the CPU",
-        "ai-edge-litert",
-        helpers=("flatbuffers",),
     ),
-    Builtin("tvm", "tvm", "the pooling operators of TVM's Relax, compiled by LLVM", "apache-tvm"),
-    Builtin("mnn", "MNN", "max_pool and avg_pool of MNN's expressions, on the CPU"),
-    Builtin("tinygrad", "tinygrad", "avg_pool2d and max_pool2d of tinygrad's Tensor"),
-    Builtin("ncnn", "ncnn", "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
+    Builtin("tvm", ("tvm",), "the pooling operators of TVM's Relax, compiled by LLVM"),
+    Builtin(
+        "iree",
+        ("iree.compiler", "iree.runtime"),
+        "avg_pool2d and max_pool2d of the dialect TOSA, compiled by IREE for the CPU",
+    ),
+    Builtin("mlx", ("mlx",), "the pooling layers of mlx.nn, on the default device"),
+    Builtin("mnn", ("MNN",), "max_pool and avg_pool of MNN's expressions, on the CPU"),
+    Builtin("tinygrad", ("tinygrad",), "avg_pool2d and max_pool2d of tinygrad's Tensor"),
+    Builtin("ncnn", ("ncnn",), "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
 )
 
 
@@ -147,3 +147,11 @@ def _call_once(backend: Backend) -> None:
     )
     with suppress(Unsupported):
         backend(operator.name, [np.ones((1, 1, 1, 1), np.float32)], operator.tiled((1, 1)))
+
+
+def is_found(package: str) -> bool:
+    """Say whether a package, which may be one of a namespace, can be imported."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # of the namespace
+        return False

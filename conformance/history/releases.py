@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from packaging.utils import InvalidName, canonicalize_name
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
 from conformance.errors import UsageError
@@ -108,12 +108,13 @@ def is_version(text: str) -> bool:
 
 
 def is_package(text: str) -> bool:
-    """Say whether a text is the name of a package, and so no option of pip."""
+    """Say whether a text is the name of a package, with extras or without, and nothing else."""
     try:
-        canonicalize_name(text, validate=True)
-    except InvalidName:
+        requirement = Requirement(text)
+    except InvalidRequirement:
         return False
-    return True
+    others = (requirement.specifier, requirement.url, requirement.marker)
+    return text == text.strip() and not any(others)
 
 
 def newest(package: str, count: int) -> list[str]:
@@ -121,7 +122,8 @@ def newest(package: str, count: int) -> list[str]:
 
     Raises UsageError if pip knows none, or is not there.
     """
-    output = run_command(Launch((sys.executable, "-m", "pip", "index", "versions", package))).output
+    name = Requirement(package).name  # pip looks for no extra there
+    output = run_command(Launch((sys.executable, "-m", "pip", "index", "versions", name))).output
     listed = re.search(r"^Available versions: (.+)$", output.decode(errors="replace"), re.MULTILINE)
     if listed is None:
         raise UsageError(f"pip knows no releases of {quoted(package)}: name the versions")

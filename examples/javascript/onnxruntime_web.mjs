@@ -1,12 +1,13 @@
-/* ONNX's pooling operators in onnxruntime-web, for `exec:`.
+/* ONNX's pooling operators in onnxruntime-web, for `exec:`, and WebNN's, as nodes of ONNX.
  *
  *     npm install onnxruntime-web
- *     conformance check "exec:node onnxruntime_web.mjs" --operator 'ONNX-*'
+ *     conformance check "exec:node onnxruntime_web.mjs" --operator 'ONNX-*' --operator 'WebNN-*'
  *
  * A call is a model of one node, written here in the few fields of ONNX's protobuf that it needs.
  */
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
 import { serve, Unsupported } from "./protocol.mjs";
+import { fromWebNN } from "./webnn.mjs";
 
 const ELEMENT_TYPES = { float32: 1, uint8: 2, int8: 3, int64: 7, float64: 11 }; // of onnx.proto
 const ARRAYS = {
@@ -18,6 +19,7 @@ const ARRAYS = {
 };
 const KINDS = ["AveragePool", "MaxPool", "LpPool"];
 const OPERATORS = [...KINDS, ...KINDS.map((kind) => `Global${kind}`)];
+const OF_WEBNN = { averagePool2d: "AveragePool", maxPool2d: "MaxPool", l2Pool2d: "LpPool" };
 const OPSET = 22;
 const NOT_DONE = /Could not find an implementation|Unsupported (?:pooling size|kernel dimension)/; // in its messages
 
@@ -60,10 +62,27 @@ function modelOf(operator, attributes, dtype, shape, outputs) {
   return Uint8Array.from([...integer(1, 10), ...message(7, graph), ...message(8, integer(2, OPSET))]);
 }
 
-async function compute(operator, attributes, inputs) {
+/* Return the attributes of the node that a browser makes of an operator of WebNN. */
+function nodeOf(attributes, shape) {
+  const { kernel, strides, dilations, pads_begin, pads_end, rounding_type } = fromWebNN(attributes, shape);
+  if (rounding_type !== "floor" && rounding_type !== "ceil") throw new Error(`rounding: ${rounding_type}`);
+  const ceil = rounding_type === "ceil";
+  const past = (size, i) => {
+    const room = size + pads_begin[i] + pads_end[i] - (kernel[i] - 1) * dilations[i] - 1;
+    return Math.ceil(room / strides[i]) * strides[i] >= size + pads_begin[i];
+  };
+  if (ceil && shape.slice(2).some(past)) throw new Unsupported("ONNX leaves out a window past the input");
+  const pads = [...pads_begin, ...pads_end];
+  return { kernel_shape: kernel, strides, dilations, pads, ceil_mode: Number(ceil) };
+}
+
+async function compute(operator, given, inputs) {
   const [{ dtype, shape, data }] = inputs;
-  const name = operator.split("-")[1];
-  const outputs = name === "MaxPool" ? ["y", "indices"] : ["y"];
+  const [document, kind] = operator.split("-");
+  const isWebNN = document === "WebNN";
+  const name = isWebNN ? OF_WEBNN[kind] : kind;
+  const attributes = isWebNN ? nodeOf(given, shape) : given;
+  const outputs = operator.startsWith("ONNX-MaxPool") ? ["y", "indices"] : ["y"];
   const model = modelOf(name, attributes, dtype, shape, outputs);
   let session;
   try {
@@ -83,6 +102,8 @@ async function compute(operator, attributes, inputs) {
 }
 
 env.wasm.numThreads = 1;
-const supports = Object.fromEntries(
-  OPERATORS.map((name) => [`ONNX-${name}-22`, Object.keys(ELEMENT_TYPES)]));
+const supports = Object.fromEntries([
+  ...OPERATORS.map((name) => [`ONNX-${name}-22`, Object.keys(ELEMENT_TYPES)]),
+  ...Object.keys(OF_WEBNN).map((name) => [`WebNN-${name}`, ["float32", "int8", "uint8"]]), // of both documents
+]);
 await serve({ name: `onnxruntime-web ${env.versions.web}`, engine: env.versions.web, supports }, compute);

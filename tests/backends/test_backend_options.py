@@ -160,7 +160,7 @@ def test_a_built_in_backend_has_the_version_of_its_engine():
 
 def test_an_engine_may_come_under_another_name(tmp_path, monkeypatch):
     """As TensorFlow does in tensorflow-cpu: the version is that of what provides the package."""
-    engine = Builtin("pooler", "pooler", "an engine that nobody has")
+    engine = Builtin("pooler", ("pooler",), "an engine that nobody has")
     assert engine.version == ""
     (tmp_path / "pooler.py").touch()
     monkeypatch.syspath_prepend(tmp_path)

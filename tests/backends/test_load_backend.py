@@ -1,6 +1,7 @@
 """How a backend is found from the text a user typed, and what is said when it is not."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -230,10 +231,11 @@ class TestRefused:
         with pytest.raises(KeyboardInterrupt):
             load_backend("waiting:pool")
 
-    def test_missing_engine(self):
-        """A missing package says what to install."""
-        missing = Builtin("fast", "not_there_at_all", "an engine nobody has")
-        with pytest.raises(UsageError, match=r"pip install not_there_at_all$"):
+    @pytest.mark.parametrize("package", ["not_there_at_all", "not_there.at_all", "xml.not_there"])
+    def test_missing_engine(self, package):
+        """A missing package says what to install, also one of a namespace."""
+        missing = Builtin("fast", (package,), "an engine nobody has")
+        with pytest.raises(UsageError, match=f"pip install {re.escape(package)}$"):
             missing.load()
 
     def test_broken_engine(self, folder):

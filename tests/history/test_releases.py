@@ -4,7 +4,7 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.history import newest, releases
-from conformance.history.releases import in_order
+from conformance.history.releases import in_order, is_package
 from conformance.process import Ending
 
 LISTED = "engine (2.0)\nAvailable versions: 2.0, 1.10.0, 1.9.1, 1.9.0\n  INSTALLED: 1.9.0\n"
@@ -26,6 +26,18 @@ def test_a_text_that_is_no_version(text):
     """It would become an argument of pip and the name of a file."""
     with pytest.raises(UsageError, match="is no version"):
         in_order([text])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((name, True) for name in ("engine", "engine[cpu]")),
+        *((text, False) for text in ("", "-r", "a b", " a", "a==1", "a @ file:///b", "../a")),
+    ],
+)
+def test_a_package_is_a_name_with_extras_or_without(text, expected):
+    """No option of pip, no path, no version."""
+    assert is_package(text) == expected
 
 
 @pytest.fixture

@@ -6,14 +6,13 @@ from support.effort import examples
 from support.oracle import WholeCaseUndefined, oracle
 from support.random_cases import cases, worst_share
 
-PACKAGES = {"numpy": (), "onnxruntime": ("onnxruntime", "onnx"), "onnx-reference": ("onnx",)}
-"""What an engine needs, where that is not the package of its name."""
+from conformance.backends import available
 
 
 def marks_of(engine):
     """Return the marks of a test that needs an engine."""
-    packages = PACKAGES.get(engine, (engine,))
-    return [pytest.mark.needs_engine(*packages)] if packages else []
+    packages = available()[engine].packages
+    return [] if packages == ("numpy",) else [pytest.mark.needs_engine(*packages)]
 
 
 def of_engines(*names):

@@ -98,6 +98,7 @@ RANDOM = {
     ),
     "jax": (SLIDING, {"readings": {}, "factor": 0.15}),
     "tensorflow": (SLIDING, {"readings": {}, "factor": 0.15}),
+    "mlx": (SLIDING, {"readings": {}, "factor": 0.3}),
     "ncnn": (
         OPERATORS,
         {"readings": {"overhang-divisor": "whole-kernel"}, "known": ncnn_is_wrong, "factor": 0.5},
@@ -146,6 +147,7 @@ EXACT = {
     "tensorflow": typed(*FORMATS, *INTEGERS),
     "paddle": typed("float16", "float32", "float64", of=average, values=[[[1, 3, 8]]]),
     "tinygrad": typed("float16", "bfloat16", "float64", "int8"),
+    "mlx": typed(*FORMATS, *INTEGERS),
 }
 
 
@@ -160,7 +162,7 @@ DEEP = {"pads_begin": [1, 0, 0], "pads_end": [0, 1, 2]}
 LOWER = {"auto_pad": "same_lower", "exclude_pad": True}
 NEAR = {
     # SAME and VALID of MNN leave padding out and round down, CAFFE counts it and rounds up.
-    "MNN": [
+    "mnn": [
         (of_plane("MaxPool-1"),),
         (of_plane(exclude_pad=True),),
         (of_plane(auto_pad="same_upper", exclude_pad=True),),
@@ -282,7 +284,7 @@ UNSUPPORTED = {
         NO_WORD,
         ("pads_end", largest(auto_pad="valid", pads_end=[-1])),
     ],
-    "MNN": [
+    "mnn": [
         UNKNOWN,
         NO_NORM,
         ("AdaptiveAvgPool-8", blocks([2, 2], PLANE)),
@@ -293,6 +295,17 @@ UNSUPPORTED = {
         ("padding mode decides", of_plane(auto_pad="same_upper", exclude_pad=False)),
         ("two spatial axes", average(PLANE, strides=[2, 1], pads_begin=[0, 0], pads_end=[0, 0])),
         ("float64", largest(PLANE.astype(np.float64), **pooling([2, 2]))),
+    ],
+    "mlx": [
+        UNKNOWN,
+        FOUR_AXES,
+        NO_NORM,
+        ("AdaptiveAvgPool-8", blocks([2])),
+        ("both ends alike", largest(pads_end=[1])),
+        ("MLX counts it", average(pads_begin=[1], pads_end=[1])),
+        ("rounds down", largest(strides=[2], kernel=[3], rounding_type="ceil")),
+        ("dilations", ("MaxPool-8", [ROW], pooling([2], dilations=[2]))),
+        ("complex128", largest(ROW.astype(np.complex128))),
     ],
     "ncnn": [
         UNKNOWN,
@@ -392,6 +405,13 @@ REFUSED = {
         (None, blocks([1], np.ones((1, 1, 2), np.int32))),
     ],
     "jax": changes("reduce_window", {"strides": [0]}, {"kernel": [0]}, {"kernel": [2, 2]}),
+    "mlx": changes(
+        "must be",
+        {"strides": [0]},
+        {"kernel": [0]},
+        {"kernel": [2, 2]},
+        {"pads_begin": [-1], "pads_end": [-1]},
+    ),
     "ncnn": [
         *changes("ncnn refuses", {"strides": [0]}, {"kernel": [0]}, {"kernel": [-2]}),
         ("ncnn refuses", blocks([-1])),

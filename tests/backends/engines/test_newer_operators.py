@@ -52,7 +52,7 @@ def test_indices_of_another_type(engine):
 
 
 @pytest.mark.parametrize("change", [{}, {"index_element_type": "i32"}, {"axis": 1}])
-@of_engines("torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tvm")
+@of_engines("torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tvm", "mlx")
 def test_values_alone_where_the_engine_has_other_indices(engine, change):
     """Some count from the plane's begin, others with the channel innermost or not at all."""
     attributes = pool("MaxPool-8", kernel=[2], strides=[1], **change)
@@ -104,7 +104,7 @@ def test_norms(engine):
     np.testing.assert_allclose(values, [[5, 10]], rtol=1e-6)
 
 
-@of_engines("torch", "openvino", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad")
+@of_engines("torch", "openvino", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "mlx")
 def test_whole_planes(engine):
     """The kernel is as large as the plane, where an engine has no global pooling."""
     assert computed(engine, "ONNX-GlobalMaxPool-22", [PLANE], {}) == [[[[9]]]]
@@ -180,7 +180,19 @@ def test_unpooling_of_torch(engine):
     assert computed(engine, "PyTorch-max_unpool1d", UNPOOLED, attributes) == [[[0, 1, 2, 0, 0]]]
 
 
-@of_engines("torch", "jax", "openvino", "tensorflow", "paddle", "ncnn", "tinygrad", "litert", *ONNX)
+@of_engines(
+    "torch",
+    "jax",
+    "openvino",
+    "tensorflow",
+    "paddle",
+    "ncnn",
+    "tinygrad",
+    "litert",
+    "mlx",
+    "iree",
+    *ONNX,
+)
 def test_an_engine_has_no_unpooling_but_that_of_its_document(engine):
     """They count indices in other spaces, or have none."""
     calls = {

@@ -1,0 +1,19 @@
+/* What is asked of a pooling operator of WebNN, for libraries that have it by other names. */
+import { Unsupported } from "./protocol.mjs";
+
+/* Return the attributes by the names of OpenVINO, those that are left out with their defaults.
+ *
+ * Libraries pool over other numbers of axes, too: such data are Unsupported.
+ */
+export function fromWebNN({ windowDimensions, strides, dilations, padding, outputShapeRounding }, shape) {
+  if (shape.length !== 4) throw new Unsupported(`${shape.length} dimensions`);
+  const pads = padding ?? [0, 0, 0, 0]; // begin and end of the height, then those of the width
+  return {
+    kernel: windowDimensions ?? shape.slice(2),
+    strides: strides ?? [1, 1],
+    dilations: dilations ?? [1, 1],
+    pads_begin: pads.filter((_, i) => i % 2 === 0),
+    pads_end: pads.filter((_, i) => i % 2 === 1),
+    rounding_type: outputShapeRounding ?? "floor",
+  };
+}
