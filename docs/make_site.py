@@ -7,7 +7,7 @@ and the same engine is not made again.
 
 from __future__ import annotations
 
-import sys
+from argparse import ArgumentParser
 from pathlib import Path
 
 from make_engines import report_of
@@ -37,4 +37,6 @@ def made(folder: Path) -> site.Written:
 
 
 if __name__ == "__main__":
-    made(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build" / "site")
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "site")
+    made(parser.parse_args().folder)

@@ -136,18 +136,22 @@ fn parsed(line: &[u8]) -> Option<Json> {
 
 // The kernel -------------------------------------------------------------------------------------
 
-/// The cells lo..hi that a window reads along an axis, and how many it has in input and padding.
+/// An axis: its cells, kernel, stride, pads, and how many windows it has.
 #[derive(Clone, Copy)]
-struct Window {
-    lo: usize,
-    hi: usize,
-    padded: i64,
+struct Axis {
+    size: i64,
+    kernel: i64,
+    stride: i64,
+    begin: i64,
+    end: i64,
+    count: i64,
 }
 
-/// Lays the windows of an axis out.
-fn windows_of(
+const ONE_CELL: Axis = Axis { size: 1, kernel: 1, stride: 1, begin: 0, end: 0, count: 1 };
+
+fn axis_of(
     size: i64, kernel: i64, stride: i64, pads: (i64, i64), mode: &str, ceil: bool,
-) -> Result<Vec<Window>, String> {
+) -> Result<Axis, String> {
     let (mut begin, mut end) = if mode == "valid" { (0, 0) } else { pads };
     let divided_up = |a: i64| (a + stride - 1) / stride;
     let count = if mode.starts_with("same") {
@@ -166,20 +170,13 @@ fn windows_of(
     if count > LARGEST / 4 {
         return Err("the output is too large".into());
     }
-    let window = |i: i64| {
-        let (start, stop) = (i * stride - begin, i * stride - begin + kernel);
-        let lo = start.clamp(0, size);
-        let hi = stop.min(size).max(lo);
-        // Cells beyond the end padding, which only ceil makes, do not exist.
-        Window { lo: lo as usize, hi: hi as usize, padded: (stop.min(size + end) - start).max(0) }
-    };
-    Ok((0..count).map(window).collect())
+    Ok(Axis { size, kernel, stride, begin, end, count })
 }
 
-/// Reads attributes: the windows of each axis, and whether padding counts.
+/// Reads attributes: the axes, and whether padding counts.
 fn axes_of(
     attributes: &Json, sizes: &[i64], average: bool,
-) -> Result<(Vec<Vec<Window>>, bool), String> {
+) -> Result<(Vec<Axis>, bool), String> {
     let Json::Object(members) = attributes else { return Err("attributes: an object".into()) };
     if !(1..=3).contains(&sizes.len()) {
         return Err("the input must have 3 to 5 dimensions".into());
@@ -211,15 +208,38 @@ fn axes_of(
         return Err("there is an attribute that the operator does not have".into());
     }
     let axis = |j: usize| {
-        windows_of(sizes[j], kernel[j], strides[j], (begins[j], ends[j]), mode, ceil)
+        axis_of(sizes[j], kernel[j], strides[j], (begins[j], ends[j]), mode, ceil)
     };
     let axes: Result<_, _> = (0..sizes.len()).map(axis).collect();
     Ok((axes?, !excludes))
 }
 
-/// Computes every output in C order; a window without a cell gives NaN or -infinity.
-fn pool(data: &[f32], sizes: [usize; 3], axes: &[Vec<Window>; 3], average: bool, counts_pads: bool) -> Vec<f32> {
-    let [depth, height, width] = sizes;
+/// The cells lo..hi that a window reads along an axis, and how many it has in input and padding.
+struct Window {
+    lo: usize,
+    hi: usize,
+    padded: i64,
+}
+
+/// Lays the windows of an axis out.
+fn windows_of(axis: Axis) -> Vec<Window> {
+    let window = |i: i64| {
+        let start = i * axis.stride - axis.begin;
+        let stop = start + axis.kernel;
+        let lo = start.clamp(0, axis.size);
+        let hi = stop.min(axis.size).max(lo);
+        // Cells beyond the end padding, which only ceil makes, do not exist.
+        let padded = (stop.min(axis.size + axis.end) - start).max(0);
+        Window { lo: lo as usize, hi: hi as usize, padded }
+    };
+    (0..axis.count).map(window).collect()
+}
+
+/// Computes every output in C order; a window without a cell gives NaN or -infinity. With fewer
+/// axes than three, the first ones have one cell.
+fn pool(data: &[f32], three: [Axis; 3], average: bool, counts_pads: bool) -> Vec<f32> {
+    let [depth, height, width] = three.map(|axis| axis.size as usize);
+    let axes = three.map(windows_of);
     let mut output = Vec::new();
     for plane in data.chunks_exact((depth * height * width).max(1)) {
         for z in &axes[0] {
@@ -298,25 +318,18 @@ fn compute(
         return Err(("unsupported", "float32 only".into()));
     }
     let sizes = shape.get(2..).ok_or(("error", "no spatial axes".to_owned()))?;
-    let (windows, counts_pads) = axes_of(attributes, sizes, average).map_err(|why| ("error", why))?;
+    let (axes, counts_pads) = axes_of(attributes, sizes, average).map_err(|why| ("error", why))?;
     let extents: Vec<i64> =
-        shape[..2].iter().copied().chain(windows.iter().map(|axis| axis.len() as i64)).collect();
+        shape[..2].iter().copied().chain(axes.iter().map(|axis| axis.count)).collect();
     let fits = |n: i64, d: &i64| n.checked_mul(*d).filter(|n| *n <= LARGEST / 4);
     if extents.iter().try_fold(1, fits).is_none() {
         return Err(("error", "the output is too large".into()));
     }
     let data: Vec<f32> =
         bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    // With fewer spatial axes than three, the first ones have one cell.
-    let one = || vec![Window { lo: 0, hi: 1, padded: 1 }];
-    let mut axes = [one(), one(), one()];
-    let mut whole = [1; 3];
-    let first = 3 - sizes.len();
-    for (j, of_axis) in windows.into_iter().enumerate() {
-        axes[first + j] = of_axis;
-        whole[first + j] = sizes[j] as usize;
-    }
-    Ok((extents, pool(&data, whole, &axes, average, counts_pads)))
+    let mut three = [ONE_CELL; 3];
+    three[3 - axes.len()..].copy_from_slice(&axes);
+    Ok((extents, pool(&data, three, average, counts_pads)))
 }
 
 /// Answers one call: reads its bytes first, whatever the answer will be.

@@ -85,6 +85,30 @@ def test_what_an_example_computes_conforms(language, vectors, tmp_path):
 def test_the_c_example_refuses_what_is_no_export(content, tmp_path):
     """It looks before it reads."""
     (program,) = c(tmp_path)
-    (tmp_path / "v").write_bytes(content)
-    ended = subprocess.run([program, tmp_path / "v", tmp_path / "r"], check=False)
-    assert ended.returncode == 2
+    assert refused(program, content, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("part", "instead"),
+    [
+        (b'"shape":[', b'"shape":[9,'),
+        (b'"shape":[', b'"shape":[-1,'),
+        (b'offsets":[', b'offsets":[9'),
+    ],
+)
+def test_the_c_example_reads_no_tensor_past_its_bytes(part, instead, vectors, tmp_path):
+    """Neither the shape nor the offsets of a tensor are taken on their word."""
+    (program,) = c(tmp_path)
+    content = vectors.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = content[8 : 8 + length].replace(b": ", b":").replace(part, instead)
+    content = len(header).to_bytes(8, "little") + header + content[8 + length :]
+    assert refused(program, content, tmp_path)
+
+
+def refused(program, content, folder):
+    """Say whether the example ends with one line and status 2."""
+    (folder / "v").write_bytes(content)
+    command = [program, folder / "v", folder / "r"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    return ended.returncode == 2 and ended.stderr.count("\n") == 1

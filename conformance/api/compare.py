@@ -22,6 +22,7 @@ from conformance.record.report import (
     ClauseReport,
     Diagnosis,
     Report,
+    Skips,
     UndefinedReport,
     VectorsUsed,
     Verdict,
@@ -125,7 +126,8 @@ class Comparison:
 
     `vectors` says where these came from, `count` how many were selected, `started` when the first
     run began (UTC, ISO 8601), and `platform` on what kind of machine. Where the backends may
-    `allow_extensions`, accepting what is invalid is no failure.
+    `allow_extensions`, accepting what is invalid is no failure. `skips` are vectors that were
+    selected too, and called in no backend.
     """
 
     backends: tuple[Compared, ...]
@@ -136,6 +138,7 @@ class Comparison:
     platform: str
     versions: Mapping[str, str] = field(default_factory=dict)
     allow_extensions: bool = False
+    skips: Skips | None = None
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
@@ -192,6 +195,9 @@ def compare(
         selected = chosen(sources, settings.operators, settings.select, settings.tier)
         if asked.floored is not None:
             asked.floored.check(ids_by_operator(selected))
+        skips = None
+        if asked.skip is not None:
+            selected, skips = asked.skip.applied(sources, selected, asked.pins)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             for name, backend in named.items():
@@ -220,6 +226,7 @@ def compare(
         versions={"conformance": __version__, "python": platform.python_version()},
         platform=f"{platform.system()} {platform.machine()}",
         allow_extensions=settings.allow_extensions,
+        skips=skips,
     )
     if stopped:
         raise InterruptedComparison(comparison)

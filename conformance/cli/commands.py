@@ -175,7 +175,7 @@ def init() -> None:
 @main.command("compare")
 @click.argument("names", metavar="BACKEND... [VECTORS]", nargs=-1, required=True)
 @setting_options("operators", tier="The largest tier to run.")
-@setting_options("select", "allow_extensions", "diagnose")
+@setting_options("select", "skip", "allow_extensions", "diagnose")
 @click.option(
     "--no-arithmetic",
     "arithmetic",

@@ -26,6 +26,7 @@ def run(
     operators: tuple[str, ...],
     tier: Any,
     select: str | None,
+    skip: Path | None,
     allow_extensions: bool,
     diagnose: Any,
     arithmetic: bool,
@@ -41,7 +42,7 @@ def run(
         each.check()  # before seconds are spent on vectors
     with opened(path, operators) as vectors, progress_bar() as progress:
         read = chain((str(file.path) for file in vectors), *(each.paths for each in named))
-        outputs.check(read)
+        outputs.check([*read, *filter(None, [skip])])
         stopped = False
         try:
             comparison = compare(
@@ -49,6 +50,7 @@ def run(
                 vectors,
                 operators=operators or None,
                 select=select,
+                skip=skip,
                 tier=tier,
                 allow_extensions=allow_extensions,
                 diagnose=diagnose,
@@ -59,12 +61,16 @@ def run(
         except InterruptedComparison as stop:
             comparison, stopped = stop.comparison, True
     page = outputs.files.get("markdown")
-    changed = {"--tier": (tier, "standard"), "--diagnose": (diagnose, "proven")}
+    changed = {
+        "--tier": (tier, "standard"),
+        "--diagnose": (diagnose, "proven"),
+        "--select": (select or "", ""),
+        "--skip": (str(skip or ""), ""),
+    }
     command = _command(
         names,
         operators,
         changed,
-        select,
         page,
         allow_extensions=allow_extensions,
         arithmetic=arithmetic,
@@ -106,7 +112,6 @@ def _command(
     names: tuple[str, ...],
     operators: tuple[str, ...],
     changed: dict[str, tuple[str, str]],
-    select: str | None,
     page: str | None,
     *,
     allow_extensions: bool,
@@ -118,7 +123,6 @@ def _command(
         words += ["--operator", operator]
     for option, (value, default) in changed.items():
         words += [option, value] if value != default else []
-    words += ["--select", select] if select else []
     words += ["--allow-extensions"] if allow_extensions else []
     words += [] if arithmetic else ["--no-arithmetic"]
     words += ["--markdown", page] if page else []

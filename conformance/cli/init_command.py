@@ -25,7 +25,6 @@ from conformance.errors import UsageError
 from conformance.progress import counts_of
 from conformance.record.report import Report
 from conformance.report import phrases
-from conformance.text import listed
 from conformance.vectorfile import VectorSet
 
 _SECONDS = 60.0
@@ -53,7 +52,7 @@ def run(backend: str, *, language: str | None, tier: str) -> int:
         click.echo(write_expected(EXPECTED, report, ids, files))
     supported, _ = report.supported()
     WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
-    _write(WORKFLOW, workflow(backend, tier, supported, adapter.build if adapter else ()))
+    _write(WORKFLOW, workflow(named, tier, supported))
     click.echo(f"wrote {WORKFLOW}: it fails where a run is worse than this one")
     click.echo(_next(backend, tier, adapter))
     return 0
@@ -64,8 +63,9 @@ def _next(backend: str, tier: str, adapter: StartingAdapter | None) -> str:
     if adapter is None or not adapter.files:
         return f"what fails, and why: conformance check {shlex.quote(backend)} --tier {tier}"
     source = next(iter(adapter.files))
-    made = [str(EXPECTED), str(WORKFLOW), *([str(source.with_suffix(""))] if adapter.build else [])]
-    return f"next: call your engine in {source}, remove {listed(made)}, and run this again"
+    compiled = ", compile it" if adapter.build else ""
+    made = f"remove {EXPECTED} and {WORKFLOW}"
+    return f"next: call your engine in {source}{compiled}, {made}, and run this again"
 
 
 def _first_run(backend: str, tier: str, files: VectorSet) -> Report:

@@ -6,7 +6,7 @@ They are in an installed package, or beside it in a checkout.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import which
@@ -75,16 +75,16 @@ def starting_adapter(backend: NamedBackend) -> StartingAdapter | None:
     return None
 
 
-def workflow(backend: str, tier: str, floor: int, build: Sequence[str] = ()) -> str:
-    """Return the workflow of a backend in this folder; `build` is the command that makes it."""
+def workflow(backend: NamedBackend, tier: str, floor: int) -> str:
+    """Return the workflow of a backend in this folder, with a step that builds a program."""
     changes = dict(_CHANGES)
     if not any(Path(name).exists() for name in _PROJECTS):
         changes[_INSTALLS] = _INSTALLS_SUITE
-    if build:
-        changes[_INSTALLS] += f"\n      - run: |\n          {shlex.join(build)}"
+    if build := _build_line(backend):
+        changes[_INSTALLS] += f"\n      - run: |\n          {build}"
     option = "" if tier == "standard" else f" --tier {tier}"
     changes["conformance check my_backend.py:backend"] = (
-        f"conformance check {shlex.quote(backend)}{option}"
+        f"conformance check {shlex.quote(backend.text)}{option}"
     )
     changes["--min-supported 90%,AdaptiveAvgPool-8"] = f"--min-supported {floor}"
     return _changed(_example(_WORKFLOW), changes)
@@ -107,13 +107,13 @@ def _program(backend: NamedBackend) -> StartingAdapter | None:
     except ValueError:
         return None  # an empty command, or an open quote: said when the program is started
     if which(program) is None:
-        if Path(program).parent == Path() and not program.startswith("."):
+        if not _is_of_folder(program):
             raise UsageError(
                 f"{backend.text}: there is no {program}; a new one is exec:./{program}"
             )
-        source = Path(f"{program}.c")
-        build = (*_COMPILER, str(source), "-o", program, "-lm")
-        return StartingAdapter("c", {} if source.exists() else _named(source, "c"), build)
+        source = _source(program)
+        files = {} if source.exists() else _named(source, "c")
+        return StartingAdapter("c", files, _compiling(program))
     scripts = (Path(word) for word in words if Path(word).suffix in _SUFFIXES)
     missing = next((path for path in scripts if not path.exists()), None)
     if missing is None:
@@ -123,6 +123,37 @@ def _program(backend: NamedBackend) -> StartingAdapter | None:
     if language == "javascript":
         files[missing.parent / _LOOP] = _example(f"javascript/{_LOOP}")
     return StartingAdapter(language, files)
+
+
+def _build_line(backend: NamedBackend) -> str:
+    """Return the line of a shell that builds the program of a backend; "" where nothing has to.
+
+    Only who wrote a program knows how it is built, so the line is a guess, and marked.
+    """
+    program = shlex.split(backend.name)[0] if backend.kind == "exec" else ""
+    if not _is_of_folder(program) or _is_script(Path(program)):
+        return ""
+    guess = _compiling(program) if _source(program).exists() else ("make",)
+    return f"{shlex.join(guess)} # CHANGE: how your program is built"
+
+
+def _is_of_folder(program: str) -> bool:
+    """Whether a program is named by a path from here, not one that the machine has."""
+    path = Path(program)
+    return not path.is_absolute() and (path.parent != Path() or program.startswith("."))
+
+
+def _is_script(program: Path) -> bool:
+    with program.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def _source(program: str) -> Path:
+    return Path(f"{program}.c")
+
+
+def _compiling(program: str) -> tuple[str, ...]:
+    return (*_COMPILER, str(_source(program)), "-o", program, "-lm")
 
 
 def _named(path: Path, language: str) -> dict[Path, str]:

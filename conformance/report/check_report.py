@@ -30,7 +30,6 @@ Repro = Callable[[Result], str]
 
 _VECTORS = doc.Section("All vectors", (doc.Figure("vectors"),), "vectors", "Vectors", on="html")
 _CONCENTRATIONS = 6
-_IDS = 50
 _LOST = 3
 _OTHERS = 12
 _JUMPS = 8
@@ -66,7 +65,7 @@ def describe(
             _causes(report, groups),
             doc.Section("", _counts(report, every=with_tables), name="counts"),
             doc.Section("", tuple(_left_out(report)), name="left-out"),
-            _skips(report),
+            shared_blocks.skipped(report.skips),
             _failures(groups, causes, repro),
             _extensions(report),
             _concentrations(report) if with_tables else None,
@@ -492,27 +491,14 @@ def _repeats(report: Report) -> doc.Section | None:
     if not (repeated.sampled or report.variations):
         return None
     differing, alike = phrases.repeats(repeated)
-    blocks: list[doc.Block] = [doc.Paragraph(_naming(*differing))] if differing else []
+    blocks: list[doc.Block] = [doc.Paragraph(shared_blocks.naming(*differing))] if differing else []
     failing, others = phrases.variations(report.variations)
-    blocks += [doc.Paragraph(_naming(each)) for each in failing]
+    blocks += [doc.Paragraph(shared_blocks.naming(each)) for each in failing]
     asides = [f"{aside}." for aside in (alike, *others) if aside]
     blocks += [doc.Paragraph(doc.Span(aside, "quiet")) for aside in asides]
     if differing:
-        blocks.append(_ids(repeated.differing))
+        blocks.append(shared_blocks.id_list(repeated.differing))
     return doc.Section("Repeated calls", tuple(blocks), name="repeated")
-
-
-def _skips(report: Report) -> doc.Section | None:
-    skips = report.skips
-    if skips is None:
-        return None
-    blocks: list[doc.Block] = [doc.listing(phrases.skips(skips))] if skips.vectors else []
-    if skips.unmatched:
-        blocks.append(doc.Paragraph(_naming(phrases.matching_nothing(skips.unmatched))))
-    ids = tuple(skipped.id for skipped in skips.vectors)
-    blocks += [_ids(some) for some in (ids, skips.unmatched) if some]
-    intro = f"Not called, as {skips.path} says: neither a pass nor supported."
-    return doc.Section("Skipped", tuple(blocks), name="skips", intro=intro)
 
 
 def _expectations(report: Report) -> doc.Section | None:
@@ -520,8 +506,10 @@ def _expectations(report: Report) -> doc.Section | None:
     if met is None:
         return None
     blocks: list[doc.Block] = [doc.Paragraph(f"{phrases.met(met)}.")]
-    blocks += [doc.Paragraph(_naming(said)) for said in phrases.unmet(met)]
-    blocks += [_ids(ids) for ids in (met.passed, met.unmatched) if ids]
+    if idle := phrases.idle_causes(report):
+        blocks.append(doc.Paragraph(doc.Span(f"{idle}.", "quiet")))
+    blocks += [doc.Paragraph(shared_blocks.naming(said)) for said in phrases.unmet(met)]
+    blocks += [shared_blocks.id_list(ids) for ids in (met.passed, met.unmatched) if ids]
     return doc.Section("Expected failures", tuple(blocks), name="expectations")
 
 
@@ -539,30 +527,9 @@ def _floors(report: Report) -> doc.Section | None:
         reasons = phrases.unsupported(report, ids and frozenset(ids))
         blocks.append(doc.listing(reasons))
         blocks += [doc.Paragraph(doc.code(lost), copied=True) for lost in support.lost[:_LOST]]
-        blocks.append(_ids(ids or _unsupported_ids(report)))
+        blocks.append(shared_blocks.id_list(ids or _unsupported_ids(report)))
     return doc.Section("Floors under what is supported", tuple(blocks), name="floors")
 
 
 def _unsupported_ids(report: Report) -> tuple[str, ...]:
     return tuple(result.id for result in report.results if result.verdict == "unsupported")
-
-
-def _naming(*said: phrases.Naming) -> tuple[doc.Span, ...]:
-    """Return bad things that are said of vectors, as one sentence in which the ids stand out."""
-    pieces: list[doc.Span] = []
-    before = ""
-    for text, ids in said:
-        pieces.append(doc.Span(f"{before}{text}: ", "bad"))
-        pieces += [
-            doc.Span(piece, "bad") if isinstance(piece, str) else piece
-            for piece in shared_blocks.codes(ids[: phrases.IDS], ", ")
-        ]
-        before = f"{phrases.more(ids)}; "
-    return (*pieces, doc.Span(f"{phrases.more(said[-1].ids)}.", "bad"))
-
-
-def _ids(ids: Sequence[str]) -> doc.Detail:
-    items: list[doc.Text] = [doc.code(vector_id) for vector_id in ids[:_IDS]]
-    if len(ids) > _IDS:
-        items.append(f"and {len(ids) - _IDS:,} more")
-    return doc.Detail((doc.listing(items),))

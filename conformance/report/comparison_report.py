@@ -40,6 +40,7 @@ def describe(comparison: Comparison, *, command: str = "") -> doc.Document:
             _undefined(comparison),
             _accuracy(comparison),
             _arithmetic(comparison),
+            shared_blocks.skipped(comparison.skips),
         ),
         footer=made,
     )

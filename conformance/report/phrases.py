@@ -303,6 +303,23 @@ def met(expectations: Expectations) -> str:
     return f"failed as {expectations.path} says: {met or 'none'}"
 
 
+def idle_causes(report: Report) -> str:
+    """Say which causes of an expected-failure file explain none of a part of the vectors.
+
+    Empty of a whole run, in which such a cause is an error unless its line allows it.
+    """
+    causes = report.expectations.causes if report.expectations else {}
+    idle = [cause for cause, number in causes.items() if not number]
+    if not idle or (report.complete and not report.not_run):
+        return ""
+    several = len(idle) > 1
+    lines, they, explain = ("lines", "they", "explain") if several else ("line", "it", "explains")
+    return (
+        f"nothing failed here by cause {listed(idle)}: remove the {lines} if {they} {explain} "
+        "nothing in a run of all vectors either"
+    )
+
+
 def unmet(expectations: Expectations) -> list[Naming]:
     """Say what an expected-failure file announces and did not happen."""
     said = []

@@ -6,11 +6,20 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from conformance.operators import CLAUSES
-from conformance.record.report import FAILURES, VERDICTS, ClauseReport, Diagnosis, Result, Verdict
+from conformance.record.report import (
+    FAILURES,
+    VERDICTS,
+    ClauseReport,
+    Diagnosis,
+    Result,
+    Skips,
+    Verdict,
+)
 from conformance.report import document as doc
 from conformance.report import phrases
 
 _THREADS = 2
+_IDS = 50
 _FEW = 0.01
 """Share of failures below which a corner is wrong, and not the operator."""
 _USUAL: tuple[Verdict, ...] = ("conforms", "mismatch", "unsupported")
@@ -160,3 +169,38 @@ def _reading(report: ClauseReport, tag: str) -> doc.Entry:
         tuple(shown),
         f"The document: {clause.says}" if clause else "",
     )
+
+
+def skipped(skips: Skips | None) -> doc.Section | None:
+    """Return the vectors that a file says are not to be called, with its reasons."""
+    if skips is None:
+        return None
+    blocks: list[doc.Block] = [doc.listing(phrases.skips(skips))] if skips.vectors else []
+    if skips.unmatched:
+        blocks.append(doc.Paragraph(naming(phrases.matching_nothing(skips.unmatched))))
+    ids = tuple(each.id for each in skips.vectors)
+    blocks += [id_list(some) for some in (ids, skips.unmatched) if some]
+    intro = f"Not called, as {skips.path} says: neither a pass nor supported."
+    return doc.Section("Skipped", tuple(blocks), name="skips", intro=intro)
+
+
+def naming(*said: phrases.Naming) -> tuple[doc.Span, ...]:
+    """Return bad things that are said of vectors, as one sentence in which the ids stand out."""
+    pieces: list[doc.Span] = []
+    before = ""
+    for text, ids in said:
+        pieces.append(doc.Span(f"{before}{text}: ", "bad"))
+        pieces += [
+            doc.Span(piece, "bad") if isinstance(piece, str) else piece
+            for piece in codes(ids[: phrases.IDS], ", ")
+        ]
+        before = f"{phrases.more(ids)}; "
+    return (*pieces, doc.Span(f"{phrases.more(said[-1].ids)}.", "bad"))
+
+
+def id_list(ids: Sequence[str]) -> doc.Detail:
+    """Return ids that are seen where somebody opens them."""
+    items: list[doc.Text] = [doc.code(vector_id) for vector_id in ids[:_IDS]]
+    if len(ids) > _IDS:
+        items.append(f"and {len(ids) - _IDS:,} more")
+    return doc.Detail((doc.listing(items),))

@@ -29,8 +29,8 @@ function choice(rest, name, ...words) {
   return word;
 }
 
-/* Return for each window of an axis the cells lo:hi it reads, and those in input and padding. */
-function windowsOf(size, kernel, stride, begin, end, mode, ceil) {
+/* Return an axis as numbers: its cells, kernel, stride, pads, and how many windows it has. */
+function axisOf(size, kernel, stride, begin, end, mode, ceil) {
   if (mode === "valid") begin = end = 0;
   let count = Math.ceil(size / stride);
   if (mode.startsWith("same")) {
@@ -43,16 +43,7 @@ function windowsOf(size, kernel, stride, begin, end, mode, ceil) {
     count = (ceil ? Math.ceil(room / stride) : Math.floor(room / stride)) + 1;
   }
   if (count > LARGEST) throw new Error("the output is too large");
-  return Array.from({ length: count }, (_, i) => {
-    const start = i * stride - begin;
-    const lo = Math.max(start, 0);
-    const stop = start + kernel;
-    return {
-      lo,
-      hi: Math.max(Math.min(stop, size), lo),
-      padded: Math.max(Math.min(stop, size + end) - start, 0),
-    };
-  });
+  return { size, kernel, stride, begin, end, count };
 }
 
 function axesOf(attributes, sizes, average) {
@@ -67,18 +58,34 @@ function axesOf(attributes, sizes, average) {
   if (typeof exclude !== "boolean") throw new Error("exclude_pad: true or false");
   if (rest.size) throw new Error(`there are no attributes ${[...rest.keys()].join(", ")}`);
   const axes = sizes.map((size, j) =>
-    windowsOf(size, kernel[j], strides[j], begins[j], ends[j], mode, ceil));
+    axisOf(size, kernel[j], strides[j], begins[j], ends[j], mode, ceil));
   return { axes, countsPads: !exclude };
 }
 
-/* Compute every output in C order; a window without a cell gives NaN or -infinity. */
-function pool(data, planes, sizes, axes, average, countsPads, output) {
-  const [depth, height, width] = sizes;
+/* Return for each window of an axis the cells lo:hi it reads, and those in input and padding. */
+function windowsOf({ size, kernel, stride, begin, end, count }) {
+  return Array.from({ length: count }, (_, i) => {
+    const start = i * stride - begin;
+    const lo = Math.max(start, 0);
+    const stop = start + kernel;
+    return {
+      lo,
+      hi: Math.max(Math.min(stop, size), lo),
+      padded: Math.max(Math.min(stop, size + end) - start, 0),
+    };
+  });
+}
+
+/* Compute every output in C order; a window without a cell gives NaN or -infinity.
+ * `planes` is N times C; of `axes` there are three: with fewer, the first ones have one cell. */
+function pool(data, planes, axes, average, countsPads, output) {
+  const [depth, height, width] = axes.map((axis) => axis.size);
+  const [zs, ys, xs] = axes.map(windowsOf);
   let place = 0;
   for (let plane = 0; plane < planes; plane++)
-    for (const z of axes[0])
-      for (const y of axes[1])
-        for (const x of axes[2]) {
+    for (const z of zs)
+      for (const y of ys)
+        for (const x of xs) {
           let sum = 0;
           let most = -Infinity;
           for (let i = z.lo; i < z.hi; i++)
@@ -102,15 +109,14 @@ function compute(operator, attributes, inputs) {
   const average = operator === "AvgPool-1";
   const [batch, channels, ...sizes] = shape;
   const { axes, countsPads } = axesOf(attributes, sizes, average);
-  const extents = [batch, channels, ...axes.map((axis) => axis.length)];
+  const extents = [batch, channels, ...axes.map((axis) => axis.count)];
   const count = extents.reduce((product, extent) => product * extent, 1);
   if (count > LARGEST) throw new Error("the output is too large");
   const output = new ARRAYS[dtype](count);
   const data = new ARRAYS[dtype](Uint8Array.from(bytes).buffer);
-  // With fewer spatial axes than three, the first ones have one cell.
-  const one = Array(3 - sizes.length).fill([{ lo: 0, hi: 1, padded: 1 }]);
-  const whole = [...one.map(() => 1), ...sizes];
-  pool(data, batch * channels, whole, [...one, ...axes], average, countsPads, output);
+  const one = { size: 1, kernel: 1, stride: 1, begin: 0, end: 0, count: 1 };
+  const three = [...Array(3 - sizes.length).fill(one), ...axes];
+  pool(data, batch * channels, three, average, countsPads, output);
   return [{ dtype, shape: extents, data: output }];
 }
 

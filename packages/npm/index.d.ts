@@ -71,7 +71,7 @@ export function numbers(tensor: Pick<Tensor, "dtype" | "data">): number[] | bigi
 
 /** Answers to cases, for `conformance check results:PATH`, which says more of them. */
 export class Results {
-  /** Add the answer to a case that has none yet. */
+  /** Add the answer to a case that has none yet. One whose elements do not fill its shape is stored as none: a mismatch. */
   add(test: Case, answer: Answer): void;
   /** Say that a kernel does not do what a case asks for, which is neither right nor wrong. */
   unsupported(test: Case, why?: string): void;

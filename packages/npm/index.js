@@ -89,6 +89,12 @@ function parse(bytes) {
   return [header, tensor];
 }
 
+/* Say whether the elements of a tensor are as many as its shape has. */
+function isFilled({ dtype, shape, data }) {
+  const sound = Object.hasOwn(ARRAYS, dtype) && [...shape].every((n) => Number.isSafeInteger(n) && n >= 0);
+  return sound && data.byteLength === elementsOf([...shape]) * ARRAYS[dtype].BYTES_PER_ELEMENT;
+}
+
 const elementsOf = (shape) => shape.reduce((count, size) => count * size, 1);
 
 function caseOf({ inputs, accepted, answers, ...about }, tensor) {
@@ -161,7 +167,8 @@ export class Results {
   add({ id }, answer) {
     this.#ids.push(id);
     if (!Array.isArray(answer)) this.#raised[id] = String(answer);
-    else answer.forEach((tensor, i) => this.#tensors.push([i ? `${id}:${i}` : id, tensor]));
+    // Of another answer nothing is stored, which is wrong too: the file would be unsound.
+    else if (answer.every(isFilled)) answer.forEach((tensor, i) => this.#tensors.push([i ? `${id}:${i}` : id, tensor]));
   }
 
   unsupported({ id }, why = "") {

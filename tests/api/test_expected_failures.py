@@ -15,6 +15,7 @@ from conformance.api.merge import merge
 from conformance.errors import UsageError
 from conformance.faults.catalogue import CATALOGUE
 from conformance.record.report import FAILURES, ClauseReport
+from conformance.report import phrases
 
 FORM = "a line is VERDICT PATTERN # REASON"
 ALL_WORDS = ", ".join(WORDS)
@@ -341,9 +342,13 @@ class TestCauses:
         assert found.expectations.passed == (() if ok else ("cause same-lower-as-upper",))
 
     def test_a_part_of_the_vectors_does_not_show_that_it_was_mended(self, tmp_path):
-        """They may not have it."""
+        """They may not have it; the report says what a run of all may find."""
         text = "cause same-lower-as-upper # 1"
-        assert self.expecting(tmp_path, text, right, select="same_upper").ok
+        part = self.expecting(tmp_path, text, right, select="same_upper")
+        assert part.ok
+        assert phrases.idle_causes(part).startswith("nothing failed here by cause same-lower-as-up")
+        whole = self.expecting(tmp_path, text, right)
+        assert phrases.idle_causes(whole) == ""
 
     def test_shards_know_what_the_whole_run_knows(self, tmp_path):
         """The cause is counted over all of them."""

@@ -98,6 +98,19 @@ def test_wrong_usage_is_one_line(compare, given, said):
     assert said in done.stderr
 
 
+def test_what_a_file_skips_is_called_in_no_backend(compare, folder):
+    """It would hang the device in each; the page counts it apart, with the reason."""
+    (folder / "skip.txt").write_text("AvgPool-1/* # 12: hangs\nMaxPool-1/* # 13: too\n")
+    given = ["--skip", "skip.txt", "--json", "skipped.json", "--markdown", "skipped.md"]
+    done = compare("numpy", "b.py:right", ".", *given)
+    assert "2 backends, 0 vectors" in done.stdout
+    assert "5 vectors: 12: hangs" in done.stdout
+    assert "1 line that matches nothing: MaxPool-1/*" in done.stdout
+    skipped = json.loads((folder / "skipped.json").read_text())["skips"]["vectors"]
+    assert [each["reason"] for each in skipped] == ["12: hangs"] * 5
+    assert " --skip skip.txt " in (folder / "skipped.md").read_text()
+
+
 def test_a_crash_is_a_verdict_of_its_backend(compare, folder):
     """Each backend runs in a process of its own; the next one is not touched."""
     done = compare("b.py:crash", "numpy", ".", "--json", "crashed.json", apart=True)

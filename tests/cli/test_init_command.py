@@ -10,6 +10,7 @@ from support.command_line import run, write_backends
 from support.paths import ROOT
 from support.report_samples import write_cases
 
+from conformance.backends import parse_backend
 from conformance.cli import init_command, starting_files
 from conformance.vectorfile import open_vectors
 
@@ -86,7 +87,7 @@ class TestStartingAdapter:
         (project / name).write_text(text.replace(right, wrong))
         if language == "c":
             command = re.search(r"- run: \|\n +(cc .*)\n", (project / WORKFLOW).read_text())[1]
-            subprocess.run(shlex.split(command), check=True)
+            subprocess.run(shlex.split(command, comments=True), check=True)
         got = again()
         assert got.exit_code == 1
         assert "mismatch" in got.stdout.splitlines()[-1]
@@ -96,11 +97,10 @@ class TestStartingAdapter:
         if shutil.which("cc") is None:
             pytest.skip("there is no C compiler")
         first = run("init", "exec:./my_kernel")
-        made = [EXPECTED, WORKFLOW, "my_kernel"]
-        said = f"{made[0]}, {made[1]} and {made[2]}"
-        end = f"next: call your engine in my_kernel.c, remove {said}, and run this again"
+        made = f"remove {EXPECTED} and {WORKFLOW}"
+        end = f"next: call your engine in my_kernel.c, compile it, {made}, and run this again"
         assert first.stdout.splitlines()[-1] == end
-        for name in made:
+        for name in (EXPECTED, WORKFLOW, "my_kernel"):
             (project / name).unlink()
         source = project / "my_kernel.c"
         source.write_text(source.read_text() + "/* mine */\n")
@@ -163,6 +163,22 @@ class TestExistingBackend:
         )
         assert again().exit_code == 1
 
+    @pytest.mark.parametrize(
+        ("first", "source", "step"),
+        [
+            ("\x7fELF", "p.c", "cc -std=c99 -O2 p.c -o ./p -lm"),
+            ("\x7fELF", "p.rs", "make"),
+            ("#!/bin/sh", "p.c", ""),
+        ],
+    )
+    def test_the_workflow_builds_a_program_that_is_no_script(self, project, first, source, step):
+        """Where it was built by hand, too: the job has a clone, without what was built."""
+        (project / "p").write_text(first)
+        (project / source).touch()
+        text = starting_files.workflow(parse_backend("exec:./p --fast"), "smoke", 1)
+        marked = re.findall(r"- run: \|\n +(.*) # CHANGE: how your program is built\n", text)
+        assert marked == [step] * bool(step)
+
     @pytest.mark.parametrize("name", [WORKFLOW, EXPECTED])
     def test_nothing_is_written_over(self, project, name):
         path = project / name
@@ -200,9 +216,12 @@ class TestWorkflow:
 
     def test_it_is_yaml(self, project):
         yaml = pytest.importorskip("yaml")
-        text = starting_files.workflow("exec:node 'a b.mjs'", "smoke", 9, ("cc", "a # b.c"))
+        (project / "a # b").touch()
+        (project / "a # b.c").touch()
+        text = starting_files.workflow(parse_backend("exec:'./a # b'"), "smoke", 9)
         steps = yaml.safe_load(text)["jobs"]["conformance"]["steps"]
-        assert [step["run"] for step in steps if "run" in step][1] == "cc 'a # b.c'\n"
+        built = [step["run"] for step in steps if "run" in step][1]
+        assert built.startswith("cc -std=c99 -O2 'a # b.c' -o './a # b' -lm # CHANGE: ")
 
 
 def test_every_example_that_is_written_is_in_the_wheel():

@@ -135,6 +135,14 @@ GALLERY = {
             "1 line that matches nothing: x*",
         ],
     ),
+    "expected cause idle in a part": (
+        lambda: made(
+            result("a"),
+            not_run=1,
+            expectations=Expectations("known.txt", causes={"same-lower-as-upper": 0}),
+        ),
+        ["nothing failed here by cause same-lower-as-upper: remove the line if it explains"],
+    ),
     "expected failure": (
         lambda: made(
             result("a", "mismatch", expected="#12"),

@@ -5,6 +5,7 @@ import re
 from base64 import b64decode, b64encode
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -406,6 +407,41 @@ def test_elements_have_headings_and_labels(files):
     assert page.attributes[page.one("html")]["lang"] == "en"
     jumps = {a["href"][1:] for a in page.attributes if a.get("href", "").startswith("#")}
     assert {jump for jump in jumps if not jump.startswith("filter=")} <= ids
+
+
+SOURCES = Path(html.__file__).parent
+
+
+def test_what_acts_on_a_click_is_a_button_or_acts_on_keys_too():
+    """So that nothing needs a mouse; and no button is disabled, which would lose the focus."""
+    script = "".join(path.read_text() for path in sorted(SOURCES.glob("*.js")))
+    made = re.split(r'(?:make|shape)\("', script)
+    clicked = [each for each in made if "onclick" in each]
+    assert len(clicked) > 5
+    assert [
+        each for each in clicked if not each.startswith("button") and "onkeydown" not in each
+    ] == []
+    assert ".disabled" not in script
+
+
+@pytest.mark.parametrize("theme", [0, 1, 2], ids=["light", "dark by system", "dark by choice"])
+def test_text_contrasts_with_what_is_behind_it(theme):
+    """As WCAG 2 asks of small text: 4.5 to 1."""
+    css = (SOURCES / "page.css").read_text()
+    found = [each for each in re.findall(r"{([^{}]*)}", css) if "--paper:" in each]
+    colours = dict(re.findall(r"--([a-z-]+): #([0-9a-f]{6})", found[theme]))
+    light = {name: luminance(colour) for name, colour in colours.items()}
+    for text in ("ink", "quiet", "link", "bad", "good", "warn", "window"):
+        behind = {"paper", "ground", "faint", f"{text}-ground"} & light.keys()
+        low, high = zip(*(sorted((light[text], light[each])) for each in behind), strict=True)
+        assert min((b + 0.05) / (a + 0.05) for a, b in zip(low, high, strict=True)) >= 4.5
+
+
+def luminance(colour):
+    """Return the relative luminance of six hexadecimal digits, by WCAG 2."""
+    parts = np.array([int(colour[i : i + 2], 16) for i in (0, 2, 4)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
 
 
 @given(st.text(st.characters(codec=None, categories=None)))

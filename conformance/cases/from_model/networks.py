@@ -157,27 +157,27 @@ def _plan(operator: Operator, spec: CaseSpec) -> Plan:
 
 _LENET = "LeCun et al. 1998, fig. 2"
 _ALEXNET = "Krizhevsky et al. 2012, 3.4"
-_NIN = "Lin et al. 2014, CIFAR-10"
+_NIN = "Lin et al. 2014, CIFAR-10; Caffe"
 _VGG = "Simonyan and Zisserman 2015, table 1"
-_GOOGLENET = "Szegedy et al. 2015, table 1"
+_GOOGLENET = "Szegedy et al. 2015, table 1; Caffe, bvlc_googlenet"
 _SPP = "He et al. 2014, fig. 4"
 _UNET = "Ronneberger et al. 2015, fig. 1"
-_RESNET = "He et al. 2016, table 1"
+_RESNET = "He et al. 2016, table 1; torchvision"
 _INCEPTION = "Szegedy et al. 2016, table 1"
 _CODE = "Szegedy et al. 2016; torchvision"
-_SLIM = "Szegedy et al. 2016; TensorFlow"
-_SQUEEZENET = "Iandola et al. 2016; torchvision"
+_SLIM = "Szegedy et al. 2016; TensorFlow, slim"
+_SQUEEZENET = "Iandola et al. 2016; torchvision, squeezenet1_0"
 _DENSENET = "Huang et al. 2017, table 1"
 _XCEPTION = "Chollet 2017, fig. 5; Keras"
-_YOLO = "Redmon and Farhadi 2017; Darknet"
+_YOLO = "Redmon and Farhadi 2017; Darknet, yolov2-tiny"
 _YOLO_SPP = "Redmon and Farhadi 2018; Darknet, yolov3-spp"
-_PSPNET = "Zhao et al. 2017, fig. 3"
-_C3D = "Tran et al. 2015, fig. 3; Caffe"
-_I3D = "Carreira and Zisserman 2017, fig. 3"
-_NASNET = "Zoph et al. 2018; NASNet in PyTorch"
-_DARTS = "Liu et al. 2019, code"
-_SHUFFLENET = "Zhang et al. 2018, table 1, fig. 2"
-_POOLFORMER = "Yu et al. 2022, algorithm 1"
+_PSPNET = "Zhao et al. 2017, fig. 3; Caffe, pspnet50_ADE20K_473"
+_C3D = "Tran et al. 2015, fig. 3; facebookarchive/C3D"
+_I3D = "Carreira and Zisserman 2017, fig. 3; google-deepmind/kinetics-i3d"
+_NASNET = "Zoph et al. 2018; Cadene/pretrained-models.pytorch, nasnet_mobile"
+_DARTS = "Liu et al. 2019; quark0/darts, CIFAR-10"
+_SHUFFLENET = "Zhang et al. 2018, table 1, fig. 2; megvii-model/ShuffleNet-Series"
+_POOLFORMER = "Yu et al. 2022, algorithm 1; sail-sg/poolformer"
 
 
 def _square(
@@ -214,6 +214,7 @@ LAYERS: tuple[NetworkLayer, ...] = (
     _square("GoogLeNet auxiliary classifier", _GOOGLENET, AVERAGE, 512, 14, 4, 5, 3),
     _square("GoogLeNet avg pool", _GOOGLENET, AVERAGE, 1024, 7, 1, 7, 1),
     _square("U-Net pool4", _UNET, MAXIMUM, 512, 64, 32, 2, 2),
+    # In its authors' own Caffe model, this pads nothing and rounds up: as GoogLeNet pool1.
     _square("ResNet-50 conv2_x pool", _RESNET, MAXIMUM, 64, 112, 56, 3, 2, 1),
     _square("ResNet-50 average pool", _RESNET, AVERAGE, 2048, 7, 1, 7, 1),
     _square("ResNet-D shortcut", "He et al. 2019, fig. 2", AVERAGE, 256, 56, 28, 2, 2),
@@ -231,10 +232,10 @@ LAYERS: tuple[NetworkLayer, ...] = (
     _square("Xception block2_pool", _XCEPTION, MAXIMUM, 128, 147, 74, 3, 2, same=True),
     _square("Xception block3_pool", _XCEPTION, MAXIMUM, 256, 74, 37, 3, 2, same=True),
     _square("MobileNet Avg Pool", "Howard et al. 2017, table 1", AVERAGE, 1024, 7, 1, 7, 1),
-    _square("ShuffleNet unit with stride 2", _SHUFFLENET, AVERAGE, 240, 28, 14, 3, 2, 1),
+    _square("ShuffleNet stride 2", _SHUFFLENET, AVERAGE, 240, 28, 14, 3, 2, 1, include_pad=True),
     _square("NASNet avg 3x3", _NASNET, AVERAGE, 44, 28, 28, 3, 1, 1),
-    _square("NASNet max 3x3, stride 2", _NASNET, MAXIMUM, 44, 28, 14, 3, 2, 1),
-    _square("DARTS avg_pool_3x3, stride 2", _DARTS, AVERAGE, 36, 32, 16, 3, 2, 1),
+    _square("NASNet max 3x3, stride 2", _NASNET, MAXIMUM, 88, 28, 14, 3, 2, same=True),
+    _square("DARTS avg_pool_3x3, stride 2", _DARTS, AVERAGE, 72, 32, 16, 3, 2, 1),
     _square("PoolFormer stage 1", _POOLFORMER, AVERAGE, 64, 56, 56, 3, 1, 1),
     _square("PoolFormer stage 4", _POOLFORMER, AVERAGE, 512, 7, 7, 3, 1, 1),
     _square("YOLOv2-tiny layer 11", _YOLO, MAXIMUM, 512, 13, 13, 2, 1, 0, pads_end=1),
@@ -247,7 +248,7 @@ LAYERS: tuple[NetworkLayer, ...] = (
     _square("PSPNet 6x6", _PSPNET, AVERAGE, 2048, 60, 6, 10, 10),
     NetworkLayer(
         "SegNet pool4",
-        "Badrinarayanan et al. 2017; Caffe",
+        "Badrinarayanan et al. 2017; alexgkendall/SegNet-Tutorial",
         MAXIMUM,
         512,
         size=(45, 60),
@@ -258,7 +259,7 @@ LAYERS: tuple[NetworkLayer, ...] = (
     ),
     NetworkLayer(
         "CRNN pool3",
-        "Shi et al. 2017, table 1; code",
+        "Shi et al. 2017, table 1; bgshih/crnn",
         MAXIMUM,
         256,
         size=(8, 25),

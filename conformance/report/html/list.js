@@ -69,6 +69,9 @@ function code(text) {
   return make("div", { class: "code" }, block, button);
 }
 
+// A button that can do nothing now. It is not disabled, since it would lose the focus that it has.
+const idle = (button, now) => button.setAttribute("aria-disabled", String(now));
+
 // Pages of rows: `row(item)` makes one; `shown(first, last)` names what is there.
 function pages(items, size, row, head) {
   let first = 0;
@@ -81,8 +84,8 @@ function pages(items, size, row, head) {
     first -= first % size;
     const last = Math.min(first + size, items.length);
     where.textContent = items.length ? `${(first + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${items.length.toLocaleString("en")}` : "none";
-    before.disabled = first === 0;
-    after.disabled = last >= items.length;
+    idle(before, first === 0);
+    idle(after, last >= items.length);
     before.hidden = after.hidden = items.length <= size;
     body.replaceChildren(...items.slice(first, last).map(row));
   }
@@ -114,8 +117,8 @@ function viewer(group) {
   function show(place, focus = false) {
     current = place;
     where.textContent = `${(place + 1).toLocaleString("en")} of ${mine.length.toLocaleString("en")}`;
-    before.disabled = place === 0;
-    after.disabled = place === mine.length - 1;
+    idle(before, place === 0);
+    idle(after, place === mine.length - 1);
     content.replaceChildren(details(mine[place]));
     all?.reveal(mine[place]);
     if (focus) {

@@ -25,6 +25,9 @@ const list = vectorList(document.getElementById("list"), (words) => {
   history.replaceState(null, "", words ? `#filter=${encodeURIComponent(words)}` : "#vectors");
 });
 
+const vectorsTitle = document.getElementById("vectors-title");
+vectorsTitle.tabIndex = -1;
+
 const groups = [...document.querySelectorAll("details.group")];
 const numberOf = (group) => Number(group.dataset.group);
 for (const group of groups) {
@@ -75,6 +78,7 @@ function route() {
   if (address.startsWith("filter=")) {
     list.filter(address.slice("filter=".length));
     document.getElementById("vectors").scrollIntoView();
+    vectorsTitle.focus({ preventScroll: true }); // who goes on by Tab comes to the list
   } else if (address.startsWith("vector=")) {
     const place = places().vectors.get(listing().id.indexOf(address.slice("vector=".length)));
     if (place === undefined) return;

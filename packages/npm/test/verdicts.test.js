@@ -70,6 +70,15 @@ test("results are a file of safetensors", () => {
   assert.equal(String(results), "1 outputs, 1 raised, 1 unsupported");
 });
 
+test("an answer whose elements do not fill its shape leaves the others sound", () => {
+  const results = new Results();
+  for (const shape of [[NaN], [3], [-2, -1], [0.5, 4]])
+    results.add({ id: `${shape}` }, [{ dtype: "F32", shape, data: Float32Array.of(1, 2) }]);
+  results.add({ id: "a" }, [{ dtype: "F32", shape: [2], data: Float32Array.of(1, 2) }]);
+  const text = new TextDecoder().decode(results.toBytes());
+  assert.deepEqual(text.match(/"data_offsets":\[[0-9,]*\]/g), ['"data_offsets":[0,8]']);
+});
+
 test("what the README shows runs", async () => {
   const page = await readFile(here("../README.md"), "utf8");
   const [, shown] = page.match(/```js\n(.*?)```/s);

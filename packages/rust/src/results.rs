@@ -14,10 +14,12 @@ pub struct Results {
 }
 
 impl Results {
-    /// Add the answer to a case that has none yet.
+    /// Add the answer to a case that has none yet. One whose elements do not fill its shape is
+    /// stored as none, which is a mismatch, too: the file would be unsound.
     pub fn add(&mut self, case: &Case, answer: Answer) {
         self.ids.push(case.id.clone());
         match answer {
+            Ok(outputs) if !outputs.iter().all(Tensor::is_filled) => {}
             Ok(outputs) => {
                 let names = (0..).map(|number| match number {
                     0 => case.id.clone(),

@@ -94,6 +94,12 @@ impl Tensor {
         }
     }
 
+    /// Say whether the elements are as many as the shape has.
+    pub(crate) fn is_filled(&self) -> bool {
+        let count = |n: usize, extent: &usize| n.checked_mul(*extent);
+        self.shape.iter().try_fold(self.dtype.size(), count) == Some(self.bytes.len())
+    }
+
     /// Return the elements. Panics if `T` does not hold elements of the tensor's type.
     pub fn elements<T: Element>(&self) -> Vec<T> {
         check::<T>(self.dtype);

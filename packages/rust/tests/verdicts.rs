@@ -1,6 +1,6 @@
 //! The comparison says of every answer what the file of verdicts says of it.
 
-use pooling_conformance::{conforms, read, Accepted, Case, Dtype, Kind, Output, Tensor};
+use pooling_conformance::{conforms, read, Accepted, Case, Dtype, Kind, Output, Results, Tensor};
 
 fn verdicts() -> Vec<u8> {
     std::fs::read(concat!(
@@ -51,6 +51,22 @@ fn an_output_has_its_form_and_a_nan_is_right_where_a_sum_overflows() {
     assert!(is_right(&[f32::INFINITY]) && is_right(&[f32::NAN]));
     assert!(!is_right(&[f32::NEG_INFINITY]) && !is_right(&[1.0]));
     assert!(!is_right(&[]) && !is_right(&[f32::INFINITY, 1.0]) && !conforms(&case, &Ok(vec![])));
+}
+
+#[test]
+fn an_answer_whose_elements_do_not_fill_its_shape_leaves_the_others_sound() {
+    let cases = read(&verdicts()).unwrap();
+    let mut results = Results::default();
+    for (case, shape) in cases.iter().zip([vec![3], vec![usize::MAX, 8], vec![2]]) {
+        results.add(
+            case,
+            Ok(vec![Tensor::new(Dtype::F32, &shape, &[1.0f32, 2.0])]),
+        );
+    }
+    let bytes = results.to_bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    assert_eq!(text.matches("data_offsets").count(), 1);
+    assert!(text.contains(r#""data_offsets":[0,8]"#));
 }
 
 #[test]
