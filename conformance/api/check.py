@@ -118,6 +118,7 @@ def check(
         if settings.diagnosing == "proven" and not isinstance(runner, StoredResults | Distributed):
             # Now: what is called in this process may be another after the run.
             start = fresh_starts_of(called, settings.timeout, settings.memory)
+        began = perf_counter()
         report = run(runner, sources, asked, name=named, progress=progress)
         if report.ok or settings.diagnosing == "none":
             return report
@@ -125,7 +126,7 @@ def check(
 
         try:
             asked_too = settings.diagnosing == "proven"
-            return explained(
+            report = explained(
                 report,
                 sources,
                 runner=runner if asked_too else None,
@@ -138,6 +139,7 @@ def check(
         except KeyboardInterrupt:
             note = "the search for likely causes was interrupted"
             raise Interrupted(replace(report, notes=(*report.notes, note))) from None
+        return replace(report, seconds=perf_counter() - began)
 
 
 def run(

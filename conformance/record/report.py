@@ -620,8 +620,8 @@ class Report:
     `allow_extensions`, accepting what is invalid is counted and no failure. `support` says what
     floors were asked for, if any were. `repeated` says what a second call of some vectors gave, and
     `variations` what calls in other ways gave. `started` is when the run began (UTC, ISO 8601),
-    `seconds` its wall time, `backend_seconds` the part spent in the backend. `slowest` are the
-    vectors that took longest, where that was `LONG_RUN` seconds or more.
+    `seconds` its wall time, causes included, `backend_seconds` that of the backend's answers.
+    `slowest` are the vectors that took longest, where that was `LONG_RUN` seconds or more.
     """
 
     backend: str

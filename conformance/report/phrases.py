@@ -128,7 +128,8 @@ def _unreached(report: Report) -> int:
 
 def duration(report: Report) -> str:
     """Say how long a run took, and how much of that the backend."""
-    return f"{report.seconds:.2f} s, {report.backend_seconds:.2f} s of it in the backend"
+    of_it = f"{report.backend_seconds:.2f} s of it for the answers of the backend"
+    return f"{report.seconds:.2f} s, {of_it}"
 
 
 def required(report: Report) -> str:

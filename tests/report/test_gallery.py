@@ -78,7 +78,7 @@ GALLERY = {
     ),
     "shard": (
         lambda: made(result("a"), not_run=7, shard="1/8"),
-        ["standard, shard 1/8 only", "0.00 s, 0.00 s of it in the backend"],
+        ["standard, shard 1/8 only", "0.00 s, 0.00 s of it for the answers of the backend"],
     ),
     "inconsistent": (
         lambda: made(
