@@ -312,15 +312,17 @@ def _rounding(
     if observation.operator.outputs[k].comparison == "exact" or name_of(got.dtype) not in FLOATS:
         return None
     predicted, returned = widen(answer), widen(got)
-    counted = _is_defined(predicted, observation.vector.case)
-    if not counted.any():
-        return None
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
+    counted = _is_defined(predicted, observation.vector.case)
+    if _sums_overflow(observation, right):
+        counted &= np.isfinite(returned)
+    expected = widen(right.outputs[k])
+    if not counted.any() and expected.shape == predicted.shape:
+        return None
     equal = equal_numbers(predicted, returned)
     with np.errstate(invalid="ignore", over="ignore"):
         if not (np.abs(predicted - returned) <= noise)[counted & ~equal].all():
             return None
-        expected = widen(right.outputs[k])
         if expected.shape != predicted.shape:
             return True
         off = np.abs(expected - returned)
@@ -363,11 +365,23 @@ def _is_defined(answer: Doubles, case: Case) -> npt.NDArray[np.bool_]:
 
 def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: Pooled) -> Doubles:
     """Return how far rounding may take a backend with the same fault from the answer predicted."""
+    wide, k, largest = _sums(observation, right)
+    size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
+    return 2 * k * wide.unit * largest + 4 * fmt.unit * size + (k + 1) * fmt.smallest
+
+
+def _sums_overflow(observation: Observation, right: Pooled) -> bool:
+    """Say whether sums may overflow: to what infinity, or NaN, is the backend's order to say."""
+    wide, k, largest = _sums(observation, right)
+    return k * largest >= wide.largest
+
+
+def _sums(observation: Observation, right: Pooled) -> tuple[FloatFormat, float, float]:
+    """Return the format that sums are kept in, how many roundings one has, and the largest cell."""
     data = widen(observation.vector.case.data)
+    fmt = float_format(name_of(observation.vector.case.data.dtype))
     own = observation.readings.get("accumulator") == "element-type"
-    wide = fmt if own else wider_format(fmt.name)
     lengths = [int(cells.max(initial=1)) for cells in right.plan.windows.lengths]
     k = float(np.prod(lengths)) + 2 * len(lengths)
     largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
-    size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
-    return 2 * k * wide.unit * largest + 4 * fmt.unit * size + (k + 1) * fmt.smallest
+    return (fmt if own else wider_format(fmt.name)), k, largest
