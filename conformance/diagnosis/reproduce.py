@@ -29,7 +29,7 @@ from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
 from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
-from conformance.vector import Array, Case, Combination, Outputs, Vector
+from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
 
 Doubles = npt.NDArray[np.float64]
 
@@ -87,13 +87,34 @@ class Observation:
         """First outputs that may match what was returned; None if any may, or if none was."""
         if not self.outputs:
             return None
-        got, case = self.outputs[0], self.vector.case
+        got = self.outputs[0]
         exact = self.operator.outputs[0].comparison == "exact"
 
         def may_be(first: Array) -> bool:
-            return not exact or _is_equal(first, got, case)
+            return not exact or self.is_equal(0, first, got)
 
         return Wanted(got.shape, may_be)
+
+    def is_equal(self, output: int, answer: Array, got: Array) -> bool:
+        """Say whether an output holds what faults make of it, but where it is undefined."""
+        if got.shape != answer.shape:
+            return False
+        defined = ~self.undefined(output, got.shape)
+        if name_of(got.dtype) not in FLOATS:
+            return np.array_equal(got[defined], answer[defined])
+        predicted, returned = widen(answer), widen(got)
+        equal = equal_numbers(predicted, returned) | ~defined
+        counted = _is_defined(predicted, self.vector.case) & defined
+        return bool(equal.all() or (counted.any() and equal[counted].all()))
+
+    def undefined(self, output: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Mark the elements of an output that the document leaves undefined under some reading."""
+        mask = np.zeros(shape, np.bool_)
+        for outcome in self.vector.values:
+            expected = outcome.outputs[output]
+            if expected.values.shape == shape:
+                mask |= (expected.addends == UNDEFINED).reshape(shape)
+        return mask
 
     def _possible(self) -> list[Combination]:
         left = [
@@ -259,7 +280,7 @@ class Reproductions:
 
 def _match(observation: Observation, answer: Answer, baseline: Baseline, *, telling: bool) -> Match:
     """Say how close an answer comes to what was returned, right or wrong."""
-    case, got = observation.vector.case, observation.outputs
+    got = observation.outputs
     if isinstance(answer, Raised) or got is None:
         return Match.EXACT if isinstance(answer, Raised) and got is None else Match.NO
     # A backend may have fewer outputs than its operator.
@@ -273,7 +294,9 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
         return Match.EXACT if same and all(map(np.array_equal, got, answer)) else Match.CLOSE
     if not same:
         return Match.NO
-    equal = [_is_equal(*outputs, case) for outputs in zip(answer, got, strict=True)]
+    equal = [
+        observation.is_equal(k, *outputs) for k, outputs in enumerate(zip(answer, got, strict=True))
+    ]
     if all(equal):
         return Match.EXACT
     rounding = [
@@ -283,8 +306,10 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
         not telling
         or any(rounding)
         or any(
-            same and not _is_equal(expected, returned, case)
-            for same, expected, returned in zip(equal, right.outputs, got, strict=False)
+            same and not observation.is_equal(k, expected, returned)
+            for k, (same, expected, returned) in enumerate(
+                zip(equal, right.outputs, got, strict=False)
+            )
         )
     )
     return Match.CLOSE if None not in rounding and tells else Match.NO
@@ -293,16 +318,6 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
 def equal_numbers(one: Doubles, other: Doubles) -> npt.NDArray[np.bool_]:
     """Say where numbers are equal, or both NaN."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
-
-
-def _is_equal(answer: Array, got: Array, case: Case) -> bool:
-    """Say whether an output holds what faults make of it, but where they leave it undefined."""
-    if got.shape != answer.shape or name_of(got.dtype) not in FLOATS:
-        return np.array_equal(got, answer)
-    predicted, returned = widen(answer), widen(got)
-    equal = equal_numbers(predicted, returned)
-    counted = _is_defined(predicted, case)
-    return bool(equal.all() or (counted.any() and equal[counted].all()))
 
 
 def _rounding(
@@ -314,6 +329,7 @@ def _rounding(
     predicted, returned = widen(answer), widen(got)
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
     counted = _is_defined(predicted, observation.vector.case)
+    counted &= ~observation.undefined(k, got.shape)
     if _sums_overflow(observation, right):
         counted &= np.isfinite(returned)
     expected = widen(right.outputs[k])

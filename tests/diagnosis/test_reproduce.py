@@ -40,3 +40,30 @@ def test_a_size_tells_a_fault_where_every_sum_overflows():
     assert matched("strides-ignored", data, attributes | {"strides": [2]}, returned) is Match.NO
     strided = np.full((1, 1, 2), np.inf)
     assert matched("strides-ignored", data, attributes | {"strides": [2]}, strided) is Match.CLOSE
+
+
+ENCODED = {"x_scale": 0.5, "x_zero_point": 3, "y_scale": 0.5, "y_zero_point": -2}
+
+
+def forgotten(cells, attributes, returned):
+    """Say how well a zero point that is not subtracted reproduces an average of int8."""
+    name = "ORT-QLinearAveragePool-1"
+    case = vector(np.array([[cells]], np.int8), attributes | ENCODED, operator=name)
+    observation = Observation(case, (np.array([[returned]], np.int8),), {})
+    fault = fault_named("integers-input-zero-point-forgotten")
+    return Reproductions().match((fault,), observation)
+
+
+@pytest.mark.parametrize(("half", "is_a_reading"), [(2, True), (3, True), (4, False)])
+def test_a_fault_of_an_encoding_leaves_halves_to_the_readings(half, is_a_reading):
+    """4.5 less 2, which is 2 to even and 3 away from zero."""
+    attributes = {"kernel_shape": [2], "strides": [2]}
+    expected = Match.EXACT if is_a_reading else Match.NO
+    assert forgotten([4, 5, 10, 20], attributes, [half, 13]) is expected
+
+
+def test_what_the_document_leaves_undefined_contradicts_no_fault():
+    """The first window and the last hold padding alone."""
+    attributes = {"kernel_shape": [1], "strides": [1], "pads": [1, 1]}
+    assert forgotten([4, 5], attributes, [77, 2, 3, -77]) is Match.EXACT
+    assert forgotten([4, 5], attributes, [77, 2, 4, -77]) is Match.NO
