@@ -5,7 +5,9 @@ import pytest
 from support.fakes import pool, vector
 
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
-from conformance.faults import fault_named
+from conformance.faults import CATALOGUE, fault_named
+from conformance.operators import vector_of
+from conformance.vector import Case
 
 PADDED = pool(kernel=[2], strides=[1], pads_begin=[1], exclude_pad=True)
 
@@ -67,3 +69,13 @@ def test_what_the_document_leaves_undefined_contradicts_no_fault():
     attributes = {"kernel_shape": [1], "strides": [1], "pads": [1, 1]}
     assert forgotten([4, 5], attributes, [77, 2, 3, -77]) is Match.EXACT
     assert forgotten([4, 5], attributes, [77, 2, 4, -77]) is Match.NO
+
+
+def test_a_reading_that_refuses_the_indices_of_a_case_is_no_obstacle():
+    """The inferred shape has 4 cells: index 5 is one of the output that is given alone."""
+    data, indices = np.array([[[1.0, 2.0]]], np.float32), np.array([[[0, 5]]])
+    attributes = {"kernel_shape": [2], "strides": [2], "output_shape": [6]}
+    case = vector_of(Case("case", "ONNX-MaxUnpool-22", attributes, (data, indices)))
+    observation = Observation(case, (np.full((1, 1, 6), 7, np.float32),), {})
+    unpooling = [each for each in CATALOGUE if each.concerns(observation.operator)]
+    assert not any(Reproductions().reproduce((fault,), observation) for fault in unpooling)
