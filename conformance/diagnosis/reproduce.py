@@ -29,7 +29,7 @@ from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
 from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
-from conformance.vector import Array, Case, Combination, Outputs, Vector
+from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
 
 Doubles = npt.NDArray[np.float64]
 
@@ -87,13 +87,34 @@ class Observation:
         """First outputs that may match what was returned; None if any may, or if none was."""
         if not self.outputs:
             return None
-        got, case = self.outputs[0], self.vector.case
+        got = self.outputs[0]
         exact = self.operator.outputs[0].comparison == "exact"
 
         def may_be(first: Array) -> bool:
-            return not exact or _is_equal(first, got, case)
+            return not exact or self.is_equal(0, first, got)
 
         return Wanted(got.shape, may_be)
+
+    def is_equal(self, output: int, answer: Array, got: Array) -> bool:
+        """Say whether an output holds what faults make of it, but where it is undefined."""
+        if got.shape != answer.shape:
+            return False
+        defined = ~self.undefined(output, got.shape)
+        if name_of(got.dtype) not in FLOATS:
+            return np.array_equal(got[defined], answer[defined])
+        predicted, returned = widen(answer), widen(got)
+        equal = equal_numbers(predicted, returned) | ~defined
+        counted = _is_defined(predicted, self.vector.case) & defined
+        return bool(equal.all() or (counted.any() and equal[counted].all()))
+
+    def undefined(self, output: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Mark the elements of an output that the document leaves undefined under some reading."""
+        mask = np.zeros(shape, np.bool_)
+        for outcome in self.vector.values:
+            expected = outcome.outputs[output]
+            if expected.values.shape == shape:
+                mask |= (expected.addends == UNDEFINED).reshape(shape)
+        return mask
 
     def _possible(self) -> list[Combination]:
         left = [
@@ -259,7 +280,7 @@ class Reproductions:
 
 def _match(observation: Observation, answer: Answer, baseline: Baseline, *, telling: bool) -> Match:
     """Say how close an answer comes to what was returned, right or wrong."""
-    case, got = observation.vector.case, observation.outputs
+    got = observation.outputs
     if isinstance(answer, Raised) or got is None:
         return Match.EXACT if isinstance(answer, Raised) and got is None else Match.NO
     # A backend may have fewer outputs than its operator.
@@ -273,9 +294,13 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
         return Match.EXACT if same and all(map(np.array_equal, got, answer)) else Match.CLOSE
     if not same:
         return Match.NO
-    equal = [_is_equal(*outputs, case) for outputs in zip(answer, got, strict=True)]
+    equal = [
+        observation.is_equal(k, *outputs) for k, outputs in enumerate(zip(answer, got, strict=True))
+    ]
     if all(equal):
         return Match.EXACT
+    if isinstance(baseline.right, Raised):  # by values, under this reading: nothing to be close to
+        return Match.NO
     rounding = [
         _rounding(observation, right, k, got[k], answer[k]) for k in range(len(got)) if not equal[k]
     ]
@@ -283,8 +308,10 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
         not telling
         or any(rounding)
         or any(
-            same and not _is_equal(expected, returned, case)
-            for same, expected, returned in zip(equal, right.outputs, got, strict=False)
+            same and not observation.is_equal(k, expected, returned)
+            for k, (same, expected, returned) in enumerate(
+                zip(equal, right.outputs, got, strict=False)
+            )
         )
     )
     return Match.CLOSE if None not in rounding and tells else Match.NO
@@ -295,16 +322,6 @@ def equal_numbers(one: Doubles, other: Doubles) -> npt.NDArray[np.bool_]:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
-def _is_equal(answer: Array, got: Array, case: Case) -> bool:
-    """Say whether an output holds what faults make of it, but where they leave it undefined."""
-    if got.shape != answer.shape or name_of(got.dtype) not in FLOATS:
-        return np.array_equal(got, answer)
-    predicted, returned = widen(answer), widen(got)
-    equal = equal_numbers(predicted, returned)
-    counted = _is_defined(predicted, case)
-    return bool(equal.all() or (counted.any() and equal[counted].all()))
-
-
 def _rounding(
     observation: Observation, right: Pooled, k: int, got: Array, answer: Array
 ) -> bool | None:
@@ -312,15 +329,18 @@ def _rounding(
     if observation.operator.outputs[k].comparison == "exact" or name_of(got.dtype) not in FLOATS:
         return None
     predicted, returned = widen(answer), widen(got)
-    counted = _is_defined(predicted, observation.vector.case)
-    if not counted.any():
-        return None
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
+    counted = _is_defined(predicted, observation.vector.case)
+    counted &= ~observation.undefined(k, got.shape)
+    if _sums_overflow(observation, right):
+        counted &= np.isfinite(returned)
+    expected = widen(right.outputs[k])
+    if not counted.any() and expected.shape == predicted.shape:
+        return None
     equal = equal_numbers(predicted, returned)
     with np.errstate(invalid="ignore", over="ignore"):
         if not (np.abs(predicted - returned) <= noise)[counted & ~equal].all():
             return None
-        expected = widen(right.outputs[k])
         if expected.shape != predicted.shape:
             return True
         off = np.abs(expected - returned)
@@ -363,11 +383,23 @@ def _is_defined(answer: Doubles, case: Case) -> npt.NDArray[np.bool_]:
 
 def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: Pooled) -> Doubles:
     """Return how far rounding may take a backend with the same fault from the answer predicted."""
+    wide, k, largest = _sums(observation, right)
+    size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
+    return 2 * k * wide.unit * largest + 4 * fmt.unit * size + (k + 1) * fmt.smallest
+
+
+def _sums_overflow(observation: Observation, right: Pooled) -> bool:
+    """Say whether sums may overflow: to what infinity, or NaN, is the backend's order to say."""
+    wide, k, largest = _sums(observation, right)
+    return k * largest >= wide.largest
+
+
+def _sums(observation: Observation, right: Pooled) -> tuple[FloatFormat, float, float]:
+    """Return the format that sums are kept in, how many roundings one has, and the largest cell."""
     data = widen(observation.vector.case.data)
+    fmt = float_format(name_of(observation.vector.case.data.dtype))
     own = observation.readings.get("accumulator") == "element-type"
-    wide = fmt if own else wider_format(fmt.name)
     lengths = [int(cells.max(initial=1)) for cells in right.plan.windows.lengths]
     k = float(np.prod(lengths)) + 2 * len(lengths)
     largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
-    size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
-    return 2 * k * wide.unit * largest + 4 * fmt.unit * size + (k + 1) * fmt.smallest
+    return (fmt if own else wider_format(fmt.name)), k, largest

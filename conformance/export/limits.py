@@ -51,7 +51,7 @@ def limits(
         )
         if average and arithmetic & Arithmetic.OVERFLOWS:
             mask[near.may_overflow(arithmetic) & (mask == 0)] = OVERFLOW
-            mask[np.isinf(near.expected) & (mask == OVERFLOW)] = NAN
+            mask[~near.of_either_sign() & (mask == OVERFLOW)] = NAN
     return Limits(lower.reshape(shape), upper.reshape(shape), mask.reshape(shape))
 
 

@@ -20,6 +20,7 @@ from conformance.operators import OPERATORS, under
 from conformance.operators.gradients import Gradient, check_gradient
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given, no_further
+from conformance.operators.reduction import encoding_of
 from conformance.operators.unpooling import Scatter
 from conformance.vector import Array, Case, Outputs
 
@@ -222,6 +223,7 @@ def _of_values(params: Params) -> tuple[Any, ...]:
     inferred = (params.kernel, params.strides, params.pads_begin, params.pads_end)
     return (
         *(params.exponent, params.index_axis, params.index_type, params.storage_order),
+        *(params.nan, encoding_of(params)),
         inferred if any(params.unpooled_size) else (),  # which a reading counts indices in
     )
 

@@ -15,7 +15,7 @@ from conformance.batch import Batch
 from conformance.dtypes import FLOATS, dtype_of, float_format
 from conformance.judging.tied_indices import hold_the_value
 from conformance.operators import Output, operator_named
-from conformance.reference import overflow_allowed, tolerance
+from conformance.reference import mean_overflows, overflow_allowed, tolerance
 from conformance.reference.rounding import widen
 from conformance.vector import TIED, UNDEFINED, Arithmetic, Array, Expected
 
@@ -72,9 +72,15 @@ class Closeness:
         finite = np.isfinite(self.expected) & np.isfinite(self.got)
         right: Bools = (self.error == 0) | (finite & (self.error <= self.bound(arithmetic)))
         if self.average and arithmetic & Arithmetic.OVERFLOWS:
-            infinite = np.isinf(self.got) & np.isfinite(self.expected)
-            right |= self.may_overflow(arithmetic) & (infinite | np.isnan(self.got))
+            right |= self.may_overflow(arithmetic) & (
+                np.isnan(self.got) | (np.isinf(self.got) & self.of_either_sign())
+            )
         return right
+
+    def of_either_sign(self) -> Bools:
+        """Mask: where the sum may overflow, it may do so to either side, as no cell is infinite."""
+        either: Bools = np.isfinite(self.expected) | mean_overflows(self.columns)
+        return either
 
     def may_overflow(self, arithmetic: int) -> Bools:
         """Mask: the sum may overflow in the accumulator of an arithmetic."""

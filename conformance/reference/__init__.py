@@ -6,7 +6,7 @@ documents and files are not known at this level.
 
 from __future__ import annotations
 
-from conformance.reference.bound import overflow_allowed, tolerance
+from conformance.reference.bound import mean_overflows, overflow_allowed, tolerance
 from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
 from conformance.reference.mean import integer_mean, mean
 from conformance.reference.measures import Measures, measures, norm_measures
@@ -23,6 +23,7 @@ __all__ = [
     "maximum",
     "maximum_ignoring_nan",
     "mean",
+    "mean_overflows",
     "measures",
     "norm",
     "norm_measures",

@@ -140,6 +140,16 @@ def overflow_allowed(
     return allowed
 
 
+def mean_overflows(expected: Expected) -> npt.NDArray[np.bool_]:
+    """Say per element, flat, whether a mean is infinite although no cell is.
+
+    The mean of the magnitudes, which infinite cells do not add to, then exceeds the largest number.
+    It needs a divisor below the number of cells, as an attribute may give it.
+    """
+    infinite: npt.NDArray[np.bool_] = np.isinf(widen(expected.values.ravel()))
+    return infinite & (expected.divisor > 0) & (expected.magnitude > _format(expected).largest)
+
+
 def leaves_range(
     expected: Expected, axes: int | npt.NDArray[np.integer], arithmetic: int = Arithmetic.USUAL
 ) -> npt.NDArray[np.bool_]:

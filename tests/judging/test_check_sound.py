@@ -294,6 +294,20 @@ def test_a_sum_that_overflows_before_it_meets_an_infinity():
     assert verdicts == ["conforms", "conforms", "mismatch", "mismatch"]
 
 
+def test_a_mean_that_overflows_may_do_so_to_either_side():
+    """A divisor below the number of cells makes one; partial sums may overflow the other way."""
+    largest = np.finfo(np.float16).max
+    data = np.array([[[[-largest] * 2 + [largest] * 4]]], np.float16)
+    attributes = {"kernel_size": [1, 6], "divisor_override": 1}
+    case = vector(data, attributes, operator="PyTorch-avg_pool2d")
+
+    def answering(value):
+        return lambda *_: np.array([[[[value]]]], np.float16)
+
+    verdicts = [only(answering(value), case).verdict for value in (np.inf, -np.inf, np.nan, 1.0)]
+    assert verdicts == ["conforms", "conforms", "conforms", "mismatch"]
+
+
 def test_no_nan_in_place_of_an_infinity_where_nothing_overflows():
     """The infinity of a window of moderate numbers stays what it is."""
     case = vector(np.array([[[1.0, 2.0, np.inf]]], np.float32), pool(kernel=[3], strides=[1]))

@@ -73,6 +73,8 @@ _OF_FORWARD: Mapping[str, tuple[str, ...]] = {
     divisor.__name__: (
         *("not-divided", "divisor-whole-kernel-if-excluded", "divisor-one-more"),
         *("divisor-of-first", "divisor-of-last", "divisor-pads-swapped", "divisor-axes-reversed"),
+        *("given-divisor-ignored", "given-divisor-ignored-with-padding"),
+        *("given-divisor-ignored-at-border", "given-divisor-multiplied"),
     ),
     cells.__name__: (
         *("padding-repeats-border", "padding-wraps", "padding-mirrors", "last-cell-skipped"),

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.behaviour import Behaviour, Faults, instead
+from conformance.faults.behaviour import Behaviour, Faults, before, instead
 from conformance.operators.needs import Needs
+from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.reduction import encoding_of
 from conformance.reference.fold import fold
@@ -76,12 +77,8 @@ def _averaged(
     bits: int = 64,
     saturates: bool = True,
     needs: Needs = _ROUNDED,
-    **wrong: Callable[[Encoding], Any],
 ) -> Behaviour:
-    """Average integers in another way; the zero point of the output is added `before` rounding.
-
-    Fields of the encoding are as the functions in `wrong` say.
-    """
+    """Average integers in another way; the zero point of the output is added `before` rounding."""
 
     def reduce(
         right: Callable[[Gathered, Divisor], Array], gathered: Gathered, divisor: Divisor
@@ -89,8 +86,6 @@ def _averaged(
         data, encoding = gathered.data, encoding_of(gathered.params)
         if data.dtype.kind not in "iu":
             return right(gathered, divisor)
-        other: dict[str, Any] = {field: of(encoding) for field, of in wrong.items()}
-        encoding = replace(encoding, **other)
         sums, n = quotients(gathered, np.maximum(divisor, 1), encoding)
         if bits < 64:
             sums = (sums + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
@@ -105,13 +100,27 @@ def _averaged(
     return Behaviour(summary, needs, instead("reduce", reduce))
 
 
+def _encoded(summary: str, needs: Needs, **wrong: Callable[[Params], Any]) -> Behaviour:
+    """Take integers for other numbers: scales and zero points are as the functions say.
+
+    Halves still go where the operator, or a reading, lets them go.
+    """
+
+    def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
+        params = gathered.params
+        fields: dict[str, Any] = {field: of(params) for field, of in wrong.items()}
+        return replace(gathered, params=replace(params, **fields)), divisor
+
+    return Behaviour(summary, needs, before("reduce", other))
+
+
 def _in_bits(number: float, bits: int) -> float:
     """Return a number rounded to so many bits of its significand."""
     significand, exponent = frexp(number)
     return ldexp(round(ldexp(significand, bits)), exponent - bits)
 
 
-def _with_ratio(of: Callable[[float], float]) -> Callable[[Encoding], float]:
+def _with_ratio(of: Callable[[float], float]) -> Callable[[Params], float]:
     """Return the scale of the input that gives scales another ratio."""
     return lambda scales: scales.output_scale * of(scales.input_scale / scales.output_scale)
 
@@ -136,12 +145,12 @@ FAULTS: Faults = {
         before=True,
         needs=_ZERO_POINTS & _UNSCALED,
     ),
-    "integers-input-zero-point-forgotten": _averaged(
+    "integers-input-zero-point-forgotten": _encoded(
         "the zero point of the input not subtracted",
         needs=_ZERO_POINTS,
         input_zero_point=lambda _: 0,
     ),
-    "integers-output-zero-point-forgotten": _averaged(
+    "integers-output-zero-point-forgotten": _encoded(
         "the zero point of the output not added",
         needs=_ZERO_POINTS,
         output_zero_point=lambda _: 0,
@@ -154,50 +163,50 @@ FAULTS: Faults = {
     "integers-summed-in-16-bits": _averaged(
         "sums of integers kept in 16 bits", bits=16, needs=_ROUNDED & _UNSCALED
     ),
-    "integers-zero-point-as-signed": _averaged(
+    "integers-zero-point-as-signed": _encoded(
         "zero points read as signed bytes",
         needs=_SCALED & Needs(dtypes=("uint8",)),
         input_zero_point=lambda points: (points.input_zero_point + 128) % 256 - 128,
         output_zero_point=lambda points: (points.output_zero_point + 128) % 256 - 128,
     ),
-    "integers-zero-points-swapped": _averaged(
+    "integers-zero-points-swapped": _encoded(
         "the zero points of input and output swapped",
         needs=_SCALED,
         input_zero_point=lambda points: points.output_zero_point,
         output_zero_point=lambda points: points.input_zero_point,
     ),
-    "integers-input-scale-forgotten": _averaged(
+    "integers-input-scale-forgotten": _encoded(
         "integers not multiplied by the scale of the input",
         needs=_SCALED,
         input_scale=lambda _: 1.0,
     ),
-    "integers-output-scale-forgotten": _averaged(
+    "integers-output-scale-forgotten": _encoded(
         "means not divided by the scale of the output", needs=_SCALED, output_scale=lambda _: 1.0
     ),
-    "integers-scales-forgotten": _averaged(
-        "the scales of input and output taken for one another's",
+    "integers-scales-forgotten": _encoded(
+        "neither of the scales of input and output applied",
         needs=_SCALED,
         input_scale=lambda _: 1.0,
         output_scale=lambda _: 1.0,
     ),
-    "integers-scales-swapped": _averaged(
+    "integers-scales-swapped": _encoded(
         "the scales of input and output swapped",
         needs=_SCALED,
         input_scale=lambda scales: scales.output_scale,
         output_scale=lambda scales: scales.input_scale,
     ),
-    "integers-scaled-twice": _averaged(
+    "integers-scaled-twice": _encoded(
         "both scales applied twice",
         needs=_SCALED,
         input_scale=lambda scales: scales.input_scale**2,
         output_scale=lambda scales: scales.output_scale**2,
     ),
-    "integers-scaled-by-shift": _averaged(
+    "integers-scaled-by-shift": _encoded(
         "the ratio of the scales rounded to a power of two",
         needs=_SCALED,
         input_scale=_with_ratio(lambda ratio: 2.0 ** round(np.log2(ratio))),
     ),
-    "integers-scaled-in-8-bits": _averaged(
+    "integers-scaled-in-8-bits": _encoded(
         "the ratio of the scales rounded to 8 bits",
         needs=_SCALED,
         input_scale=_with_ratio(lambda ratio: _in_bits(ratio, 8)),
