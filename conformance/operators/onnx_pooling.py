@@ -76,6 +76,7 @@ WINDOW_CLAUSES = (
         readings=(
             Reading("ignored", "auto_pad says how much is padded"),
             Reading("refused", "an exception"),
+            Reading("zeros-alone", "an exception, but for zeros, as pads are by default"),
             Reading(
                 "checked",
                 "an exception for pads as long as the kernel; others are ignored",

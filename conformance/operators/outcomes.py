@@ -497,8 +497,12 @@ def _may_refuse(
     beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
     if "pads-with-auto-pad" in concerning and beside:
         given = tuple(zip(params.pads_begin, params.pads_end, strict=True))
-        refusing = ("refused", "checked") if _reach(given, params.kernel) else ("refused",)
-        yield concerning["pads-with-auto-pad"], refusing
+        refusing = ["refused"]
+        if any(map(any, given)):
+            refusing.append("zeros-alone")
+        if _reach(given, params.kernel):
+            refusing.append("checked")
+        yield concerning["pads-with-auto-pad"], tuple(refusing)
 
 
 def _reach(pads: steps.Pads, kernel: Sequence[int]) -> bool:

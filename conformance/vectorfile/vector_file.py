@@ -21,10 +21,8 @@ from conformance.vectorfile.index import check_index
 from conformance.vectorfile.rows import Arrays, Rows, read_texts
 
 _STEP = 4096  # vectors whose ids or tiers are read together
-_BATCH = 1 << 23
+_BATCH = 1 << 24
 _DECODED_ONCE = 1 << 26  # bytes of columns up to which all are in memory while they are checked
-_NEIGHBOURS, _NEIGHBOURS_BYTES = 64, 1 << 20
-"""Vectors that are read with one that is asked for: the next ones are often asked for next."""
 
 
 class _Content(NamedTuple):
@@ -141,10 +139,14 @@ class VectorFile(Closable):
     def vector(self, number: int) -> Vector:
         """Return one vector; IndexError if there is none with that number."""
         number = range(len(self))[number]
-        if self._last is None or number not in self._last.numbers:
-            near = np.arange(number, min(number + _NEIGHBOURS, len(self)))
-            self._last = next(self._split(near, _NEIGHBOURS_BYTES))
-        return vector_at(self._last, number - int(self._last.numbers[0]))
+        last = self._last
+        if last is None or number not in last.numbers:
+            ahead = 1
+            if last is not None and number == last.numbers[-1] + 1:
+                ahead = 2 * len(last)  # whoever goes on from vector to vector finds more and more
+            near = np.arange(number, min(number + ahead, len(self)))
+            last = self._last = next(self._split(near, _BATCH))
+        return vector_at(last, number - int(last.numbers[0]))
 
     def batches(
         self,

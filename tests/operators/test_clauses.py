@@ -81,7 +81,7 @@ ARITHMETIC = {
     "subnormals": ("kept", "flushed"),
     "pads-not-below-kernel": ("accepted", "rejected"),
     "pads-not-below-undilated-kernel": ("accepted", "rejected"),
-    "pads-with-auto-pad": ("ignored", "refused", "checked"),
+    "pads-with-auto-pad": ("ignored", "refused", "zeros-alone", "checked"),
     "kernel-above-input": ("accepted", "refused"),
 }
 OWN_ORACLE = {

@@ -93,11 +93,12 @@ def assert_matches_oracle(outcome, combination, case):
     )
 
 
-def pads_reach_kernel(attributes):
-    """Say whether a pad that ONNX lists is as long as the kernel on its axis."""
+def refusing_readings(attributes):
+    """Return the readings of pads beside auto_pad that refuse the pads that ONNX lists."""
     kernel = attributes.get("kernel_shape", [])
     pads = attributes.get("pads", [])
-    return any(pad >= k for pad, k in zip(pads, [*kernel, *kernel], strict=False))
+    reach = any(pad >= k for pad, k in zip(pads, [*kernel, *kernel], strict=False))
+    return {"refused", *["zeros-alone"] * any(pads), *["checked"] * reach}
 
 
 class TestAnyCase:
@@ -122,7 +123,7 @@ class TestAnyCase:
     @given(case=hard_cases())
     def test_values_under_each_combination_are_the_oracles(self, case):
         """Expected values, undefined elements and divisors, reading by reading."""
-        refusing = {"refused", "checked"} if pads_reach_kernel(case[2]) else {"refused"}
+        refusing = refusing_readings(case[2])
         for outcome in vector(*case).outcomes:
             for combination in outcome.readings:
                 accepted = (
@@ -219,13 +220,21 @@ class TestWholeCases:
         assert [(o.kind, o.readings) for o in found.outcomes] == [("raises", ({},))]
         assert found.clauses == {}
 
-    @pytest.mark.parametrize(("pad", "refusing"), [(1, {"refused"}), (2, {"refused", "checked"})])
+    @pytest.mark.parametrize(
+        ("pad", "refusing"),
+        [
+            (0, {"refused"}),
+            (1, {"refused", "zeros-alone"}),
+            (2, {"refused", "zeros-alone", "checked"}),
+        ],
+    )
     def test_pads_beside_auto_pad_may_be_refused(self, pad, refusing):
-        """All of them, or those that are as long as the kernel."""
+        """All of them, those that are not zero, or those that are as long as the kernel."""
         given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [pad, 0]}
         found = row("ONNX-AveragePool-22", [1, 2, 3], given)
         names = {o.kind: {c["pads-with-auto-pad"] for c in o.readings} for o in found.outcomes}
-        assert names == {"values": {"ignored", "refused", "checked"} - refusing, "raises": refusing}
+        every = {"ignored", "refused", "zeros-alone", "checked"}
+        assert names == {"values": every - refusing, "raises": refusing}
 
     @pytest.mark.parametrize(
         ("pad", "clauses"),

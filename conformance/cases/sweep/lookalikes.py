@@ -36,6 +36,8 @@ def _swapped(**lists: tuple[int, int]) -> tuple[str, tuple[_Lists, _Lists]]:
     return f"{one} and {other}", (lists, lists | {one: lists[other], other: lists[one]})
 
 
+_LARGE = 255
+
 # Numbers of two lists.
 _SWAPPED: dict[str, tuple[_Lists, _Lists]] = dict(
     (
@@ -120,7 +122,11 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
     dtype = suited.plain_type(operator)
     for role in ("planes", "sizes", *_ROLES):
         for how, numbers in _ALIKE.items():
-            if role in told:
+            # Where pads are below the kernel, large ones take a window of as many cells: once.
+            again = (
+                role == "pads_end" and max(map(max, numbers)) > _LARGE and operator.leaves_no_rest
+            )
+            if role in told and not again:
                 both = [_beside(role, numbers) | {role: each} for each in numbers]
                 yield _specs(operator, f"{role} {how}", both, (dtype, dtype))
     for what, lists in _SWAPPED.items():

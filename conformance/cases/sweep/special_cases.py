@@ -58,6 +58,8 @@ _IN_SMOKE = (
     "begin pads of a whole kernel",
     "a window past the input",
     "a window past the end padding",
+    "one output of a row",
+    "blocks of two",
 )
 
 # Where cells of a window are apart.
@@ -250,6 +252,9 @@ def _groups(operator: Operator) -> Iterator[_Group]:
     if operator.settles_integers:
         integers = [name for name in INTEGERS if name in operator.dtypes]
         yield _Group([("", sized)], [*product(integers, ("extremes", "negative", "lowest"))])
+        if operator.reduction.sums and operator.has_windows and "int8" in integers:
+            what = "more than 255 cells in a window"
+            yield _Group([(f"{what} of int8", _LONG[what])], [("int8", "lowest")])
 
 
 def _adaptive_groups(operator: Operator) -> Iterator[_Group]:
@@ -271,6 +276,11 @@ def _adaptive_groups(operator: Operator) -> Iterator[_Group]:
         for values in _special_values(operator):
             yield _Group([("7 to 9", _divided((1, 2), (7, 9)))], [values])
         yield _Group([("two batches of 41 channels", _divided((2, 41), (3, 2)))], positions)
+    if operator.rank == 1 and not operator.reduction.sums:
+        yield _Group(
+            [("one output of a row", _divided((2, 3), (5, 1)))], [(plain, "all-minus-infinity")]
+        )
+        yield _Group([("blocks of two", _divided((2, 3), (6, 3)))], [(plain, "infinity")])
     if operator.rank is not None:
         kinds = tuple(_special_values(operator))
         yield from _of_one_rank("5 to 9 and 7 to 7", _divided((2, 3), (5, 9), (7, 7)), kinds)
@@ -302,6 +312,7 @@ def _window_groups(operator: Operator) -> Iterator[_Group]:
             yield _Group(_sayable(operator, _SPECIALISED), [values])
         yield _Group(_sayable(operator, _BLOCKED), [(floats[0], "integers")], words=True)
         yield _Group(_HARD_QUOTIENTS.items(), [(plain, "names")])
+    yield from _nan_modes(operator)
     mode = operator.attribute("auto_pad")
     if mode is not None and not {*PADS} & operator.roles:
         above = [("kernel above the input", _row((1, 2), (3, 4), (5, 6, 2)))]
@@ -315,6 +326,16 @@ def _window_groups(operator: Operator) -> Iterator[_Group]:
         data = [(plain, "integers"), (plain, "index")]
         of_a_plane = {"index_type": "int32", "index_axis": 2}
         yield _Group(_OF_A_PLANE.items(), data, words=True, others=of_a_plane)
+
+
+def _nan_modes(operator: Operator) -> Iterator[_Group]:
+    """Yield NaN among numbers and NaN alone, where an attribute says what comes of them."""
+    mode = operator.attribute("nan")
+    for meaning in list(mode.meanings)[1:] if mode is not None else ():  # others have the first
+        kinds = [("3 x 3 with pads of 1", dtype) for dtype in suited.floats(operator)]
+        for what, dtype in (*kinds, ("every second cell", suited.plain_type(operator))):
+            layouts = _sayable(operator, {what: _SPECIALISED[what]})
+            yield _Group(layouts, [(dtype, "nan")], others={"nan": meaning})
 
 
 def _plane_groups(operator: Operator) -> Iterator[_Group]:

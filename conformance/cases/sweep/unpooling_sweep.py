@@ -46,6 +46,7 @@ _SHORT = 2
 def unpoolings(operator: Operator, seed: int) -> Iterator[Case]:
     """Yield the cases of an operator, but for its worked examples and invalid ones."""
     yield from _geometries(operator, seed)
+    yield from _plain_stride(operator, seed)
     yield from _most(operator, _kinds(operator, seed))
     if operator.levels != "least":
         yield from _long(operator, seed)
@@ -115,6 +116,22 @@ def _geometries(operator: Operator, seed: int) -> Iterator[Case]:
             others = pooled_indices(operator, spec.shape, spec.attributes)
             if _extent(operator, spec) <= _extent(operator, given):
                 yield _with_indices(operator, given, case.data, others, "indices of another size")
+
+
+def _plain_stride(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield a case without a stride, which is then what the document says: 1, or the kernel."""
+    axes = (Axis(3, 2), Axis(2, 3), Axis(2, 2))[: operator.rank or 2]
+    spec = case_of_axes(
+        operator,
+        (1, 2),
+        axes,
+        {},
+        suited.plain_type(operator),
+        "index",
+        roles=("kernel",),
+        tags=("no stride",),
+    )
+    yield build(spec, seed=seed, tier=_tier(operator))
 
 
 def _extent(operator: Operator, spec: CaseSpec) -> tuple[int, ...]:

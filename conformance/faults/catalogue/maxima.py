@@ -50,6 +50,7 @@ from conformance.faults.behaviour import (
     Behaviour,
     Faults,
     after,
+    before,
     instead,
 )
 from conformance.faults.catalogue.values import (
@@ -62,12 +63,12 @@ from conformance.faults.catalogue.values import (
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
-from conformance.operators.reduction import maximum_of_cells
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
 _WIDE = INTEGERS & Needs(dtypes=("int64",))
+_NAN_MODE = MAXIMUM & Needs(roles=("nan",))
 
 
 def _results(summary: str, change: Change, bug: str = "") -> Behaviour:
@@ -84,15 +85,31 @@ def _at_least_zero(right: Array) -> Array:
 
 
 def _nan_dropped(summary: str, mask: Mask, bug: str = "", *, needs: Needs = MAXIMUM) -> Behaviour:
-    """Ignore NaN at the outputs of a mask, and propagate it elsewhere."""
+    """Ignore NaN at the outputs of a mask alone."""
 
-    def change(right: Array, gathered: Gathered, divisor: Divisor) -> Array:
+    def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
         if not is_float(right):
             return right
         ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
-        return np.where(mask(right.shape), ignoring, maximum_of_cells(gathered, divisor))
+        return np.where(mask(right.shape), ignoring, right)
 
     return Behaviour(summary, needs, after("reduce", change), bug)
+
+
+def _whatever_is_asked(nan: str) -> Behaviour:
+    """Have NaN propagate, or be ignored, whatever the attribute says."""
+
+    def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
+        return replace(gathered, params=replace(gathered.params, nan=nan)), divisor
+
+    summary = f"NaN {nan}, whatever the attribute for it says"
+    return Behaviour(summary, _NAN_MODE, before("reduce", other))
+
+
+def _minus_infinity_of_nan_alone(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
+    if gathered.params.nan == "propagates" or not is_float(right):
+        return right
+    return np.where(np.isnan(widen(right)), right.dtype.type(-np.inf), right)
 
 
 def _padded(gathered: Gathered) -> Array:
@@ -212,6 +229,13 @@ FAULTS: Faults = {
     ),
     "nan-kept-if-last": maximum_by(LATER_UNLESS_SMALLER),
     "nan-as-zero": numbers.cells(ZERO_IF_NAN, MAXIMUM),
+    "nan-mode-always-propagates": _whatever_is_asked("propagates"),
+    "nan-mode-always-ignored": _whatever_is_asked("ignored"),
+    "nan-alone-as-minus-infinity": Behaviour(
+        "NaN ignored in windows of nothing else too, which give minus infinity",
+        _NAN_MODE,
+        after("reduce", _minus_infinity_of_nan_alone),
+    ),
     "nan-as-infinity": numbers.cells(INFINITY_IF_NAN, MAXIMUM),
     "infinity-clamped": numbers.cells(LARGEST_IF_INFINITY, MAXIMUM),
     "nan-dropped-in-channel-tail": _nan_dropped(
