@@ -373,7 +373,9 @@ class TestStrangers:
             sound += self.survives(path, bytes(broken))
         assert 0 < sound < files / 2
 
-    @pytest.mark.parametrize("number", [0, 6, -1])
+    @pytest.mark.parametrize(
+        "number", [0, 6, pytest.param(-1, marks=pytest.mark.slow("other lines"))]
+    )
     def test_wrong_values_everywhere(self, saved, number):
         """In each place of each kind of line."""
         lines = [json.loads(each) for each in saved.read_bytes().splitlines()]

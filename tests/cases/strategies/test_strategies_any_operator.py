@@ -89,7 +89,10 @@ def test_the_plainest_case_is_as_small_as_can_be(operator):
          {"window": [1], "round_up": 1}),
         ("KernelAlone", lambda c: max(c.attributes["k"]) > 8, (1, 1, 9), {"k": [9]}),
         ("AdaptiveMaximum", lambda c: c.inputs[1].max() > 6, (1, 1, 1), {}),
-        ("WholeAverage", lambda c: max(c.inputs[0].shape[2:]) > 40, (1, 1, 41), {}),
+        pytest.param(
+            "WholeAverage", lambda c: max(c.inputs[0].shape[2:]) > 40, (1, 1, 41), {},
+            marks=pytest.mark.slow("the other numbers"),
+        ),
     ],
     ids=["pads", "rounding", "kernel", "output size", "size"],
 )  # fmt: skip

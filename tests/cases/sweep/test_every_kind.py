@@ -39,7 +39,7 @@ def test_every_type_has_every_kind(operator):
     """What the covering arrays hold and what is added to them leaves nothing out."""
     definition = OPERATORS[operator]
     with open_vectors(shipped_suite() / f"{operator}.h5") as (file,):
-        stored = (file[number].case for number in range(len(file)))
+        stored = (vector.case for vector in file)
         held = {(name_of(case.data.dtype), case.pattern) for case in stored}
     wanted = {
         (dtype, pattern)
@@ -69,7 +69,7 @@ def test_sums_pass_the_range_where_averages_do_not(operator, dtype):
     if dtype not in OPERATORS[operator].dtypes:
         return
     with open_vectors(shipped_suite() / f"{operator}.h5") as (file,):
-        vectors = (file[number] for number in range(len(file)))
+        vectors = list(file)
         overflowing = [
             vector
             for vector in vectors

@@ -21,7 +21,7 @@ def test_smoke_tells_the_readings_of_shared_clauses_apart(operator):
     """Each clause has a vector whose outcomes differ by its reading alone."""
     definition = OPERATORS[operator]
     with open_vectors(shipped_suite() / f"{operator}.h5") as (file,):
-        vectors = [file[number] for number in range(len(file))]
+        vectors = list(file)
     told = {
         clause for vector in vectors if vector.case.tier == "smoke" for clause in told_by(vector)
     }
