@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -193,6 +193,11 @@ def vector_at(batch: Batch, index: int) -> Vector:
         outcomes=tuple(outcome_at(batch, row) for row in range(first, last)),
         clauses=dict(batch.clauses[index]),
     )
+
+
+def vectors_of(batch: Batch) -> Iterator[Vector]:
+    """Yield the vectors of a batch as `vector_at` returns them."""
+    return (vector_at(batch, index) for index in range(len(batch)))
 
 
 def picked(batch: Batch, indices: Sequence[int]) -> Batch:

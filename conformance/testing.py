@@ -222,12 +222,10 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
     selections = chosen(
         files.files, settings.operators, settings.select, settings.tier, settings.shard
     )
-    skipped: dict[str, str] = {}
-    if asked.skip is not None:
-        _, skips = asked.skip.applied(files.files, selections, asked.pins)
-        if skips.unmatched:
-            raise UsageError(f"{skips.path}: no vector matches {phrases.named(skips.unmatched)}")
-        skipped = {each.id: each.reason for each in skips.vectors}
+    _, skips = asked.without_skipped(files.files, selections)
+    if skips and skips.unmatched:
+        raise UsageError(f"{skips.path}: no vector matches {phrases.named(skips.unmatched)}")
+    skipped = {each.id: each.reason for each in skips.vectors} if skips else {}
     return [
         VectorTest(
             file,

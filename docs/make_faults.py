@@ -80,8 +80,7 @@ def _row(fault: Fault) -> str:
 def _of(fault: Fault, operators: Sequence[Operator], every: str) -> str:
     """Return the names of those operators that a fault concerns."""
     names = [operator.name for operator in operators if fault.concerns(operator)]
-    short = in_short(names, [operator.name for operator in operators])
-    return short.replace("every operator", every)
+    return in_short(names, [operator.name for operator in operators], every)
 
 
 def _links(threads: tuple[str, ...]) -> str:

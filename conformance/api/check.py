@@ -28,7 +28,7 @@ from conformance.judging.profiles import pins_of
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, vectors_used
 from conformance.progress import Counts, Found, from_counts
-from conformance.record.report import Report, failing
+from conformance.record.report import Report, Skips, failing
 from conformance.settings import LARGE, NONE, TIERS, Settings
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
 
@@ -49,6 +49,14 @@ class Asked:
         """What is asked of one vector, of which nobody says that it is expected to fail."""
         settings = replace(self.settings, operators=None, select=None, shard=None, tier=TIERS[-1])
         return replace(self, settings=settings, expected=None, skip=None, floored=None)
+
+    def without_skipped(
+        self, sources: Sequence[Source], selected: list[Selected]
+    ) -> tuple[list[Selected], Skips | None]:
+        """Return what is run of what is selected, and what is skipped, None without a file."""
+        if self.skip is None:
+            return selected, None
+        return self.skip.applied(sources, selected, self.pins)
 
     @classmethod
     def of(cls, settings: Settings) -> Asked:
@@ -164,9 +172,7 @@ def run(
         if floored is not None:
             whole = chosen(sources, settings.operators, settings.select, settings.tier)
             floored.check(ids_by_operator(whole))
-        skips = None
-        if asked.skip is not None:
-            selected, skips = asked.skip.applied(sources, selected, asked.pins)
+        selected, skips = asked.without_skipped(sources, selected)
         notes = []
         if unused:
             notes.append(f"{len(unused):,} results are stored for no vector, {unused[0]} for one")

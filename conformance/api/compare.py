@@ -195,9 +195,7 @@ def compare(
         selected = chosen(sources, settings.operators, settings.select, settings.tier)
         if asked.floored is not None:
             asked.floored.check(ids_by_operator(selected))
-        skips = None
-        if asked.skip is not None:
-            selected, skips = asked.skip.applied(sources, selected, asked.pins)
+        selected, skips = asked.without_skipped(sources, selected)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             for name, backend in named.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from conformance.faults import wraps
@@ -90,9 +91,17 @@ def instead(step: str, compute: Callable[..., Any]) -> Replaces:
 def wrong_params(
     step: str, summary: str, needs: Needs, change: Callable[[Params], Params], bug: str = ""
 ) -> Behaviour:
-    """Change the parameters for every step after `resolve`, or for one step of the geometry."""
+    """Change the parameters for every step after `resolve`, or for one: geometry or `reduce`."""
     if step == "resolve":
         replaces = after(step, lambda params, _given: change(params))
+    elif step == "reduce":
+        replaces = before(
+            step,
+            lambda gathered, *others: (
+                replace(gathered, params=change(gathered.params)),
+                *others,
+            ),
+        )
     else:
         replaces = before(step, lambda params, *others: (change(params), *others))
     return Behaviour(summary, needs, replaces, bug)

@@ -160,23 +160,25 @@ def concerned(clause: Clause) -> tuple[str, ...]:
     )
 
 
-def in_short(names: Collection[str], among: Collection[str] | None = None) -> str:
+def in_short(
+    names: Collection[str], among: Collection[str] | None = None, every: str = "every operator"
+) -> str:
     """Return which of some operators (None: all there are) are named, in few words.
 
     Names that differ in a version or rank alone are one glob if all of them are there:
-    `MaxPool-*`. If most are there, those are named that are not.
+    `MaxPool-*`. If most are there, those are named that are not; `every` is what all are called.
     """
-    every = tuple(OPERATORS if among is None else among)
-    others = [name for name in every if name not in names]
+    known = tuple(OPERATORS if among is None else among)
+    others = [name for name in known if name not in names]
     if not others:
-        return "every operator"
-    few, rest = _as_globs(names, every), _as_globs(others, every)
-    return ", ".join(few) if len(few) <= len(rest) else f"every operator but {', '.join(rest)}"
+        return every
+    few, rest = _as_globs(names, known), _as_globs(others, known)
+    return ", ".join(few) if len(few) <= len(rest) else f"{every} but {', '.join(rest)}"
 
 
-def _as_globs(names: Collection[str], every: Iterable[str]) -> list[str]:
+def _as_globs(names: Collection[str], known: Iterable[str]) -> list[str]:
     kinds: dict[str, list[str]] = {}
-    for name in every:
+    for name in known:
         kinds.setdefault(_VERSION.sub("*", name), []).append(name)
     words: list[str] = []
     for glob, of_kind in kinds.items():

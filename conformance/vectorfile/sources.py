@@ -14,7 +14,7 @@ from typing import Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import Batch, batch_of, vector_at
+from conformance.batch import Batch, batch_of, vectors_of
 from conformance.errors import UsageError
 from conformance.operators import operators_named
 from conformance.settings import Operators, Select
@@ -143,8 +143,7 @@ def opened(
 def vectors_in(source: Source, numbers: npt.NDArray[np.int64]) -> Iterator[Vector]:
     """Yield the vectors of a source with some numbers, in the order of these."""
     for batch in source.batches(numbers):
-        for index in range(len(batch)):
-            yield vector_at(batch, index)
+        yield from vectors_of(batch)
 
 
 def chosen(

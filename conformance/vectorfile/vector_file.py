@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import Batch, Ints, vector_at
+from conformance.batch import Batch, Ints, vector_at, vectors_of
 from conformance.files import Closable
 from conformance.vector import Arithmetic, Vector
 from conformance.vectorfile import layout
@@ -38,9 +38,9 @@ class VectorFile(Closable):
     Opening checks everything there is to check before anything is believed: structure, types,
     bounds and digest; in a large file the texts are checked when they are read. With
     `check_now` false, opening checks header and structure, and the content is checked before its
-    first use. That of an `unchanged` file, which is known to be sound by its bytes, is believed. No
-    content stays in memory: a file is opened again where it is read, also after `close`. Raises
-    VectorFileError, one line that names the file.
+    first use. That of an `unchanged` file, which is known to be sound by its bytes, is believed. A
+    file is opened again where it is read, also after `close`; in memory stay the vectors that
+    `vector` read last. Raises VectorFileError, one line that names the file.
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class VectorFile(Closable):
             if not self._unchanged and columns.digest() != self.digest:
                 raise columns.fail("the digest does not match the content: the file was changed")
             for path in layout.TEXTS if small else ():
-                deque(self._texts(path), maxlen=0)
+                if path != "vectors/id":  # read in any file
+                    deque(self._texts(path), maxlen=0)
             ids = list(self._texts("vectors/id"))
             hashes = np.fromiter(map(hash, ids), np.int64, len(self))
             if (again := first_repeated(hashes)) is not None:
@@ -109,14 +110,14 @@ class VectorFile(Closable):
 
     def __iter__(self) -> Iterator[Vector]:
         for batch in self.batches():
-            for row in range(len(batch)):
-                yield vector_at(batch, row)
+            yield from vectors_of(batch)
 
     def __repr__(self) -> str:
         return f"<VectorFile {self.path} {self.operator} {len(self)} vectors>"
 
     def close(self) -> None:
         """Close the file."""
+        self._last = None
         self._columns.close()
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.behaviour import Behaviour, Faults, before, instead
+from conformance.faults.behaviour import Behaviour, Faults, instead, wrong_params
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, outer
@@ -106,12 +106,11 @@ def _encoded(summary: str, needs: Needs, **wrong: Callable[[Params], Any]) -> Be
     Halves still go where the operator, or a reading, lets them go.
     """
 
-    def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
-        params = gathered.params
+    def other(params: Params) -> Params:
         fields: dict[str, Any] = {field: of(params) for field, of in wrong.items()}
-        return replace(gathered, params=replace(params, **fields)), divisor
+        return replace(params, **fields)
 
-    return Behaviour(summary, needs, before("reduce", other))
+    return wrong_params("reduce", summary, needs, other)
 
 
 def _in_bits(number: float, bits: int) -> float:

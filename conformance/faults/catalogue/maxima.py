@@ -50,8 +50,8 @@ from conformance.faults.behaviour import (
     Behaviour,
     Faults,
     after,
-    before,
     instead,
+    wrong_params,
 )
 from conformance.faults.catalogue.values import (
     Mask,
@@ -98,12 +98,8 @@ def _nan_dropped(summary: str, mask: Mask, bug: str = "", *, needs: Needs = MAXI
 
 def _whatever_is_asked(nan: str) -> Behaviour:
     """Have NaN propagate, or be ignored, whatever the attribute says."""
-
-    def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
-        return replace(gathered, params=replace(gathered.params, nan=nan)), divisor
-
     summary = f"NaN {nan}, whatever the attribute for it says"
-    return Behaviour(summary, _NAN_MODE, before("reduce", other))
+    return wrong_params("reduce", summary, _NAN_MODE, lambda params: replace(params, nan=nan))
 
 
 def _minus_infinity_of_nan_alone(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
