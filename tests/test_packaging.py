@@ -82,8 +82,11 @@ def test_what_is_in_the_wheel_checks_a_backend(installed, tmp_path):
 
 def test_what_is_in_the_wheel_writes_the_files_of_a_start(installed, tmp_path):
     """From examples that are inside of it."""
-    load = "from conformance.cli.starting_files import workflow"
-    code = f"{load}; print(workflow('b', 'smoke', 1).strip())"
+    load = (
+        "from conformance.cli.starting_files import workflow",
+        "from conformance.backends.named_backend import parse_backend",
+    )
+    code = "; ".join((*load, "print(workflow(parse_backend('numpy'), 'smoke', 1).strip())"))
     assert installed(tmp_path, "-c", code) == "          path: pooling.*"
 
 

@@ -102,6 +102,11 @@ def _split(group, baseline, planted):
     return parts.values()
 
 
+def _left_open(inputs, attributes):
+    """Whether PyTorch leaves a case open: then there is no reference, and a backend may do both."""
+    return attributes.get("norm_type", 2) % 2 == 1 and (inputs[0] < 0).any()
+
+
 @given(cases())
 def test_without_faults_a_backend_is_right(case):
     """A backend without faults computes what the reference computes, and refuses the same."""
@@ -109,6 +114,8 @@ def test_without_faults_a_backend_is_right(case):
     try:
         expected = evaluate(operator, inputs, attributes)
     except InvalidCase:
+        if _left_open(inputs, attributes):
+            return
         with pytest.raises(InvalidCase):
             faulty()(operator, inputs, attributes)
         return
