@@ -383,6 +383,9 @@ def show() -> None:
     help="Failures to try first, and to keep for the next time.",
 )
 @setting_options("allow_extensions")
+@click.option(
+    "--jobs", type=COUNT, default=1, show_default=True, help="Processes that draw the cases."
+)
 @worker_options("case", 10.0, several=False)
 @body_in("fuzz_command")
 def fuzz() -> None:

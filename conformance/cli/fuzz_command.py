@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +20,8 @@ from conformance.fuzz.saving import check_name
 from conformance.report import fuzz_report
 from conformance.report.repro import script
 
+_NOTES = "HYPOTHESIS_STORAGE_DIRECTORY"
+
 
 def run(
     backend: str,
@@ -27,6 +32,7 @@ def run(
     max_causes: int,
     allow_extensions: bool,
     seed: int | None,
+    jobs: int,
     target: Path | None,
     database: Path,
     workers: dict[str, Any],
@@ -34,9 +40,7 @@ def run(
     """Search for cases that a backend gets wrong."""
     if target is not None:
         check_name(target)
-    with TemporaryDirectory() as home, progress_bar() as progress:
-        # Hypothesis would keep notes of its own in a folder of the user's.
-        set_hypothesis_home_dir(home)
+    with _notes_elsewhere(), progress_bar() as progress:
         report = fuzz(
             backend,
             operators=operators or None,
@@ -46,6 +50,7 @@ def run(
             max_causes=max_causes,
             allow_extensions=allow_extensions,
             database=database,
+            jobs=jobs,
             progress=progress,
             **workers,
         )
@@ -65,3 +70,15 @@ def run(
     if report.stopped == "interrupted":
         raise click.Abort
     return 0 if report.ok else 1
+
+
+@contextmanager
+def _notes_elsewhere() -> Iterator[None]:
+    """Keep what Hypothesis notes for itself, here and in processes, out of a folder of the user."""
+    with TemporaryDirectory() as home:
+        set_hypothesis_home_dir(home)
+        os.environ[_NOTES] = home
+        try:
+            yield
+        finally:
+            del os.environ[_NOTES]

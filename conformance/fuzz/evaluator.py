@@ -10,14 +10,14 @@ from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers
 from conformance.batch import Batch, batch_of
 from conformance.fuzz.caller import Called
+from conformance.fuzz.drawing import Prepared, prepared
 from conformance.fuzz.followed_readings import SmallestByVote
 from conformance.judging.failure_kinds import exception_of
 from conformance.judging.judge import judge
 from conformance.judging.tally import result_at
 from conformance.judging.verdicts import Verdicts
 from conformance.judging.votes import Vote
-from conformance.operators import operator_named, vector_of
-from conformance.operators.outcomes import is_judgeable
+from conformance.operators import vector_of
 from conformance.record.report import RETURNED, Result, Verdict, failing
 from conformance.record.why import Exited, Raised
 from conformance.vector import Array, Case, Outputs, Vector
@@ -82,22 +82,21 @@ class Examiner:
     def examine(self, case: Case) -> Failure | None:
         """Return the failure of a case; None if it conforms, is unsupported or not judged."""
         if case.id not in self._known:
-            self.examine_all([case])
+            self.examine_all([prepared(case)])
         return self._known[case.id]
 
     def examine_all(
-        self, cases: Sequence[Case], *, until: Callable[[], bool] = lambda: False
+        self, group: Sequence[Prepared], *, until: Callable[[], bool] = lambda: False
     ) -> None:
         """Run and judge cases of one operator together.
 
         Stops at the first crash or hang, and as soon as `until()` is true.
         """
         vectors = []
-        for case in cases:
+        for case, vector in group:
             if case.id in self._known:
                 continue
-            vector = vector_of(case)
-            if is_judgeable(operator_named(case.operator), vector):
+            if vector is not None:
                 vectors.append(vector)
             else:
                 self.unjudged += 1

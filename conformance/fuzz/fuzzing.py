@@ -10,20 +10,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
-from random import Random
 from time import perf_counter
 
-from hypothesis import HealthCheck, Phase, Verbosity, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
+from hypothesis import Phase
 
 from conformance.backends import Backend
 from conformance.backends.runner import Stopped
 from conformance.cases.minimize import polished
-from conformance.cases.strategies import cases, invalid_cases
 from conformance.errors import ConformanceError, UsageError
 from conformance.fuzz.caller import Called
 from conformance.fuzz.causes import Cause, Causes
+from conformance.fuzz.drawing import GROUP, Drawing, Place, Prepared, first_failing, group_at
 from conformance.fuzz.evaluator import Examiner, Failure
 from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.followed_readings import size_of
@@ -34,22 +31,10 @@ from conformance.settings import Settings
 from conformance.vector import Case
 
 SECONDS = 60.0
-# Cases that are drawn together: from ten on, Hypothesis draws most as mutants of each other.
-_GROUP = 8
 _FIRST, _LARGEST = 12, 200  # groups of one operator in a row
 _SHRINKING = 120.0  # seconds for one failure
 _FEW = 64  # cases that conform, to tell causes by
 _KEPT = 400  # failures on the way to the smallest, kept to find their cause
-_USUAL, _BROKEN = 18, 4  # cases that break a rule for so many usual ones, and for one large
-_LARGE = 1 << 17  # elements: positions that need more than 16 bits
-
-
-_OPTIONS = settings(
-    deadline=None,
-    database=None,
-    verbosity=Verbosity.quiet,
-    suppress_health_check=list(HealthCheck),
-)
 
 
 def fuzz(
@@ -65,6 +50,7 @@ def fuzz(
     isolate: bool = False,
     timeout: float | None = None,
     memory: int | None = None,
+    jobs: int = 1,
     progress: Progress | None = None,
     name: str | None = None,
 ) -> FuzzReport:
@@ -76,7 +62,9 @@ def fuzz(
     directory of failures to try first and to keep for the next time. `allow_extensions` is as for
     `check`: what a document excludes may be answered, and is counted apart. `isolate`, `timeout`
     and `memory` are as for `check` too: without a worker, a crash ends the search and this process.
-    `progress(what, done, total)` is called now and then.
+    So many `jobs` draw cases ahead, in processes of their own if there are several; the backend is
+    called as without them, and the findings are the same. `progress(what, done, total)` is called
+    now and then.
 
     Raises UsageError for an argument that is wrong. A KeyboardInterrupt ends the search, and so
     does a backend that cannot be started again after a crash: the report says so. It also says
@@ -96,9 +84,11 @@ def fuzz(
         seconds = SECONDS
     corpus = Corpus(None if database is None else Path(database))
     workers = Settings(isolate=isolate, timeout=timeout, memory=memory)
-    with Called(backend, timeout, memory, apart=workers.apart) as called:
+    with Called(backend, timeout, memory, apart=workers.apart) as called, Drawing(jobs) as drawing:
         examiner = Examiner(called, allow_extensions=allow_extensions)
-        search = _Search(examiner, seconds, max_examples, seed, max_causes, corpus, progress)
+        search = _Search(
+            examiner, seconds, max_examples, seed, max_causes, corpus, progress, drawing
+        )
         return search.report(names, name or called.name)
 
 
@@ -135,6 +125,7 @@ class _Search:
         max_causes: int,
         corpus: Corpus,
         progress: Progress | None,
+        drawing: Drawing,
     ) -> None:
         self._examiner = examiner
         self._causes = Causes(examiner.called.runner, seed)
@@ -144,12 +135,12 @@ class _Search:
         self._max_causes = max_causes
         self._corpus = corpus
         self._progress = progress
+        self._drawing = drawing
         self._started = perf_counter()
         self._groups = dict.fromkeys(OPERATORS, 0)
         self._drawn = self._shrinking = self._avoided = 0
         self._paused = 0.0
         self._states: dict[str, tuple[bool, bool]] = {}
-        self._strategies = {name: _strategy(name) for name in OPERATORS}
 
     def report(self, names: Sequence[str], name: str) -> FuzzReport:
         """Search in some operators, and say what was found."""
@@ -209,11 +200,12 @@ class _Search:
                     self._again(case)
         left = list(names)
         for turn in count():
-            for operator in left:
-                for _ in range(min(_FIRST << turn, _LARGEST)):
-                    if len(self._causes.found) >= self._max_causes or self._is_over():
-                        return
-                    self._next_group(operator)
+            groups = range(min(_FIRST << turn, _LARGEST))
+            places = [self._following(operator, nth) for operator in left for nth in groups]
+            for place, group in zip(places, self._drawing.all_prepared(places), strict=True):
+                if len(self._causes.found) >= self._max_causes or self._is_over():
+                    return
+                self._next_group(place, group)
             left = [name for name in left if self._is_supported(name)] or left
 
     def _again(self, case: Case) -> None:
@@ -227,14 +219,16 @@ class _Search:
             smallest = polished(case, partial(self._fails_alike, case.operator, this))
             self._add(self._examiner.examine(smallest) or failure, this)
 
-    def _next_group(self, operator: str) -> None:
-        """Draw cases; find the cause of the first failure that no known cause explains."""
-        number = self._groups[operator]
-        self._groups[operator] += 1
-        group = self._group(operator, number)
+    def _following(self, operator: str, nth: int) -> Place:
+        """Return the place of one of the next groups of an operator."""
+        return Place(self._seed, operator, self._groups[operator] + nth)
+
+    def _next_group(self, place: Place, group: Sequence[Prepared]) -> None:
+        """Try cases; find the cause of the first failure that no known cause explains."""
+        self._groups[place.operator] += 1
         if self._max_examples is not None:
             group = group[: self._max_examples - self._drawn]
-        self._tell(operator)
+        self._tell(place.operator)
         try:
             self._examine(group)
         except (KeyboardInterrupt, Stopped):
@@ -246,61 +240,31 @@ class _Search:
         if this.kind[1] == "timed-out":
             self._examiner.called.hurry()
         with self._adding_what_is_left(this):
-            fails = partial(self._fails_alike, operator, this)
-            shrunk = self._draw(operator, number, fails, Phase.generate, Phase.shrink)
+            fails = partial(self._fails_alike, place.operator, this)
+            shrunk = first_failing(place, _unbroken(fails), Phase.generate, Phase.shrink)
             if shrunk is not None:
                 this.polishing = True
                 failure = self._examiner.examine(polished(shrunk, fails))
                 assert failure is not None
                 self._add(failure, this)
 
-    def _group(self, operator: str, number: int) -> list[Case]:
-        """Return the cases of a group."""
-        cases: list[Case] = []
-
-        def collect(case: Case) -> bool:
-            cases.append(case)
-            return False
-
-        self._draw(operator, number, collect, Phase.generate)
-        return cases
-
-    def _examine(self, group: Sequence[Case]) -> None:
+    def _examine(self, group: Sequence[Prepared]) -> None:
         """Examine the cases of a group that are not like a crash or hang found before."""
-        harmless = [case for case in group if not self._causes.is_deadly(case)]
+        harmless = [each for each in group if not self._causes.is_deadly(each.case)]
         self._avoided += len(group) - len(harmless)
         self._examiner.examine_all(harmless, until=self._is_over)
-        examined = sum(map(self._examiner.knows, harmless))
+        examined = sum(self._examiner.knows(each.case) for each in harmless)
         self._drawn += len(group) - len(harmless) + examined
 
-    def _new_failure(self, group: Sequence[Case]) -> _Shrinking | None:
+    def _new_failure(self, group: Sequence[Prepared]) -> _Shrinking | None:
         """Return the first failure of a group that no known cause explains."""
-        known = [self._examiner.examine(case) for case in group if self._examiner.knows(case)]
+        known = [self._examiner.examine(case) for case, _ in group if self._examiner.knows(case)]
         failures = [failure for failure in known if failure is not None]
         readings = self._examiner.votes.followed() if failures and self._causes.found else {}
         for failure in failures:
             if not self._causes.explain(failure, readings):
                 return _Shrinking(failure.kind, readings, [failure])
         return None
-
-    def _draw(
-        self, operator: str, number: int, fails: Callable[[Case], bool], *phases: Phase
-    ) -> Case | None:
-        """Return the first case of a group that fails, shrunk if there is a phase for that."""
-
-        def condition(case: Case | None) -> bool:
-            try:
-                return case is not None and fails(case)
-            except Exception as error:
-                raise _Broken(error) from error
-
-        # The first example is always the simplest, nothing.
-        options = settings(_OPTIONS, max_examples=1 + _GROUP, phases=phases)
-        random = Random(f"{self._seed}/{operator}/{number}")  # noqa: S311 - no secrets
-        try:
-            return find(self._strategies[operator], condition, settings=options, random=random)
-        except NoSuchExample:
-            return None
 
     @contextmanager
     def _adding_what_is_left(self, this: _Shrinking) -> Iterator[None]:
@@ -360,8 +324,8 @@ class _Search:
     def _gather(self, operator: str) -> list[Failure]:
         """Examine the next cases, to see what conforms; return those that do not."""
         failures: list[Failure] = []
-        for following in range(_FEW // _GROUP):
-            for case in self._group(operator, self._groups[operator] + following):
+        for nth in range(_FEW // GROUP):
+            for case in group_at(self._following(operator, nth)):
                 failure = None if self._causes.is_deadly(case) else self._examiner.examine(case)
                 if failure is not None:
                     failures.append(failure)
@@ -413,9 +377,13 @@ class _Search:
         return Finding(failure.vector, failure.result, cause.diagnosis, steady, smallest)
 
 
-def _strategy(operator: str) -> st.SearchStrategy[Case | None]:
-    """Return valid cases, and a few that are large or break a rule; the simplest is nothing."""
-    usual = cases(operator)
-    large = cases(operator, max_elements=_LARGE, mixes=["integers"])  # for their positions
-    kinds = [st.none(), *[usual] * _USUAL, large, *[invalid_cases(operator)] * _BROKEN]
-    return st.sampled_from(range(len(kinds))).flatmap(kinds.__getitem__)
+def _unbroken(fails: Callable[[Case], bool]) -> Callable[[Case], bool]:
+    """Return a condition whose errors pass through Hypothesis."""
+
+    def condition(case: Case) -> bool:
+        try:
+            return fails(case)
+        except Exception as error:
+            raise _Broken(error) from error
+
+    return condition

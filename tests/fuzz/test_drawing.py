@@ -1,0 +1,48 @@
+"""Cases are drawn ahead in other processes, the same as here."""
+
+from multiprocessing import active_children
+
+import pytest
+
+from conformance.errors import ConformanceError, UsageError
+from conformance.faults import fault_named, faulty
+from conformance.fuzz import fuzz
+from conformance.fuzz.drawing import Drawing, Place
+
+
+def test_several_jobs_find_the_same():
+    """Who draws the cases changes nothing."""
+    searches = (
+        fuzz(
+            faulty(fault_named("last-channel-unwritten")),
+            operators=["MaxPool-1", "AvgPool-1"],
+            max_examples=60,
+            seed=1,
+            jobs=jobs,
+        )
+        for jobs in (1, 2)
+    )
+    here, apart = (
+        ([finding.vector.case.id for finding in found.findings], found.examples, found.counts)
+        for found in searches
+    )
+    assert here == apart
+    assert here[0]
+
+
+def test_a_process_that_dies_ends_the_drawing():
+    """As one for which memory ran out."""
+    places = [Place(1, "MaxPool-1", number) for number in range(60)]
+    with Drawing(2) as drawing:
+        groups = drawing.all_prepared(places)
+        next(groups)
+        for process in active_children():
+            process.kill()
+        with pytest.raises(ConformanceError, match="a process that draws cases died"):
+            list(groups)
+
+
+def test_a_number_of_jobs_that_cannot_be_is_refused():
+    """At least one process is needed."""
+    with pytest.raises(UsageError, match="jobs is 0"):
+        fuzz(faulty(), jobs=0)
