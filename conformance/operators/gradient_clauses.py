@@ -88,7 +88,19 @@ DISPUTED: tuple[Clause, ...] = (
     ),
 )
 
+GRADIENT_OF_UNDEFINED = "gradient-of-undefined"
 OTHERS: tuple[Clause, ...] = (
+    Clause(
+        name=GRADIENT_OF_UNDEFINED,
+        kind="undefined",
+        needs=Needs(gradient=True, powers=False),
+        document="nGraph AvgPool",
+        section="Backprop; Note on ill-definedness",
+        says="nothing of a gradient, and that windows of padding alone are ill-defined",
+        answer="whether the gradient of an output with such an element is refused; what is "
+        "returned is judged as usual",
+        evidence="engines that refuse the output refuse its gradient",
+    ),
     Clause(
         name="gradient-of-padding",
         kind="undefined",

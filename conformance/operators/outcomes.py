@@ -28,6 +28,7 @@ from conformance.operators.geometric_readings import (
     names_of,
     told_apart,
 )
+from conformance.operators.gradient_clauses import GRADIENT_OF_UNDEFINED
 from conformance.operators.gradients import Gradient
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
@@ -111,7 +112,24 @@ def _under_readings(
         of_plan, of_values = _values_under_readings(operator, case, plan)
         clauses |= of_values
         outcomes += [({**combination, **more}, outcome) for more, outcome in of_plan]
+        if _is_of_something_undefined(operator, plan):
+            clauses[GRADIENT_OF_UNDEFINED] = ()
+            outcomes += [
+                ({**combination, **more}, Raises())
+                for more, outcome in of_plan
+                if isinstance(outcome, Values)
+            ]
     return outcomes, clauses
+
+
+def _is_of_something_undefined(operator: Operator, plan: Plan) -> bool:
+    """Say whether an output is undefined somewhere whose gradient this is: it may be refused."""
+    if operator.forward is None:
+        return False
+    reduction = operator.forward.reduction
+    if reduction.divides:
+        return bool((plan.divisor == 0).any())
+    return bool(reduction.undefined) and _some_window_is_empty([plan])
 
 
 def is_judgeable(operator: Operator, vector: Vector) -> bool:

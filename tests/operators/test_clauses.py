@@ -68,6 +68,7 @@ UNDEFINED = {
     "zero-sign",
     "lp-exponent",
     "lp-signed",
+    "gradient-of-undefined",
     "gradient-of-padding",
     "gradient-of-no-norm",
     "unpool-index-range",

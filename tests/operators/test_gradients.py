@@ -216,6 +216,20 @@ def test_a_reading_with_another_extent_refuses_the_gradient():
     assert kinds == {"divided": "Values", "same-as-input": "Raises"}
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_the_gradient_of_an_ill_defined_output_may_be_refused(counts):
+    """Where the average of padding alone is 0 of something, it is defined, and so is all else."""
+    attributes = {**PLAIN, "pads_begin": [1], "exclude_pad": not counts}
+    attributes |= {"kernel": [1], "strides": [2]}
+    inputs = (np.ones((1, 1, 2), np.float32), np.ones((1, 1, 2), np.float32))
+    vector = vector_of(Case("x", "AvgPool-1-backward", attributes, inputs))
+    assert ("gradient-of-undefined" in vector.clauses) == (not counts)
+    values, raises = vector.outcomes
+    accepts = {"pads-not-below-kernel": "accepted"}
+    assert accepts in values.readings
+    assert (accepts in raises.readings) == (not counts)
+
+
 def test_a_window_whose_maximum_is_what_padding_holds_says_nothing():
     """Minus infinity beside padding: its cells are undefined, and the clause says so."""
     attributes = {**PLAIN, "pads_begin": [1], "strides": [2]}
