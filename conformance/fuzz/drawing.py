@@ -8,11 +8,12 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import ExitStack
 from functools import cache
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, Verbosity, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
+from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from conformance.cases.strategies import cases, invalid_cases
 from conformance.errors import ConformanceError
@@ -23,13 +24,26 @@ from conformance.operators.outcomes import is_judgeable
 from conformance.settings import check_jobs
 from conformance.vector import Case, Vector
 
-# Cases that are drawn together: from ten on, Hypothesis draws most as mutants of each other.
 GROUP = 8
+"""Cases that are drawn together."""
 _USUAL, _BROKEN = 18, 4  # cases that break a rule for so many usual ones, and for one large
 _LARGE = 1 << 17  # elements: positions that need more than 16 bits
 _AHEAD = 16  # groups of each process that may wait: a failure takes its time
 
+
+class Seeded(HypothesisProvider):
+    """Draws from a seed alone.
+
+    Hypothesis mixes in constants of whatever sources are loaded, those of a backend too.
+    """
+
+    def _maybe_draw_constant(self, *_wanted: Any, **_options: Any) -> None:
+        return None
+
+
+AVAILABLE_PROVIDERS["conformance"] = f"{__name__}.{Seeded.__name__}"
 _OPTIONS = settings(
+    backend="conformance",
     deadline=None,
     database=None,
     verbosity=Verbosity.quiet,

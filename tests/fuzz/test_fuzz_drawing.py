@@ -1,5 +1,6 @@
 """Cases are drawn ahead in other processes, the same as here."""
 
+import importlib
 from multiprocessing import active_children
 
 import pytest
@@ -7,7 +8,18 @@ import pytest
 from conformance.errors import ConformanceError, UsageError
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz
-from conformance.fuzz.drawing import Drawing, Place
+from conformance.fuzz.drawing import Drawing, Place, group_at
+
+
+def test_a_place_holds_the_same_cases_whatever_is_loaded(tmp_path, monkeypatch):
+    """Hypothesis would draw constants of the sources of a backend."""
+    places = [Place(1, "MaxPool-1", number) for number in range(20)]
+    before = [case.id for place in places for case in group_at(place)]
+    constants = [bytes([n]) * length for n in range(65, 70) for length in range(1, 50)]
+    (tmp_path / "backend_with_constants.py").write_text(f"CONSTANTS = {constants}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("backend_with_constants")
+    assert [case.id for place in places for case in group_at(place)] == before
 
 
 def test_several_jobs_find_the_same():
