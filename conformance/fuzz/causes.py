@@ -80,20 +80,23 @@ class Causes:
         others: Sequence[Failure],
         conforming: Sequence[Vector],
         readings: Mapping[str, str],
+        *,
+        calling: bool = True,
     ) -> Cause | None:
         """Find the cause of a shrunk failure; None if it is one of those known after all.
 
-        `others` are failures met while it was shrunk: what reproduces them too is likelier.
+        `others` are failures met while it was shrunk: what reproduces them too is likelier. Only
+        `calling` the backend, a cause is confirmed.
         """
         # Those that a known cause explains would only join it to this one.
         fresh = [other for other in others if not self.explain(other, readings)]
-        diagnosis = self._diagnosed(failure, fresh, conforming, readings)
+        diagnosis = self._diagnosed(failure, fresh, conforming, readings, calling=calling)
         for name in diagnosis.faults if diagnosis and len(diagnosis.faults) > 1 else ():
             # A known cause shows in the others too: on the smallest failure, one fault is enough.
             alone = (fault_named(name),)
             if self._match(alone, failure, readings):
                 fresh = [other for other in fresh if self._match(alone, other, readings)]
-                diagnosis = self._diagnosed(failure, fresh, conforming, readings)
+                diagnosis = self._diagnosed(failure, fresh, conforming, readings, calling=calling)
                 break
         faults = tuple(map(fault_named, diagnosis.faults)) if diagnosis else ()
         signature = Signature.of(failure.vector.case)
@@ -136,12 +139,23 @@ class Causes:
         observation = Observation(failure.vector, _outputs(failure), readings)
         return self._reproductions.reproduce(faults, observation)
 
+    def _laboratory(self, readings: Mapping[str, str]) -> Laboratory:
+        return Laboratory(
+            self._runner,
+            lambda _: readings,
+            steps=OF_A_CASE,
+            seed=self._seed,
+            known=[cause.faults for cause in self.found if cause.faults],
+        )
+
     def _diagnosed(
         self,
         failure: Failure,
         others: Sequence[Failure],
         conforming: Sequence[Vector],
         readings: Mapping[str, str],
+        *,
+        calling: bool,
     ) -> Diagnosis | None:
         if not _is_diagnosable(failure):
             return None
@@ -157,13 +171,7 @@ class Causes:
             conforming,
             readings,
             catalogue=[fault for fault in CATALOGUE if fault.concerns(operator)],
-            laboratory=Laboratory(
-                self._runner,
-                lambda _: readings,
-                steps=OF_A_CASE,
-                seed=self._seed,
-                known=[cause.faults for cause in self.found if cause.faults],
-            ),
+            laboratory=self._laboratory(readings) if calling else None,
         )
         return next((d for d in diagnoses if d.is_known and name in d.vectors), None)
 

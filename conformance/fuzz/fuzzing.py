@@ -319,7 +319,8 @@ class _Search:
             failure, steady = again or failure, again is not None
         self._states[failure.vector.case.id] = (steady, not this.cut_short)
         conforming = self._examiner.conforming(operator)
-        self._causes.add(failure, others, conforming, self._examiner.votes.followed())
+        readings = self._examiner.votes.followed()
+        self._causes.add(failure, others, conforming, readings, calling=calling)
 
     def _gather(self, operator: str) -> list[Failure]:
         """Examine the next cases, to see what conforms; return those that do not."""

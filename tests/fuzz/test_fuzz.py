@@ -123,12 +123,12 @@ def test_cases_are_seldom_drawn_twice():
 
 
 def test_an_interrupt_leaves_the_smallest_failure_so_far():
-    """Ctrl-C while a failure shrinks does not lose it."""
+    """Ctrl-C while a failure shrinks does not lose it, and the backend is not called again."""
     calls = []
 
     def backend(operator, inputs, attributes):
         calls.append(inputs[0].shape[1] > 1)
-        if sum(calls) == 5:
+        if sum(calls) >= 5:
             raise KeyboardInterrupt
         return evaluate(operator, inputs, attributes)[:, :1]
 
