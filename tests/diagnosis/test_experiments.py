@@ -245,6 +245,7 @@ def test_a_fault_is_held_against_operators_in_which_no_vector_shows_it():
     assert not first.proof.missing
 
 
+@pytest.mark.slow("it is held against operators in which no vector shows it")
 def test_a_fault_is_held_against_all_that_conforms():
     """Also against vectors that it was not made of, and that no fresh case is like."""
     fault = fault_named("strides-ignored")
