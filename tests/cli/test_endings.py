@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import run, started, words_of
+from support.effort import one_in
 from support.paths import ROOT
 from support.report_samples import write_cases
 
@@ -128,16 +129,16 @@ class TestFullDisk:
 
     @pytest.mark.parametrize(
         ("command", "blocks"),
-        [
-            ("generate out --operator MaxPool-1 --tier smoke --executor process", 20),
-            (f"{CHECK} --json out", 1),
-            (f"{CHECK} --html out", 1),
-            (
-                "check wrong.py:backend AvgPool-1.h5 --diagnose none --write-expected-failures out",
-                0,
-            ),
-            ("export safetensors out AvgPool-1.h5", 1),
-        ],
+        one_in(
+            2,
+            [
+                ("generate out --operator MaxPool-1 --tier smoke --executor process", 20),
+                (f"{CHECK} --json out", 1),
+                (f"{CHECK} --html out", 1),
+                (f"{CHECK} --write-expected-failures out", 0),
+                ("export safetensors out AvgPool-1.h5", 1),
+            ],
+        ),
     )
     def test_it_is_wrong_usage_in_the_words_of_the_system(self, folder, tmp_path, command, blocks):
         """No signal ends the process, and nothing half-written is left."""

@@ -192,6 +192,7 @@ def test_exceptions_of_gradients_are_those_of_a_slip():
     assert cause.summary.endswith("every stride were that of the axis in reverse order")
 
 
+@pytest.mark.slow("other slips are named in the same way")
 def test_indices_have_slips_of_their_own():
     """Values are right, and nothing of them is searched."""
 
