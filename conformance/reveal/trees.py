@@ -243,11 +243,3 @@ def nested(additions: Additions) -> str:
     for a, b in additions:
         texts.append(f"({texts[a]} {texts[b]})")
     return texts[-1]
-
-
-def depth_of(additions: Additions) -> int:
-    """Return the most additions that a cell goes through."""
-    depths = [0] * (len(additions) + 1)
-    for a, b in additions:
-        depths.append(1 + max(depths[a], depths[b]))
-    return depths[-1]

@@ -9,7 +9,6 @@ from conformance.reveal.trees import (
     RULES,
     canonical,
     common_rules,
-    depth_of,
     nested,
     sizes_of,
     tree_of,
@@ -73,8 +72,3 @@ def test_common_rules_are_those_of_every_window():
     rule = RULES["8 lanes, joined folded"]
     found = common_rules({kernel: rule(kernel) for kernel in [(3, 3), (37,)]})
     assert found == ["8 lanes, joined folded"]
-
-
-def test_depth_counts_the_additions_of_a_cell():
-    assert depth_of(RULES["by neighbours"]((8,))) == 3
-    assert depth_of(RULES["first to last"]((8,))) == 7

@@ -65,10 +65,6 @@ def _start(d: int, o: int, i: Positions) -> Positions:
     return i * d // o
 
 
-def _stop(d: int, o: int, i: Positions) -> Positions:
-    return -(-(i + 1) * d // o)
-
-
 def _in_float(kind: type[np.floating[Any]], *, reciprocal: bool = False) -> Blocks:
     """Compute i d / o in floating point: as i (d / o), or with the reciprocal as (i d) (1 / o)."""
 
