@@ -78,7 +78,7 @@ def _of_values(values: Array) -> Iterator[str]:
         return
     for words, holds in (
         ("every value is 0", not finite.any()),
-        ("every value is the same", np.ptp(finite) == 0),
+        ("every value is the same", finite.min() == finite.max()),
         ("no value is negative", (finite >= 0).all()),
         ("every value is an integer", (finite == np.rint(finite)).all()),
     ):
