@@ -30,7 +30,9 @@ READ = (
     "    columns.unload()\n"
 )
 """Reads every column of the shipped suite, one file at a time."""
+_FUZZ = "fuzz numpy --max-examples 3000 --seed 1 --database {folder}"
 COMMANDS = {
+    "generate": "generate {folder}",
     "list": "list",
     "check numpy, smoke": "check numpy --tier smoke",
     "check numpy": "check numpy",
@@ -38,6 +40,8 @@ COMMANDS = {
     "strength": "strength",
     "export safetensors": "export safetensors {folder}",
     "check torch": "check torch",
+    "fuzz numpy, 3,000 cases": _FUZZ,
+    "fuzz numpy, two processes": f"{_FUZZ} --jobs 2",
 }
 QUICK = ("list", "check numpy, smoke", "check numpy")
 _VECTORS = 40
