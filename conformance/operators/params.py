@@ -23,7 +23,8 @@ class Params:
     0 on every axis where it is inferred. Indices are of type `index_type` and count cells of the
     data's axes (of an unpooling, of the output's) from `index_axis` on (negative: from the end), in
     `storage_order`. An integer less its zero point, times its scale, is the number that it stands
-    for. `nan` says what a NaN does in a maximum.
+    for. `nan` says what a NaN does in a maximum. `channels_last` says that the caller has channels
+    last: the data here have them second all the same, see `Form`.
     """
 
     sizes: tuple[int, ...]
@@ -47,6 +48,7 @@ class Params:
     index_type: str = "int64"
     storage_order: str = "row-major"
     nan: str = "propagates"
+    channels_last: bool = False
 
     @property
     def spans(self) -> tuple[int, ...]:

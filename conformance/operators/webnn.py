@@ -1,4 +1,4 @@
-"""WebNN's pooling (spec: webnn) of data with channels second; `layout` and `outputSizes` apart."""
+"""WebNN's pooling (spec: webnn); `outputSizes` apart."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ _ATTRIBUTES = (
     Attribute("strides", "strides", _SECTION, default=1, least=1),
     Attribute("dilations", "dilations", _SECTION, default=1, least=1),
     Attribute("outputShapeRounding", "rounding", _SECTION, default="floor", values=ROUNDINGS),
+    Attribute(
+        "layout", "channels_last", _SECTION, default="nchw", values={"nchw": False, "nhwc": True}
+    ),
 )
 
 
@@ -92,6 +95,12 @@ def _counted(side: int, what: str, rows: Any, **attributes: Any) -> Example:
     )
 
 
+_LAST = {
+    "windowDimensions": [4, 4],
+    "padding": [2, 1, 2, 1],
+    "strides": [2, 2],
+    "layout": "nhwc",
+}
 _PADDED = {"windowDimensions": [4, 4], "padding": [1, 1, 1, 1], "strides": [2, 2]}
 WEBNN = (
     _operator(
@@ -116,6 +125,12 @@ WEBNN = (
                 ),
                 **_PADDED,
                 outputShapeRounding="ceil",
+            ),
+            _counted(
+                7,
+                "average, channels last",
+                ((5, 6, 8, 9.5), (12, 13, 15, 16.5), (26, 27, 29, 30.5), (36.5, 37.5, 39.5, 41)),
+                **_LAST,
             ),
         ),
         constants={"include_pad": False},
@@ -172,6 +187,12 @@ WEBNN = (
                 ),
                 windowDimensions=[5, 5],
                 padding=[2, 2, 2, 2],
+            ),
+            _counted(
+                7,
+                "max, channels last",
+                ((9, 11, 13, 14), (23, 25, 27, 28), (37, 39, 41, 42), (44, 46, 48, 49)),
+                **_LAST,
             ),
         ),
         dtypes=(*_FLOATS, *_INTEGERS),

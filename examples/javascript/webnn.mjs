@@ -3,10 +3,11 @@ import { Unsupported } from "./protocol.mjs";
 
 /* Return the attributes by the names of OpenVINO, those that are left out with their defaults.
  *
- * Libraries pool over other numbers of axes, too: such data are Unsupported.
+ * Libraries pool over other numbers of axes, too: such data are Unsupported, and so is any layout but nchw.
  */
-export function fromWebNN({ windowDimensions, strides, dilations, padding, outputShapeRounding }, shape) {
+export function fromWebNN({ windowDimensions, strides, dilations, padding, outputShapeRounding, layout }, shape) {
   if (shape.length !== 4) throw new Unsupported(`${shape.length} dimensions`);
+  if ((layout ?? "nchw") !== "nchw") throw new Unsupported(`layout=${layout}`);
   const pads = padding ?? [0, 0, 0, 0]; // begin and end of the height, then those of the width
   return {
     kernel: windowDimensions ?? shape.slice(2),

@@ -531,7 +531,8 @@ def _webnn(
     require(len(inputs) == 1 and inputs[0].ndim == 4, "one input of rank 4")
     integer = ["int8", "uint8", "int32", "uint32", "int64", "uint64"] if kind == "max" else []
     require(inputs[0].dtype.name in ["float32", "float16", *integer], "a type that is listed")
-    known(attributes, "windowDimensions padding strides dilations outputShapeRounding")
+    known(attributes, "windowDimensions padding strides dilations outputShapeRounding layout")
+    choice(attributes, "layout", ["nchw", "nhwc"])  # cases have channels second in either
     sizes = inputs[0].shape[2:]
     full = {"windowDimensions": list(sizes), "padding": [0] * 4} | dict(attributes)
     full = {"strides": [1, 1], "dilations": [1, 1]} | full

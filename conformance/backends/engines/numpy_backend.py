@@ -42,11 +42,12 @@ def backend(
     if operator not in OPERATORS:
         raise ValueError(f"no operator {operator!r}")
     definition = OPERATORS[operator]
-    inputs, attributes = definition.form.taken(inputs, attributes)
+    form = definition.form_of(attributes)
+    inputs, attributes = form.taken(inputs, attributes)
     params = definition.validate(inputs, attributes)
     data, *others = own_inputs(operator, inputs)
     if definition.scatters:
-        return _unpooled(data, others[0], params)
+        return form.array_given(_unpooled(data, others[0], params))
     rounds = definition.rounds_integers or data.dtype in _FLOATS
     if definition.reduction.sums and not rounds:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
@@ -54,11 +55,12 @@ def backend(
         raise ValueError(f"an exponent of {params.exponent} makes no norm")
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     if definition.forward is not None:
-        return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
-    given = definition.form.array_given
-    first = given(_pooled(data, axes, definition, params))
+        reduction = definition.forward.reduction
+        return form.array_given(_gradient(inputs[0], data, axes, reduction, params))
+    first = form.array_given(_pooled(data, axes, definition, params))
     if definition.has_indices and definition.reduction.combine is np.maximum:
-        return first, given(_indices(data, axes, params, definition.reduction.empty(data.dtype)))
+        indices = _indices(data, axes, params, definition.reduction.empty(data.dtype))
+        return first, form.array_given(indices)
     return first
 
 

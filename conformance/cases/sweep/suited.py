@@ -208,8 +208,12 @@ def _scalar_factors(operator: Operator) -> Factors:
 
 
 def words(operator: Operator) -> dict[str, Attribute]:
-    """Return the attributes with a few values, by role."""
-    return {a.role: a for role in MEANINGS if (a := operator.attribute(role)) is not None}
+    """Return the attributes with a few values, by role, but for the layout.
+
+    The layout changes no value: it has cases of its own, see `layouts`.
+    """
+    swept = (role for role in MEANINGS if role != "channels_last")
+    return {a.role: a for role in swept if (a := operator.attribute(role)) is not None}
 
 
 def word_factors(operator: Operator) -> Factors:
