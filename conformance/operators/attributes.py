@@ -51,7 +51,7 @@ Role = Literal[
 
 "pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output",
 the output size of an adaptive operator, is the role of an attribute or of its second input. That of
-an unpooling, "unpooled_size", is 0 on every axis where it is inferred.
+an unpooling, "unpooled_size", is 0 on every axis where it is inferred; windows may have it, too.
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conformance import Unsupported, as_called, check, evaluate, pooling_of
 from conformance.batch import batch_of
 from conformance.cases.strategies import cases
+from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.layouts import layouts
 from conformance.cases.sweep.worked_examples import examples
 from conformance.errors import InvalidCase
@@ -37,6 +38,13 @@ def named(operator, shape, **attributes):
         return [data]
     output = evaluate(operator.removesuffix("-backward"), [data], attributes)
     return [np.cumsum(np.ones_like(output)).astype(np.float32).reshape(output.shape), data]
+
+
+def apart(operator):
+    """Return the cases of layouts, the valid and the invalid ones."""
+    definition = OPERATORS[operator]
+    refused = [case for case in invalid(definition, apart=True) if "layout" in case.tags[1]]
+    return layouts(definition, 0), refused
 
 
 def test_the_operators_of_webnn_and_their_gradients_choose_a_layout():
@@ -77,7 +85,7 @@ def test_a_layout_that_the_document_does_not_have_is_refused(layout):
 
 @pytest.mark.parametrize("operator", CHOOSING)
 def test_each_operator_has_vectors_of_both_layouts_and_of_none(operator):
-    found = [vector_of(case) for case in layouts(OPERATORS[operator], 0)]
+    found = list(map(vector_of, chain(*apart(operator))))
     kinds = {(v.case.attributes["layout"], v.outcomes[0].kind) for v in found}
     assert kinds == {
         *(("nhwc", "values"), ("nchw", "values")),
@@ -123,8 +131,8 @@ def test_vectors_that_are_exported_are_those_of_a_backend():
 )
 def test_the_cause_of_a_wrong_layout_is_named(name):
     fault = fault_named(name)
-    operator = OPERATORS["WebNN-averagePool2d"]
-    vectors = [vector_of(case) for case in chain(examples(operator, 0), layouts(operator, 0))]
+    operator = "WebNN-averagePool2d"
+    vectors = list(map(vector_of, chain(examples(OPERATORS[operator], 0), *apart(operator))))
     cause = check(faulty(fault), vectors, isolate=False).diagnoses[0]
     assert fault.name in (*cause.faults, *cause.alternatives)
     assert fault.summary in cause.summary

@@ -254,16 +254,18 @@ def _given_to_maxima(given: Array, data: Array, axes: list[_Windows], params: Pa
 def _slid(params: Params) -> list[_Windows]:
     """Return the windows of each spatial axis of a sliding operator."""
     axes = []
-    for d, cells, s, n, explicit_begin, explicit_end in zip(
+    wanted = params.unpooled_size or (0,) * len(params.sizes)
+    for d, cells, s, n, explicit_begin, explicit_end, given in zip(
         params.sizes,
         params.kernel,
         params.strides,
         params.dilations,
         params.pads_begin,
         params.pads_end,
+        wanted,
         strict=True,
     ):
-        begin, end = explicit_begin, explicit_end
+        begin, end = (0, 0) if given else (explicit_begin, explicit_end)
         k = (cells - 1) * n + 1
         if params.auto_pad == "valid":
             begin = end = 0
@@ -280,6 +282,7 @@ def _slid(params: Params) -> list[_Windows]:
         outputs = (-(-slack // s) if rounds_up else slack // s) + 1
         if rounds_up and params.rounding == "ceil_torch" and (outputs - 1) * s >= d + begin:
             outputs -= 1
+        outputs = given or outputs
         starts = np.arange(outputs) * s - begin
         # the divisor counts cells up to the end of the padding, and none beyond it, where ceil
         # rounding may place the end of the last window

@@ -21,16 +21,16 @@ _AXES = (Axis(5, 2, 2, 1, 0, 3), Axis(6, 3, 1, 0, 1, 2))
 """Two axes, which others repeat."""
 
 
-def invalid(operator: Operator, *, of_layout: bool = False) -> Iterator[Case]:
+def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
     """Yield one case per rule of an operator's document, with that rule broken alone.
 
-    The first ways to break a rule are in the smoke tier. Those of the layout are cases apart, as
-    its valid ones are: see `layouts`.
+    The first ways to break a rule are in the smoke tier. Cases `apart` are those of attributes
+    that the other cases leave out: see `layouts` and `output_sizes`.
     """
     valid = valid_case(operator)
     turns: Counter[str] = Counter()
     for way in broken(operator, valid.attributes, valid.inputs):
-        if not way.fixed or _is_of_layout(way) is not of_layout:
+        if not way.fixed or _is_apart(operator, way) is not apart:
             continue
         attribute = way.attribute
         section = "Inputs" if attribute is None else attribute.section
@@ -48,8 +48,9 @@ def invalid(operator: Operator, *, of_layout: bool = False) -> Iterator[Case]:
         turns[about] += 1
 
 
-def _is_of_layout(way: Broken) -> bool:
-    return way.attribute is not None and way.attribute.role == "channels_last"
+def _is_apart(operator: Operator, way: Broken) -> bool:
+    role = "" if way.attribute is None else way.attribute.role
+    return role == "channels_last" or (role == "unpooled_size" and operator.has_windows)
 
 
 def valid_case(operator: Operator) -> Case:

@@ -67,7 +67,7 @@ DIVISORS = (1, 3, 4, 300)
 """Divisors that are given: none at all, one that rounds, one that does not, and a large one."""
 ZERO_POINTS_OF_BYTES = (0, 3, -128, 127)
 """Zero points: none, one that is odd, and the ends of int8."""
-PLAIN = {**UNSAID, "pads": 0}
+PLAIN = {**UNSAID, "pads": 0, "unpooled_size": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
 
