@@ -61,8 +61,8 @@ _CLAUSES = (
         section=_STEPS,
         says="outputSizes that are not smaller than the strides are refused",
         answer="anything, also where sizes are those of windows with the padding alone, or without",
-        evidence="a slip since August 2023: webnn-baseline accepts such sizes, and has to in its "
-        "tests; about the padding, see webnn-output-sizes-clear-padding",
+        evidence="an error of the text since August 2023: webnn-baseline accepts such sizes, as "
+        "its tests ask for; about the padding, see webnn-output-sizes-clear-padding",
     ),
     Clause(
         name="webnn-output-sizes-clear-padding",

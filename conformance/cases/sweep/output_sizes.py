@@ -1,6 +1,6 @@
 """Cases of windows whose number a caller says, though it follows: `outputSizes` of WebNN.
 
-Each number is smaller than the stride, since whether others are valid is in doubt.
+Each number is smaller than the stride, but for one row: whether others are valid is in doubt.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ _UP = _DOWN._replace(unpooled_size=3)
 _EXACT = Axis(10, 2, 4, unpooled_size=3)
 _PADDED = Axis(5, 2, 4, 1, 0, unpooled_size=2)  # rounded up where no padding counts
 _DILATED = Axis(9, 2, 6, 0, 1, dilations=2, unpooled_size=2)
+_DENSE = Axis(4, 2, 1, unpooled_size=3)  # not smaller than the stride
 _ROWS = (
     _Row((1, 1), (_DOWN, _EXACT), ceil=True),
     _Row((1, 1), (_UP, _UP)),
     _Row((1, 2), (_EXACT, _UP), channels_last=True),
     _Row((1, 1), (_EXACT, _EXACT._replace(size=6, unpooled_size=2))),
     _Row((1, 1), (_DILATED, _PADDED)),
+    _Row((1, 1), (_DENSE, _DENSE)),
     _Row((1, 1), (_DOWN, _DOWN), ceil=True),
 )
 
