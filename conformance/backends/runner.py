@@ -197,7 +197,7 @@ class _CallsHere(Calls):
                     if answer.kind == NOT_RUN and not self._batch.alone:
                         raise Stopped(in_words(answer.why))
                     now = perf_counter()
-                    self._answers.put(index, taken(self._batch.operator, answer), now - before)
+                    self._answers.put(index, taken(self._batch, index, answer), now - before)
                     before = now
                     if now > due:
                         tick(done)
@@ -244,13 +244,13 @@ class InProcess(OneByOne):
 def given(batch: Batch, index: int) -> tuple[Sequence[Array], Mapping[str, Any]]:
     """Return inputs and attributes of a vector in the form of its document: see `Form`."""
     inputs, attributes = batch.inputs[index], batch.attributes[index]
-    form = operator_named(batch.operator).form
+    form = operator_named(batch.operator).form_of(attributes)
     return (inputs, attributes) if form.is_plain else form.given(inputs, attributes)
 
 
-def taken(operator: str, answer: Answer) -> Answer:
+def taken(batch: Batch, index: int, answer: Answer) -> Answer:
     """Return an answer of a backend with its outputs as vectors have them: see `Form`."""
-    form = operator_named(operator).form
+    form = operator_named(batch.operator).form_of(batch.attributes[index])
     if not form.channels_last:
         return answer
     outputs = []

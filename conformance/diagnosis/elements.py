@@ -663,6 +663,13 @@ def _attribute(role: Role) -> Of:
     return of
 
 
+def _chosen_layout(layout: Layout, _axis: int) -> str | None:
+    """Return the layout of the arrays that a caller has, where the caller chooses it."""
+    if layout.params is None or layout.operator.attribute("channels_last") is None:
+        return None
+    return "channels last" if layout.params.channels_last else "channels second"
+
+
 def _holds(test: Callable[[Params], bool]) -> Of:
     """Return the feature: whether something holds of the parameters of an operator with windows."""
 
@@ -954,6 +961,7 @@ _OF_CASES: Mapping[str, Kind] = {
     "index_axis": _number(_attribute("index_axis"), "the axis that indices start from"),
     "index_type": _word(_attribute("index_type"), "the type of indices"),
     "storage_order": _word(_attribute("storage_order"), "the storage order", 2.0),
+    "channels_last": _word(_chosen_layout, "the layout", 1.0),
     "kernels_differ": _flag(
         _differ("kernel"), "kernels differ between axes", "kernels are the same on all axes"
     ),
@@ -1001,6 +1009,7 @@ _OF_CASES: Mapping[str, Kind] = {
             ("index_axis", "the axis that indices start from is"),
             ("index_type", "the type of indices is"),
             ("storage_order", "the storage order is"),
+            ("channels_last", "the layout is"),
         )
     },
 }

@@ -33,7 +33,8 @@ def _in_words(*conditions: Condition) -> tuple[tuple[Condition, str], ...]:
 
 _AS_IT_IS = (
     *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
-    *("exponent", "index_type", "storage_order", "invalid_part", "invalid_how"),
+    *("exponent", "index_type", "storage_order", "channels_last"),
+    *("invalid_part", "invalid_how"),
 )
 """Features of which it is said what they are."""
 _WHERE_TRUE = (

@@ -18,7 +18,7 @@ from conformance.batch import KINDS, Batch
 from conformance.errors import UsageError
 from conformance.export.limits import Limits, limits
 from conformance.judging.tied_indices import indices_of_value
-from conformance.operators import operator_named
+from conformance.operators import Form, operator_named
 from conformance.vector import TIED, Array
 
 KEY: Final = "pooling-conformance vectors"
@@ -78,10 +78,11 @@ def write_safetensors(
 
 def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
     """Yield the JSON of each vector of a batch; its arrays are added to the tensors."""
-    form = operator_named(batch.operator).form
+    operator = operator_named(batch.operator)
     within = _limits(batch)
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
     for vector, vector_id in enumerate(batch.ids):
+        form = operator.form_of(batch.attributes[vector])
         inputs, attributes = form.given(batch.inputs[vector], batch.attributes[vector])
         yield {
             "id": vector_id,
@@ -89,7 +90,7 @@ def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
             "attributes": attributes,
             "inputs": [tensors.name(array) for array in inputs],
             "accepted": [
-                _accepted(batch, outcome, within, tensors)
+                _accepted(batch, outcome, within, form, tensors)
                 for outcome in range(bounds[vector], bounds[vector + 1])
             ],
             "clauses": batch.clauses[vector],
@@ -102,7 +103,11 @@ def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
 
 
 def _accepted(
-    batch: Batch, outcome: int, within: Mapping[tuple[int, int], Limits], tensors: Tensors
+    batch: Batch,
+    outcome: int,
+    within: Mapping[tuple[int, int], Limits],
+    form: Form,
+    tensors: Tensors,
 ) -> dict[str, Any]:
     """Return the JSON of an outcome."""
     accepted: dict[str, Any] = {
@@ -112,18 +117,17 @@ def _accepted(
     row, arithmetic = int(batch.outcome_expected[outcome]), int(batch.outcome_arithmetic[outcome])
     if row >= 0:
         accepted["outputs"] = [
-            _output(batch, each, within[each, arithmetic], tensors)
+            _output(batch, each, within[each, arithmetic], form, tensors)
             for each in range(row, row + batch.outputs)
         ]
     return accepted
 
 
-def _output(batch: Batch, row: int, within: Limits, tensors: Tensors) -> dict[str, str]:
-    """Return the names of the tensors that say what an output must be, in its document's form.
+def _output(batch: Batch, row: int, within: Limits, form: Form, tensors: Tensors) -> dict[str, str]:
+    """Return the names of the tensors that say what an output must be, in the form of the call.
 
     Limits and masks that add nothing are left out.
     """
-    form = operator_named(batch.operator).form
     start, shape = int(batch.expected_start[row]), batch.expected_shape[row]
     part = slice(start, start + int(batch.expected_size[row]))
     columns = batch.columns[batch.expected_dtype[row]]

@@ -40,9 +40,10 @@ def cases_with_answers(
         if not taken:
             continue
         few = picked(batch, taken)
-        form = operator_named(batch.operator).form
+        operator = operator_named(batch.operator)
         for index, case in enumerate(cases_of(few, tensors)):
             vector = vector_at(few, index)
+            form = operator.form_of(vector.case.attributes)
             answers = list(_answers(vector))
             case["answers"] = [
                 {

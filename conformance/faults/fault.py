@@ -163,7 +163,7 @@ class FaultyBackend:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case."""
-        form = OPERATORS[operator].form
+        form = OPERATORS[operator].form_of(attributes)
         arrays, taken = form.taken([np.asarray(array) for array in inputs], attributes)
         outputs = self.of(operator)(arrays, taken)
         return as_returned(tuple(map(form.array_given, outputs)))

@@ -115,7 +115,8 @@ def as_called(case: Case) -> tuple[tuple[Array, ...], dict[str, Any]]:
     They are those of the case, but for documents of another form: cases have channels second and
     every number among the attributes.
     """
-    return operator_named(case.operator).form.given(case.inputs, case.attributes)
+    form = operator_named(case.operator).form_of(case.attributes)
+    return form.given(case.inputs, case.attributes)
 
 
 def evaluate(
@@ -150,7 +151,8 @@ def evaluate(
             )
     definition = operator_named(operator)
     given = [np.asarray(array) for array in inputs]
-    arrays, attributes = definition.form.taken(given, attributes)
+    form = definition.form_of(attributes)
+    arrays, attributes = form.taken(given, attributes)
     params = definition.validate(arrays, attributes)
     data, *others = own_inputs(operator, arrays)
     undefined = undefined_as_a_whole(definition, params, (data, *others))
@@ -170,4 +172,4 @@ def evaluate(
         )
     pipeline = under(definition, chosen)
     outputs = pipeline.values(data, pipeline.plan(params), definition.beside(arrays))
-    return as_returned(tuple(map(definition.form.array_given, outputs)))
+    return as_returned(tuple(map(form.array_given, outputs)))

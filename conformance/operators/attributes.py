@@ -42,6 +42,7 @@ Role = Literal[
     "index_type",
     "storage_order",
     "nan",
+    "channels_last",
     "output",
     "unpooled_size",
     "ignored",
@@ -50,7 +51,7 @@ Role = Literal[
 
 "pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output",
 the output size of an adaptive operator, is the role of an attribute or of its second input. That of
-an unpooling, "unpooled_size", is 0 on every axis where it is inferred.
+an unpooling, "unpooled_size", is 0 on every axis where it is inferred; windows may have it, too.
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
@@ -73,11 +74,12 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "index_type": tuple(INDEX_TYPES.values()),
     "storage_order": ("row-major", "column-major"),
     "nan": ("propagates", "ignored"),
+    "channels_last": (False, True),
 }
 """The values of `Params` that an attribute of a role can mean, where they are few."""
 WORDS: tuple[Role, ...] = (
     *("auto_pad", "rounding", "include_pad"),
-    *("index_type", "storage_order", "nan"),
+    *("index_type", "storage_order", "nan", "channels_last"),
 )
 """The roles of MEANINGS, in the order in which cases vary them."""
 
@@ -278,7 +280,8 @@ class Attribute:
         if self.order == "ends":
             return [*begins, *ends]
         if self.order == "axes":
-            return [*chain(*zip_longest(begins, ends, fillvalue=0))]
+            spread = [*chain(*zip_longest(begins, ends, fillvalue=0))]
+            return spread[:-1] if len(begins) == len(ends) + 1 else spread  # an odd list
         if [*begins] != [*ends]:
             raise KeyError(f"{self.key}: pads {list(begins)} and {list(ends)} differ")
         return [*begins]

@@ -23,15 +23,15 @@ from conformance.vector import Array
 class Form:
     """How a document hands over a call.
 
-    With `channels_last`, data and outputs have shape (N, d1..dr, C). `numbers` are the keys of
-    attributes that are inputs instead, after the data, each an array of `number_shape` with the one
-    number, of type float32 if the key is one of `scales`, else of the data's type. Those that are
-    `optional` may be left out by the document; here, none is. `split` are the keys of lists that
-    are an attribute for each spatial axis instead: by key, theirs. `size_input` is the key of a
-    list of sizes of spatial axes that is an input instead, the last, where it is given: the whole
-    shape of the output, int64, batch and channels first. `of_types` are attributes that follow from
-    the type of the data: by key, the values that are allowed for each type, the first of which is
-    handed over.
+    With `channels_last`, data and outputs have shape (N, d1..dr, C); an attribute may choose it,
+    see `Operator.form_of`. `numbers` are the keys of attributes that are inputs instead, after the
+    data, each an array of `number_shape` with the one number, of type float32 if the key is one of
+    `scales`, else of the data's type. Those that are `optional` may be left out by the document;
+    here, none is. `split` are the keys of lists that are an attribute for each spatial axis
+    instead: by key, theirs. `size_input` is the key of a list of sizes of spatial axes that is an
+    input instead, the last, where it is given: the whole shape of the output, int64, batch and
+    channels first. `of_types` are attributes that follow from the type of the data: by key, the
+    values that are allowed for each type, the first of which is handed over.
     """
 
     channels_last: bool = False
@@ -73,7 +73,7 @@ class Form:
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
             kept[key] = allowed.get(name, next(iter(allowed.values())))[0]
-        return (self.array_given(data), *others), kept
+        return tuple(map(self.array_given, (data, *others))), kept
 
     def taken(
         self, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -103,7 +103,7 @@ class Form:
         for key, allowed in self.of_types.items():
             if key not in taken or taken.pop(key) not in allowed.get(name, ()):
                 raise InvalidCase(f"{key}: must be one of {allowed.get(name, ())} for {name}")
-        return (self.array_taken(data), *others), taken
+        return tuple(map(self.array_taken, (data, *others))), taken
 
     def _typed(self, dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:
         """Return the keys of `numbers` and their types, for data of a type."""
@@ -111,7 +111,7 @@ class Form:
         return [(key, scale if key in self.scales else dtype) for key in self.numbers]
 
     def array_given(self, array: Array) -> Array:
-        """Return data or an output as a backend has it, in C order."""
+        """Return data, what has its axes, or an output as a backend has it, in C order."""
         return _moved(array, 1, -1) if self.channels_last else array
 
     def place_given(self, place: Sequence[int]) -> tuple[int, ...]:
@@ -122,7 +122,7 @@ class Form:
         return (batch, *others, channel)
 
     def array_taken(self, array: Array) -> Array:
-        """Return data or an output with channels second, in C order."""
+        """Return data, what has its axes, or an output with channels second, in C order."""
         return _moved(array, -1, 1) if self.channels_last else array
 
 

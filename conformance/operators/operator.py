@@ -75,15 +75,16 @@ class Operator:
     names the inputs in order: the data and, unless an attribute says it, the output size of an
     adaptive operator, or the indices of an unpooling. `dtypes` are the element types of the data.
     `constants` are the values of `Params`, by role, that the document fixes and has no attribute
-    for: `{"exponent": 2}`. `form` is how it hands over a call. `rules` are what it excludes of the
-    numbers of an axis, though each is in its range. `clauses` are those that this document adds to
-    the shared ones. `levels` says whether its sweep has all levels of types, data and numbers, few
-    of them, where older operators of its kind have all, or the least, where another differs from it
-    in the number of axes alone. `smoke_rows` says how many rows of each covering array are in the
-    smoke tier; None takes as many as make it about 60 vectors. Data may be without a batch if it
-    `takes_unbatched`; no case of the suite has such. The suite has its gradient, if there is one of
-    its reduction, where it `has_gradient`. A gradient has the operator that it is of in `forward`,
-    see operators/gradients.py; its first input is the gradient of that operator's first output.
+    for: `{"exponent": 2}`. `form` is how it hands over a call, see `form_of`. `rules` are what it
+    excludes of the numbers of an axis, though each is in its range. `clauses` are those that this
+    document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
+    and numbers, few of them, where older operators of its kind have all, or the least, where
+    another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
+    covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
+    be without a batch if it `takes_unbatched`; no case of the suite has such. The suite has its
+    gradient, if there is one of its reduction, where it `has_gradient`. A gradient has the operator
+    that it is of in `forward`, see operators/gradients.py; its first input is the gradient of that
+    operator's first output.
     """
 
     name: str
@@ -250,6 +251,17 @@ class Operator:
     def roles(self) -> frozenset[Role]:
         """Roles of its attributes and inputs."""
         return roles_of(self.attributes) | ({"output"} if self.takes_output_size else set())
+
+    def form_of(self, attributes: Mapping[str, Any]) -> Form:
+        """Return the form of a call with some attributes: `form`, in the layout that they choose.
+
+        A layout that the document does not have is that of channels second.
+        """
+        layout = self.attribute("channels_last")
+        if layout is None:
+            return self.form
+        meaning = layout.meaning_of(attributes.get(layout.key, layout.default))
+        return replace(self.form, channels_last=meaning is True)
 
     @property
     def publisher(self) -> str:

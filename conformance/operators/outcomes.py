@@ -193,6 +193,9 @@ def undefined_as_a_whole(
     for rule in operator.rules:
         if rule.undefined and any(rule.breaking(params)):
             return rule.undefined
+    sized = any(params.unpooled_size) and "webnn-output-sizes" in clauses_of(operator)
+    if sized and not steps.is_size_judged(params):
+        return "webnn-output-sizes"
     if operator.scatters:
         return _undefined_unpooling(operator, params, *own_inputs)
     if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:

@@ -20,10 +20,11 @@ class Params:
     ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
     counts in the divisor, `fixed_divisor` what it is instead. `exponent` is p of a p-norm. `output`
     is the requested output size of an adaptive operator, and `unpooled_size` that of an unpooling,
-    0 on every axis where it is inferred. Indices are of type `index_type` and count cells of the
-    data's axes (of an unpooling, of the output's) from `index_axis` on (negative: from the end), in
-    `storage_order`. An integer less its zero point, times its scale, is the number that it stands
-    for. `nan` says what a NaN does in a maximum.
+    or of windows, 0 on every axis where it is inferred. Indices are of type `index_type` and count
+    cells of the data's axes (of an unpooling, of the output's) from `index_axis` on (negative: from
+    the end), in `storage_order`. An integer less its zero point, times its scale, is the number
+    that it stands for. `nan` says what a NaN does in a maximum. `channels_last` says that the
+    caller has channels last: the data here have them second all the same, see `Form`.
     """
 
     sizes: tuple[int, ...]
@@ -47,6 +48,7 @@ class Params:
     index_type: str = "int64"
     storage_order: str = "row-major"
     nan: str = "propagates"
+    channels_last: bool = False
 
     @property
     def spans(self) -> tuple[int, ...]:

@@ -238,6 +238,44 @@ def without_last_past_input(params: Params, pads: Pads, windows: Extent) -> Exte
     )
 
 
+# Windows of a document where the caller may say how many there are, though that follows.
+
+
+def sized(params: Params) -> Params:
+    """Take what attributes say; InvalidCase for an output size that windows do not have.
+
+    They have one rounded down on every axis, and one rounded up, with the padding or without.
+    """
+    if any(params.unpooled_size) and not any(sizes_fit(params)):
+        sizes = list(params.unpooled_size)
+        raise InvalidCase(f"an output size of {sizes}: windows have another, rounded down or up")
+    return params
+
+
+def is_size_judged(params: Params) -> bool:
+    """Say whether an output size is as of all readings: see the clause `output-sizes`."""
+    below = all(o < s for o, s in zip(params.unpooled_size, params.strides, strict=True))
+    return below and all(sizes_fit(params))
+
+
+def sizes_fit(params: Params) -> list[bool]:
+    """Say whether an output size is one that windows have: with the padding, and without."""
+    return [
+        params.unpooled_size in {rounded_extent(params, pads, way) for way in ("floor", "ceil")}
+        for pads in (resolve_pads(params), no_pads(params))
+    ]
+
+
+def no_pads_of_sized(params: Params) -> Pads:
+    """Pad nothing where an output size is given."""
+    return no_pads(params) if any(params.unpooled_size) else resolve_pads(params)
+
+
+def sized_extent(params: Params, pads: Pads) -> Extent:
+    """Return the output size that is given or, where none is, the number of windows."""
+    return params.unpooled_size if any(params.unpooled_size) else count_windows(params, pads)
+
+
 def slide(params: Params, pads: Pads, extent: Extent) -> Windows:
     """Put a window every stride, the first at the begin of the padding."""
     ranges = [

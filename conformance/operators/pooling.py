@@ -161,26 +161,17 @@ def pooling_of(
     that no document allows: to refuse them is the engine's task. An operator of whole planes has a
     kernel as large as they are. Raises Unsupported for an adaptive operator, for an unpooling, for
     one whose first output is no average, maximum or norm, and for what an engine would not see: an
-    attribute that is missing, a value that means nothing, an axis of indices that is not there, and
-    pads that no document allows where a word stands in their place. It raises it, too, for
-    dilations, a divisor that is given and, where it makes a difference, the rounding ceil_torch,
-    unless `takes` names "dilations", "fixed_divisor" or "ceil_torch": not every engine has them.
-    Where it makes none, ceil stands for it. What a document refuses though each number is in its
-    range, and another number of axes than its only one, is handed on to an engine alone that
+    attribute that is missing, a value that means nothing, an axis of indices that is not there,
+    pads that no document allows where a word stands in their place, and channels last. It raises
+    it, too, for dilations, a divisor that is given and, where it makes a difference, the rounding
+    ceil_torch, unless `takes` names "dilations", "fixed_divisor" or "ceil_torch": not every engine
+    has them. Where it makes none, ceil stands for it. What a document refuses though each number is
+    in its range, and another number of axes than its only one, is handed on to an engine alone that
     `takes` "rules"; where a document keeps all windows that rounding up adds, those past the input
     to one that `takes` "ceil". An engine that gets the values of a role from `params` as the
     document has them sees those as well: `as_given` lists such roles.
     """
-    definition = OPERATORS.get(operator)
-    is_known = definition is not None and definition.form.is_plain
-    if (
-        definition is None
-        or not is_known
-        or definition.is_adaptive
-        or definition.scatters
-        or definition.outputs[0].dtype
-    ):
-        raise Unsupported(f"operator {operator}")
+    definition = _of_windows(operator, attributes)
     sizes = inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)
     if "rules" not in takes:
@@ -207,6 +198,25 @@ def pooling_of(
             raise Unsupported("rounding up without a last window that starts in padding")
         pooling = Pooling(definition, replace(params, rounding="ceil"))
     return pooling
+
+
+def _of_windows(name: str, attributes: Mapping[str, Any]) -> Operator:
+    """Return an operator by name; Unsupported for one that `pooling_of` does not translate."""
+    operator = OPERATORS.get(name)
+    if (
+        operator is None
+        or not operator.form.is_plain
+        or operator.is_adaptive
+        or operator.scatters
+        or operator.outputs[0].dtype
+    ):
+        raise Unsupported(f"operator {name}")
+    if not operator.form_of(attributes).is_plain:
+        raise Unsupported("data with channels last")
+    sized = operator.attribute("unpooled_size")
+    if sized is not None and sized.key in attributes:
+        raise Unsupported("an output size beside windows")
+    return operator
 
 
 def _refuse_broken(operator: Operator, params: Params) -> None:

@@ -1,4 +1,4 @@
-"""WebNN's pooling (spec: webnn) of data with channels second; `layout` and `outputSizes` apart."""
+"""WebNN's pooling (spec: webnn)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from conformance.operators import pipeline as steps
 from conformance.operators.attributes import ROUNDINGS, Attribute
-from conformance.operators.clause import ruling
+from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
@@ -23,14 +24,16 @@ _ATTRIBUTES = (
     Attribute("strides", "strides", _SECTION, default=1, least=1),
     Attribute("dilations", "dilations", _SECTION, default=1, least=1),
     Attribute("outputShapeRounding", "rounding", _SECTION, default="floor", values=ROUNDINGS),
+    Attribute("outputSizes", "unpooled_size", _SECTION, default=0, least=1),
+    Attribute(
+        "layout", "channels_last", _SECTION, default="nchw", values={"nchw": False, "nhwc": True}
+    ),
 )
 
 
-_ruling = partial(
-    ruling,
-    document="WebNN pooling operations",
-    section="MLPool2dOptions; calculate conv output size",
-)
+_DOCUMENT = "WebNN pooling operations"
+_STEPS = "MLPool2dOptions; calculate conv output size"
+_ruling = partial(ruling, document=_DOCUMENT, section=_STEPS)
 _CLAUSES = (
     _ruling(
         "webnn-dilated-output-size",
@@ -44,6 +47,41 @@ _CLAUSES = (
         "all windows are kept",
         "the steps",
         settles="ceil-window-past-input",
+    ),
+    _ruling(
+        "webnn-output-sizes-of-both",
+        "outputSizes are all rounded down or all rounded up; outputShapeRounding is ignored",
+        "one of each is refused",
+        "the steps",
+    ),
+    Clause(
+        name="webnn-output-sizes",
+        kind="undefined",
+        document=_DOCUMENT,
+        section=_STEPS,
+        says="outputSizes that are not smaller than the strides are refused",
+        answer="anything, also where sizes are those of windows with the padding alone, or without",
+        evidence="an error of the text since August 2023: webnn-baseline accepts such sizes, as "
+        "its tests ask for; about the padding, see webnn-output-sizes-clear-padding",
+    ),
+    Clause(
+        name="webnn-output-sizes-clear-padding",
+        kind="disputed",
+        document=_DOCUMENT,
+        section=_STEPS,
+        says="the padding becomes zeros where outputSizes are given",
+        answer="whether it does",
+        evidence="webnn-baseline pads, and an editor calls the step bogus (webnn, pull request "
+        "770)",
+        readings=(
+            Reading("cleared", "no padding beside outputSizes"),
+            Reading(
+                "kept",
+                "the padding that is given",
+                (),
+                {"pads": lambda _cleared: steps.resolve_pads},
+            ),
+        ),
     ),
 )
 _OF_PADDING = _ruling(
@@ -70,7 +108,12 @@ def _operator(
         document=f"WebNN {kind}Pool2d",
         reduction=reduction,
         attributes=_ATTRIBUTES,
-        pipeline=sliding(reduction),
+        pipeline=sliding(
+            reduction,
+            resolve=steps.sized,
+            pads=steps.no_pads_of_sized,
+            extent=steps.sized_extent,
+        ),
         axes=(2, 2),
         levels="few",
         examples=tuple(examples),
@@ -92,6 +135,12 @@ def _counted(side: int, what: str, rows: Any, **attributes: Any) -> Example:
     )
 
 
+_LAST = {
+    "windowDimensions": [4, 4],
+    "padding": [2, 1, 2, 1],
+    "strides": [2, 2],
+    "layout": "nhwc",
+}
 _PADDED = {"windowDimensions": [4, 4], "padding": [1, 1, 1, 1], "strides": [2, 2]}
 WEBNN = (
     _operator(
@@ -116,6 +165,12 @@ WEBNN = (
                 ),
                 **_PADDED,
                 outputShapeRounding="ceil",
+            ),
+            _counted(
+                7,
+                "average, channels last",
+                ((5, 6, 8, 9.5), (12, 13, 15, 16.5), (26, 27, 29, 30.5), (36.5, 37.5, 39.5, 41)),
+                **_LAST,
             ),
         ),
         constants={"include_pad": False},
@@ -172,6 +227,12 @@ WEBNN = (
                 ),
                 windowDimensions=[5, 5],
                 padding=[2, 2, 2, 2],
+            ),
+            _counted(
+                7,
+                "max, channels last",
+                ((9, 11, 13, 14), (23, 25, 27, 28), (37, 39, 41, 42), (44, 46, 48, 49)),
+                **_LAST,
             ),
         ),
         dtypes=(*_FLOATS, *_INTEGERS),

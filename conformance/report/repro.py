@@ -91,7 +91,7 @@ def _evidence(result: Result) -> Iterator[str]:
             if worst.number == 0:  # which a backend may have returned alone
                 yield f"first = {_FIRST}"
             place = f"got[{worst.number}]" if worst.number else "first"
-        place_given = OPERATORS[result.operator].form.place_given
+        place_given = OPERATORS[result.operator].form_of(result.attributes).place_given
         index = ", ".join(map(str, place_given(worst.index)))
         expected = words.exact(worst.expected, result.worst_dtype)
         yield f'print({place}[{index}], "instead of {expected}")'

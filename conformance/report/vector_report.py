@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.errors import InvalidCase, UsageError
-from conformance.operators import CLAUSES, Operator, contradicts_document, operator_named
+from conformance.operators import CLAUSES, Form, Operator, contradicts_document, operator_named
 from conformance.operators.attributes import complete
 from conformance.report import document as doc
 from conformance.report import values as words
@@ -67,8 +67,10 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
         inputs[-1] = f"indices {name_of(case.inputs[-1].dtype)}"
     if operator.is_adaptive and len(case.own_inputs) > 1:
         inputs[-1] = f"output size {words.shape(case.own_inputs[1].ravel().tolist())}"
-    form = f"handed over {_form(operator)}" if not operator.form.is_plain else ""
-    facts = [*inputs, form, f"pattern {case.pattern}" if case.pattern else "", f"tier {case.tier}"]
+    form = operator.form_of(case.attributes)
+    handed_over = "" if form.is_plain else f"handed over {_form(form)}"
+    pattern = f"pattern {case.pattern}" if case.pattern else ""
+    facts = [*inputs, handed_over, pattern, f"tier {case.tier}"]
     yield doc.Paragraph(f"{case.operator}: " + " · ".join(filter(None, facts)))
     if operator.attributes:
         yield doc.Paragraph(tuple(_attributes(vector, operator)))
@@ -78,9 +80,8 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
         yield doc.Paragraph(doc.Span(f"tags {', '.join(case.tags)}", "quiet"))
 
 
-def _form(operator: Operator) -> str:
-    """Say in what form the document of an operator hands over a call."""
-    form = operator.form
+def _form(form: Form) -> str:
+    """Say how a call is handed over."""
     if form.size_input:
         return f"with {form.size_input} as an input"
     return "with channels last" if form.channels_last else "in another form"

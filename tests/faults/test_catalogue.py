@@ -185,7 +185,8 @@ def _direct(backend, case):
         warnings.simplefilter("error")
         try:
             outputs = outputs_of(backend(case.operator, *as_called(case)))
-            return tuple(map(OPERATORS[case.operator].form.array_taken, outputs))
+            form = OPERATORS[case.operator].form_of(case.attributes)
+            return tuple(map(form.array_taken, outputs))
         except Exception:  # noqa: BLE001 - a fault may fail in any way
             return Raised()
 

@@ -21,9 +21,9 @@ EVERY = [
 NUMBERS = {
     "nGraph-AvgPool": [1, 1],
     "PyTorch-avg_pool1d": [3],
-    "WebNN-averagePool2d": [4, 9, 16],
+    "WebNN-averagePool2d": [4, 9, 16, 16],
     "WebNN-l2Pool2d": [4, 9],
-    "WebNN-maxPool2d": [4, 25],
+    "WebNN-maxPool2d": [4, 25, 16],
     "LiteRT-AVERAGE_POOL_2D": [2],
     "ONNX-MaxUnpool-22": [16, 25],
     "PyTorch-max_unpool1d": [8, 9],

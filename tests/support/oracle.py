@@ -7,7 +7,7 @@ only carry values in and out. The clauses and readings are those of the project'
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ READINGS: dict[str, tuple[str, ...]] = {
     "index-of-nan": ("first", "last", "some"),
     "column-major": ("spatial", "all"),
     "lp-overhang": ("cells", "whole-kernel"),
+    "webnn-output-sizes-clear-padding": ("cleared", "kept"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -531,7 +532,11 @@ def _webnn(
     require(len(inputs) == 1 and inputs[0].ndim == 4, "one input of rank 4")
     integer = ["int8", "uint8", "int32", "uint32", "int64", "uint64"] if kind == "max" else []
     require(inputs[0].dtype.name in ["float32", "float16", *integer], "a type that is listed")
-    known(attributes, "windowDimensions padding strides dilations outputShapeRounding")
+    known(
+        attributes,
+        "windowDimensions padding strides dilations outputShapeRounding layout outputSizes",
+    )
+    choice(attributes, "layout", ["nchw", "nhwc"])  # cases have channels second in either
     sizes = inputs[0].shape[2:]
     full = {"windowDimensions": list(sizes), "padding": [0] * 4} | dict(attributes)
     full = {"strides": [1, 1], "dilations": [1, 1]} | full
@@ -542,11 +547,31 @@ def _webnn(
     rounding = choice(attributes, "outputShapeRounding", ["floor", "ceil"])
     _refuse_undefined(inputs[0], average=kind != "max")
     read = {**read, "ceil-window-past-input": "kept"}
+    if "outputSizes" in attributes:
+        given = integers(attributes, "outputSizes", 2, 1)
+        spans = [(k - 1) * n + 1 for k, n in zip(window, dilations, strict=True)]
+
+        def fits(pads: list[int]) -> bool:
+            sums = (pads[0] + pads[1], pads[2] + pads[3])
+            c = [
+                Fraction(d - e + p, s) + 1
+                for d, e, p, s in zip(sizes, spans, sums, strides, strict=True)
+            ]
+            return given in ([*map(math.floor, c)], [*map(math.ceil, c)])
+
+        agree = {fits(padding), fits([0] * 4)}
+        require(True in agree, "all floors, or all ceils")
+        if agree != {True} or any(o >= s for o, s in zip(given, strides, strict=True)):
+            raise WholeCaseUndefined("sizes that may be refused")
+        if read["webnn-output-sizes-clear-padding"] == "cleared":
+            padding = [0] * 4
     pads = (padding[:2], padding[2:])
     axes = [
         resolve_axis(d, k, s, begin, end, "explicit", rounding, read, n)
         for d, k, s, (begin, end), n in zip(sizes, window, strides, pads, dilations, strict=True)
     ]
+    if "outputSizes" in attributes:
+        axes = [replace(axis, extent=o) for axis, o in zip(axes, given, strict=True)]
     return Plan(
         average=kind == "average",
         axes=tuple(axis.windows() for axis in axes),

@@ -294,6 +294,9 @@ class Sound:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array:
         """Compute a case; ValueError where the attributes are invalid or nothing is defined."""
+        if attributes.get("layout") == "nhwc":
+            moved = [np.moveaxis(array, -1, 1) for array in inputs]
+            return np.moveaxis(self(operator, moved, {**attributes, "layout": "nchw"}), 1, -1)
         windows = geometry(operator, inputs, attributes, self.readings)
         if self.refuses_wide_pads:
             refuse_wide_pads(attributes)

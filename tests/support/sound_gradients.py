@@ -60,6 +60,9 @@ class SoundGradient:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array:
         """Compute one case; ValueError where the gradient is of another shape."""
+        if attributes.get("layout") == "nhwc":
+            moved = [np.moveaxis(array, -1, 1) for array in inputs]
+            return np.moveaxis(self(operator, moved, {**attributes, "layout": "nchw"}), 1, -1)
         gradient, data = inputs[0], inputs[1]
         try:
             planned = plan(operator.removesuffix(BACKWARD), list(inputs[1:]), attributes)

@@ -42,11 +42,12 @@ def backend(
     if operator not in OPERATORS:
         raise ValueError(f"no operator {operator!r}")
     definition = OPERATORS[operator]
-    inputs, attributes = definition.form.taken(inputs, attributes)
+    form = definition.form_of(attributes)
+    inputs, attributes = form.taken(inputs, attributes)
     params = definition.validate(inputs, attributes)
     data, *others = own_inputs(operator, inputs)
     if definition.scatters:
-        return _unpooled(data, others[0], params)
+        return form.array_given(_unpooled(data, others[0], params))
     rounds = definition.rounds_integers or data.dtype in _FLOATS
     if definition.reduction.sums and not rounds:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
@@ -54,11 +55,12 @@ def backend(
         raise ValueError(f"an exponent of {params.exponent} makes no norm")
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     if definition.forward is not None:
-        return _gradient(inputs[0], data, axes, definition.forward.reduction, params)
-    given = definition.form.array_given
-    first = given(_pooled(data, axes, definition, params))
+        reduction = definition.forward.reduction
+        return form.array_given(_gradient(inputs[0], data, axes, reduction, params))
+    first = form.array_given(_pooled(data, axes, definition, params))
     if definition.has_indices and definition.reduction.combine is np.maximum:
-        return first, given(_indices(data, axes, params, definition.reduction.empty(data.dtype)))
+        indices = _indices(data, axes, params, definition.reduction.empty(data.dtype))
+        return first, form.array_given(indices)
     return first
 
 
@@ -252,16 +254,18 @@ def _given_to_maxima(given: Array, data: Array, axes: list[_Windows], params: Pa
 def _slid(params: Params) -> list[_Windows]:
     """Return the windows of each spatial axis of a sliding operator."""
     axes = []
-    for d, cells, s, n, explicit_begin, explicit_end in zip(
+    wanted = params.unpooled_size or (0,) * len(params.sizes)
+    for d, cells, s, n, explicit_begin, explicit_end, given in zip(
         params.sizes,
         params.kernel,
         params.strides,
         params.dilations,
         params.pads_begin,
         params.pads_end,
+        wanted,
         strict=True,
     ):
-        begin, end = explicit_begin, explicit_end
+        begin, end = (0, 0) if given else (explicit_begin, explicit_end)
         k = (cells - 1) * n + 1
         if params.auto_pad == "valid":
             begin = end = 0
@@ -278,6 +282,7 @@ def _slid(params: Params) -> list[_Windows]:
         outputs = (-(-slack // s) if rounds_up else slack // s) + 1
         if rounds_up and params.rounding == "ceil_torch" and (outputs - 1) * s >= d + begin:
             outputs -= 1
+        outputs = given or outputs
         starts = np.arange(outputs) * s - begin
         # the divisor counts cells up to the end of the padding, and none beyond it, where ceil
         # rounding may place the end of the last window

@@ -218,7 +218,7 @@ class _Calls(Calls):
 
     def put(self, index: int, answer: Answer, printed: str = "", seconds: float = 0.0) -> None:
         """Store the answer to a vector, unless the run was stopped meanwhile."""
-        answer = taken(self.batch.operator, answer)
+        answer = taken(self.batch, index, answer)
         with self._lock:
             if self.stopped:
                 return

@@ -99,8 +99,9 @@ class ProbeSession:
     def write(self, request: Request, extra: Mapping[str, Any] | None = None) -> bytes:
         """Return the next call as bytes; `extra` is added to it and to what describes inputs."""
         self._running()
-        form = OPERATORS[request.operator].form if request.operator in OPERATORS else PLAIN
-        inputs, attributes = form.given(request.inputs, request.attributes)
+        operator, attributes = OPERATORS.get(request.operator), request.attributes
+        form = PLAIN if operator is None else operator.form_of(attributes)
+        inputs, attributes = form.given(request.inputs, attributes)
         message = write_call(self._next, request.operator, inputs, attributes)
         self._next += 1
         return _with(message, extra)

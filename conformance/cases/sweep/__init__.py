@@ -19,8 +19,10 @@ from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.ladders import ladders, long_rows
+from conformance.cases.sweep.layouts import layouts
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
 from conformance.cases.sweep.neighbours import neighbours
+from conformance.cases.sweep.output_sizes import output_sizes
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
 from conformance.cases.sweep.sweep_model import Covered, Sweep, build, is_told
@@ -45,6 +47,9 @@ _OF_GRADIENTS = {
     "ladders": 6,
     "hard divisions": 4,
     "lookalikes": 6,
+    "layouts": 3,
+    "output sizes": 3,
+    "invalid apart": 6,
 }
 """Of which cases gradients have every how many: steps that they share with their operators are
 tested there. Their covering arrays are of less strength for the same reason."""
@@ -131,6 +136,9 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
         "ladders": ladders(operator, seed),
         "hard divisions": hard_divisions(operator, seed),
         "lookalikes": lookalikes(operator, seed),
+        "layouts": layouts(operator, seed),
+        "output sizes": output_sizes(operator, seed),
+        "invalid apart": invalid(operator, apart=True),
     }
     if operator.is_gradient:
         apart = {what: _some(cases, _OF_GRADIENTS[what]) for what, cases in apart.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.rules import broken
+from conformance.cases.sweep.rules import Broken, broken
 from conformance.cases.sweep.sweep_model import case_of, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
@@ -21,15 +21,16 @@ _AXES = (Axis(5, 2, 2, 1, 0, 3), Axis(6, 3, 1, 0, 1, 2))
 """Two axes, which others repeat."""
 
 
-def invalid(operator: Operator) -> Iterator[Case]:
+def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
     """Yield one case per rule of an operator's document, with that rule broken alone.
 
-    The first ways to break a rule are in the smoke tier.
+    The first ways to break a rule are in the smoke tier. Cases `apart` are those of attributes
+    that the other cases leave out: see `layouts` and `output_sizes`.
     """
     valid = valid_case(operator)
     turns: Counter[str] = Counter()
     for way in broken(operator, valid.attributes, valid.inputs):
-        if not way.fixed:
+        if not way.fixed or _is_apart(operator, way) is not apart:
             continue
         attribute = way.attribute
         section = "Inputs" if attribute is None else attribute.section
@@ -47,6 +48,11 @@ def invalid(operator: Operator) -> Iterator[Case]:
         turns[about] += 1
 
 
+def _is_apart(operator: Operator, way: Broken) -> bool:
+    role = "" if way.attribute is None else way.attribute.role
+    return role == "channels_last" or (role == "unpooled_size" and operator.has_windows)
+
+
 def valid_case(operator: Operator) -> Case:
     """Return a case with all attributes given, two axes if it can, and small numbers."""
     swept = suited.axes(operator)
@@ -56,7 +62,8 @@ def valid_case(operator: Operator) -> Case:
     if operator.scatters:
         short = [axis._replace(size=2) for axis in axes]
         axes = [axis._replace(unpooled_size=axis.unpooled) for axis in short]
-    words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.values}
+    varied = suited.words(operator)
+    words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.role in varied}
     words |= {
         role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()
     }

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.operators import pipeline as steps
 from conformance.operators.attributes import PADS, Attribute, complete
 from conformance.operators.operator import Operator
+from conformance.operators.params import Params
 from conformance.operators.rule import AxisNumbers, axes_of, inferred
 from conformance.vector import Array
 
@@ -24,6 +26,7 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 _BELOW = (1, 2, 5)
 """How far below the least a number is."""
 _TOO_SMALL = re.compile(r"-?\d+ (is too small|on the (first|last) axis)")
+NO_WINDOWS = "a size that windows do not have"
 _NO_WORDS = ("nearest", "")
 
 
@@ -68,6 +71,12 @@ def broken(
             rest = {name: value for name, value in given.items() if name != key}
             why = "left out though required"
             yield Broken(key, why, why, why, attribute, rest, inputs)
+        if attribute.role == "unpooled_size" and operator.has_windows:
+            params = operator.stated(stated, data.shape[2:])
+            stated[key] = steps.rounded_extent(params, steps.resolve_pads(params), "ceil")
+            for sizes, where in _of_no_windows(params, stated[key]):
+                changed = {**given, key: sizes}
+                yield Broken(key, NO_WINDOWS, NO_WINDOWS, where, attribute, changed, inputs)
         wrong_values = _wrong_values(attribute, stated, axes)
         if key in operator.form.split:  # which has an attribute for each number, and no more
             wrong_values = (wrong for wrong in wrong_values if wrong.rule == "too small")
@@ -76,6 +85,14 @@ def broken(
             yield Broken(key, rule, how, exactly or how, attribute, changed, inputs, fixed)
     yield from _breaking(operator, given, stated, inputs)
     yield from _of_inputs(operator, given, inputs)
+
+
+def _of_no_windows(params: Params, most: steps.Extent) -> Iterator[tuple[list[int], str]]:
+    """Yield output sizes that windows do not have, of which there are `most` at most, and where."""
+    first, *others = most
+    yield [first + 1, *others], "one more on the first axis"
+    if not any(steps.sizes_fit(replace(params, unpooled_size=(first - 1, *others)))):
+        yield [first - 1, *others], "one fewer on the first axis"
 
 
 def _of_inputs(

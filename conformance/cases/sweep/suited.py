@@ -67,7 +67,7 @@ DIVISORS = (1, 3, 4, 300)
 """Divisors that are given: none at all, one that rounds, one that does not, and a large one."""
 ZERO_POINTS_OF_BYTES = (0, 3, -128, 127)
 """Zero points: none, one that is odd, and the ends of int8."""
-PLAIN = {**UNSAID, "pads": 0}
+PLAIN = {**UNSAID, "pads": 0, "unpooled_size": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
 
@@ -208,8 +208,12 @@ def _scalar_factors(operator: Operator) -> Factors:
 
 
 def words(operator: Operator) -> dict[str, Attribute]:
-    """Return the attributes with a few values, by role."""
-    return {a.role: a for role in MEANINGS if (a := operator.attribute(role)) is not None}
+    """Return the attributes with a few values, by role, but for the layout.
+
+    The layout changes no value: it has cases of its own, see `layouts`.
+    """
+    swept = (role for role in MEANINGS if role != "channels_last")
+    return {a.role: a for role in swept if (a := operator.attribute(role)) is not None}
 
 
 def word_factors(operator: Operator) -> Factors:

@@ -297,6 +297,8 @@ def _shown(operator: Operator, attributes: Mapping[str, Any]) -> Iterator[str]:
             yield _SHORT[attribute.role] + _numbers(value)
         elif attribute.is_scalar:
             yield f"{key}{value}"
+        elif attribute.role == "channels_last":
+            yield str(value)
         else:
             meaning = attribute.meaning_of(value)
             counts = attribute.role == "include_pad" and isinstance(meaning, bool)

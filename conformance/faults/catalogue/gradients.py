@@ -22,7 +22,15 @@ from conformance.faults.atoms.numbers import (
     rounded_to,
 )
 from conformance.faults.behaviour import ANY_EXPONENT, DOUBLES, Behaviour, Faults, Replaces
-from conformance.faults.catalogue import adaptive, cells, dilations, divisor, geometry, resolve
+from conformance.faults.catalogue import (
+    adaptive,
+    cells,
+    dilations,
+    divisor,
+    geometry,
+    layouts,
+    resolve,
+)
 from conformance.faults.catalogue import whole_plane as whole
 from conformance.faults.catalogue.values import (
     SPANS,
@@ -80,6 +88,7 @@ _OF_FORWARD: Mapping[str, tuple[str, ...]] = {
         *("padding-repeats-border", "padding-wraps", "padding-mirrors", "last-cell-skipped"),
         *("first-cell-twice", "overlap-not-counted-again", "runs-into-next-row"),
     ),
+    layouts.__name__: ("layout-last-as-second", "layout-second-as-last", "layout-of-input-alone"),
 }
 """Faults that a backward pass has of its own, by the module that has them for forward ones."""
 
@@ -92,7 +101,7 @@ def _backward(behaviour: Behaviour) -> Behaviour:
 
 _GEOMETRY: Faults = {
     f"backward-{name}": _backward(module.FAULTS[name])
-    for module in (resolve, geometry, dilations, adaptive, whole, divisor, cells)
+    for module in (resolve, geometry, dilations, adaptive, whole, divisor, cells, layouts)
     for name in _OF_FORWARD[module.__name__]
 }
 

@@ -149,7 +149,7 @@ def _length(summary: str, needs: Needs, *roles: Role) -> Behaviour:
     return _repaired(summary, needs, *roles, by=repaired)
 
 
-def _unknown(summary: str, needs: Needs, role: Role, meaning: str) -> Behaviour:
+def _unknown(summary: str, needs: Needs, role: Role, meaning: object) -> Behaviour:
     """Take a value that the document does not have as another."""
 
     def repaired(value: Any, _axes: int) -> Any:
@@ -317,6 +317,12 @@ FAULTS: Faults = {
         AUTO_PADDED & SAYS_EXPLICIT,
         "auto_pad",
         "explicit",
+    ),
+    "accepts-layout": _unknown(
+        "an unknown layout accepted as channels second",
+        Needs(roles=("channels_last",)),
+        "channels_last",
+        meaning=False,
     ),
     "accepts-missing-attributes": _called(
         "defaults taken for required attributes that are missing",

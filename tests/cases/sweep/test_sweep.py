@@ -174,9 +174,9 @@ def test_worked_examples_are_all_there():
         "PyTorch-avg_pool1d": 1,
         "PyTorch-max_unpool1d": 2,
         "PyTorch-max_unpool2d": 2,
-        "WebNN-averagePool2d": 3,
+        "WebNN-averagePool2d": 4,
         "WebNN-l2Pool2d": 2,
-        "WebNN-maxPool2d": 2,
+        "WebNN-maxPool2d": 3,
         "LiteRT-AVERAGE_POOL_2D": 1,
     }
     assert {case.provenance for case in cases} == {"printed"}

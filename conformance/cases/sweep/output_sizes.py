@@ -1,0 +1,66 @@
+"""Cases of windows whose number a caller says, though it follows: `outputSizes` of WebNN.
+
+Each number is smaller than the stride, but for one row: whether others are valid is in doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from conformance.cases.axis import Axis
+from conformance.cases.sweep import suited
+from conformance.cases.sweep.rules import NO_WINDOWS
+from conformance.cases.sweep.sweep_model import build, case_of, case_of_axes
+from conformance.operators.operator import Operator
+from conformance.vector import Case
+
+
+class _Row(NamedTuple):
+    """A row of the table: batch and channels, the numbers of the axes, and words."""
+
+    planes: tuple[int, int]
+    axes: tuple[Axis, Axis]
+    ceil: bool = False
+    channels_last: bool = False
+
+
+_DOWN = Axis(9, 3, 4, 1, 0, unpooled_size=2)
+_UP = _DOWN._replace(unpooled_size=3)
+_EXACT = Axis(10, 2, 4, unpooled_size=3)
+_PADDED = Axis(5, 2, 4, 1, 0, unpooled_size=2)  # rounded up where no padding counts
+_DILATED = Axis(9, 2, 6, 0, 1, dilations=2, unpooled_size=2)
+_DENSE = Axis(4, 2, 1, unpooled_size=3)  # not smaller than the stride
+_ROWS = (
+    _Row((1, 1), (_DOWN, _EXACT), ceil=True),
+    _Row((1, 1), (_UP, _UP)),
+    _Row((1, 2), (_EXACT, _UP), channels_last=True),
+    _Row((1, 1), (_EXACT, _EXACT._replace(size=6, unpooled_size=2))),
+    _Row((1, 1), (_DILATED, _PADDED)),
+    _Row((1, 1), (_DENSE, _DENSE)),
+    _Row((1, 1), (_DOWN, _DOWN), ceil=True),
+)
+
+
+def output_sizes(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield the cases, of an operator with windows whose caller may say their number."""
+    attribute = operator.attribute("unpooled_size")
+    if attribute is None or not operator.has_windows:
+        return
+    for turn, row in enumerate(_ROWS):
+        dtype = operator.dtypes[turn % len(operator.dtypes)]
+        pattern = suited.pattern_for(("index", "normals")[turn // 2 % 2], dtype)
+        words: dict[str, Any] = {"rounding": "ceil" if row.ceil else "floor"}
+        words |= {"channels_last": True} if row.channels_last else {}
+        spec = case_of_axes(
+            operator, row.planes, row.axes, words, dtype, pattern, tags=("output sizes",)
+        )
+        yield (case := build(spec, seed=seed))
+    yield case_of(
+        operator.name,
+        {**case.attributes, attribute.key: [_DOWN.unpooled_size, _UP.unpooled_size]},
+        case.inputs,
+        pattern="invalid",
+        source=f"{operator.document}, {attribute.section}",
+        tags=("invalid", f"{attribute.key}: {NO_WINDOWS}"),
+    )

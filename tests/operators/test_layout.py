@@ -1,0 +1,138 @@
+"""A layout that an attribute chooses: of the arrays of a backend, and of nothing else."""
+
+import re
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import Unsupported, as_called, check, evaluate, pooling_of
+from conformance.batch import batch_of
+from conformance.cases.strategies import cases
+from conformance.cases.sweep.invalid_cases import invalid
+from conformance.cases.sweep.layouts import layouts
+from conformance.cases.sweep.worked_examples import examples
+from conformance.errors import InvalidCase
+from conformance.export.safetensors_export import Tensors, cases_of
+from conformance.faults import faulty
+from conformance.faults.catalogue import fault_named
+from conformance.operators import OPERATORS, vector_of
+from conformance.vector import outputs_of
+
+CHOOSING = [name for name, each in OPERATORS.items() if each.attribute("channels_last")]
+LAYOUT = {"layout": "nhwc"}
+WINDOWS = {"windowDimensions": [2, 3], "strides": [2, 1], "padding": [1, 0, 0, 1]}
+
+
+def last(array):
+    return np.moveaxis(array, 1, -1)
+
+
+def named(operator, shape, **attributes):
+    """Return the data and, for a gradient, the gradient of the output before them."""
+    data = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    if not operator.endswith("-backward"):
+        return [data]
+    output = evaluate(operator.removesuffix("-backward"), [data], attributes)
+    return [np.cumsum(np.ones_like(output)).astype(np.float32).reshape(output.shape), data]
+
+
+def apart(operator):
+    """Return the cases of layouts, the valid and the invalid ones."""
+    definition = OPERATORS[operator]
+    refused = [case for case in invalid(definition, apart=True) if "layout" in case.tags[1]]
+    return layouts(definition, 0), refused
+
+
+def test_the_operators_of_webnn_and_their_gradients_choose_a_layout():
+    assert [name.split("-", 1)[0] for name in CHOOSING] == ["WebNN"] * 6
+
+
+@pytest.mark.parametrize("operator", CHOOSING)
+@pytest.mark.parametrize("attributes", [WINDOWS, {}], ids=["windows", "a window of the plane"])
+def test_arrays_with_channels_last_give_the_same_with_channels_last(operator, attributes):
+    inputs = named(operator, (2, 3, 4, 5), **attributes)
+    expected = evaluate(operator, inputs, attributes)
+    got = evaluate(operator, list(map(last, inputs)), {**attributes, **LAYOUT})
+    np.testing.assert_array_equal(got, last(expected))
+    said = evaluate(operator, inputs, {**attributes, "layout": "nchw"})
+    np.testing.assert_array_equal(said, expected)
+
+
+@given(st.sampled_from(CHOOSING).flatmap(cases))
+def test_a_drawn_case_has_one_answer_in_both_layouts(case):
+    answers = []
+    for layout in ("nchw", "nhwc"):
+        turned = replace(case, attributes={**case.attributes, "layout": layout})
+        try:
+            outputs = outputs_of(evaluate(case.operator, *as_called(turned)))
+        except InvalidCase as error:
+            answers.append(re.sub("nchw|nhwc", "", str(error)))
+        else:
+            answers.append([np.moveaxis(each, layout.index("c"), 1) for each in outputs])
+    np.testing.assert_equal(answers[0], answers[1])
+
+
+@pytest.mark.parametrize("layout", ["nearest", "", "NHWC", "nhwc ", None, True, ["nhwc"], {}, 1])
+def test_a_layout_that_the_document_does_not_have_is_refused(layout):
+    said = re.escape(f"layout={layout!r}: must be nchw or nhwc")
+    with pytest.raises(InvalidCase, match=said):
+        evaluate(CHOOSING[0], named(CHOOSING[0], (1, 2, 3, 4)), {"layout": layout})
+
+
+@pytest.mark.parametrize("operator", CHOOSING)
+def test_each_operator_has_vectors_of_both_layouts_and_of_none(operator):
+    found = list(map(vector_of, chain(*apart(operator))))
+    kinds = {(v.case.attributes["layout"], v.outcomes[0].kind) for v in found}
+    assert kinds == {
+        *(("nhwc", "values"), ("nchw", "values")),
+        *((word, "raises") for word in ("nearest", "")),
+    }
+
+
+def test_an_operator_without_such_an_attribute_has_none():
+    assert not list(layouts(OPERATORS["MaxPool-1"], 0))
+
+
+def test_an_engine_that_knows_one_layout_gets_no_other():
+    data = named(CHOOSING[0], (1, 2, 3, 4))
+    assert pooling_of("WebNN-maxPool2d", data, {"layout": "nchw"}).kernel == (3, 4)
+    with pytest.raises(Unsupported, match="channels last"):
+        pooling_of("WebNN-maxPool2d", data, LAYOUT)
+    with pytest.raises(Unsupported, match="layout='NCHW'"):
+        pooling_of("WebNN-maxPool2d", data, {"layout": "NCHW"})
+
+
+@pytest.mark.parametrize("isolate", [False, True], ids=["here", "in a worker"])
+def test_a_backend_that_knows_the_layout_conforms(isolate):
+    vectors = [vector_of(case) for name in CHOOSING[2:5] for case in layouts(OPERATORS[name], 0)]
+    assert check("numpy", vectors, diagnose="none", isolate=isolate).ok
+
+
+def test_vectors_that_are_exported_are_those_of_a_backend():
+    case = next(layouts(OPERATORS["WebNN-maxPool2d-backward"], 0))
+    tensors = Tensors()
+    (stored,) = cases_of(batch_of([vector_of(case)]), tensors)
+    shapes = [tensors.by_name[name].shape for name in stored["inputs"]]
+    (output,) = stored["accepted"][0]["outputs"]
+    assert shapes == [(1, 2, 3, 3), (1, 4, 6, 3)]
+    assert tensors.by_name[output["expected"]].shape == (1, 4, 6, 3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("layout-last-as-second", "layout-second-as-last", "layout-sizes-of-other-axes"),
+        *("layout-of-input-alone", "accepts-layout"),
+    ],
+)
+def test_the_cause_of_a_wrong_layout_is_named(name):
+    fault = fault_named(name)
+    operator = "WebNN-averagePool2d"
+    vectors = list(map(vector_of, chain(examples(OPERATORS[operator], 0), *apart(operator))))
+    cause = check(faulty(fault), vectors, isolate=False).diagnoses[0]
+    assert fault.name in (*cause.faults, *cause.alternatives)
+    assert fault.summary in cause.summary
