@@ -298,7 +298,10 @@ def _of_one_rank(what: str, layout: Layout, kinds: Iterable[tuple[str, str]]) ->
 
 def _window_groups(operator: Operator) -> Iterator[_Group]:
     plain, floats = suited.plain_type(operator), suited.floats(operator)
-    yield _Group(_LONG.items(), [(plain, suited.positions(operator))])
+    # Where no index counts them, positions in two planes stand for those in two batches.
+    few = operator.rank is not None and not operator.has_indices
+    long = {what: layout for what, layout in _LONG.items() if not (few and "batches" in what)}
+    yield _Group(long.items(), [(plain, suited.positions(operator))])
     common = [(dtype, "integers") for dtype in floats[::2]]
     yield _Group(_sayable(operator, _COMMON), common, words=True)
     padding = [(plain, "negative"), (floats[0], "integers")]
