@@ -36,12 +36,14 @@ def _divided(planes: tuple[int, int], *axes: tuple[int, int]) -> Layout:
     return planes, tuple(Axis(size, output=output) for size, output in axes)
 
 
+_IN_A_PLANE = "more than 65,536 in a plane"
+_TWO_PLANES = "two planes of more than 65,536"
 _LONG: dict[str, Layout] = {
     "more than 65,536 positions": _row((1, 1), (65801, 3, 1, 1)),
-    "more than 65,536 in a plane": _row((1, 1), (259, 2, 3, 1), (263, 5, 4, 0, 2)),
+    _IN_A_PLANE: _row((1, 1), (259, 2, 3, 1), (263, 5, 4, 0, 2)),
     "more than 65,536 in a volume": _row((1, 1), (41, 2, 3, 0, 1), (42, 1, 2), (43, 3, 4, 1, 1)),
     "more than 65,536 channels": _row((1, 65539), (2, 2)),
-    "two planes of more than 65,536": _row((1, 2), (257, 2, 5), (256, 3, 4)),
+    _TWO_PLANES: _row((1, 2), (257, 2, 5), (256, 3, 4)),
     "two batches of more than 65,536": _row((2, 2), (257, 2, 5), (128, 3, 4)),
     "more than 256 in a batch": _row((259, 2), (4, 3, 2, 1), (3, 2, 1, 0, 1)),
     "more than 1,024 channels": _row((2, 1031), (5, 3, 2, 1, 1)),
@@ -50,7 +52,7 @@ _LONG: dict[str, Layout] = {
 }
 
 _IN_SMOKE = (
-    "more than 65,536 in a plane",
+    _IN_A_PLANE,
     "more than 256 in a batch",
     "more than 1,024 channels",
     "more than 255 cells in a window",
@@ -298,9 +300,9 @@ def _of_one_rank(what: str, layout: Layout, kinds: Iterable[tuple[str, str]]) ->
 
 def _window_groups(operator: Operator) -> Iterator[_Group]:
     plain, floats = suited.plain_type(operator), suited.floats(operator)
-    # Where no index counts them, positions in two planes stand for those in two batches.
-    few = operator.rank is not None and not operator.has_indices
-    long = {what: layout for what, layout in _LONG.items() if not (few and "batches" in what)}
+    long = dict(_LONG)
+    if operator.rank is not None and not operator.has_indices:
+        long[_IN_A_PLANE] = long.pop(_TWO_PLANES)  # where each is as large
     yield _Group(long.items(), [(plain, suited.positions(operator))])
     common = [(dtype, "integers") for dtype in floats[::2]]
     yield _Group(_sayable(operator, _COMMON), common, words=True)
