@@ -16,23 +16,33 @@ from conformance.vector import BACKWARD, Case, forward_name
 SAME = {"auto_pad": "same_upper"}
 CEIL = {"rounding_type": "ceil"}
 CASES = {
-    "same-output-size": ("AvgPool-1", 5, pool(**SAME)),
-    "same-never-crops": ("AvgPool-1", 8, pool(kernel=[1], strides=[4], **SAME)),
-    "same-with-ceil": ("AvgPool-1", 6, pool(kernel=[1], strides=[3], **SAME, **CEIL)),
-    "ceil-window-past-input": ("AvgPool-1", 4, pool(strides=[1], pads_end=[3], **CEIL)),
+    "same-output-size": ("AvgPool-1", (5,), pool(**SAME)),
+    "same-never-crops": ("AvgPool-1", (8,), pool(kernel=[1], strides=[4], **SAME)),
+    "same-with-ceil": ("AvgPool-1", (6,), pool(kernel=[1], strides=[3], **SAME, **CEIL)),
+    "ceil-window-past-input": ("AvgPool-1", (4,), pool(strides=[1], pads_end=[3], **CEIL)),
     "ceil-torch-start": (
         "AvgPool-14",
-        2,
+        (2,),
         pool(kernel=[1], pads_end=[2], rounding_type="ceil_torch", exclude_pad=True),
     ),
-    "valid-rounds": ("AvgPool-1", 5, pool(auto_pad="valid", **CEIL)),
+    "valid-rounds": ("AvgPool-1", (5,), pool(auto_pad="valid", **CEIL)),
     "overhang-divisor": (
         "AvgPool-1",
-        5,
+        (5,),
         pool(kernel=[3], pads_begin=[1], exclude_pad=False, **CEIL),
     ),
+    "webnn-output-sizes-clear-padding": (
+        "WebNN-averagePool2d",
+        (7, 7),
+        {
+            "windowDimensions": [2, 2],
+            "strides": [4, 4],
+            "padding": [1, 1, 1, 1],
+            "outputSizes": [2, 2],
+        },
+    ),
 }
-"""A case that each clause about windows or divisors applies to: operator, cells, attributes."""
+"""A case that each clause about windows or divisors applies to: operator, sizes, attributes."""
 OTHERS = [(name, r.name) for name in CASES for r in CLAUSES[name].readings[1:]]
 TIES = pool("MaxPool-8", kernel=[4], strides=[4])
 
@@ -79,8 +89,8 @@ def test_every_clause_about_windows_or_divisors_has_a_case():
 @pytest.mark.parametrize(("name", "reading"), OTHERS)
 def test_a_gradient_of_other_windows_or_divisors_does_not_conform(name, reading):
     """Whichever of the two follows the other reading."""
-    operator, cells, attributes = CASES[name]
-    vectors = of_both(operator, ramp(1, 1, cells), attributes)
+    operator, sizes, attributes = CASES[name]
+    vectors = of_both(operator, ramp(1, 1, *sizes), attributes)
     for readings in (({}, {name: reading}), ({name: reading}, {})):
         assert not ran(following(*readings), *vectors).ok
 
@@ -88,10 +98,10 @@ def test_a_gradient_of_other_windows_or_divisors_does_not_conform(name, reading)
 @pytest.mark.parametrize(("name", "reading"), OTHERS)
 def test_a_gradient_of_the_same_windows_and_divisors_conforms(name, reading):
     """An operator and its gradient follow one reading, whichever it is."""
-    operator, cells, attributes = CASES[name]
+    operator, sizes, attributes = CASES[name]
     report = ran(
         following({name: reading}, {name: reading}),
-        *of_both(operator, ramp(1, 1, cells), attributes),
+        *of_both(operator, ramp(1, 1, *sizes), attributes),
     )
     assert report.ok
     assert not clause(report, name).contradicting
@@ -107,8 +117,8 @@ OF_OTHER_SHAPE = [
 @pytest.mark.parametrize(("name", "reading"), OF_OTHER_SHAPE)
 def test_a_gradient_that_refuses_its_operators_output_does_not_conform(name, reading):
     """To raise for the shape that its own operator returns is to follow another reading."""
-    operator, cells, attributes = CASES[name]
-    forward, gradient, *_ = of_both(operator, ramp(1, 1, cells), attributes)
+    operator, sizes, attributes = CASES[name]
+    forward, gradient, *_ = of_both(operator, ramp(1, 1, *sizes), attributes)
     backend = following({}, {name: reading})
     assert ran(backend, gradient).ok
     report = ran(backend, forward, gradient)
@@ -131,11 +141,11 @@ def test_a_gradient_may_refuse_pads_that_its_operator_takes():
 
 def overhang(*dtypes, operator="AvgPool-1"):
     """Return vectors of an operator and its gradient whose divisor is disputed."""
-    _, cells, attributes = CASES["overhang-divisor"]
+    _, sizes, attributes = CASES["overhang-divisor"]
     return [
         each
         for name in dtypes
-        for each in of_both(operator, ramp(1, 1, cells, dtype=name), attributes)
+        for each in of_both(operator, ramp(1, 1, *sizes, dtype=name), attributes)
     ]
 
 
