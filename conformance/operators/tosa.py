@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from conformance.dtypes import FLOATS8
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import ruling
 from conformance.operators.form import Form
@@ -77,7 +78,18 @@ _PADS = _ruling(
 )
 
 
+_SUBNORMALS = _ruling(
+    "tosa-float8-subnormals",
+    "subnormal numbers of other floating-point types alone may be flushed",
+    "those of float8 keep their value",
+    "the rules of compliance",
+    settles="subnormals",
+    of_types=FLOATS8,
+)
+
+
 def _operator(name: str, reduction: Any, **others: Any) -> Operator:
+    others = {"dtypes": (*_FLOATS, *_INTEGERS), **others}
     return Operator(
         name=f"TOSA-{name}",
         document=f"TOSA {name}",
@@ -86,7 +98,6 @@ def _operator(name: str, reduction: Any, **others: Any) -> Operator:
         rules=(PADS_BELOW_KERNEL, EXACT_DIVISION),
         levels="few",
         has_gradient=False,
-        dtypes=(*_FLOATS, *_INTEGERS),
         **others,
     )
 
@@ -140,6 +151,7 @@ TOSA = (
             ),
         ),
         pipeline=sliding(MAXIMUM, reduce=maximum_as_asked),
+        dtypes=(*_FLOATS, *_INTEGERS, *FLOATS8),
         form=Form(channels_last=True),
         clauses=(
             _PADS,
@@ -150,6 +162,7 @@ TOSA = (
                 "the attribute",
                 settles="nan-in-maximum",
             ),
+            _SUBNORMALS,
         ),
     ),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import FloatFormat, float_format, name_of
+from conformance.dtypes import FLOATS8, HALVES, FloatFormat, float_format, name_of
 from conformance.reference.rounding import widen
 from conformance.vector import Arithmetic, Expected
 
@@ -33,8 +33,13 @@ _MEANINGFUL = 0.5
 
 
 def wider_format(name: str) -> FloatFormat:
-    """Return the narrowest accumulator that the reading "wider" allows for an element type."""
-    return float_format("float32" if name in {"float16", "bfloat16"} else name)
+    """Return the narrowest accumulator that the reading "wider" allows for an element type.
+
+    That of types of 8 bits is float16: no document lets their sums be kept in 8 bits.
+    """
+    return float_format(
+        {**dict.fromkeys(HALVES, "float32"), **dict.fromkeys(FLOATS8, "float16")}.get(name, name)
+    )
 
 
 def is_meaningful(addends: int, axes: int, name: str) -> bool:

@@ -20,6 +20,7 @@ from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.ladders import ladders, long_rows
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
+from conformance.cases.sweep.narrow_floats import narrow_floats
 from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
@@ -140,6 +141,7 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
         every_kind(operator, seed),
         of_one_checksum(operator, seed),
         long_rows(operator, seed),
+        narrow_floats(operator, seed),
     )
 
 
