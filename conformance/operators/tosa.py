@@ -78,6 +78,14 @@ _PADS = _ruling(
 )
 
 
+_ACCUMULATOR = _ruling(
+    "tosa-float8-accumulator",
+    "acc_type is FP16 for data of float8, and the bound on errors admits wider sums",
+    "sums are kept in float16 or wider, never in 8 bits",
+    "the types of AVG_POOL2D",
+    settles="accumulator",
+    of_types=FLOATS8,
+)
 _SUBNORMALS = _ruling(
     "tosa-float8-subnormals",
     "subnormal numbers of other floating-point types alone may be flushed",
@@ -89,7 +97,6 @@ _SUBNORMALS = _ruling(
 
 
 def _operator(name: str, reduction: Any, **others: Any) -> Operator:
-    others = {"dtypes": (*_FLOATS, *_INTEGERS), **others}
     return Operator(
         name=f"TOSA-{name}",
         document=f"TOSA {name}",
@@ -98,6 +105,7 @@ def _operator(name: str, reduction: Any, **others: Any) -> Operator:
         rules=(PADS_BELOW_KERNEL, EXACT_DIVISION),
         levels="few",
         has_gradient=False,
+        dtypes=(*_FLOATS, *_INTEGERS, *FLOATS8),
         **others,
     )
 
@@ -121,6 +129,7 @@ TOSA = (
                     **dict.fromkeys(_INTEGERS, ("INT32",)),
                     **dict.fromkeys(_FLOATS, ("FP32",)),
                     "float16": ("FP32", "FP16"),
+                    **dict.fromkeys(FLOATS8, ("FP16",)),
                 }
             },
         ),
@@ -135,6 +144,8 @@ TOSA = (
                 "zero, and nothing else moves past one, for sums below 2**29",
                 settles="integer-average",
             ),
+            _ACCUMULATOR,
+            _SUBNORMALS,
         ),
     ),
     _operator(
@@ -151,7 +162,6 @@ TOSA = (
             ),
         ),
         pipeline=sliding(MAXIMUM, reduce=maximum_as_asked),
-        dtypes=(*_FLOATS, *_INTEGERS, *FLOATS8),
         form=Form(channels_last=True),
         clauses=(
             _PADS,
