@@ -22,6 +22,9 @@ _LAYOUTS: tuple[Layout, ...] = (
     ((1, 2), (Axis(9, 3, 2, 1, 1), Axis(7, 1, 1))),
     ((1, 17), (Axis(4, 2, 2), Axis(3, 2))),
 )
+_ONE_CELL: Layout = ((2, 3), (Axis(5), Axis(7, 1, 2)))
+"""Windows of one cell, for averages of subnormal numbers: beside larger ones the bound hides them.
+"""
 _OF_MAXIMA = (
     *("codes", "codes", "subnormals", "nan", "nan-encodings", "infinities", "nan"),
     *("negative", "all-minus-infinity", "nan-encodings", "lowest", "signed-zeros"),
@@ -29,9 +32,9 @@ _OF_MAXIMA = (
 )
 """Data patterns: those of NaN and the numbers that only one of the types has, often."""
 _OF_AVERAGES = (
-    *("integers", "impulses", "normals", "ones", "ties", "integers", "nan", "lossy"),
-    *("negative", "infinities", "cancellation", "index", "normals", "nan-encodings"),
-    *("both-infinities", "impulses", "sign-changes", "codes", "subnormals", "near-largest"),
+    *("integers", "impulses", "normals", "ones", "subnormals", "ties", "integers", "nan"),
+    *("lossy", "negative", "infinities", "cancellation", "index", "normals", "nan-encodings"),
+    *("both-infinities", "impulses", "sign-changes", "codes", "near-largest"),
 )
 """The same of averages."""
 _BEYOND_FLOAT16 = {"float8_e5m2": ("codes", "subnormals", "near-largest")}
@@ -46,7 +49,8 @@ def narrow_floats(operator: Operator, seed: int) -> Iterator[Case]:
     for dtype in (name for name in FLOATS8 if name in operator.dtypes):
         held = [pattern for pattern in _patterns(operator, dtype) if suited.holds(dtype, pattern)]
         for turn, pattern in enumerate(held):
-            planes, axes = _LAYOUTS[turn % len(_LAYOUTS)]
+            alone = operator.reduction.sums and pattern == "subnormals"
+            planes, axes = _ONE_CELL if alone else _LAYOUTS[turn % len(_LAYOUTS)]
             chosen = {**points, **words[turn // 2 % len(words)]}
             spec = case_of_axes(
                 operator, planes, axes, chosen, dtype, pattern, tags=("type of 8 bits",)

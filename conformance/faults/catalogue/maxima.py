@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from conformance.dtypes import FLOATS8, name_of
+from conformance.dtypes import name_of
 from conformance.faults.atoms import numbers
 from conformance.faults.atoms.entries import BATCH, CHANNEL, COLUMN
 from conformance.faults.atoms.numbers import (
@@ -16,17 +16,14 @@ from conformance.faults.atoms.numbers import (
     AT_LEAST_SMALLEST_NORMAL,
     INFINITY_IF_NAN,
     KEPT_FROM_MINUS_127,
-    LARGEST_IF_INFINITE,
     LARGEST_IF_INFINITY,
     LOWEST_IF_MINUS_INFINITY,
     MINUS_INFINITY_IF_LOWEST,
     NAN_IF_MINUS_INFINITY,
     ZERO_IF_MINUS_INFINITY,
     ZERO_IF_NAN,
-    ZERO_IF_SUBNORMAL,
     Change,
     Integer,
-    Number,
     at_least,
     is_float,
     of_floats,
@@ -76,16 +73,6 @@ _NAN_MODE = MAXIMUM & Needs(roles=("nan",))
 
 def _results(summary: str, change: Change, bug: str = "") -> Behaviour:
     return Behaviour(summary, MAXIMUM, returning(change), bug)
-
-
-def _of_8_bits(number: Number, *types: str) -> Behaviour:
-    """Take cells of some types of 8 bits as other numbers; other types are right."""
-    change = of_floats(number)
-    return Behaviour(
-        f"as if cells of {' and '.join(types)} were {number.words}",
-        MAXIMUM & Needs(dtypes=types),
-        {"reduce": on_cells(lambda a: change(a) if name_of(a.dtype) in types else a)},
-    )
 
 
 def _started(words: str, start: float) -> Behaviour:
@@ -275,10 +262,6 @@ FAULTS: Faults = {
     ).needing(DOUBLES),
     "maximum-in-float16": numbers.results(rounded_to("float16"), MAXIMUM),
     "maximum-in-bfloat16": numbers.results(rounded_to("bfloat16"), MAXIMUM),
-    "float8-subnormals-as-zero": _of_8_bits(ZERO_IF_SUBNORMAL, *FLOATS8),
-    "float8_e4m3fn-through-float8_e5m2": _of_8_bits(rounded_to("float8_e5m2"), "float8_e4m3fn"),
-    "float8_e5m2-through-float8_e4m3fn": _of_8_bits(rounded_to("float8_e4m3fn"), "float8_e5m2"),
-    "float8_e5m2-without-infinities": _of_8_bits(LARGEST_IF_INFINITE, "float8_e5m2"),
     **{
         f"integers-through-{kind}": numbers.cells(through(kind), CHOOSING & _WIDE)
         for kind in ("float32", "float64", "float16")
