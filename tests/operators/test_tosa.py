@@ -16,7 +16,10 @@ from conformance.operators import evaluate, vector_of
 from conformance.reference.rounding import widen
 
 AVERAGE, MAXIMUM = "TOSA-AVG_POOL2D", "TOSA-MAX_POOL2D"
-ACCUMULATORS = {"int8": "INT32", "int16": "INT32"}
+ACCUMULATORS = {
+    **dict.fromkeys(("int8", "int16"), "INT32"),
+    **dict.fromkeys(("float8_e4m3fn", "float8_e5m2"), "FP16"),
+}
 
 
 def average(data, kernel, stride, pad=(0, 0, 0, 0), points=(0, 0), **others):
@@ -205,6 +208,42 @@ def test_maxima_equal_plain_loops(drawn):
     data, *rest = drawn
     expected = by_loops(data, *rest, lambda cells: rounded(exact_maximum(cells), data.dtype))
     np.testing.assert_array_equal(maximum(data, *rest), expected)
+
+
+@examples(4)
+@given(windows(["float8_e4m3fn", "float8_e5m2"]))
+def test_averages_of_every_code_of_8_bits_equal_plain_loops(drawn):
+    data, *rest = drawn
+    expected = by_loops(
+        data, *rest, lambda cells: rounded(exact_mean(cells, len(cells)), data.dtype)
+    )
+    np.testing.assert_array_equal(widen(average(data, *rest)), widen(expected))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "cells", "expected"),
+    [
+        ("float8_e4m3fn", (1, 1.125), 1.0),  # 1.0625 is a tie, and 1 even
+        ("float8_e4m3fn", (1.125, 1.25), 1.25),  # 1.1875 as well
+        ("float8_e4m3fn", (448, 448), 448.0),
+        ("float8_e4m3fn", (2.0**-9, 0, 0), 0.0),
+        ("float8_e4m3fn", (2.0**-9, 2.0**-9, 0), 2.0**-9),
+        ("float8_e5m2", (1, 1.25), 1.0),
+        ("float8_e5m2", (1, np.inf), np.inf),
+        ("float8_e5m2", (-np.inf, np.inf), np.nan),
+        ("float8_e5m2", (57344, 57344), 57344.0),
+    ],
+)
+def test_averages_of_8_bits_as_derived_by_hand(dtype, cells, expected):
+    width = len(cells)
+    got = average(row(*cells, dtype=dtype), (1, width), (1, width))
+    np.testing.assert_array_equal(widen(got).ravel(), [expected])
+
+
+@pytest.mark.parametrize("acc_type", ["FP32", "INT32"])
+def test_averages_of_8_bits_are_asked_for_in_float16_alone(acc_type):
+    with pytest.raises(InvalidCase, match="acc_type"):
+        average(row(1, 2, dtype="float8_e5m2"), (1, 2), (1, 2), acc_type=acc_type)
 
 
 @examples(4)
