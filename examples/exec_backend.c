@@ -264,7 +264,7 @@ static int read_inputs(const char *inputs, char **data, int64_t *shape, int *ran
         const char *dtype = member(input, "dtype");
         int axes = integers(member(input, "shape"), 0, MAX_BYTES, sizes, MAX_RANK);
         if (!dtype || *dtype != '"' || axes < 0) give_up("an input has no dtype or no shape");
-        /* The number at the end of a name is the element's bits: float32, bfloat16, uint8. */
+        /* The first number in a name is the element's bits: float32, bfloat16, float8_e5m2. */
         bytes = atoll(dtype + 1 + strcspn(dtype + 1, "0123456789\"")) / 8;
         if (bytes < 1 || bytes > 8) give_up("an input has an unknown dtype");
         for (int i = 0; i < axes; i++)

@@ -6,6 +6,7 @@ conformance check "exec:python3 examples/exec_backend.py"
 import itertools
 import json
 import math
+import re
 import sys
 from array import array
 
@@ -41,8 +42,8 @@ def main():
 
 
 def width(dtype):
-    """Return the bytes of an element: a name ends with its bits, as float32 and bfloat16 do."""
-    return int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
+    """Return the bytes of an element: the first number in a name is its bits, as in bfloat16."""
+    return int(re.search("[0-9]+", dtype).group()) // 8
 
 
 def compute(call, buffers):

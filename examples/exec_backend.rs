@@ -297,8 +297,8 @@ struct Input {
 fn read_input(described: &Json, input: &mut impl Read) -> Option<Input> {
     let dtype = described.member("dtype")?.text()?.to_owned();
     let shape = described.member("shape")?.integers(0)?;
-    // The number at the end of a name is the element's bits: float32, bfloat16, uint8.
-    let bits: i64 = dtype.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()?;
+    // The first number in a name is the element's bits: float32, bfloat16, float8_e5m2.
+    let bits: i64 = dtype.split(|c: char| !c.is_ascii_digit()).find(|n| !n.is_empty())?.parse().ok()?;
     let size = shape.iter().try_fold(bits / 8, |n, d| n.checked_mul(*d).filter(|n| *n <= LARGEST))?;
     let mut bytes = vec![0; size as usize];
     input.read_exact(&mut bytes).ok()?;

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *element_types[] = {"float16", "bfloat16", "float32", "float64",
-                                      "int8",    "uint8",    "int16",   "uint16",
-                                      "int32",   "uint32",   "int64",   "uint64"};
+static const char *element_types[] = {"float16", "bfloat16", "float32",       "float64",
+                                      "int8",    "uint8",    "int16",         "uint16",
+                                      "int32",   "uint32",   "int64",         "uint64",
+                                      "float8_e4m3fn",       "float8_e5m2"};
 
 /* Reads a whole column, converted to `type`: int64_t, double or char. The caller frees it. */
 static void *column(hid_t file, const char *path, hid_t type) {
@@ -40,7 +41,7 @@ int main(int argc, char **argv) {
     int64_t row = first[vector];
     if (row == first[vector + 1]) return puts(" expects no values"), 0;
     snprintf(path, sizeof path, "expected/%s/values", element_types[type[row]]);
-    double *values = column(file, path, H5T_NATIVE_DOUBLE); /* bfloat16: its bits as a number */
+    double *values = column(file, path, H5T_NATIVE_DOUBLE); /* bfloat16, float8: its bits */
     printf(" expects %.9g first\n", values[start[row]]);
     return 0;
 }

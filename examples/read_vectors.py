@@ -10,6 +10,7 @@ import h5py
 TYPES = (
     *("float16", "bfloat16", "float32", "float64", "int8", "uint8"),
     *("int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float8_e4m3fn", "float8_e5m2"),
 )
 
 if len(sys.argv) != 3:
@@ -24,5 +25,5 @@ with h5py.File(sys.argv[1]) as file:
         print(name, "expects no values")
     else:
         element_type = TYPES[file["expected_arrays/dtype"][row]]
-        values = file[f"expected/{element_type}/values"]  # bfloat16: its bits as a number
+        values = file[f"expected/{element_type}/values"]  # bfloat16, float8: its bits
         print(name, f"expects {values[file['expected_arrays/start'][row]]:.9g} first")

@@ -22,7 +22,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 """Types of arguments and options."""
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
-"""As FLOATS in conformance.dtypes, which imports numpy."""
+"""As WIDE_FLOATS in conformance.dtypes, which imports numpy."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 vectors_argument = click.argument("vectors", required=False, type=PATH)

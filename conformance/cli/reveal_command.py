@@ -11,7 +11,7 @@ from conformance.backends import parse_backend
 from conformance.cli.outputs import Outputs
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
-from conformance.dtypes import FLOATS
+from conformance.dtypes import WIDE_FLOATS
 from conformance.errors import UsageError
 from conformance.files import write_text
 from conformance.record.json_values import json_bytes, json_values
@@ -45,7 +45,7 @@ def run(
             backend,
             files if predict else [],
             operators=operators or None,
-            dtypes=dtypes or FLOATS,
+            dtypes=dtypes or WIDE_FLOATS,
             windows=chosen,
             tier=tier,
             progress=progress,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from conformance.dtypes import name_of
+from conformance.dtypes import expression_of, name_of
 from conformance.operators import as_called
 from conformance.vector import Array, Case
 
@@ -25,8 +25,7 @@ def as_python(case: Case) -> str:
 
 def _array(array: Array) -> str:
     """Return an expression that makes an array; "" if there is no short one."""
-    name = name_of(array.dtype)
-    dtype = "ml_dtypes.bfloat16" if name == "bfloat16" else f"np.{name}"
+    dtype = expression_of(name_of(array.dtype))
     flat, shape = array.ravel(), tuple(array.shape)
     if len(flat) > 1 and len(set(flat.tolist())) == 1:
         return f"np.full({shape}, {_number(flat[0])}, {dtype})"

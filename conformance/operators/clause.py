@@ -44,9 +44,10 @@ class Clause:
     it can make a difference with the values of a case. If `nested`, each reading accepts
     everything that the readings before it accept; element types may follow different ones, unless
     it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
-    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it. A
-    clause about the cell that a gradient goes to names in `chosen_by` the clause of the forward
-    operator about the cell that is chosen: readings of the same name choose the same cell.
+    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it, of the
+    element types `of_types` alone where there are such. A clause about the cell that a gradient
+    goes to names in `chosen_by` the clause of the forward operator about the cell that is chosen:
+    readings of the same name choose the same cell.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Clause:
     nested: bool = False
     of_all_dtypes: bool = False
     settles: str = ""
+    of_types: tuple[str, ...] = ()
     chosen_by: str = ""
 
     @property
@@ -99,8 +101,13 @@ def ruling(
     evidence: str,
     settles: str = "",
     *,
+    of_types: tuple[str, ...] = (),
     document: str,
     section: str,
 ) -> Clause:
     """Return a clause of one defensible answer, which may settle one that is disputed elsewhere."""
-    return Clause(name, "ruling", document, section, says, answer, evidence, settles=settles)
+    return Clause(
+        *(name, "ruling", document, section, says, answer, evidence),
+        settles=settles,
+        of_types=of_types,
+    )

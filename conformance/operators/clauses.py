@@ -32,11 +32,17 @@ SHARED: tuple[Clause, ...] = (
 @cache
 def clauses_of(operator: Operator) -> dict[str, Clause]:
     """Return the clauses that concern an operator: the shared ones, then its document's own."""
-    settled = {clause.settles for clause in operator.clauses}
+    settled = {clause.settles for clause in operator.clauses if not clause.of_types}
     shared = [
         clause for clause in SHARED if operator.meets(clause.needs) and clause.name not in settled
     ]
     return {clause.name: clause for clause in (*shared, *operator.clauses)}
+
+
+@cache
+def settled_of(operator: Operator, dtype: str) -> frozenset[str]:
+    """Return the names of the clauses that an operator's document settles for one element type."""
+    return frozenset(clause.settles for clause in operator.clauses if dtype in clause.of_types)
 
 
 @cache

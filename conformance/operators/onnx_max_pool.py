@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.dtypes import FLOATS
+from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.onnx_pooling import (
@@ -37,6 +37,6 @@ MAX_POOL_22 = Operator(
         Output("Y"),
         Output("Indices", dtype="int64", undefined="index-of-nothing", is_index=True),
     ),
-    dtypes=(*FLOATS, "int8", "uint8"),
+    dtypes=(*WIDE_FLOATS, "int8", "uint8"),
     clauses=WINDOW_CLAUSES,
 )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conformance.dtypes import FLOATS, INTEGERS, is_known, name_of
+from conformance.dtypes import FLOATS, INTEGERS, WIDE_FLOATS, is_known, name_of
 from conformance.errors import InvalidCase, Unsupported
 from conformance.operators import pipeline as steps
 from conformance.operators.attributes import (
@@ -31,7 +31,7 @@ from conformance.operators.reduction import Reduction
 from conformance.operators.rule import Rule
 from conformance.vector import BACKWARD, Array, own_inputs
 
-ALL_TYPES = (*FLOATS, *INTEGERS)
+ALL_TYPES = (*WIDE_FLOATS, *INTEGERS)
 """Element types of a document that lists no types, or integers too."""
 
 
@@ -95,7 +95,7 @@ class Operator:
     axes: tuple[int, int | None] = (1, 3)
     input_names: tuple[str, ...] = ("data",)
     outputs: tuple[Output, ...] = (Output("output"),)
-    dtypes: tuple[str, ...] = FLOATS
+    dtypes: tuple[str, ...] = WIDE_FLOATS
     constants: Mapping[Role, Any] = field(default_factory=dict)
     form: Form = PLAIN
     rules: tuple[Rule, ...] = ()
@@ -118,6 +118,7 @@ class Operator:
             filter(None, (wrong_constant(role, value) for role, value in self.constants.items()))
         )
         unstated = ", ".join(self._unstated())
+        known = (*FLOATS, *INTEGERS)
         for wrong, rule in (
             (not re.fullmatch(r"\w[\w.-]*", self.name), "its name is letters, digits, ., - and _"),
             (len(set(keys)) < len(keys), "two attributes have the same key"),
@@ -129,7 +130,7 @@ class Operator:
             (len(sources) < len(self.examples), "two examples have the same source"),
             (not self.outputs, "it has at least one output"),
             (printed > len(self.outputs), "an example prints more outputs than it has"),
-            (not types <= set(ALL_TYPES), f"element types are {', '.join(ALL_TYPES)}"),
+            (not types <= set(known), f"element types are {', '.join(known)}"),
             (
                 len(self._own_names) not in ({2} if self.scatters else {1, 2}),
                 "its inputs are data or data and output size, of an unpooling data and indices",

@@ -20,7 +20,7 @@ from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause
-from conformance.operators.clauses import clauses_of, disputed_of, under
+from conformance.operators.clauses import clauses_of, disputed_of, settled_of, under
 from conformance.operators.geometric_readings import (
     Clauses,
     combinations,
@@ -397,7 +397,8 @@ def _arithmetic(
     clauses: Clauses = {}
     if data.dtype.kind in "iu":
         return clauses
-    concerning = clauses_of(operator)
+    settled = settled_of(operator, name_of(data.dtype))
+    concerning = {k: clause for k, clause in clauses_of(operator).items() if k not in settled}
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = names_of(concerning["accumulator"])
     sums_kept = [Arithmetic.USUAL, Arithmetic.ELEMENT_TYPE][: 1 + ("accumulator" in clauses)]
@@ -406,7 +407,7 @@ def _arithmetic(
             leaves.range_of(outcome, sums) for outcome in outcomes for sums in sums_kept
         ):
             clauses[name] = names_of(concerning[name])
-    if _subnormals_arise(operator, data, outcomes):
+    if "subnormals" in concerning and _subnormals_arise(operator, data, outcomes):
         clauses["subnormals"] = names_of(concerning["subnormals"])
     return clauses
 

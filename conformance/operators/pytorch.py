@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from conformance.dtypes import FLOATS
+from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute, Role
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, Printed
@@ -254,7 +254,7 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             attributes=(*_WINDOWS, _DILATION, _CEIL_MODE),
             pipeline=sliding(MAXIMUM, further=ChosenIndex()),
             rules=(HALF_A_KERNEL,),
-            dtypes=(*FLOATS, "int8", "uint8", "int32", "int64"),
+            dtypes=(*WIDE_FLOATS, "int8", "uint8", "int32", "int64"),
             clauses=_CLAUSES,
             **of_maximum,
             **shared,

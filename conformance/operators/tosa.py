@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from conformance.dtypes import FLOATS8
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import ruling
 from conformance.operators.form import Form
@@ -77,6 +78,24 @@ _PADS = _ruling(
 )
 
 
+_ACCUMULATOR = _ruling(
+    "tosa-float8-accumulator",
+    "acc_type is FP16 for data of float8, and the bound on errors admits wider sums",
+    "sums are kept in float16 or wider, never in 8 bits",
+    "the types of AVG_POOL2D",
+    settles="accumulator",
+    of_types=FLOATS8,
+)
+_SUBNORMALS = _ruling(
+    "tosa-float8-subnormals",
+    "subnormal numbers of other floating-point types alone may be flushed",
+    "those of float8 keep their value",
+    "the rules of compliance",
+    settles="subnormals",
+    of_types=FLOATS8,
+)
+
+
 def _operator(name: str, reduction: Any, **others: Any) -> Operator:
     return Operator(
         name=f"TOSA-{name}",
@@ -86,7 +105,7 @@ def _operator(name: str, reduction: Any, **others: Any) -> Operator:
         rules=(PADS_BELOW_KERNEL, EXACT_DIVISION),
         levels="few",
         has_gradient=False,
-        dtypes=(*_FLOATS, *_INTEGERS),
+        dtypes=(*_FLOATS, *_INTEGERS, *FLOATS8),
         **others,
     )
 
@@ -110,6 +129,7 @@ TOSA = (
                     **dict.fromkeys(_INTEGERS, ("INT32",)),
                     **dict.fromkeys(_FLOATS, ("FP32",)),
                     "float16": ("FP32", "FP16"),
+                    **dict.fromkeys(FLOATS8, ("FP16",)),
                 }
             },
         ),
@@ -124,6 +144,8 @@ TOSA = (
                 "zero, and nothing else moves past one, for sums below 2**29",
                 settles="integer-average",
             ),
+            _ACCUMULATOR,
+            _SUBNORMALS,
         ),
     ),
     _operator(
@@ -150,6 +172,7 @@ TOSA = (
                 "the attribute",
                 settles="nan-in-maximum",
             ),
+            _SUBNORMALS,
         ),
     ),
 )

@@ -30,9 +30,9 @@ def choose(data: Array, lo: Ranges, hi: Ranges, ufunc: np.ufunc, empty: Any) -> 
 
     `empty` is the value of a box without cells. Shapes are those of `maximum`.
     """
-    # numpy's loops for float16 are slow, and those for bfloat16 are of another package.
-    is_half = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
-    work = to_float32(data) if is_half else data
+    # numpy's loops for float16 are slow, and those for bfloat16 and float8 are of another package.
+    is_narrow = data.dtype.itemsize <= 2 and data.dtype.kind not in "iu"
+    work = to_float32(data) if is_narrow else data
     planes = work.reshape(data.shape[0] * data.shape[1], *data.shape[2:])
     result = fold(planes, lo, hi, ufunc, empty)
     return result.reshape(*data.shape[:2], *result.shape[1:]).astype(data.dtype, copy=False)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import dtype_of
+from conformance.dtypes import OF_ML_DTYPES, dtype_of
 from conformance.vector import Array
 
 Doubles = npt.NDArray[np.float64]
@@ -23,22 +23,25 @@ Doubles = npt.NDArray[np.float64]
 
 def widen(values: Array) -> Doubles:
     """Return values of any element type as doubles: exactly, but for integers beyond 2**53."""
-    source = to_float32(values) if values.dtype == dtype_of("bfloat16") else values
+    source = to_float32(values) if values.dtype.name in OF_ML_DTYPES else values
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return source.astype(np.float64)
 
 
-def to_float32(halves: Array) -> npt.NDArray[np.float32]:
-    """Return float16 or bfloat16 values as float32, exactly."""
-    if halves.dtype == dtype_of("bfloat16"):
-        bits = np.ascontiguousarray(halves).view(np.uint16).astype(np.uint32)
+def to_float32(values: Array) -> npt.NDArray[np.float32]:
+    """Return values of a type of 16 or 8 bits as float32, exactly."""
+    if values.dtype == dtype_of("bfloat16"):
+        bits = np.ascontiguousarray(values).view(np.uint16).astype(np.uint32)
         return (bits << np.uint32(16)).view(np.float32)
-    return halves.astype(np.float32)
+    return values.astype(np.float32)
 
 
 def narrow(values: Doubles, name: str) -> Array:
-    """Round doubles to the element type `name`, to nearest, ties to even."""
-    if name != "bfloat16":
+    """Round doubles to the element type `name`, to nearest, ties to even.
+
+    What is too large for a type without infinities is NaN.
+    """
+    if name not in OF_ML_DTYPES:
         # Underflow and overflow are what rounding is expected to do here: no warnings.
         with np.errstate(under="ignore", over="ignore"):
             return values.astype(dtype_of(name))
@@ -46,6 +49,9 @@ def narrow(values: Doubles, name: str) -> Array:
     with np.errstate(under="ignore", over="ignore"):
         nearest = values.astype(np.float32)
     bits = _to_odd(nearest.view(np.uint32), np.abs(nearest) > np.abs(values), nearest != values)
+    if name != "bfloat16":
+        with np.errstate(all="ignore"):
+            return bits.view(np.float32).astype(dtype_of(name))
     bits = bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))
     halves = np.where(np.isnan(values), np.uint32(0x7FC0), bits >> np.uint32(16))
     return halves.astype(np.uint16).view(dtype_of("bfloat16"))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from conformance.dtypes import FLOATS
+from conformance.dtypes import FLOATS, HALVES
 from conformance.judging.tally import explanations
 from conformance.operators import CLAUSES
 from conformance.record.report import (
@@ -28,7 +28,6 @@ from conformance.report.document import Conclusion
 from conformance.text import cut, listed, without_unprintable
 from conformance.vector import BACKWARD, LARGE, forward_name, own_inputs
 
-_HALVES = FLOATS[:2]
 IDS = 3
 """Ids that are named where there may be thousands."""
 _REASONS, _REASON = 5, 100
@@ -206,7 +205,7 @@ def element_types(report: Report) -> tuple[str, str]:
     warning = remark = ""
     # A wrong answer may happen to fit the loose reading: only a backend without any is warned.
     in_own = _types_needing(report, "accumulator", "element-type")
-    halves = [dtype for dtype in _HALVES if dtype in in_own]
+    halves = [dtype for dtype in HALVES if dtype in in_own]
     if halves and not report.counts["mismatch"]:
         warning = (
             f"WARNING: sums of {listed(halves)} are kept in the element type and overflow "

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conformance.dtypes import name_of
+from conformance.dtypes import expression_of, name_of
 from conformance.operators import OPERATORS, as_called
 from conformance.record.report import RETURNED, Result
 from conformance.report import values as words
@@ -113,7 +113,7 @@ def _has_several(operator: str) -> bool:
 def _literal(array: Array) -> str:
     """Return an expression that makes an array, bit for bit but for the payload of a NaN."""
     name = name_of(array.dtype)
-    dtype = "ml_dtypes.bfloat16" if name == "bfloat16" else f"np.{name}"
+    dtype = expression_of(name)
     items = [words.exact(value, name) for value in array.ravel()]
     if len(items) > 1 and len(set(items)) == 1:
         return f"np.full({tuple(array.shape)}, {items[0]}, {dtype})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from conformance.dtypes import dtype_of
+from conformance.dtypes import OF_ML_DTYPES, dtype_of
 from conformance.operators import OPERATORS
 from conformance.vector import Combination
 
@@ -90,8 +90,8 @@ def combinations(chosen: Iterable[Combination], clauses: Mapping[str, Sequence[s
 
 def exact(value: Any, dtype: str) -> str:
     """Return the shortest decimal that reads back as this element of type `dtype`."""
-    if dtype == "bfloat16":
-        # float32 holds every bfloat16, and numpy knows its shortest decimals.
+    if dtype in OF_ML_DTYPES:
+        # float32 holds all of these, and numpy knows its shortest decimals.
         dtype, value = "float32", float(value)
     element = dtype_of(dtype).type(value)
     if element == 0 and str(element).startswith("-"):

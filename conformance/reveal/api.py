@@ -10,7 +10,7 @@ from conformance.backends.choose_runner import runner_of
 from conformance.backends.named_backend import name_of, parsed
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner, Stopped
-from conformance.dtypes import FLOATS, INTEGERS
+from conformance.dtypes import INTEGERS, WIDE_FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, Operator, operators_named
 from conformance.progress import Progress
@@ -29,7 +29,7 @@ def reveal(
     vectors: Vectors = None,
     *,
     operators: Sequence[str] | None = None,
-    dtypes: Sequence[str] = FLOATS,
+    dtypes: Sequence[str] = WIDE_FLOATS,
     windows: Sequence[Window] = WINDOWS,
     tier: Tier = "standard",
     timeout: float | None = None,
@@ -46,8 +46,8 @@ def reveal(
     or a maximum.
     """
     workers = Settings(isolate=isolate, timeout=timeout, memory=memory)
-    if unknown := [name for name in dtypes if name not in (*FLOATS, *INTEGERS)]:
-        known = ", ".join((*FLOATS, *INTEGERS))
+    if unknown := [name for name in dtypes if name not in (*WIDE_FLOATS, *INTEGERS)]:
+        known = ", ".join((*WIDE_FLOATS, *INTEGERS))
         raise UsageError(f"no dtype {unknown[0]!r}; there are {known}")
     chosen_operators = _revealable(operators)
     cases = [(op, dtype) for op in chosen_operators for dtype in dtypes if dtype in op.dtypes]

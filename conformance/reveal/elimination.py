@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import FLOATS, dtype_of, float_format
+from conformance.dtypes import WIDE_FLOATS, dtype_of, float_format
 from conformance.reference.rounding import widen
 from conformance.reveal.calls import WindowCalls
 from conformance.reveal.trees import Additions
@@ -153,7 +153,7 @@ def _rivals(way: Way, name: str) -> Iterator[Way]:
 
     Where sums and the quotient have one format, the quotient changes with the sums.
     """
-    formats = tuple(reversed(FLOATS))
+    formats = tuple(reversed(WIDE_FLOATS))
     values = {
         "sums": formats,
         "quotient": formats,

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
+from conformance.dtypes import WIDE_FLOATS, dtype_of, float_format, name_of
 from conformance.reference.rounding import narrow, round_pair, two_sum, widen
 from conformance.reveal.trees import Additions
 from conformance.vector import Array
@@ -98,7 +98,7 @@ def ways(dtype: str) -> Iterator[Way]:
     format of the sums before others.
     """
     precision = float_format(dtype).precision
-    formats = [dtype, *(name for name in reversed(FLOATS) if name != dtype)]
+    formats = [dtype, *(name for name in reversed(WIDE_FLOATS) if name != dtype)]
     for sums in formats:
         quotients = [sums, *(name for name in formats if name != sums)]
         for quotient, division in product(quotients, DIVISIONS):

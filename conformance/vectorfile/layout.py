@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import KINDS, MAX_RANK
-from conformance.dtypes import DType, dtype_of
+from conformance.dtypes import OF_ML_DTYPES, DType, bits_of, dtype_of
 from conformance.vector import TIED, TIERS, Arithmetic, Array, Provenance
 
 FORMAT: Final = "pooling-conformance vectors"
@@ -34,6 +34,8 @@ ELEMENT_TYPES: Final = (
     "uint32",
     "int64",
     "uint64",
+    "float8_e4m3fn",
+    "float8_e5m2",
 )
 
 MAX_ROWS: Final = 1 << 24
@@ -237,8 +239,7 @@ def _columns() -> Iterator[tuple[str, Column]]:
         yield f"{table}/start", Column(int64, table)
     yield OUTPUT_COLUMN, Column(byte, "expected_arrays", required=False)
     for name in ELEMENT_TYPES:
-        # bfloat16 is stored as its 16 bits.
-        dtype = np.dtype("<u2") if name == "bfloat16" else dtype_of(name).newbyteorder("<")
+        dtype = bits_of(dtype_of(name)).newbyteorder("<")
         values, addends, divisor, magnitude = element_columns(name)
         table = f"expected/{name}"
         counts = Column(int32, table, bounds=(TIED, MAX_EXTENT), required=False)
@@ -259,14 +260,13 @@ GROUPS: Final = {path.rpartition("/")[0] for path in COLUMNS} | {"expected"}
 
 def stored(array: Array) -> Array:
     """Return a flat array as its column stores it."""
-    name = array.dtype.name
-    return array.view(np.uint16) if name == "bfloat16" else array
+    return array.view(bits_of(array.dtype))
 
 
 def elements(column: Array, name: str = "") -> Array:
     """Return stored elements as an array of type `name`; copied only on a big-endian machine."""
     native = column.astype(column.dtype.newbyteorder("="), copy=False)
-    return native.view(dtype_of(name)) if name == "bfloat16" else native
+    return native.view(dtype_of(name)) if name in OF_ML_DTYPES else native
 
 
 def digest_of(operator: str, columns: Mapping[str, tuple[int, str]]) -> str:

@@ -1,10 +1,10 @@
 /** An element type, by the name that safetensors gives it. */
 export type Dtype =
-  | ("BF16" | "F16" | "F32" | "F64")
+  | ("F8_E4M3" | "F8_E5M2" | "BF16" | "F16" | "F32" | "F64")
   | ("I8" | "I16" | "I32" | "I64")
   | ("U8" | "U16" | "U32" | "U64");
 
-/** An array in row-major order. Elements of F16 and BF16 are their bits. */
+/** An array in row-major order. Elements of F16, BF16, F8_E4M3 and F8_E5M2 are their bits. */
 export interface Tensor {
   dtype: Dtype;
   shape: readonly number[];

@@ -7,8 +7,10 @@ const VECTORS = "pooling-conformance vectors";
 const RESULTS = "pooling-conformance results";
 /* Bytes of a file at most, decompressed. */
 const MOST = 2 ** 30;
-/* The array that holds the elements of a type; those of F16 and BF16 are their bits. */
+/* The array that holds the elements of a type; those of F16, BF16, F8_E4M3 and F8_E5M2 are their bits. */
 const ARRAYS = {
+  F8_E4M3: Uint8Array,
+  F8_E5M2: Uint8Array,
   BF16: Uint16Array,
   F16: Uint16Array,
   F32: Float32Array,
@@ -146,6 +148,8 @@ function fits(output, tensor) {
 
 export function numbers({ dtype, data }) {
   if (dtype === "F16") return Array.from(data, half);
+  if (dtype === "F8_E5M2") return Array.from(data, (bits) => half(bits << 8));
+  if (dtype === "F8_E4M3") return Array.from(data, finite8);
   if (dtype !== "BF16") return Array.from(data);
   const halves = Uint32Array.from(data, (bits) => bits << 16); // of float32
   return Array.from(new Float32Array(halves.buffer));
@@ -156,6 +160,13 @@ function half(bits) {
   const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24);
+}
+
+/* Return the value of a number of 8 bits of a format without infinities, by its bits. */
+function finite8(bits) {
+  const [sign, exponent, fraction] = [bits >> 7 ? -1 : 1, (bits >> 3) & 15, bits & 7];
+  if ((bits & 127) === 127) return NaN;
+  return sign * (exponent ? (8 + fraction) * 2 ** (exponent - 10) : fraction * 2 ** -9);
 }
 
 export class Results {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import altered, only, pool, ramp, ran, right, vector
 
-from conformance.dtypes import FLOATS, dtype_of
+from conformance.dtypes import WIDE_FLOATS, dtype_of
 from conformance.judging import run as check_run
 from conformance.record.report import Accuracy, UndefinedReport
 
@@ -52,7 +52,7 @@ def test_any_value_conforms_where_an_element_is_undefined(operator, values, beha
     assert report.undefined == (UndefinedReport(clause, {behaviour: 1}),)
 
 
-@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("name", WIDE_FLOATS)
 def test_in_every_element_type(name):
     """The lowest finite value is that of the element type."""
     lowest = -float(np.finfo(dtype_of(name)).max) if name != "bfloat16" else -3.3895313892515355e38

@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.oracle import array, exact_maximum, exact_mean, exact_value, rounded
 
+from conformance.cases.sweep.sweep_model import case_of
 from conformance.errors import InvalidCase
-from conformance.operators import evaluate
+from conformance.operators import evaluate, vector_of
+from conformance.reference.rounding import widen
 
 AVERAGE, MAXIMUM = "TOSA-AVG_POOL2D", "TOSA-MAX_POOL2D"
-ACCUMULATORS = {"int8": "INT32", "int16": "INT32"}
+ACCUMULATORS = {
+    **dict.fromkeys(("int8", "int16"), "INT32"),
+    **dict.fromkeys(("float8_e4m3fn", "float8_e5m2"), "FP16"),
+}
 
 
 def average(data, kernel, stride, pad=(0, 0, 0, 0), points=(0, 0), **others):
@@ -142,6 +147,9 @@ def windows(draw, dtypes):
     shape = (draw(st.integers(1, 2)), *sizes, draw(st.integers(1, 3)))
     dtype = draw(st.sampled_from(dtypes))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
+    if dtype.startswith("float8"):
+        codes = rng.integers(256, size=shape, dtype=np.uint8)
+        return codes.view(array(0, dtype).dtype), kernel, stride, tuple(pad)
     if dtype.startswith("int"):
         ends = np.iinfo(dtype)
         spread = draw(st.sampled_from([5, ends.max]))
@@ -200,3 +208,83 @@ def test_maxima_equal_plain_loops(drawn):
     data, *rest = drawn
     expected = by_loops(data, *rest, lambda cells: rounded(exact_maximum(cells), data.dtype))
     np.testing.assert_array_equal(maximum(data, *rest), expected)
+
+
+@examples(4)
+@given(windows(["float8_e4m3fn", "float8_e5m2"]))
+def test_averages_of_every_code_of_8_bits_equal_plain_loops(drawn):
+    data, *rest = drawn
+    expected = by_loops(
+        data, *rest, lambda cells: rounded(exact_mean(cells, len(cells)), data.dtype)
+    )
+    np.testing.assert_array_equal(widen(average(data, *rest)), widen(expected))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "cells", "expected"),
+    [
+        ("float8_e4m3fn", (1, 1.125), 1.0),  # 1.0625 is a tie, and 1 even
+        ("float8_e4m3fn", (1.125, 1.25), 1.25),  # 1.1875 as well
+        ("float8_e4m3fn", (448, 448), 448.0),
+        ("float8_e4m3fn", (2.0**-9, 0, 0), 0.0),
+        ("float8_e4m3fn", (2.0**-9, 2.0**-9, 0), 2.0**-9),
+        ("float8_e5m2", (1, 1.25), 1.0),
+        ("float8_e5m2", (1, np.inf), np.inf),
+        ("float8_e5m2", (-np.inf, np.inf), np.nan),
+        ("float8_e5m2", (57344, 57344), 57344.0),
+    ],
+)
+def test_averages_of_8_bits_as_derived_by_hand(dtype, cells, expected):
+    width = len(cells)
+    got = average(row(*cells, dtype=dtype), (1, width), (1, width))
+    np.testing.assert_array_equal(widen(got).ravel(), [expected])
+
+
+@pytest.mark.parametrize("acc_type", ["FP32", "INT32"])
+def test_averages_of_8_bits_are_asked_for_in_float16_alone(acc_type):
+    with pytest.raises(InvalidCase, match="acc_type"):
+        average(row(1, 2, dtype="float8_e5m2"), (1, 2), (1, 2), acc_type=acc_type)
+
+
+@examples(4)
+@given(windows(["float8_e4m3fn", "float8_e5m2"]))
+def test_maxima_of_every_code_of_8_bits_equal_plain_loops(drawn):
+    data, *rest = drawn
+    expected = by_loops(data, *rest, lambda cells: rounded(exact_maximum(cells), data.dtype))
+    np.testing.assert_array_equal(widen(maximum(data, *rest)), widen(expected))
+
+    def ignoring(cells):
+        numbers = [cell for cell in cells if cell != "nan"]
+        return rounded(exact_maximum(numbers) if numbers else "nan", data.dtype)
+
+    got = maximum(data, *rest, nan_mode="IGNORE")
+    np.testing.assert_array_equal(widen(got), widen(by_loops(data, *rest, ignoring)))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "codes", "mode", "expected"),
+    [
+        ("float8_e4m3fn", (0x7E, 0x77, 0xFE), "PROPAGATE", 448.0),
+        ("float8_e4m3fn", (0x01, 0x00, 0x81), "PROPAGATE", 2.0**-9),
+        ("float8_e4m3fn", (0xFE, 0xFF, 0xFE), "IGNORE", -448.0),
+        ("float8_e4m3fn", (0x7F, 0x7E, 0x38), "IGNORE", 448.0),
+        ("float8_e4m3fn", (0x38, 0xFF, 0x38), "PROPAGATE", np.nan),
+        ("float8_e5m2", (0x7B, 0x7C, 0x3C), "PROPAGATE", np.inf),
+        ("float8_e5m2", (0xFC, 0xFC, 0xFC), "PROPAGATE", -np.inf),
+        ("float8_e5m2", (0x80, 0x81, 0x01), "PROPAGATE", 2.0**-16),
+        ("float8_e5m2", (0x7D, 0xFC, 0xFE), "IGNORE", -np.inf),
+        ("float8_e5m2", (0x7D, 0x7E, 0xFF), "IGNORE", np.nan),
+    ],
+)
+def test_maxima_of_8_bits_as_derived_by_hand_from_the_formats(dtype, codes, mode, expected):
+    data = np.uint8(codes).view(array(0, dtype).dtype).reshape(1, 1, 3, 1)
+    got = widen(maximum(data, (1, 3), (1, 3), nan_mode=mode))
+    np.testing.assert_array_equal(got.ravel(), [expected])
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_subnormals_of_8_bits_may_not_be_flushed(dtype):
+    least = np.uint8([1, 1, 1]).view(array(0, dtype).dtype).reshape(1, 1, 3, 1)
+    attributes = {"kernel": [1, 3], "stride": [1, 3], "pad": [0] * 4}
+    case = case_of(MAXIMUM, attributes, [np.moveaxis(least, -1, 1)], pattern="")
+    assert "subnormals" not in vector_of(case).clauses

@@ -199,3 +199,52 @@ def test_signalling_nans_are_widened_without_a_warning(name, bits):
     kind = np.dtype(name)
     values = np.array([bits], f"u{kind.itemsize}").view(kind)
     assert np.isnan(widen(values)).all()
+
+
+def decoded(code, exponent_bits, bias):
+    """Return the value of a code of 8 bits as its sign, exponent and fraction say it."""
+    fraction_bits = 7 - exponent_bits
+    sign, rest = (-1 if code & 0x80 else 1), code & 0x7F
+    exponent, fraction = divmod(rest, 1 << fraction_bits)
+    scaled = fraction if exponent == 0 else fraction + (1 << fraction_bits)
+    return sign * math.ldexp(scaled, max(exponent, 1) - bias - fraction_bits)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "exponent_bits", "bias", "largest"),
+    [("float8_e4m3fn", 4, 7, 448.0), ("float8_e5m2", 5, 15, 57344.0)],
+)
+class TestOf8Bits:
+    """Every number of the types, each tie between two, and one step of a double beside it."""
+
+    def test_every_code_widens_to_what_its_bits_say(self, dtype, exponent_bits, bias, largest):
+        """Numbers up to the largest; beyond are NaN, and of float8_e5m2 infinities first."""
+        codes = np.arange(256, dtype=np.uint8)
+        wide = widen(codes.view(array(0, dtype).dtype))
+        exact = np.array([decoded(code, exponent_bits, bias) for code in codes.tolist()])
+        finite = np.abs(exact) <= largest
+        np.testing.assert_array_equal(wide[finite], exact[finite])
+        beyond = wide[~finite].tolist()
+        assert sum(map(math.isinf, beyond)) == (2 if dtype == "float8_e5m2" else 0)
+        assert not any(map(math.isfinite, beyond))
+        np.testing.assert_array_equal(narrow(wide[finite], dtype).view(np.uint8), codes[finite])
+
+    def test_a_double_is_rounded_once(self, dtype, exponent_bits, bias, largest):
+        """To nearest, ties to even, also half way between the largest number and what is beyond."""
+        lower = np.array([decoded(code, exponent_bits, bias) for code in range(128)])
+        lower = lower[lower <= largest]
+        upper = np.append(lower[1:], decoded(len(lower), exponent_bits, bias))
+        tie = (lower + upper) / 2
+        for value in (tie, np.nextafter(tie, 0), np.nextafter(tie, np.inf)):
+            for sign in (1, -1):
+                got = narrow(sign * value, dtype)
+                expected = [rounded(Fraction(each), got.dtype) for each in (sign * value).tolist()]
+                np.testing.assert_array_equal(widen(got), widen(np.array(expected, got.dtype)))
+
+
+def test_what_is_too_large_for_8_bits_as_derived_by_hand():
+    """448 is even and keeps the tie with 480; 57344 is odd and loses that with 65536."""
+    ends = narrow(np.array([464.0, np.nextafter(464, 480), np.inf, -470.0]), "float8_e4m3fn")
+    assert_same(widen(ends), np.array([448, np.nan, np.nan, np.nan]))
+    ends = narrow(np.array([np.nextafter(61440, 0), 61440.0, np.inf, -61440.0]), "float8_e5m2")
+    assert_same(widen(ends), np.array([57344, np.inf, np.inf, -np.inf]))

@@ -41,6 +41,11 @@ FORMATS: dict[str, tuple[int, int, int]] = {
     "float64": (53, -1074, 1024),
 }
 """Bits of precision, exponent of the smallest subnormal, exponent of the first power too large."""
+FORMATS_OF_8_BITS: dict[str, tuple[int, int, int]] = {
+    "float8_e4m3fn": (4, -9, 9),
+    "float8_e5m2": (3, -16, 16),
+}
+"""The same of types of 8 bits. In the first, 480 is a NaN, and so is what is too large."""
 
 
 class WholeCaseUndefined(Exception):  # noqa: N818 - a state of the case, not an error of the test
@@ -731,9 +736,10 @@ def rounded(value: Exact, dtype: np.dtype[Any]) -> Any:
     """Return `value` rounded once to `dtype`, ties to even, as a scalar of that type."""
     if not isinstance(value, Fraction):
         return dtype.type(value)
-    if dtype.name not in FORMATS:
+    formats = FORMATS | FORMATS_OF_8_BITS
+    if dtype.name not in formats:
         return dtype.type(int(value))
-    precision, lowest, too_large = FORMATS[dtype.name]
+    precision, lowest, too_large = formats[dtype.name]
     if value == 0:
         return dtype.type(0.0)
     magnitude = abs(value)
@@ -748,7 +754,10 @@ def rounded(value: Exact, dtype: np.dtype[Any]) -> Any:
     if twice > 1 or (twice == 1 and units % 2 == 1):
         units += 1
     sign = -1 if value < 0 else 1
-    if Fraction(units) * Fraction(2) ** spacing >= Fraction(2) ** too_large:
+    number = Fraction(units) * Fraction(2) ** spacing
+    if dtype.name == "float8_e4m3fn" and number >= 480:
+        return dtype.type(math.nan)
+    if number >= Fraction(2) ** too_large:
         return dtype.type(sign * math.inf)
     return dtype.type(sign * math.ldexp(units, spacing))
 
@@ -878,4 +887,4 @@ def _indices(
 
 def array(values: Any, dtype: str = "float32") -> Array:
     """Return an array of an element type given by the suite's name."""
-    return np.array(values, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    return np.array(values, getattr(ml_dtypes, dtype, dtype))

@@ -152,7 +152,7 @@ class TestNumbers:
             (with_number("vectors/first_input", 1, -(2**63)), "first_input is not 0 to 6"),
             (with_number("vectors/first_outcome", 1, 2**62), "first_outcome is not 0 to 6"),
             (with_number("vectors/first_expected", 3, 2), "first_expected does not go"),
-            (with_number("input_arrays/dtype", 0, 12), "unknown element type 12"),
+            (with_number("input_arrays/dtype", 0, 14), "unknown element type 14"),
             (with_number("input_arrays/dtype", 0, 0), "an array does not start where"),
             (with_number("input_arrays/rank", 0, 0), "rank is not 1 to 8"),
             (with_number("input_arrays/rank", 0, 9), "rank is not 1 to 8"),

@@ -58,7 +58,7 @@ def test_the_h5py_example_reads_a_file(path):
 @pytest.mark.parametrize("name", ["read_vectors.c", "read_vectors.py"])
 def test_the_examples_know_every_element_type(name):
     """The codes in the examples are those of the format."""
-    types = re.findall(r'"(\w*(?:float|int)\d+)"', (EXAMPLES / name).read_text())
+    types = re.findall(r'"(\w*(?:float|int)\d\w*)"', (EXAMPLES / name).read_text())
     assert tuple(types) == layout.ELEMENT_TYPES
 
 

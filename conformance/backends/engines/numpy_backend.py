@@ -15,13 +15,13 @@ from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 
+from conformance.dtypes import FLOATS, dtype_of
 from conformance.operators import OPERATORS, Operator, Params, Reduction
 from conformance.vector import Array, Outputs, own_inputs
 
-_FLOATS = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
+_FLOATS = tuple(map(dtype_of, FLOATS))
 
 
 class _Windows(NamedTuple):
@@ -73,14 +73,16 @@ def _pooled(data: Array, axes: list[_Windows], operator: Operator, params: Param
     # float64 holds every floating-point type exactly, and sums of short integers
     sums_integers = reduction.divides and data.dtype not in _FLOATS
     values = data.astype(np.float64) if data.dtype in _FLOATS or sums_integers else data
-    combine = reduction.combine
+    combine, padding = reduction.combine, reduction.empty(data.dtype)
     if combine is np.maximum and params.nan == "ignored":
         combine = np.fmax
+        if data.dtype in _FLOATS:
+            padding = np.nan  # which a window of NaN alone is, however it is padded
     if sums_integers:
         values -= params.input_zero_point
     with np.errstate(all="ignore"):
         for axis, windows in enumerate(axes, 2):
-            cells = _cells(values, windows, axis, reduction.empty(data.dtype))
+            cells = _cells(values, windows, axis, padding)
             if reduction.powers:  # a norm of norms is the norm of all cells
                 values = _norm(cells, axis + 1, params.exponent)
             else:

@@ -42,7 +42,7 @@ _LARGEST = 1 << 32
 _MAX_RANK = 32
 _FURTHER = re.compile(r"(.+):([1-9]\d?)", re.DOTALL | re.ASCII)
 """The name of an output after the first: the id of its vector, and its number."""
-_TYPES = {"BF16": "bfloat16"} | {
+_TYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"} | {
     f"{kind[0].upper()}{bits}": f"{kind}{bits}"
     for kind in ("float", "int", "uint")
     for bits in (8, 16, 32, 64)

@@ -15,7 +15,7 @@ from conformance.cases.from_model.concrete import CELLS, exact_shape, fewer_plan
 from conformance.cases.sweep.draft import Draft, Place, draft_of_spec, each_one_off
 from conformance.cases.sweep.patterns import INTEGER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec
-from conformance.dtypes import FLOATS
+from conformance.dtypes import FLOATS, WIDE_FLOATS
 from conformance.operators.attributes import NUMBERS, PADS
 
 _PLANE = 1 << 14
@@ -108,7 +108,7 @@ def _neighbours(layer: Draft) -> Iterator[tuple[str, Draft]]:
     if operator.takes_output_size:
         yield from _one_off(layer, "output size", layer.places("output"), 1)
         yield "output size int32", replace(layer, size_type="int32")
-    for dtype in FLOATS if layer.dtype in FLOATS else ():
+    for dtype in WIDE_FLOATS if layer.dtype in FLOATS else ():
         if dtype != layer.dtype and dtype in operator.dtypes:
             yield dtype, replace(layer, dtype=dtype)
 

@@ -21,6 +21,7 @@ from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.ladders import ladders, long_rows
 from conformance.cases.sweep.layouts import layouts
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
+from conformance.cases.sweep.narrow_floats import narrow_floats
 from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.output_sizes import output_sizes
 from conformance.cases.sweep.special_cases import special, specials
@@ -148,6 +149,7 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
         every_kind(operator, seed),
         of_one_checksum(operator, seed),
         long_rows(operator, seed),
+        narrow_floats(operator, seed),
     )
 
 

@@ -15,7 +15,7 @@ from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
-from conformance.dtypes import FLOATS, INTEGERS
+from conformance.dtypes import INTEGERS, WIDE_FLOATS
 from conformance.operators import vector_of
 from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
@@ -95,7 +95,7 @@ def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
         (*suited.patterns(operator), *further, "nan-encodings", "infinities", *FURTHER_PATTERNS)
     )
     integers = INTEGERS if operator.settles_integers else ()
-    types = [name for name in (*FLOATS, *integers) if name in operator.dtypes]
+    types = [name for name in (*WIDE_FLOATS, *integers) if name in operator.dtypes]
     for pattern, dtype in product(patterns, types):
         is_swept = dtype in swept["dtype"] and pattern in swept["pattern"]
         if suited.holds(dtype, pattern):

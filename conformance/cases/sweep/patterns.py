@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import FLOATS, DType, FloatFormat, dtype_of, float_format
-from conformance.reference.rounding import narrow
+from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
 Doubles = npt.NDArray[np.float64]
@@ -95,6 +95,15 @@ def integers(c: Canvas) -> Doubles:
 def normals(c: Canvas) -> Doubles:
     """Numbers of a bell curve with all their bits."""
     return c.bells()
+
+
+def codes(c: Canvas) -> Doubles:
+    """Every finite number of a type of 8 bits, in turn and in no order of size."""
+    cells = np.arange(prod(c.shape), dtype=np.uint64).reshape(c.shape)
+    # an odd step visits every code; a random start tells planes apart
+    code = (cells * np.uint64(97) + c.bits.flat[0]).astype(np.uint8)
+    numbers = widen(code.view(dtype_of(c.fmt.name)))
+    return np.where(np.isfinite(numbers), numbers, 0.0)
 
 
 def negative(c: Canvas) -> Doubles:
@@ -300,6 +309,7 @@ _PATTERNS: dict[str, Callable[[Canvas], Doubles]] = {
         impulses,
         ones,
         index,
+        codes,
         integers,
         normals,
         negative,
@@ -339,7 +349,14 @@ AVERAGE_PATTERNS = tuple(
     name
     for name in _PATTERNS
     if name
-    not in {"extremes", "all-minus-infinity", "lowest", *SPECIAL_PATTERNS, *FURTHER_PATTERNS}
+    not in {
+        "codes",
+        "extremes",
+        "all-minus-infinity",
+        "lowest",
+        *SPECIAL_PATTERNS,
+        *FURTHER_PATTERNS,
+    }
 )
 NORM_PATTERNS = tuple(name for name in AVERAGE_PATTERNS if name != "overflow")
 """A norm overflows where a mean does not, and a bound says nothing where it is about to."""
@@ -348,7 +365,7 @@ MAXIMUM_PATTERNS = tuple(
     for name in _PATTERNS
     if name
     not in {
-        *("ones", "cancellation", "spikes", "sign-changes", "ties", "overflow"),
+        *("codes", "ones", "cancellation", "spikes", "sign-changes", "ties", "overflow"),
         *SPECIAL_PATTERNS,
         *FURTHER_PATTERNS,
     }
@@ -381,7 +398,7 @@ def fill(
         base = _whole_numbers(pattern, dtype_of(name), Canvas(planes, window_cells, _ANY, words))
     # Another channel is another plane of the base, and so is the same channel of another batch.
     order = (np.arange(shape[0])[:, None] * 3 + np.arange(shape[1])) % count
-    if pattern == "index" and name in FLOATS[2:]:
+    if pattern == "index" and name in ("float32", "float64"):
         # Wide enough types tell every cell of every plane from every other.
         return np.arange(1, prod(shape) + 1).reshape(shape).astype(dtype_of(name))
     return np.ascontiguousarray(base[order])

@@ -16,7 +16,7 @@ from conformance.cases.sweep.patterns import (
     OF_INTEGERS,
 )
 from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_of_axes
-from conformance.dtypes import FLOATS
+from conformance.dtypes import FLOATS, FLOATS8, WIDE_FLOATS, float_format
 from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, ZERO_POINTS, Attribute, Role
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
@@ -78,14 +78,14 @@ def axes(operator: Operator) -> tuple[int, ...]:
 
 
 def floats(operator: Operator) -> tuple[str, ...]:
-    """Return the floating-point types of an operator; all its types if it has none."""
-    return tuple(name for name in FLOATS if name in operator.dtypes) or operator.dtypes
+    """Return the floating-point types that are swept; all types of an operator if it has none."""
+    return tuple(name for name in WIDE_FLOATS if name in operator.dtypes) or operator.dtypes
 
 
 def types(operator: Operator) -> tuple[str, ...]:
     """Return the element types that are swept; averages of integers are special cases."""
     if operator.rounds_integers:
-        return operator.dtypes
+        return tuple(name for name in operator.dtypes if name not in FLOATS8)
     integers = () if operator.reduction.sums else _INTEGERS
     also = (name for name in integers if name in operator.dtypes)
     return tuple(dict.fromkeys((*floats(operator), *also)))
@@ -124,6 +124,8 @@ def holds(dtype: str, pattern: str) -> bool:
     """Say whether an element type can hold a pattern."""
     if dtype not in FLOATS:
         return pattern in OF_INTEGERS
+    if "infinit" in pattern and not float_format(dtype).has_infinity:
+        return False
     return pattern != "extremes" and (dtype != "bfloat16" or pattern != "overflow")
 
 

@@ -11,7 +11,7 @@ from conformance.cases.sweep.axis_geometry import Levels
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row, constraint
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
-from conformance.dtypes import FLOATS
+from conformance.dtypes import HALVES
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 
@@ -225,7 +225,7 @@ def _data_constraints() -> list[Constraint]:
         constraint(
             "the bound of hundreds of addends says nothing in half types",
             lambda dtype, kernel, pattern: (
-                dtype not in FLOATS[:2] or kernel != "huge" or pattern in SPARSE_PATTERNS
+                dtype not in HALVES or kernel != "huge" or pattern in SPARSE_PATTERNS
             ),
         ),
         constraint(

@@ -141,6 +141,9 @@ MINUS_INFINITY_IF_LOWEST = Number(
     "minus infinity where they are the lowest number",
     lambda v, f: np.where(v == -f.largest, -np.inf, v),
 )
+ZERO_IF_SUBNORMAL = Number(
+    "0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)
+)
 ROUNDED_TO_INTEGERS = Number("rounded to integers", lambda v, _: np.rint(v))
 CUT_OFF_TO_INTEGERS = Number("cut off to integers", lambda v, _: np.trunc(v))
 ROUNDED_DOWN = Number("rounded down to integers", lambda v, _: np.floor(v))
@@ -172,10 +175,7 @@ NUMBERS = (
     LARGEST_IF_INFINITY,
     LOWEST_IF_MINUS_INFINITY,
     MINUS_INFINITY_IF_LOWEST,
-    Number(
-        "0 where they are subnormal",
-        lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v),
-    ),
+    ZERO_IF_SUBNORMAL,
     *ROUNDINGS,
     ROUNDED_TO_INTEGERS,
     CUT_OFF_TO_INTEGERS,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.dtypes import FloatFormat, dtype_of, float_format, name_of
+from conformance.dtypes import FLOATS8, FloatFormat, dtype_of, float_format, name_of
 from conformance.faults.atoms import numbers
 from conformance.faults.atoms.numbers import (
     CUT_OFF_TO_INTEGERS,
@@ -216,6 +216,14 @@ FAULTS: Faults = {
             instead("reduce", _of(types, _accumulated_in(kind))),
         )
         for kind, types in _NARROWER
+    },
+    **{
+        f"sums-in-{kind}": Behaviour(
+            f"{kind} summed in {kind}",
+            AVERAGES & Needs(dtypes=(kind,)),
+            instead("reduce", _of((kind,), _accumulated_in(kind))),
+        )
+        for kind in FLOATS8
     },
     **{
         f"results-in-{kind}-of-{'-'.join(types)}": Behaviour(

@@ -14,7 +14,10 @@ function fill(element, attributes, children) {
   return element;
 }
 
-const FLOATS = { float16: [11, -14], bfloat16: [8, -126], float32: [24, -126], float64: [53, -1022] };
+const FLOATS = {
+  float16: [11, -14], bfloat16: [8, -126], float32: [24, -126], float64: [53, -1022],
+  float8_e4m3fn: [4, -6], float8_e5m2: [3, -14],
+};
 const ARRAYS = {
   float32: Float32Array, float64: Float64Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array,
   uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array,
@@ -32,6 +35,8 @@ function values(base64, dtype) {
   if (dtype === "bfloat16") {
     return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (bits) => bits << 16).buffer);
   }
+  if (dtype === "float8_e5m2") return Float64Array.from(new Uint8Array(buffer), (bits) => half(bits << 8));
+  if (dtype === "float8_e4m3fn") return Float64Array.from(new Uint8Array(buffer), finite8);
   return new ARRAYS[dtype](buffer);
 }
 
@@ -39,6 +44,12 @@ function half(bits) {
   const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
+}
+
+function finite8(bits) {
+  const sign = bits & 0x80 ? -1 : 1, exponent = (bits >> 3) & 15, fraction = bits & 7;
+  if ((bits & 0x7f) === 0x7f) return NaN;
+  return sign * (exponent ? (1 + fraction / 8) * 2 ** (exponent - 7) : fraction * 2 ** -9);
 }
 
 const bit = (mask, i) => Boolean(mask && (mask[i >> 3] >> (i & 7)) & 1);
@@ -64,7 +75,7 @@ const digitsOf = (value, digits) =>
 function exact(value, dtype) {
   const known = special(value);
   if (known !== null || !(dtype in FLOATS)) return known ?? String(value);
-  const type = dtype === "bfloat16" ? "float32" : dtype; // which holds it, as the facts have it
+  const type = dtype === "bfloat16" || dtype.startsWith("float8") ? "float32" : dtype; // which holds it, as the facts have it
   const below = Math.log2(Math.abs(value)) % 1 ? 2 : 4; // a power of two lies nearer to the next below
   const near = spacing(value, type) / below;
   for (let digits = 1; digits < 17; digits++) {

@@ -18,11 +18,13 @@ test("every answer gets its verdict", async () => {
   assert.ok(answers > 1000);
 });
 
-test("elements of half precision are their bits", () => {
+test("elements of half precision and of 8 bits are their bits", () => {
   const bits = (dtype, ...data) => numbers({ dtype, data: Uint16Array.from(data) });
   const values = [2 ** -24, 2 ** -14, 1, -65504, Infinity, -Infinity, NaN];
   assert.deepEqual(bits("F16", 1, 0x400, 0x3c00, 0xfbff, 0x7c00, 0xfc00, 0x7e00), values);
   assert.deepEqual(bits("BF16", 0x3f80, 0xc040, 0x7f80, 0x7fc0), [1, -3, Infinity, NaN]);
+  assert.deepEqual(bits("F8_E5M2", 1, 0x3c, 0xfb, 0x7c, 0x7d), [2 ** -16, 1, -57344, Infinity, NaN]);
+  assert.deepEqual(bits("F8_E4M3", 1, 0x38, 0xfe, 0x78, 0x7f), [2 ** -9, 1, -448, 256, NaN]);
 });
 
 test("an output has the form that it must have, and a NaN is right where a sum overflows", () => {

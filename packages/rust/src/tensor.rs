@@ -2,7 +2,10 @@
 
 /// An element type, by the name that safetensors gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(non_camel_case_types)]
 pub enum Dtype {
+    F8_E4M3,
+    F8_E5M2,
     BF16,
     F16,
     F32,
@@ -18,9 +21,11 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    const ALL: [Dtype; 12] = {
+    const ALL: [Dtype; 14] = {
         use Dtype::*;
-        [BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64]
+        [
+            F8_E4M3, F8_E5M2, BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64,
+        ]
     };
 
     pub(crate) fn named(name: &str) -> Option<Dtype> {
@@ -32,7 +37,7 @@ impl Dtype {
     /// Bytes of one element.
     pub fn size(self) -> usize {
         match self {
-            Dtype::I8 | Dtype::U8 => 1,
+            Dtype::F8_E4M3 | Dtype::F8_E5M2 | Dtype::I8 | Dtype::U8 => 1,
             Dtype::BF16 | Dtype::F16 | Dtype::I16 | Dtype::U16 => 2,
             Dtype::F32 | Dtype::I32 | Dtype::U32 => 4,
             Dtype::F64 | Dtype::I64 | Dtype::U64 => 8,
@@ -40,7 +45,8 @@ impl Dtype {
     }
 }
 
-/// A type of Rust that holds elements. Those of F16 and BF16 are their bits, as `u16`.
+/// A type of Rust that holds elements. Those of F16 and BF16 are their bits, as `u16`, and
+/// those of F8_E4M3 and F8_E5M2 theirs, as `u8`.
 pub trait Element: Copy {
     /// The element types that it holds.
     const DTYPES: &'static [Dtype];
@@ -66,7 +72,7 @@ macro_rules! elements {
 
 elements! {
     f32: F32; f64: F64; i8: I8; i16: I16; i32: I32; i64: I64;
-    u8: U8; u16: U16 F16 BF16; u32: U32; u64: U64;
+    u8: U8 F8_E4M3 F8_E5M2; u16: U16 F16 BF16; u32: U32; u64: U64;
 }
 
 /// An array in row-major order; `bytes` are its elements, little-endian.
@@ -114,6 +120,8 @@ impl Tensor {
         self.bytes
             .chunks_exact(self.dtype.size())
             .map(|bytes| match self.dtype {
+                Dtype::F8_E4M3 => Number::Float(finite8(bytes[0])),
+                Dtype::F8_E5M2 => Number::Float(half(u16::from(bytes[0]) << 8)),
                 Dtype::BF16 => {
                     Number::Float(f32::from_bits(u32::from(u16::read(bytes)) << 16).into())
                 }
@@ -173,21 +181,51 @@ fn half(bits: u16) -> f64 {
     }
 }
 
+/// Return the value of a number of 8 bits of a format without infinities, by its bits.
+fn finite8(bits: u8) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 3 & 15), f64::from(bits & 7));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-9),
+        15 if fraction == 7.0 => f64::NAN,
+        _ => (8.0 + fraction) * 2f64.powi(exponent - 10),
+    };
+    if bits >> 7 == 1 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn floats<T: Element>(dtype: Dtype, bits: &[T]) -> Vec<f64> {
+        let float = |number| match number {
+            Number::Float(value) => value,
+            Number::Integer(_) => unreachable!("{dtype:?} is no integer"),
+        };
+        let tensor = Tensor::new(dtype, &[bits.len()], bits);
+        tensor.numbers().map(float).collect()
+    }
+
+    #[test]
+    fn elements_of_8_bits_are_their_bits() {
+        assert_eq!(
+            floats(Dtype::F8_E4M3, &[1u8, 0x38, 0xfe, 0x78]),
+            [2f64.powi(-9), 1.0, -448.0, 256.0]
+        );
+        assert!(floats(Dtype::F8_E4M3, &[0xffu8])[0].is_nan());
+        assert_eq!(
+            floats(Dtype::F8_E5M2, &[1u8, 0x3c, 0xfb, 0x7c]),
+            [2f64.powi(-16), 1.0, -57344.0, f64::INFINITY]
+        );
+        assert!(floats(Dtype::F8_E5M2, &[0x7du8])[0].is_nan());
+    }
+
     #[test]
     fn elements_of_half_precision_are_their_bits() {
-        let floats = |dtype, bits: &[u16]| -> Vec<f64> {
-            let tensor = Tensor::new(dtype, &[bits.len()], bits);
-            let float = |number| match number {
-                Number::Float(value) => value,
-                Number::Integer(_) => unreachable!("{dtype:?} is no integer"),
-            };
-            tensor.numbers().map(float).collect()
-        };
-        let halves = floats(Dtype::F16, &[1, 0x400, 0x3c00, 0xfbff, 0x7c00, 0xfc00]);
+        let halves = floats(Dtype::F16, &[1u16, 0x400, 0x3c00, 0xfbff, 0x7c00, 0xfc00]);
         let infinity = f64::INFINITY;
         let small = [2f64.powi(-24), 2f64.powi(-14)];
         assert_eq!(
@@ -195,9 +233,9 @@ mod tests {
             [small[0], small[1], 1.0, -65504.0, infinity, -infinity]
         );
         assert_eq!(
-            floats(Dtype::BF16, &[0x3f80, 0xc040, 0x7f80]),
+            floats(Dtype::BF16, &[0x3f80u16, 0xc040, 0x7f80]),
             [1.0, -3.0, infinity]
         );
-        assert!(floats(Dtype::F16, &[0x7e00])[0].is_nan());
+        assert!(floats(Dtype::F16, &[0x7e00u16])[0].is_nan());
     }
 }

@@ -13,7 +13,7 @@ from conformance.cases.sweep.patterns import (
     SPECIAL_PATTERNS,
     fill,
 )
-from conformance.dtypes import FLOATS, INTEGERS, dtype_of, float_format
+from conformance.dtypes import FLOATS, FLOATS8, INTEGERS, WIDE_FLOATS, dtype_of, float_format
 from conformance.reference.rounding import narrow, widen
 
 SHAPE = (2, 5, 6, 7)
@@ -44,7 +44,7 @@ def test_data_do_not_change_between_versions():
     """The bytes of every pattern are pinned: ids and digests of the suite rest on them."""
     digest = hashlib.sha256()
     for pattern in EVERY:
-        for name in FLOATS:
+        for name in WIDE_FLOATS:
             if (pattern, name) != ("overflow", "bfloat16"):
                 digest.update(filled(pattern, name).tobytes())
     assert digest.hexdigest()[:16] == "3ab5d96564488763"
@@ -148,7 +148,7 @@ def test_edges_show_cells_that_a_long_window_loses(at):
     assert np.count_nonzero(data, axis=2).max() < 25
 
 
-@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("name", WIDE_FLOATS)
 def test_nan_has_both_signs_and_many_payloads(name):
     """All of them quiet; in the first, middle and last cell of every plane."""
     data = filled("nan-encodings", name, (2, 5, 30, 31), window_cells=4)
@@ -173,7 +173,7 @@ def test_infinities_and_zeros_have_both_signs():
     assert (zeros <= 0).all()
 
 
-@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("name", WIDE_FLOATS)
 def test_contrasts_are_one_number_a_window_and_far_apart(name):
     """Some number of a plane is above the root of the range, and some below its inverse."""
     data = np.abs(widen(filled("contrasts", name, (1, 7, 8, 9), window_cells=9)))
@@ -186,7 +186,24 @@ def test_contrasts_are_one_number_a_window_and_far_apart(name):
 
 def test_numbers_near_the_largest_are_finite_and_their_norms_are_not():
     """Two of them have a 3-norm beyond the range."""
-    for name in FLOATS:
+    for name in WIDE_FLOATS:
         data = np.abs(widen(filled("near-largest", name))) / float_format(name).largest
         assert data.max() < 1
         assert data.min() * 2 ** (1 / 3) > 1.1
+
+
+@pytest.mark.parametrize("name", FLOATS8)
+def test_codes_are_every_finite_number_of_8_bits(name):
+    """Subnormal numbers, the ends of the range and zeros of both signs are among them."""
+    every = np.arange(256, dtype=np.uint8).view(dtype_of(name))
+    finite = set(every[np.isfinite(widen(every))].tobytes())
+    assert set(filled("codes", name, (1, 1, 16, 16)).tobytes()) == finite
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"), [("float8_e4m3fn", {0x7F}), ("float8_e5m2", {0x7E, 0x7F})]
+)
+def test_nan_of_8_bits_has_both_signs_and_the_payloads_that_there_are(name, codes):
+    """Of float8_e4m3fn there is one; of float8_e5m2, quiet ones alone."""
+    data = filled("nan-encodings", name, (2, 5, 30, 31), window_cells=4)
+    assert set(data[np.isnan(data)].tobytes()) == codes | {code | 0x80 for code in codes}
