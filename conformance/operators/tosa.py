@@ -79,7 +79,7 @@ _PADS = _ruling(
 
 
 _ACCUMULATOR = _ruling(
-    "tosa-float8-accumulator",
+    "tosa-accumulator-of-float8",
     "acc_type is FP16 for data of float8, and the bound on errors admits wider sums",
     "sums are kept in float16 or wider, never in 8 bits",
     "the types of AVG_POOL2D",
@@ -87,7 +87,7 @@ _ACCUMULATOR = _ruling(
     of_types=FLOATS8,
 )
 _SUBNORMALS = _ruling(
-    "tosa-float8-subnormals",
+    "tosa-subnormals-of-float8",
     "subnormal numbers of other floating-point types alone may be flushed",
     "those of float8 keep their value",
     "the rules of compliance",

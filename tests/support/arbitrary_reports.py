@@ -144,6 +144,7 @@ def results(draw):
     """Draw a result; only failures are expected."""
     dtype = draw(st.sampled_from(["", *FLOATS, *INTEGERS]))
     verdict = draw(st.sampled_from(VERDICTS))
+    why = draw(st.none() | _facts())
     return Result(
         id=draw(texts),
         operator=draw(st.sampled_from([*OPERATORS, "x|y"])),
@@ -155,8 +156,9 @@ def results(draw):
         shapes=tuple(
             draw(st.lists(st.lists(st.integers(0, 99), max_size=4).map(tuple), max_size=2))
         ),
-        why=draw(st.none() | _facts()),
-        worst=draw(st.none() | _worst(dtype)) if dtype and verdict in RETURNED else None,
+        why=why,
+        # what has a wrong element has a fact that says so
+        worst=draw(st.none() | _worst(dtype)) if why and dtype and verdict in RETURNED else None,
         tier=draw(texts),
         pattern=draw(texts),
         source=draw(texts),
