@@ -12,14 +12,13 @@ from conformance.export.limits import ANY, NAN, OVERFLOW, limits
 from conformance.judging.closeness import closeness
 from conformance.vector import UNDEFINED, Arithmetic, Expected
 
-SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
-
 
 @st.composite
 def outcomes(draw):
     """Return one expected element of a floating-point type, with any bits, and an arithmetic."""
     name = draw(st.sampled_from(FLOATS))
-    bits = draw(st.binary(min_size=SIZES[name], max_size=SIZES[name]))
+    size = dtype_of(name).itemsize
+    bits = draw(st.binary(min_size=size, max_size=size))
     expected = Expected(
         np.frombuffer(bits, dtype_of(name)),
         np.array([draw(st.integers(UNDEFINED, 300))], np.int32),

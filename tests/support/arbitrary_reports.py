@@ -10,7 +10,7 @@ from support.fakes import check
 from support.report_samples import cases
 
 from conformance.backends import load_backend
-from conformance.dtypes import FLOATS, INTEGERS, dtype_of
+from conformance.dtypes import FLOATS, INTEGERS, OF_ML_DTYPES, dtype_of, float_format
 from conformance.operators import OPERATORS, vector_of
 from conformance.record.line_types import told
 from conformance.record.report import (
@@ -86,8 +86,9 @@ def _elements(dtype):
     if dtype in INTEGERS:
         info = np.iinfo(dtype)
         return st.integers(int(info.min), int(info.max))
-    if dtype == "bfloat16":
-        return st.sampled_from([0.0, -0.0, 1.5, -3.0, float("nan"), float("inf")])
+    if dtype in OF_ML_DTYPES:
+        infinity = [float("inf")] if float_format(dtype).has_infinity else []
+        return st.sampled_from([0.0, -0.0, 1.5, -3.0, float("nan"), *infinity])
     return st.floats(width=8 * dtype_of(dtype).itemsize)
 
 
