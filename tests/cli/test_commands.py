@@ -19,7 +19,7 @@ from support.report_samples import PLAIN, case, cases, write, write_cases
 
 from conformance.cli import generate_command, main
 from conformance.cli.options import FLOAT_TYPES, LARGE, TIERS
-from conformance.dtypes import FLOATS
+from conformance.dtypes import WIDE_FLOATS
 from conformance.faults import CATALOGUE
 from conformance.operators import CLAUSES, vector_of
 from conformance.vector import LARGE as LARGE_TIER
@@ -132,7 +132,7 @@ class TestProgram:
 
     def test_types_are_those_of_the_suite(self):
         """The command line may not import these either."""
-        assert FLOAT_TYPES == FLOATS
+        assert FLOAT_TYPES == WIDE_FLOATS
 
     def test_a_reader_that_goes_away_is_no_error(self, folder):
         """`conformance list --ids | head -0` ends quietly with the status of SIGPIPE."""

@@ -11,6 +11,12 @@ from support.paths import DOCS
 
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 
+OF_ML_DTYPES = {
+    "BF16": ml_dtypes.bfloat16,
+    "F8_E4M3": ml_dtypes.float8_e4m3fn,
+    "F8_E5M2": ml_dtypes.float8_e5m2,
+}
+
 
 def smoke_tier():
     """Return the vectors of the smoke tier of the shipped suite."""
@@ -41,8 +47,8 @@ def exported(path):
 
 def dtype(code):
     """Return the type that safetensors calls F32, BF16, I64 and so on."""
-    if code == "BF16":
-        return np.dtype(ml_dtypes.bfloat16)
+    if code in OF_ML_DTYPES:
+        return np.dtype(OF_ML_DTYPES[code])
     return np.dtype(f"{code[0].lower()}{int(code[1:]) // 8}")
 
 

@@ -96,8 +96,8 @@ def test_smoke_is_inside_standard_and_small(operator):
 
 @pytest.mark.parametrize("operator", one_in(6, [n for n in EVERY if n not in ALL_LEVELS]))
 def test_smoke_is_small(operator):
-    """About 80 vectors."""
-    assert len(cases(operator, "smoke")) <= 90
+    """About 80 vectors, at most 95."""
+    assert len(cases(operator, "smoke")) <= 95
 
 
 def test_smoke_is_not_much_larger_for_operators_with_all_levels():
