@@ -55,8 +55,8 @@ def output_sizes(operator: Operator, seed: int) -> Iterator[Case]:
         spec = case_of_axes(
             operator, row.planes, row.axes, words, dtype, pattern, tags=("output sizes",)
         )
-        tier = "standard" if turn else "smoke"  # the first tells whether padding counts
-        yield (case := build(spec, seed=seed, tier=tier))
+        # The first tells whether padding counts.
+        yield (case := build(spec, seed=seed, tier="standard" if turn else "smoke"))
     yield case_of(
         operator.name,
         {**case.attributes, attribute.key: [_DOWN.unpooled_size, _UP.unpooled_size]},
