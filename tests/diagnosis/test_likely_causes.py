@@ -28,7 +28,7 @@ def causes_of(backend, vectors=None):
 
 @pytest.mark.parametrize(
     "fault",
-    one_in(30, [fault for fault in CATALOGUE if fault.operators][3::23]),
+    one_in(60, [fault for fault in CATALOGUE if fault.operators][3::23]),
     ids=lambda fault: fault.name,
 )
 def test_a_planted_fault_comes_first(fault):

@@ -62,7 +62,7 @@ def test_what_can_be_survived_costs_no_worker(in_one_worker, name):
     assert_only_the_second(in_one_worker[name], GALLERY[name])
 
 
-@pytest.mark.parametrize("name", one_in(2, sorted(GALLERY.keys() - TOGETHER)))
+@pytest.mark.parametrize("name", one_in(4, sorted(GALLERY.keys() - TOGETHER)))
 def test_in_a_worker(name):
     """A misbehaviour has its verdict, and the vectors before and after it have theirs."""
     misbehaviour = GALLERY[name]
