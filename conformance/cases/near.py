@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
@@ -358,11 +357,9 @@ def _set(draft: Draft, feature: Feature, value: Any) -> Draft | None:
     if name == "rank":
         return _with_rank(draft, value)
     if name in draft.words:
-        words: Iterator[Sequence[str]] = (
-            each.meanings for each in draft.operator.attributes if each.role == name
-        )
+        word = next((a for a in draft.operator.attributes if a.role == name), None)
         # a number of cells of NaN has the name of a word, too
-        return draft.with_word(name, value) if value in chain(*words) else None
+        return draft.with_word(name, value) if word and value in word.meanings else None
     return _with_number(draft, _places(draft, name, place), value)
 
 

@@ -114,10 +114,9 @@ class Drawing(Closable):
         check_jobs(jobs)
         self._jobs = jobs
         self._executor: Executor | None = None
-        with ExitStack() as stack:
-            if jobs > 1:
-                self._executor = stack.enter_context(executor_named("process", jobs)())
-            self._stack = stack.pop_all()
+        self._stack = ExitStack()
+        if jobs > 1:
+            self._executor = self._stack.enter_context(executor_named("process", jobs)())
 
     def close(self) -> None:
         """End the processes."""

@@ -40,9 +40,10 @@ def clauses_of(operator: Operator) -> dict[str, Clause]:
 
 
 @cache
-def settled_of(operator: Operator, dtype: str) -> frozenset[str]:
-    """Return the names of the clauses that an operator's document settles for one element type."""
-    return frozenset(clause.settles for clause in operator.clauses if dtype in clause.of_types)
+def clauses_of_type(operator: Operator, dtype: str) -> dict[str, Clause]:
+    """Return the same but for those that the operator's document settles for an element type."""
+    settled = {clause.settles for clause in operator.clauses if dtype in clause.of_types}
+    return {name: clause for name, clause in clauses_of(operator).items() if name not in settled}
 
 
 @cache

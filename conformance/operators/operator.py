@@ -261,8 +261,10 @@ class Operator:
         layout = self.attribute("channels_last")
         if layout is None:
             return self.form
-        meaning = layout.meaning_of(attributes.get(layout.key, layout.default))
-        return replace(self.form, channels_last=meaning is True)
+        last = layout.meaning_of(attributes.get(layout.key, layout.default)) is True
+        return (
+            self.form if self.form.channels_last is last else replace(self.form, channels_last=last)
+        )
 
     @property
     def publisher(self) -> str:

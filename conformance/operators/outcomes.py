@@ -20,7 +20,7 @@ from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause
-from conformance.operators.clauses import clauses_of, disputed_of, settled_of, under
+from conformance.operators.clauses import clauses_of, clauses_of_type, disputed_of, under
 from conformance.operators.geometric_readings import (
     Clauses,
     combinations,
@@ -397,8 +397,7 @@ def _arithmetic(
     clauses: Clauses = {}
     if data.dtype.kind in "iu":
         return clauses
-    settled = settled_of(operator, name_of(data.dtype))
-    concerning = {k: clause for k, clause in clauses_of(operator).items() if k not in settled}
+    concerning = clauses_of_type(operator, name_of(data.dtype))
     if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = names_of(concerning["accumulator"])
     sums_kept = [Arithmetic.USUAL, Arithmetic.ELEMENT_TYPE][: 1 + ("accumulator" in clauses)]

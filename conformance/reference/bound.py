@@ -84,8 +84,8 @@ def tolerance(
         bound = gamma(k, fmt.unit) * magnitude + (k + 1) * fmt.smallest
     else:
         # The proof needs 1 + u. Of 8 bits, 1 + 4 u would let results be off by two numbers.
-        of_result = fmt.unit * (1 + (1 if fmt.name in FLOATS8 else 4) * fmt.unit) * size
-        of_result = of_result + fmt.smallest
+        units = 1 if fmt.name in FLOATS8 else 4
+        of_result = fmt.unit * (1 + units * fmt.unit) * size + fmt.smallest
         of_sum = gamma(k, sums.unit) * magnitude * (1 + fmt.unit) + (k + 1) * sums.smallest
         bound = of_result + of_sum
     bound = bound + of_stored_value

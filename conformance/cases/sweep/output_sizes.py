@@ -6,24 +6,14 @@ Each number is smaller than the stride, but for one row: whether others are vali
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
+from conformance.cases.sweep.layouts import Row
 from conformance.cases.sweep.rules import NO_WINDOWS
 from conformance.cases.sweep.sweep_model import build, case_of, case_of_axes
 from conformance.operators.operator import Operator
 from conformance.vector import Case
-
-
-class _Row(NamedTuple):
-    """A row of the table: batch and channels, the numbers of the axes, and words."""
-
-    planes: tuple[int, int]
-    axes: tuple[Axis, Axis]
-    ceil: bool = False
-    channels_last: bool = False
-
 
 _DOWN = Axis(9, 3, 4, 1, 0, unpooled_size=2)
 _UP = _DOWN._replace(unpooled_size=3)
@@ -32,13 +22,13 @@ _PADDED = Axis(5, 2, 4, 1, 0, unpooled_size=2)  # rounded up where no padding co
 _DILATED = Axis(9, 2, 6, 0, 1, dilations=2, unpooled_size=2)
 _DENSE = Axis(4, 2, 1, unpooled_size=3)  # not smaller than the stride
 _ROWS = (
-    _Row((1, 1), (_DOWN, _EXACT), ceil=True),
-    _Row((1, 1), (_UP, _UP)),
-    _Row((1, 2), (_EXACT, _UP), channels_last=True),
-    _Row((1, 1), (_EXACT, _EXACT._replace(size=6, unpooled_size=2))),
-    _Row((1, 1), (_DILATED, _PADDED)),
-    _Row((1, 1), (_DENSE, _DENSE)),
-    _Row((1, 1), (_DOWN, _DOWN), ceil=True),
+    Row((1, 1), (_DOWN, _EXACT), ceil=True),
+    Row((1, 1), (_UP, _UP)),
+    Row((1, 2), (_EXACT, _UP), channels_last=True),
+    Row((1, 1), (_EXACT, _EXACT._replace(size=6, unpooled_size=2))),
+    Row((1, 1), (_DILATED, _PADDED)),
+    Row((1, 1), (_DENSE, _DENSE)),
+    Row((1, 1), (_DOWN, _DOWN), ceil=True),
 )
 
 
@@ -50,10 +40,8 @@ def output_sizes(operator: Operator, seed: int) -> Iterator[Case]:
     for turn, row in enumerate(_ROWS):
         dtype = operator.dtypes[turn % len(operator.dtypes)]
         pattern = suited.pattern_for(("index", "normals")[turn // 2 % 2], dtype)
-        words: dict[str, Any] = {"rounding": "ceil" if row.ceil else "floor"}
-        words |= {"channels_last": True} if row.channels_last else {}
         spec = case_of_axes(
-            operator, row.planes, row.axes, words, dtype, pattern, tags=("output sizes",)
+            operator, row.planes, row.axes, row.words, dtype, pattern, tags=("output sizes",)
         )
         # The first tells whether padding counts.
         yield (case := build(spec, seed=seed, tier="standard" if turn else "smoke"))
