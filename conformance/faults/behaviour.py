@@ -19,6 +19,7 @@ PADDED = Needs(roles=("kernel", "pads_begin", "pads_end"))
 ONE_LIST = Needs(roles=("pads",))
 ROUNDED = Needs(roles=("kernel", "strides", "rounding"))
 AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
+PADS_IGNORED = Needs(without_clauses=("pads-with-auto-pad",))  # beside an auto_pad
 INCLUDING = Needs(roles=("kernel", "include_pad"))
 DILATED = Needs(roles=("kernel", "dilations"))
 ADAPTIVE = Needs(roles=("output",))

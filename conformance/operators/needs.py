@@ -27,7 +27,8 @@ class Needs:
     `odd_exponents` whether its cases have norms of such, `rounds_integers` whether its document
     says how averages of integers round, `rest` whether the stride may leave cells over, `split`
     whether lists are an attribute for each axis, and `scatters` whether it is an unpooling.
-    Attributes of the roles in `worded` have other values than true and false.
+    Attributes of the roles in `worded` have other values than true and false. No clause in
+    `without_clauses` is one of its document.
     """
 
     roles: tuple[Role, ...] = ()
@@ -58,6 +59,7 @@ class Needs:
     split: bool | None = None
     scatters: bool | None = None
     worded: tuple[Role, ...] = ()
+    without_clauses: tuple[str, ...] = ()
 
     def in_gradients(self) -> Needs:
         """Return the same conditions on the gradients of operators."""

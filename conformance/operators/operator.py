@@ -217,6 +217,7 @@ class Operator:
             and needs.split in {None, bool(self.form.split)}
             and needs.scatters in {None, self.scatters}
             and all(self._is_worded(role) for role in needs.worded)
+            and not any(clause.name in needs.without_clauses for clause in self.clauses)
         )
 
     @property

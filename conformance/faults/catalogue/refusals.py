@@ -23,6 +23,7 @@ from conformance.faults.behaviour import (
     INCLUDING,
     INTEGERS,
     PADDED,
+    PADS_IGNORED,
     ROUNDED,
     SAYS_LOWER,
     SAYS_VALID,
@@ -185,7 +186,7 @@ FAULTS: Faults = {
     ),
     "refuses-same-with-given-pads": _geometry(
         "same_* with pads given refused, though the pads are to be ignored",
-        AUTO_PADDED & PADDED,
+        AUTO_PADDED & PADDED & PADS_IGNORED,
         lambda p, *_: p.same and any(p.pads_begin + p.pads_end),
     ),
     "refuses-valid": _geometry(
@@ -193,7 +194,7 @@ FAULTS: Faults = {
     ),
     "refuses-valid-with-given-pads": _geometry(
         "valid with pads given refused, though the pads are to be ignored",
-        AUTO_PADDED & PADDED & SAYS_VALID,
+        AUTO_PADDED & PADDED & SAYS_VALID & PADS_IGNORED,
         lambda p, *_: p.auto_pad == "valid" and any(p.pads_begin + p.pads_end),
     ),
     "refuses-ceil-overhang": _geometry(
