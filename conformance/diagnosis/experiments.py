@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from conformance.budget import Share
 from conformance.cases.minimize import polished
 from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
@@ -305,7 +306,8 @@ class Experiments:
             if trial.is_confirmed:
                 # What says less than a cause that may be hidden is part of that.
                 if hidden is None or not any(map(hidden.explains, trial.strays)):
-                    return self._settled(trial, contradicted, rivals)
+                    likeliest = self._told_apart(trial, alternatives, rivals, share)
+                    return self._settled(likeliest, contradicted, rivals)
             elif trial.may_be_hidden:
                 hidden = hidden or trial
             elif not trial.is_refuted and (trial.asked or self._laboratory.is_over):
@@ -313,6 +315,30 @@ class Experiments:
         if hidden is not None:
             self._known.supposed.append(hidden)
         return hidden or standing
+
+    def _told_apart(
+        self,
+        trial: Trial,
+        alternatives: Sequence[Together],
+        rivals: Sequence[Fault],
+        share: Share,
+    ) -> Trial:
+        """Return what is confirmed, or an alternative that explains all of that and more.
+
+        Near the cases on which one cause shows, another may answer alike: which of them it is shows
+        in cases that are drawn for the other one.
+        """
+        for faults in alternatives:
+            other = FaultHypothesis(faults, self._known.planting)
+            if faults == _faults_of(trial) or not all(map(other.explains, trial.predicted)):
+                continue
+            if any(other.fails(s.vector) for s in self._known.conforming):
+                continue
+            shown = self._known.shown(other, BASES)
+            against = self._trying.tried(other, shown, rivals, share)
+            if against.is_confirmed and not all(map(trial.explains, against.predicted)):
+                trial = against
+        return trial
 
     def _settled(self, trial: Trial, contradicted: Together, rivals: Sequence[Fault]) -> Trial:
         """Return what is confirmed, or one that was contradicted, under a condition."""

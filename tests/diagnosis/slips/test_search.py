@@ -62,6 +62,18 @@ def test_attributes_that_are_read_as_others_are_named(change, words):
     assert not cause.proof.missing
 
 
+def test_a_slip_is_told_from_one_that_explains_the_failures_as_well():
+    """Exceptions of gradients are alike: another slip explains the four, and all cases near."""
+
+    def reversed_strides(attributes):
+        return attributes | {"strides": attributes["strides"][::-1]}
+
+    cause = first_cause(called_with(reversed_strides), "AvgPool-1-backward")
+    assert cause.explained == 4
+    assert cause.summary.endswith("as if every stride were that of the axis in reverse order")
+    assert not cause.proof.missing
+
+
 @pytest.mark.slow("other slips are named in the same way")
 def test_an_output_with_exchanged_axes_is_named():
     """Its shape is wrong where the axes differ in size, else its values."""
