@@ -220,9 +220,10 @@ def _kept(words: str, least: float, most: float) -> Integer:
 
 
 KEPT_FROM_MINUS_127 = _kept("kept from -127 to 127", -127, 127)
+# The widest first: where it explains all, a narrower one may do so, too, and is not what happens.
 INTEGER_CHANGES = (
-    *map(through, (*INTEGERS, "float16", "float32", "float64")),
-    *map(_through_clipped, ("float32", "float64")),
+    *map(through, (*INTEGERS[::-1], "float64", "float32", "float16")),
+    *map(_through_clipped, ("float64", "float32")),
     *(_kept(f"kept in the range of {kind}", *range_of(kind)) for kind in INTEGERS[:-2]),
     KEPT_FROM_MINUS_127,
     Integer("0 where they are negative", lambda array: np.maximum(array, 0)),

@@ -98,6 +98,21 @@ def test_integers_that_come_as_another_type_are_named():
     assert cause.summary.endswith("as if an output of integers were float32")
 
 
+@pytest.mark.slow("other slips are named in the same way")
+def test_integers_that_pass_through_a_type_are_said_to_pass_through_no_narrower_one():
+    """The largest of int64 come back from float32 as they do from float64."""
+
+    def backend(operator, inputs, attributes):
+        with np.errstate(invalid="ignore"):  # the largest become 2**63
+            return np.asarray(evaluate(operator, inputs, attributes)).astype(float).astype(np.int64)
+
+    probes = [v for v in light_probes("MaxPool-1") if v.case.data.dtype == np.int64]
+    cause = api.check(backend, probes).diagnoses[0]
+    assert cause.summary.endswith(
+        "as if results that are integers were converted to float64 and back"
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     one_in(
