@@ -49,14 +49,16 @@ class Variation:
     """A way to call a backend.
 
     `perform(call, inputs)` returns the answer to inputs, which it leaves as they are.
-    `applies(data)` says of the data whether anything is different then. A `layout` may be refused
-    by an exception. In a sample of a file, `sampled` vectors are called so.
+    `applies(data)` says of the data whether anything is different then. An exception is right, too,
+    if it `may_be_refused`. One that is `unbatched` is of operators that take data without a batch.
+    In a sample of a file, `sampled` vectors are called so.
     """
 
     name: str
     perform: Callable[[CallOnce, Sequence[Any]], Answer]
     applies: Callable[[Array], bool] = lambda data: data.size > 0
-    layout: bool = False
+    may_be_refused: bool = False
+    unbatched: bool = False
     sampled: int = 3
 
     @property
@@ -171,6 +173,13 @@ def _switching_often() -> Iterator[None]:
         sys.setswitchinterval(interval)
 
 
+def _without_a_batch(call: CallOnce, inputs: Sequence[Array]) -> Answer:
+    """Call with the only entry of a batch, and return its outputs as a batch again."""
+    answer = call([array[0].copy() if array.ndim > 1 else array.copy() for array in inputs])
+    batched = (output._replace(shape=(1, *output.shape)) for output in answer.outputs)
+    return answer._replace(outputs=tuple(batched))
+
+
 # Layouts --------------------------------------------------------------------------------------
 
 
@@ -257,7 +266,7 @@ def _layout(
     def perform(call: CallOnce, inputs: Sequence[Array]) -> Answer:
         return call([place(array) for array in inputs])
 
-    return Variation(name, perform, applies, layout=True)
+    return Variation(name, perform, applies, may_be_refused=True)
 
 
 # All of them ----------------------------------------------------------------------------------
@@ -287,6 +296,15 @@ VARIATIONS: dict[str, Variation] = {
                 sampled=sampled,
             )
             for count, sampled in ((2, 2), (8, 1))
+        ),
+        # Only where it is asked for: no vector says that there are such calls.
+        Variation(
+            "unbatched",
+            _without_a_batch,
+            lambda data: data.ndim > 1 and data.shape[0] == 1,
+            may_be_refused=True,
+            unbatched=True,
+            sampled=0,
         ),
     )
 }

@@ -26,6 +26,7 @@ _CAUSES: tuple[tuple[str, frozenset[str]], ...] = (
     ("results are kept by the addresses of inputs", frozenset({"rewritten"})),
     ("state that calls with other shapes leave", frozenset({"after-other-shapes"})),
     ("state that the same call leaves", frozenset({"twice"})),
+    ("data without a batch", frozenset({"unbatched"})),
 )
 """What is wrong, and the variations in which that shows, in each of them; the first that fits."""
 

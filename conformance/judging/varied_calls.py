@@ -23,6 +23,7 @@ from conformance.judging.explanations import Explanation
 from conformance.judging.judge import judge
 from conformance.judging.tally import JudgedBatch, Tally
 from conformance.judging.verdicts import CONFORMS, Verdicts
+from conformance.operators import operator_named
 from conformance.record.report import VERDICTS, Repeatability, VariationReport, Verdict
 from conformance.record.why import NoLonger
 from conformance.record.words import in_words
@@ -88,7 +89,8 @@ class VariedCalls:
                 calls.setdefault(AGAIN.name, []).append(row)
             if number in sample.varied and verdict == CONFORMS and answers.kind[row] == ARRAY:
                 candidates.append(row)
-        variations = [each for each in self._wanted if each.name in able]
+        unbatched = operator_named(batch.operator).takes_unbatched
+        variations = [v for v in self._wanted if v.name in able and unbatched >= v.unbatched]
         calls |= self._chosen(batch, candidates, variations, sample.quota)
         rows = sorted({row for chosen in calls.values() for row in chosen})
         if not rows:
@@ -261,8 +263,8 @@ class _Calls:
 
     def refused(self, kind: int) -> bool:
         """Say whether an answer refuses the variation, which is no failure."""
-        layout = self.variation.layout
-        return self.variation is not AGAIN and (kind == UNSUPPORTED or (kind == RAISED and layout))
+        raising = kind == RAISED and self.variation.may_be_refused
+        return self.variation is not AGAIN and (kind == UNSUPPORTED or raising)
 
     def turned(self, rows: Sequence[int], verdicts: Verdicts) -> list[int]:
         """Return those that conformed at first, if not in all variations, and do not now."""

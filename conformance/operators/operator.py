@@ -81,10 +81,10 @@ class Operator:
     and numbers, few of them, where older operators of its kind have all, or the least, where
     another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
     covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
-    be without a batch if it `takes_unbatched`; no case of the suite has such. The suite has its
-    gradient, if there is one of its reduction, where it `has_gradient`. A gradient has the operator
-    that it is of in `forward`, see operators/gradients.py; its first input is the gradient of that
-    operator's first output.
+    be without a batch if it `takes_unbatched`; no case has such, a variation of calls does. The
+    suite has its gradient, if there is one of its reduction, where it `has_gradient`. A gradient
+    has the operator that it is of in `forward`, see operators/gradients.py; its first input is the
+    gradient of that operator's first output.
     """
 
     name: str

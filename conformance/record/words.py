@@ -40,6 +40,7 @@ HOW_CALLED = {
     "unaligned": "with inputs that are not aligned",
     "threads-2": "from 2 threads at once",
     "threads-8": "from 8 threads at once",
+    "unbatched": "without a batch",
 }
 """How a backend is called in each variation of a call, to be put after "called"."""
 

@@ -33,7 +33,7 @@ class TestSample:
         """No input here is broadcast along an axis."""
         report = check(right, tensors())
         assert report.ok
-        assert varied(report).keys() == VARIATIONS.keys() - {"again", "broadcast"}
+        assert varied(report).keys() == VARIATIONS.keys() - {"again", "broadcast", "unbatched"}
 
     def test_it_stays_small_however_many_vectors_there_are(self):
         """Three vectors of a file in each variation, fewer from many threads."""
@@ -203,3 +203,48 @@ def _contiguous_alone(operator, inputs, attributes):
     if not inputs[0].flags.c_contiguous:
         raise ValueError("C order alone")
     return right(operator, inputs, attributes)
+
+
+class TestUnbatched:
+    """Data without a batch, where documents allow them: only where it is asked for."""
+
+    vectors = tuple(
+        vector(
+            ramp(batch, 2, 4),
+            {"kernel_size": [2], "stride": [1], "padding": [0]},
+            operator="PyTorch-avg_pool1d",
+            id=f"batch of {batch}",
+        )
+        for batch in (1, 2)
+    )
+
+    @staticmethod
+    def backend(operator, inputs, attributes):
+        """Take data with a batch, and without."""
+        data, *others = inputs
+        if data.ndim == 3:
+            return right(operator, inputs, attributes)
+        return right(operator, [data[np.newaxis], *others], attributes)[0]
+
+    def test_an_output_without_a_batch_conforms(self):
+        """Of batches of one: others are not called so."""
+        report = check(self.backend, self.vectors, variations="unbatched")
+        assert report.ok
+        assert varied(report)["unbatched"].called == 1
+
+    def test_a_wrong_one_fails(self):
+        """Here an output that has a batch though the data have none."""
+
+        def keeping(operator, inputs, attributes):
+            output = self.backend(operator, inputs, attributes)
+            return output if output.ndim == 3 else output[np.newaxis]
+
+        report = check(keeping, self.vectors, variations="unbatched")
+        assert [result.variations for result in report.results] == [("unbatched",), ()]
+        assert [each.behaviour for each in findings_of(report)] == ["data without a batch"]
+        assert "when called without a batch" in report.results[0].detail
+
+    def test_operators_whose_documents_have_none_are_not_called_so(self):
+        """The report says nothing of it."""
+        report = check(right, tensors(1), variations="unbatched")
+        assert varied(report) == {}
