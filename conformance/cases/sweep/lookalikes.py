@@ -17,8 +17,11 @@ from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 
 _Lists = Mapping[str, tuple[int, int]]
-_ROLES = ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output")
+_PADS = ("pads_begin", "pads_end")
+_ROLES = ("kernel", "strides", "dilations", *_PADS, "output")
 _PLAIN: _Lists = {"planes": (1, 2), "sizes": (6, 5), "kernel": (2, 2), "output": (3, 2)}
+
+_LOW_BYTE = "of the same low byte"
 
 # Two numbers of one list.
 _ALIKE = {
@@ -26,7 +29,7 @@ _ALIKE = {
     "joined": ((1, 12), (11, 2)),
     "of one sum": ((2, 4), (3, 3)),
     "of one product": ((2, 6), (3, 4)),
-    "of the same low byte": ((2, 5), (2, 261)),
+    _LOW_BYTE: ((2, 5), (2, 261)),
 }
 
 
@@ -35,8 +38,6 @@ def _swapped(**lists: tuple[int, int]) -> tuple[str, tuple[_Lists, _Lists]]:
     one, other, *_ = lists
     return f"{one} and {other}", (lists, lists | {one: lists[other], other: lists[one]})
 
-
-_LARGE = 255
 
 # Numbers of two lists.
 _SWAPPED: dict[str, tuple[_Lists, _Lists]] = dict(
@@ -122,11 +123,9 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
     dtype = suited.plain_type(operator)
     for role in ("planes", "sizes", *_ROLES):
         for how, numbers in _ALIKE.items():
-            # Where pads are below the kernel, large ones take a window of as many cells: once.
-            again = (
-                role == "pads_end" and max(map(max, numbers)) > _LARGE and operator.leaves_no_rest
-            )
-            if role in told and not again:
+            # A key of low bytes shows in one list; large numbers of others take most room of all.
+            is_spare = how == _LOW_BYTE and role != "sizes" and operator.levels != "all"
+            if role in told and not is_spare:
                 both = [_beside(role, numbers) | {role: each} for each in numbers]
                 yield _specs(operator, f"{role} {how}", both, (dtype, dtype))
     for what, lists in _SWAPPED.items():
@@ -142,7 +141,7 @@ def _beside(role: str, numbers: Sequence[tuple[int, int]]) -> dict[str, tuple[in
     high, wide = (max(each) for each in zip(*numbers, strict=True))
     if role in {"kernel", "strides", "dilations"}:
         return {"sizes": (high + 4, wide + 3)}
-    if role in {"pads_begin", "pads_end"}:
+    if role in _PADS:
         return {"kernel": (high + 1, wide + 1), "sizes": (high + 3, wide + 2)}
     return {"kernel": (1, 1)} if role == "sizes" else {}
 

@@ -301,7 +301,7 @@ def _of_one_rank(what: str, layout: Layout, kinds: Iterable[tuple[str, str]]) ->
 def _window_groups(operator: Operator) -> Iterator[_Group]:
     plain, floats = suited.plain_type(operator), suited.floats(operator)
     long = dict(_LONG)
-    if operator.rank is not None and not operator.has_indices:
+    if operator.rank is not None:
         long[_IN_A_PLANE] = long.pop(_TWO_PLANES)  # where each is as large
     yield _Group(long.items(), [(plain, suited.positions(operator))])
     common = [(dtype, "integers") for dtype in floats[::2]]
