@@ -33,7 +33,7 @@ PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
         (
             (
                 *("torch", "openvino", "onnxruntime", "onnx-reference"),
-                *("paddle", "ncnn", "tensorflow", "mnn", "mlx"),
+                *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert"),
             ),
         ),
     ),
