@@ -190,6 +190,7 @@ _NORM_CLAUSES = (
         answer="whether the cells that are missing weigh as the mean of those that exist",
         evidence="torch multiplies the average of the cells that exist by the kernel: of 1, ..., 6 "
         "with k = 3, s = 2, p = 1 and ceil_mode, the last window gives 16.5 and not 11",
+        concerns=lambda case: bool(case.attributes.get(_CEIL_MODE.key)),
         readings=(
             Reading("cells", "the sum of the cells that exist"),
             Reading(

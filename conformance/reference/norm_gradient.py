@@ -12,10 +12,11 @@ a rational ratio are linearly independent over the rationals. docs/development/p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from conformance.vector import Array
 _POWER = 8
 """Roundings that a power function may be off by: four units in the last place."""
 _BITS = 128
+_AT_ONCE = 4096
+"""Cells of so many planes are rounded together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +62,19 @@ class NormShares:
         given = np.where(undefined, 0.0, widen(self.gradient))
         gradients, shift = as_integers(given)
         values, _ = as_integers(np.where(undefined, 0.0, widen(self.data)))
-        for plane, terms in enumerate(self._terms(gradients, values)):
-            result[plane, list(terms)] = _rounded([*terms.values()], self.p, shift, name)
-            result[plane, self.cells[undefined[plane]]] = np.nan
+        cells = list(dict.fromkeys(self.cells.tolist()))
+        step = max(1, _AT_ONCE // max(1, len(cells)))
+        for first in range(0, len(result), step):
+            block = slice(first, first + step)
+            terms = chain.from_iterable(self._terms(gradients[block], values[block]))
+            rounded = _rounded([*terms], self.p, shift, name)
+            result[block, cells] = rounded.reshape(len(result[block]), len(cells))
+        planes, pairs = np.nonzero(undefined)
+        result[planes, self.cells[pairs]] = np.nan
         return result.reshape(shape)
 
-    def _terms(self, gradients: Array, values: Array) -> Iterator[dict[int, dict[int, int]]]:
-        """Yield, for each plane, the terms of each cell: numerators by S, see `_rounded`.
+    def _terms(self, gradients: Array, values: Array) -> Iterator[Iterable[dict[int, int]]]:
+        """Yield, for each plane, the terms of each cell in turn: numerators by S, see `_rounded`.
 
         Gradients are integers, and so are S: of a common multiple of the data, which changes no
         term. With a weight of a / b, they are those of b**p times as much of both.
@@ -82,7 +91,7 @@ class NormShares:
             ):
                 if part:
                     terms[cell][total] = terms[cell].get(total, 0) + part
-            yield terms
+            yield terms.values()
 
     @cached_property
     def undefined(self) -> Marks:
