@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conformance.operators import CLAUSES, Clause, concerned, in_short
 from conformance.text import markdown_escaped as escaped
+from conformance.vector import BACKWARD
 
 PAGE = Path(__file__).with_name("clauses.md")
 
@@ -24,9 +25,9 @@ page in short, `conformance clauses NAME` one clause in full.
   same-never-crops open. The formula that ONNX prints can be negative, and no text says that this
   crops, or that it does not. ONNX Runtime does one with SAME_UPPER and the other with SAME_LOWER,
   and refuses in some kernels of MaxPool.
-  An operator and its gradient have one reading of a clause about windows or divisors, and of equal
-  maxima the cell that the index names is the one that gets the gradient: a gradient is that of what
-  was computed. Where the two [contradict each
+  An operator and its gradient have one reading of a clause about windows, divisors or sums, and of
+  equal maxima the cell that the index names is the one that gets the gradient: a gradient is that
+  of what was computed. Where the two [contradict each
   other](reports.md#gradients-that-contradict-their-operator), the clause is inconsistent, and the
   backend does not conform.
 - [Undefined](#undefined): any value, an exception or no array at all conforms. The report says what
@@ -70,7 +71,7 @@ def _clause(clause: Clause, label: str) -> Iterator[str]:
             f"- **Gradients** may not contradict [{clause.chosen_by}](#{clause.chosen_by}): "
             "readings of one name agree, and the others say nothing of which cell is chosen."
         )
-    elif clause.of_forward:
+    elif clause.of_forward and any(name.endswith(BACKWARD) for name in concerned(clause)):
         yield "- **Gradients** follow the reading of their operator."
     yield ""
     if clause.readings:

@@ -142,7 +142,7 @@ class VotesTogether:
         for operator, votes in self._votes.items():
             like = votes
             if (gradient := alike.get(_OPERATOR, operator)) != operator == forward_name(gradient):
-                free = [name for name, clause in self._clauses.items() if not clause.is_geometric]
+                free = [name for name, clause in self._clauses.items() if clause.of_forward != name]
                 like = votes.named(gradient).leaving_open(free)
             selected[operator] = like.among((like.separators[:, places] == values).all(axis=1))
         selected = {operator: votes for operator, votes in selected.items() if len(votes.counts)}
@@ -313,7 +313,7 @@ class VotesTogether:
         of_forward = self._clauses[clause].of_forward
         if of_forward not in self._clauses:
             return {}
-        if not self._clauses[clause].is_geometric:
+        if of_forward != clause:
             chosen = {}  # what the readings of other clauses leave open is no contradiction
         found: dict[str, str] = {}
         for gradient in self._voting_on(clause):

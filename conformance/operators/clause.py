@@ -80,9 +80,12 @@ class Clause:
     def of_forward(self) -> str:
         """Name of the clause that the forward operator of a gradient may not contradict it in.
 
-        Windows and divisors of a gradient are those of its forward operator. "" if there is none.
+        Windows, divisors and sums of a gradient are those of its forward operator. "" if there is
+        none.
         """
-        return self.name if self.is_geometric else self.chosen_by
+        # A clause of one reduction is of operators or of gradients alone.
+        is_of_both = any(each.replaces for each in self.readings) and not self.needs.reduction
+        return self.chosen_by or (self.name if is_of_both else "")
 
     @property
     def is_of_values(self) -> bool:

@@ -135,10 +135,10 @@ def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor]
 
 
 def choosing(**changes: str) -> StepWrap:
-    """Let a step that says which of equal maxima it chooses choose another."""
+    """Let a step that says what it chooses, such as which of equal maxima, choose another."""
 
     def choose(step: Callable[..., Any]) -> Callable[..., Any]:
-        chooses: Any = step  # a ChosenIndex, or a GradientOfMaximum
+        chooses: Any = step  # a ChosenIndex, a NormOfCells or a Gradient
         changed: Callable[..., Any] = replace(chooses, **changes)
         return changed
 

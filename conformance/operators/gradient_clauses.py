@@ -131,7 +131,8 @@ OTHERS: tuple[Clause, ...] = (
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
-        answer="a window without cells gives nothing to any cell, whatever it is divided by",
-        evidence="a derivative of what no cell changes is zero",
+        answer="a window without cells gives nothing to any cell, whatever it is divided by, and a "
+        "cell that no window holds gets zero, whatever it is",
+        evidence="a derivative of what no cell changes, or a cell does not change, is zero",
     ),
 )

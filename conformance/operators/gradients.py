@@ -20,7 +20,7 @@ from conformance.dtypes import FLOATS
 from conformance.errors import InvalidCase
 from conformance.operators.operator import Operator, Output
 from conformance.operators.pipeline import Divisor, Extent, Gathered, no_further
-from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
+from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction, multiplier_of
 from conformance.reference.gradient import Pairs, Shares, pairs_of
 from conformance.reference.measures import Measures
 from conformance.reference.norm_gradient import NormShares
@@ -119,20 +119,27 @@ class GradientOfMaximum(Gradient):
 class GradientOfNorm(Gradient):
     """Each cell of a window gets the window's gradient times the derivative of its norm.
 
-    Undefined are the cells at which the norm has no derivative.
+    Norms are those of `weighs`, as in `NormOfCells`. Undefined are the cells at which the norm has
+    no derivative.
     """
 
-    def terms(self, gathered: Gathered, _divisor: Divisor) -> Terms:
+    weighs: str = "cells"
+
+    def terms(self, gathered: Gathered, divisor: Divisor) -> Terms:
         """Return what windows give to cells."""
         given, p = _Given(gathered), gathered.params.exponent
+        windows = given.pairs.windows
+        above = multiplier_of(gathered, divisor, self.weighs).ravel()[windows]
+        below = divisor.ravel()[windows]
         if p > 1:
-            return NormShares(given.gradient, given.data, given.pairs, given.cells, p)
+            return NormShares(
+                given.gradient, given.data, given.pairs, given.cells, p, (above, below)
+            )
         data = widen(given.data)
         wrong = ~(np.isfinite(data) & np.isfinite(widen(given.gradient)))
         undefined = (data == 0) | given.pairs.of_window(wrong, np.logical_or)
         shares = np.where(data < 0, -given.gradient, given.gradient)
-        ones = np.ones(data.shape[1], np.int64)
-        return Shares(shares, ones, given.cells, undefined, given.pairs.windows)
+        return Shares(shares, below, given.cells, undefined, windows, above)
 
 
 class _Given:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,17 +9,16 @@ from typing import Any
 from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute, Role
 from conformance.operators.clause import Clause, Reading, ruling
+from conformance.operators.disputed import choosing
 from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.onnx_pooling import LP_EXPONENT
 from conformance.operators.operator import Operator, Output, adaptive, sliding, unpooling
-from conformance.operators.pipeline import Divisor, Gathered, outer
+from conformance.operators.pipeline import count_cells
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Numbers, Rule
 from conformance.operators.unpooling import UNPOOLING
 from conformance.operators.windows import unpooled
-from conformance.reference import weighted_norms
-from conformance.vector import Array
 
 
 def _list(key: str, role: Role, **others: Any) -> Attribute:
@@ -136,20 +134,6 @@ _BLOCKS = _ruling(
 )
 
 
-def _weighing_whole_kernels(reduce: Callable[..., Array]) -> Callable[[Gathered, Divisor], Array]:
-    """Let each window take the mean of its powers times the cells of a kernel."""
-
-    def weighed(gathered: Gathered, divisor: Divisor) -> Array:
-        windows, params = gathered.windows, gathered.params
-        weights = outer(windows.lengths), outer(windows.inside(params.sizes))
-        norms = reduce(gathered, divisor)
-        return weighted_norms(
-            norms, gathered.data, gathered.lo, gathered.hi, params.exponent, weights
-        )
-
-    return weighed
-
-
 def _within_a_stride(axis: Numbers) -> Numbers:
     given, size, less = axis.unpooled_size, _unpooled(axis), axis.strides - 1
     return axis._replace(unpooled_size=given and max(size - less, min(given, size + less)))
@@ -206,13 +190,14 @@ _NORM_CLAUSES = (
         answer="whether the cells that are missing weigh as the mean of those that exist",
         evidence="torch multiplies the average of the cells that exist by the kernel: of 1, ..., 6 "
         "with k = 3, s = 2, p = 1 and ceil_mode, the last window gives 16.5 and not 11",
+        concerns=lambda case: bool(case.attributes.get(_CEIL_MODE.key)),
         readings=(
             Reading("cells", "the sum of the cells that exist"),
             Reading(
                 "whole-kernel",
                 "their mean times the cells of a kernel",
                 ("PyTorch",),
-                {"reduce": _weighing_whole_kernels},
+                {"reduce": choosing(weighs="whole-kernel")},
             ),
         ),
     ),
@@ -283,9 +268,8 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             document=f"PyTorch lp_pool{axes}d",
             reduction=NORM,
             attributes=(_NORM_TYPE, *_WINDOWS_OF_NORMS, _CEIL_MODE),
-            pipeline=sliding(NORM),
+            pipeline=sliding(NORM, divide=count_cells),  # of the mean power
             clauses=_NORM_CLAUSES,
-            has_gradient=False,
             **shared,
         ),
         Operator(

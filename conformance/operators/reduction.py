@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.errors import InvalidCase
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.reference import (
     Encoding,
     Measures,
@@ -23,6 +23,7 @@ from conformance.reference import (
     norm,
     norm_measures,
     rounded_integer_mean,
+    weighted_norms,
 )
 from conformance.vector import Array
 
@@ -105,11 +106,28 @@ def maximum_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
     return maximum(gathered.data, gathered.lo, gathered.hi)
 
 
-def norm_of_cells(gathered: Gathered, _divisor: Divisor) -> Array:
-    """Return the exact p-norm of each window, rounded once; InvalidCase for p that makes none."""
-    if not is_judged(gathered.params.exponent):
-        raise InvalidCase(f"p = {gathered.params.exponent}: no norm, or powers out of any range")
-    return norm(gathered.data, gathered.lo, gathered.hi, gathered.params.exponent)
+@dataclass(frozen=True)
+class NormOfCells:
+    """The step `reduce` of a norm: the exact p-norm of each window, rounded once.
+
+    Where the divisor counts the cells of a window, `weighs` says what their mean power is
+    multiplied by: the number of these "cells", or of those of a "whole-kernel".
+    """
+
+    weighs: str = "cells"
+
+    def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
+        """Return the norms (N, C, o1..or); InvalidCase for p that makes none."""
+        data, lo, hi, p = gathered.data, gathered.lo, gathered.hi, gathered.params.exponent
+        if not is_judged(p):
+            raise InvalidCase(f"p = {p}: no norm, or powers out of any range")
+        multiplier = multiplier_of(gathered, divisor, self.weighs)
+        return weighted_norms(norm(data, lo, hi, p), data, lo, hi, p, (multiplier, divisor))
+
+
+def multiplier_of(gathered: Gathered, divisor: Divisor, weighs: str) -> Divisor:
+    """Return what the mean power of each window is multiplied by, (o1..or): see `NormOfCells`."""
+    return outer(gathered.windows.lengths) if weighs == "whole-kernel" else divisor
 
 
 def measures_of_norm(gathered: Gathered, _divisor: Divisor, values: Array) -> Measures:
@@ -143,7 +161,7 @@ MAXIMUM = Reduction(
 NORM = Reduction(
     name="norm",
     sums=True,
-    reduce=norm_of_cells,
+    reduce=NormOfCells(),
     combine=np.add,
     empty=lambda _dtype: 0.0,
     powers=True,

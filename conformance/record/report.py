@@ -197,10 +197,10 @@ class ClauseReport:
     reading explains. `touched` counts the conforming vectors that the clause applies to. Excused
     exceptions (`Result.excused`) are in neither.
 
-    An operator and its gradient have one reading of a clause about windows, divisors or the choice
-    of equal maxima, or the clause is inconsistent: no split comes between them. `contradicting`
-    then has the reading of each by its name, that of an operator in the clause that its gradient
-    contradicts (`Clause.of_forward`).
+    An operator and its gradient have one reading of a clause about windows, divisors, sums or the
+    choice of equal maxima, or the clause is inconsistent: no split comes between them.
+    `contradicting` then has the reading of each by its name, that of an operator in the clause that
+    its gradient contradicts (`Clause.of_forward`).
 
     Readings of a nested clause, as those of arithmetic are, accept all that those before
     them do. There, `followed` is the strictest that explains every vector, split says that element

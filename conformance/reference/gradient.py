@@ -80,7 +80,7 @@ class Shares:
     A term is an entry of `values` (planes, P), of the element type, over `divisor`, (P,) or
     (planes, P) and at least 1. `cells` (P,) are numbers of cells of a plane. Where `undefined`
     (planes, P), no document says what the cell of the pair gets. `windows` (P,) are numbers of
-    windows, which the sums do not need.
+    windows, which the sums do not need. Terms are times `factor`, (P,) and at least 1.
     """
 
     values: Array
@@ -88,6 +88,7 @@ class Shares:
     cells: Ints
     undefined: Marks | None = None
     windows: Ints | None = None
+    factor: Ints | int = 1
 
     def sums(self, shape: Sequence[int]) -> Array:
         """Return the exact sum for each cell, rounded once, of `shape` (N, C, d1..dr).
@@ -108,7 +109,7 @@ class Shares:
         values = widen(self.values)
         finite = np.isfinite(values)
         cells = np.where(finite, self.values, self.values.dtype.type(0))
-        result = _exact_sums(cells, self.divisor, by_cell, name)
+        result = _exact_sums(cells, self.factor, self.divisor, by_cell, name)
         if not finite.all():
             up, down, neither = (
                 by_cell.summed(where) > 0
@@ -128,7 +129,11 @@ class Shares:
         magnitudes = np.abs(widen(self.values))
         magnitudes[~np.isfinite(magnitudes)] = 0.0
         return measures_of_terms(
-            magnitudes / self.divisor, self.cells, shape, divisor=self.divisor, marks=self.undefined
+            magnitudes * self.factor / self.divisor,
+            self.cells,
+            shape,
+            divisor=self.divisor,
+            marks=self.undefined,
         )
 
 
@@ -152,7 +157,7 @@ def measures_of_terms(
     if len(cells):
         sums = by_cell.summed(magnitudes)
         count = by_cell.summed((magnitudes != 0).astype(np.int64))
-        # A division, m additions and this product: a relative error of 2**-53 each.
+        # Two factors, m additions and this product: a relative error of 2**-53 each.
         inflated = np.nextafter(sums * (1.0 + (count + 4.0) * 2.0**-52), np.inf)
         largest = np.finfo(np.float64).max
         total[:, by_cell.cells] = np.where(sums > 0, np.minimum(inflated, largest), 0.0)
@@ -197,17 +202,19 @@ class _ByCell:
         return reduced
 
 
-def _exact_sums(values: Array, divisor: Ints, by_cell: _ByCell, name: str) -> Array:
-    """Return the sums of finite values over their divisors, (planes, cells), each rounded once."""
+def _exact_sums(
+    values: Array, factor: Ints | int, divisor: Ints, by_cell: _ByCell, name: str
+) -> Array:
+    """Return sums of finite values times factors over divisors, (planes, cells), rounded once."""
     common = math.lcm(*np.unique(divisor).tolist())
     smallest, largest = range_of(np.ascontiguousarray(values))
     if largest == 0.0:
         return np.zeros((len(values), len(by_cell.cells)), values.dtype)
-    most = float(common) * by_cell.most() if common < 2**53 else math.inf
+    most = float(common) * by_cell.most() * float(np.max(factor)) if common < 2**53 else math.inf
     if sums_exactly(smallest, largest, most, float_format(name)):
-        return narrow(by_cell.summed(widen(values) * (common // divisor)) / common, name)
+        return narrow(by_cell.summed(widen(values) * (common // divisor * factor)) / common, name)
     integers, shift = as_integers(widen(values))
-    factors = np.array(common, dtype=object) // divisor.astype(object)
+    factors = np.array(common, dtype=object) // divisor.astype(object) * factor
     totals = by_cell.summed(integers * factors)
     denominators = [common << shift] * totals.size
     return round_ratios(totals.ravel().tolist(), denominators, name).reshape(totals.shape)

@@ -1,20 +1,22 @@
 """The gradient of p-norms: exact sums of what windows give to cells, each rounded once.
 
-The norm N of a window changes with a cell x of it by sign(x) (|x| / N)**(p - 1), which is
-sign(x) |x|**(p - 1) S**(1/p) / S where S = N**p. A cell gets the sum of these, each times the
-gradient of its window: a sum of rational multiples of p-th roots. It is computed to more and more
-bits until it is certain how it rounds (Ziv's strategy). That ends unless the sum is rational, which
-is decided exactly: positive p-th roots of which no two have a rational ratio are linearly
-independent over the rationals. docs/development/proofs.md, "Exact gradients", has the argument.
+The norm N of a window changes with a cell x of it by sign(x) (|x| / N)**(p - 1), which is sign(x)
+|x|**(p - 1) S**(1/p) / S where S = N**p. If S is a sum of powers times a weight, so is that. A cell
+gets the sum of these, each times the gradient of its window: a sum of rational multiples of p-th
+roots. It is computed to more and more bits until it is certain how it rounds (Ziv's strategy). That
+ends unless the sum is rational, which is decided exactly: positive p-th roots of which no two have
+a rational ratio are linearly independent over the rationals. docs/development/proofs.md,
+"Exact gradients", has the argument.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -29,6 +31,8 @@ from conformance.vector import Array
 _POWER = 8
 """Roundings that a power function may be off by: four units in the last place."""
 _BITS = 128
+_AT_ONCE = 4096
+"""Cells of so many planes are rounded together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +40,9 @@ class NormShares:
     """What windows give to cells of data, as the gradients of their p-norms, p at least 2.
 
     `gradient` and `data` (planes, P) are those of the window and of the cell of each pair, `cells`
-    (P,) numbers of cells of a plane. Undefined are the cells of windows whose norm is zero, or
-    which hold or get a NaN or an infinity, or whose powers may leave the range of a type.
+    (P,) numbers of cells of a plane. `weights` (P,) are what the sum of powers of the window is
+    multiplied by, and divided by. Undefined are the cells of windows whose norm is
+    zero, or which hold or get a NaN or an infinity, or whose powers may leave the range of a type.
     """
 
     gradient: Array
@@ -45,6 +50,7 @@ class NormShares:
     pairs: Pairs
     cells: Ints
     p: int
+    weights: tuple[Ints, Ints]
 
     def sums(self, shape: Sequence[int]) -> Array:
         """Return the exact sum for each cell, rounded once, of `shape` (N, C, d1..dr).
@@ -56,27 +62,36 @@ class NormShares:
         given = np.where(undefined, 0.0, widen(self.gradient))
         gradients, shift = as_integers(given)
         values, _ = as_integers(np.where(undefined, 0.0, widen(self.data)))
-        for plane, terms in enumerate(self._terms(gradients, values)):
-            result[plane, list(terms)] = _rounded([*terms.values()], self.p, shift, name)
-            result[plane, self.cells[undefined[plane]]] = np.nan
+        cells = list(dict.fromkeys(self.cells.tolist()))
+        step = max(1, _AT_ONCE // max(1, len(cells)))
+        for first in range(0, len(result), step):
+            block = slice(first, first + step)
+            terms = chain.from_iterable(self._terms(gradients[block], values[block]))
+            rounded = _rounded([*terms], self.p, shift, name)
+            result[block, cells] = rounded.reshape(len(result[block]), len(cells))
+        planes, pairs = np.nonzero(undefined)
+        result[planes, self.cells[pairs]] = np.nan
         return result.reshape(shape)
 
-    def _terms(self, gradients: Array, values: Array) -> Iterator[dict[int, dict[int, int]]]:
-        """Yield, for each plane, the terms of each cell: numerators by S, see `_rounded`.
+    def _terms(self, gradients: Array, values: Array) -> Iterator[Iterable[dict[int, int]]]:
+        """Yield, for each plane, the terms of each cell in turn: numerators by S, see `_rounded`.
 
         Gradients are integers, and so are S: of a common multiple of the data, which changes no
-        term.
+        term. With a weight of a / b, they are those of b**p times as much of both.
         """
+        common = np.gcd(*self.weights)
+        above, below = ((each // common).astype(object) for each in self.weights)
+        factors = above * below ** (self.p - 2)
         for given, cells in zip(gradients, values, strict=True):
-            sums = self.pairs.of_window(np.abs(cells) ** self.p, np.add)
-            parts = given * cells * np.abs(cells) ** (self.p - 2)
+            sums = self.pairs.of_window(np.abs(cells) ** self.p, np.add) * (factors * below)
+            parts = given * cells * np.abs(cells) ** (self.p - 2) * factors
             terms: dict[int, dict[int, int]] = {cell: {} for cell in self.cells.tolist()}
             for cell, part, total in zip(
                 self.cells.tolist(), parts.tolist(), sums.tolist(), strict=True
             ):
                 if part:
                     terms[cell][total] = terms[cell].get(total, 0) + part
-            yield terms
+            yield terms.values()
 
     @cached_property
     def undefined(self) -> Marks:
@@ -98,7 +113,9 @@ class NormShares:
             products = [power + of_gradient for power in (0.0, powers[1], powers[4], powers[5])]
         most_terms = np.bincount(self.cells).max(initial=1)
         fmt, margin = float_format(name_of(self.data.dtype)), 2 + math.log2(self.p * most_terms)
-        least, most = math.log2(fmt.smallest_normal) + margin, math.log2(fmt.largest) - margin
+        multiplier = np.log2(self.weights[0])  # of what a sum was divided by before
+        least = math.log2(fmt.smallest_normal) + margin + multiplier
+        most = math.log2(fmt.largest) - margin - multiplier
         for each in (*powers, *products):
             # What is minus infinity is the logarithm of a zero: of a cell or a gradient.
             wrong |= (np.isfinite(each) & (each < least)) | (each > most)
@@ -114,7 +131,7 @@ class NormShares:
         with np.errstate(invalid="ignore", over="ignore"):
             share = np.exp2((self.p - 1) * (size - norm))
             # Logarithms and their multiples: some units of 2**-53, times numbers below 2**11.
-            magnitudes = np.abs(widen(self.gradient)) * share * (1 + 2.0**-36)
+            magnitudes = np.abs(widen(self.gradient)) * self.weight * share * (1 + 2.0**-36)
         magnitudes = np.where(undefined, 0.0, np.nan_to_num(magnitudes))
         count = self.pairs.of_window((widen(self.data) != 0).astype(np.float64), np.add)
         norms = np.exp2(np.where(undefined, 0.0, norm))
@@ -132,6 +149,13 @@ class NormShares:
         )
 
     @cached_property
+    def weight(self) -> Doubles:
+        """What the sum of powers of each pair's window is multiplied by, (P,)."""
+        above, below = self.weights
+        weight: Doubles = above / below
+        return weight
+
+    @cached_property
     def logarithms(self) -> tuple[Doubles, Doubles]:
         """The binary logarithms of each pair's cell and of the norm of its window."""
         data = np.abs(widen(self.data))
@@ -140,7 +164,7 @@ class NormShares:
             size = np.log2(data)
             largest = self.pairs.of_window(size, np.maximum)
             parts = np.exp2(self.p * (size - largest))
-            norm = largest + np.log2(self.pairs.of_window(parts, np.add)) / self.p
+            norm = largest + np.log2(self.pairs.of_window(parts, np.add) * self.weight) / self.p
         return size, np.where(np.isfinite(largest), norm, -np.inf)
 
     def _in_window(self, marks: Marks) -> Marks:

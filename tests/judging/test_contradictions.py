@@ -1,4 +1,4 @@
-"""A gradient follows the readings of its forward operator: in windows, divisors and ties."""
+"""A gradient follows the readings of its forward operator: windows, divisors, sums and ties."""
 
 from dataclasses import replace
 
@@ -8,7 +8,14 @@ from support.fakes import check, pool, ramp, ran
 
 from conformance.api.merge import merge
 from conformance.dtypes import dtype_of
-from conformance.operators import CLAUSES, OPERATORS, disputed_of, evaluate, vector_of
+from conformance.operators import (
+    CLAUSES,
+    OPERATORS,
+    concerned,
+    disputed_of,
+    evaluate,
+    vector_of,
+)
 from conformance.record.jsonl import read, write
 from conformance.report import phrases
 from conformance.vector import BACKWARD, Case, forward_name
@@ -41,8 +48,13 @@ CASES = {
             "outputSizes": [2, 2],
         },
     ),
+    "lp-overhang": (
+        "PyTorch-lp_pool1d",
+        (6,),
+        {"norm_type": 2, "kernel_size": 3, "stride": 2, "ceil_mode": True},
+    ),
 }
-"""A case that each clause about windows or divisors applies to: operator, sizes, attributes."""
+"""A case that each clause of an operator and its gradient has: operator, sizes, attributes."""
 OTHERS = [(name, r.name) for name in CASES for r in CLAUSES[name].readings[1:]]
 TIES = pool("MaxPool-8", kernel=[4], strides=[4])
 
@@ -81,9 +93,13 @@ def clause(report, name):
     return found
 
 
-def test_every_clause_about_windows_or_divisors_has_a_case():
+def test_every_clause_of_an_operator_and_its_gradient_has_a_case():
     """A new one is tested here, too."""
-    assert {name for name, clause in CLAUSES.items() if clause.is_geometric} == set(CASES)
+    assert set(CASES) == {
+        name
+        for name, each in CLAUSES.items()
+        if each.of_forward == name and any(of.endswith(BACKWARD) for of in concerned(each))
+    }
 
 
 @pytest.mark.parametrize(("name", "reading"), OTHERS)

@@ -2,18 +2,23 @@
 
 from importlib import import_module
 from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from support.effort import examples
 from support.oracle import WholeCaseUndefined, plan
 from support.random_cases import TORCH, TORCH_ADAPTIVE, cases, noise
 
+from conformance import load_backend
 from conformance.errors import InvalidCase
-from conformance.operators import OPERATORS, evaluate
+from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance.vector import Case
 
 EVERY = (*TORCH, *TORCH_ADAPTIVE)
+NORMS = tuple(name for name in TORCH if "lp_pool" in name)
 ROW = np.arange(1.0, 7.0).reshape(1, 1, 6)
 PLANE = np.arange(1.0, 17.0).reshape(1, 1, 4, 4)
 
@@ -116,6 +121,64 @@ def test_a_window_past_the_input_weighs_as_its_document_or_as_torch_does():
     assert whole.ravel().tolist() == [6, 12, 16.5]
 
 
+@pytest.mark.parametrize(
+    ("reading", "expected"),
+    [("cells", [1, 1, 2, 1, 2, 1]), ("whole-kernel", [1, 1, 2, 1, 2.5, 1.5])],
+)
+def test_the_gradient_of_a_window_past_the_input_weighs_as_its_norm_does(reading, expected):
+    """Of a sum, each cell gets the weight of its windows: 3 / 2 that of the last."""
+    attributes = {"norm_type": 1, "kernel_size": 3, "stride": 2, "ceil_mode": True}
+    inputs = [np.ones((1, 1, 3)), ROW]
+    got = evaluate("PyTorch-lp_pool1d-backward", inputs, attributes, {"lp-overhang": reading})
+    assert got.ravel().tolist() == expected
+
+
+def test_a_cell_that_no_window_holds_gets_nothing():
+    """Whatever it is: torch gives NaN (finding 72)."""
+    for beyond in (2e38, np.inf, np.nan):
+        data = np.array([[[3, 4, beyond]]], np.float32)
+        inputs = [np.ones((1, 1, 1), np.float32), data]
+        got = evaluate("PyTorch-lp_pool1d-backward", inputs, {"norm_type": 2, "kernel_size": 2})
+        assert got.ravel().tolist() == np.float32([0.6, 0.8, 0]).tolist()
+
+
+def test_cases_without_ceil_mode_are_under_no_reading_of_overhangs():
+    """A window reaches past the input with ceil_mode alone; powers may be averaged in either."""
+    tiny = np.array([[[2.0**-60, 0, 0, 0, 0, 0, 0, 0, 0]]], np.float32)
+    inputs = (np.ones((1, 1, 1), np.float32), tiny)
+    for ceil_mode in (False, True):
+        attributes = {"norm_type": 2, "kernel_size": 9, "ceil_mode": ceil_mode}
+        case = Case("x", "PyTorch-lp_pool1d-backward", attributes, inputs)
+        assert "lp-overhang" not in vector_of(case).clauses
+
+
+@pytest.mark.needs_engine("torch")
+@examples(20)
+@given(case=cases(operators=NORMS, dtypes=["float64"], fill=noise), p=st.sampled_from((2, 4, 6)))
+def test_gradients_of_drawn_norms_are_those_of_autograd(case, p):
+    operator, (data,), attributes = case
+    attributes = {**attributes, "norm_type": p}
+    try:
+        planned = plan(operator, [data], attributes)
+    except (ValueError, WholeCaseUndefined):
+        return
+    kernel = np.broadcast_to(attributes["kernel_size"], data.ndim - 2)
+    empty = any(not window.inside for windows in planned.axes for window in windows)
+    if empty or np.max(np.subtract(kernel, data.shape[2:])) > 0 or not data.any():
+        return
+    gradient = np.cos(np.arange(prod(map(len, planned.axes)) * prod(data.shape[:2])))
+    gradient = gradient.reshape(*data.shape[:2], *map(len, planned.axes))
+    got = load_backend("torch")(f"{operator}-backward", [gradient, data], attributes)
+    expected = evaluate(
+        f"{operator}-backward", [gradient, data], attributes, {"lp-overhang": "whole-kernel"}
+    )
+    defined = ~np.isnan(expected)
+    np.testing.assert_allclose(got[defined], expected[defined], rtol=1e-12, atol=1e-12)
+
+
 def test_an_odd_power_of_a_negative_number_is_left_open():
+    attributes, gradient = {"norm_type": 3, "kernel_size": 2}, np.ones((1, 1, 3))
     with pytest.raises(InvalidCase, match="p = 3 of a negative cell"):
-        evaluate("PyTorch-lp_pool1d", [-ROW], {"norm_type": 3, "kernel_size": 2})
+        evaluate("PyTorch-lp_pool1d", [-ROW], attributes)
+    with pytest.raises(InvalidCase, match="p = 3 of a negative cell"):
+        evaluate("PyTorch-lp_pool1d-backward", [gradient, -ROW], attributes)

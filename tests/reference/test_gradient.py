@@ -1,6 +1,7 @@
 """Sums of what windows give to cells: both ways are right, and so is what the bound depends on."""
 
 import importlib
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -63,6 +64,26 @@ def test_a_sum_is_rounded_once(dtype, exactly, seed, pattern):
         for plane in range(2)
     ]
     assert_same(got[0], np.array(wanted, got.dtype))
+
+
+@pytest.mark.parametrize("exactly", [True, False])
+@given(seed=SEEDS, pattern=st.sampled_from(list(PATTERNS)))
+def test_a_factor_multiplies_each_term(exactly, seed, pattern):
+    """As if a term were there so many times, in either way, and so does its magnitude."""
+    rng = np.random.default_rng(seed)
+    once = shares_of(rng, "float32", pattern)
+    times = rng.integers(1, 6, once.cells.size)
+    again = Shares(
+        *(np.repeat(each, times, axis=-1) for each in (once.values, once.divisor, once.cells))
+    )
+    weighted = replace(once, factor=times)
+    with pytest.MonkeyPatch.context() as patch:
+        if not exactly:
+            patch.setattr(MODULE, "sums_exactly", lambda *_: False)
+        assert_same(weighted.sums((1, 2, 4)), again.sums((1, 2, 4)))
+    np.testing.assert_allclose(
+        weighted.measures((1, 2, 4)).magnitude, again.measures((1, 2, 4)).magnitude, rtol=2**-10
+    )
 
 
 def test_plain_doubles_are_taken_where_they_are_exact(monkeypatch):

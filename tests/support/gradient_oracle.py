@@ -69,7 +69,9 @@ def gradient_of(
             for cell in cells:
                 given[cell].append(_over(g, divisor))
         elif planned.exponent:
-            _of_norm(given, data, cells, g, planned.exponent)
+            whole = math.prod(window.whole for window in windows)
+            weight = Fraction(whole, len(cells)) if planned.weighs_whole else Fraction(1)
+            _of_norm(given, data, cells, g, planned.exponent, weight)
         else:
             _of_maximum(given, data, cells, windows, g, read)
     result = np.full(data.shape, None, object)
@@ -109,8 +111,14 @@ def _of_maximum(
 
 
 def _of_norm(
-    given: dict[Cell, list[Any]], data: Array, cells: list[Cell], g: Exact, p: int
+    given: dict[Cell, list[Any]],
+    data: Array,
+    cells: list[Cell],
+    g: Exact,
+    p: int,
+    weight: Fraction,
 ) -> None:
+    """Add the derivatives of the p-th root of a sum of powers times a weight."""
     values = [exact_value(data[cell]) for cell in cells]
     finite = [value for value in values if isinstance(value, Fraction)]
     known = len(finite) == len(values) and isinstance(g, Fraction)
@@ -121,14 +129,15 @@ def _of_norm(
         assert isinstance(x, Fraction)
         assert isinstance(g, Fraction)
         sign = (x > 0) - (x < 0)
-        given[cell].append(g * sign * _ratio_to_norm(x, finite, p) ** (p - 1) if x else Fraction(0))
+        slope = weight * _ratio_to_norm(x, finite, p, weight) ** (p - 1) if x else 0
+        given[cell].append(g * sign * slope)
 
 
-def _ratio_to_norm(x: Fraction, values: Sequence[Fraction], p: int) -> Fraction:
+def _ratio_to_norm(x: Fraction, values: Sequence[Fraction], p: int, weight: Fraction) -> Fraction:
     """Return |x| / N, exactly for p = 1, and else to 120 digits."""
     if p == 1:
         return Fraction(1)
-    ratio = sum((abs(value) / abs(x)) ** p for value in values)
+    ratio = weight * sum((abs(value) / abs(x)) ** p for value in values)
     with localcontext(Context(prec=_DIGITS)):
         root = (Decimal(ratio.numerator) / Decimal(ratio.denominator)) ** (Decimal(-1) / p)
     return Fraction(root)

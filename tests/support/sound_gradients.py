@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from support.oracle import Array, WholeCaseUndefined, plan
+from support.oracle import Array, Plan, WholeCaseUndefined, plan
 
 from conformance.vector import BACKWARD
 
@@ -44,7 +44,8 @@ class SoundGradient:
     """A gradient in arithmetic of a type: of the data, or "float32" at least, or "float64".
 
     `reciprocal` multiplies by a rounded 1 / divisor; `by_axis` divides by the factors of a divisor.
-    `norm` says how a derivative is computed. Others name readings.
+    `norm` says how a derivative is computed; of norms that `weigh_whole` kernels, it is that of a
+    mean. Others name readings.
     """
 
     name: str
@@ -55,6 +56,7 @@ class SoundGradient:
     norm: str = "quotient"
     ties: str = "first"
     masks: bool = False
+    weigh_whole: bool = False
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -64,8 +66,9 @@ class SoundGradient:
             moved = [np.moveaxis(array, -1, 1) for array in inputs]
             return np.moveaxis(self(operator, moved, {**attributes, "layout": "nchw"}), 1, -1)
         gradient, data = inputs[0], inputs[1]
+        read = {"lp-overhang": "whole-kernel"} if self.weigh_whole else {}
         try:
-            planned = plan(operator.removesuffix(BACKWARD), list(inputs[1:]), attributes)
+            planned = plan(operator.removesuffix(BACKWARD), list(inputs[1:]), attributes, read)
         except WholeCaseUndefined as error:
             raise ValueError("nothing to pool") from error
         if gradient.shape != (*data.shape[:2], *map(len, planned.axes)):
@@ -85,7 +88,8 @@ class SoundGradient:
                 if planned.average:
                     terms = [self._divided(g, divisors, scalar)] * len(cells)
                 elif planned.exponent:
-                    terms = _OF_NORM[self.norm](values, g, planned.exponent, scalar)
+                    whole = math.prod(planned.axes[axis][i].whole for axis, i in places)
+                    terms = self._of_norm(planned, whole, values, g, scalar)
                 else:
                     terms = self._of_maximum(values, g, scalar)
                 for cell, term in zip(cells, terms, strict=True):
@@ -104,6 +108,13 @@ class SoundGradient:
         for divisor in divisors if self.by_axis else [math.prod(divisors)]:
             g = g * (scalar(1) / scalar(divisor)) if self.reciprocal else g / scalar(divisor)
         return g
+
+    def _of_norm(
+        self, planned: Plan, whole: int, values: list[Any], g: Any, scalar: Any
+    ) -> list[Any]:
+        if planned.weighs_whole:
+            return _of_mean(values, g, planned.exponent, scalar, whole)
+        return _OF_NORM[self.norm](values, g, planned.exponent, scalar)
 
     def _of_maximum(self, values: list[Any], g: Any, scalar: Any) -> list[Any]:
         largest = float(np.max([float(value) for value in values]))
@@ -131,6 +142,15 @@ def _chain(values: list[Any], g: Any, p: int, scalar: Any) -> list[Any]:
     return [of_sum * (scalar(p) * abs(x) ** scalar(p - 1)) * np.sign(x) for x in values]
 
 
+def _of_mean(values: list[Any], g: Any, p: int, scalar: Any, whole: int) -> list[Any]:
+    """Apply the rules of the root, of a product with the cells of a kernel and of a mean."""
+    count = scalar(len(values))
+    mean = scalar(sum((abs(x) ** scalar(p) for x in values), scalar(0))) / count
+    of_mean = g * (scalar(1 / p) * (mean * scalar(whole)) ** scalar(1 / p - 1)) * scalar(whole)
+    of_sum = of_mean / count
+    return [of_sum * (scalar(p) * abs(x) ** scalar(p - 1)) * np.sign(x) for x in values]
+
+
 def _scaled(values: list[Any], g: Any, p: int, scalar: Any) -> list[Any]:
     """Take powers of the cells over the largest of them, and of their quotient by the norm."""
     largest = max(map(abs, values))
@@ -153,5 +173,6 @@ SOUND_GRADIENTS: tuple[SoundGradient, ...] = (
     SoundGradient("backwards", sum=backwards, by_axis=True, ties="all"),
     SoundGradient("pairwise", sum=pairwise, reciprocal=True, norm="scaled", ties="shared"),
     SoundGradient("masks", norm="chain", masks=True),
+    SoundGradient("means", type="element-type", weigh_whole=True),
 )
 """Backends that are right, each in its way."""

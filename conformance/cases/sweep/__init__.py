@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import chain
 from math import prod
 
-from conformance.cases.sweep import chosen
+from conformance.cases.sweep import chosen, suited
 from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
 from conformance.cases.sweep.every_kind import every_kind
 from conformance.cases.sweep.few_shapes import few_shapes
@@ -54,8 +54,8 @@ _OF_GRADIENTS = {
 }
 """Of which cases gradients have every how many: steps that they share with their operators are
 tested there. Their covering arrays are of less strength for the same reason."""
-_SMALL = 2048
-"""Cells of such a case at most."""
+_SMALL, _BRIEF = 2048, 160
+"""Cells of such a case at most, and where they are to be brief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
         "invalid apart": invalid(operator, apart=True),
     }
     if operator.is_gradient:
-        apart = {what: _some(cases, _OF_GRADIENTS[what]) for what, cases in apart.items()}
+        most = _BRIEF if suited.is_brief(operator) else _SMALL
+        apart = {what: _some(cases, _OF_GRADIENTS[what], most) for what, cases in apart.items()}
     yield from chain(
         *apart.values(),
         told_apart(operator, seed),
@@ -158,9 +159,9 @@ def _with_tier(case: Case) -> Case:
     return replace(case, tier="smoke") if chosen.name_of(case) in chosen.NAMES else case
 
 
-def _some(cases: Iterator[Case], step: int) -> Iterator[Case]:
-    """Yield every `step`-th of the small cases, and all that are about the gradient."""
-    small = (case for case in cases if case.data.size <= _SMALL)
+def _some(cases: Iterator[Case], step: int, most: int) -> Iterator[Case]:
+    """Yield every `step`-th of the cases of `most` cells, and all that are about the gradient."""
+    small = (case for case in cases if case.data.size <= most)
     for number, case in enumerate(small):
         if number % step == 0 or any(tag.startswith("gradient") for tag in case.tags):
             yield case

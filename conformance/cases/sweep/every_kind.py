@@ -8,7 +8,7 @@ neighbouring windows, is here for every operator.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 from conformance.cases.axis import Axis
@@ -108,10 +108,15 @@ def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
 def _of_gradients(operator: Operator) -> Iterator[tuple[str, str, str]]:
     assert operator.forward is not None
     beside = _BESIDE[operator.forward.reduction.name]
-    for turn, (gradient, dtype) in enumerate(product(FURTHER_GRADIENTS, suited.floats(operator))):
+    swept = suited.factors(operator, {}, {})["gradient"]
+    lacking = (name for name in suited.GRADIENTS if name not in swept)
+    kinds, types = (*lacking, *FURTHER_GRADIENTS), suited.floats(operator)
+    is_brief = suited.is_brief(operator)
+    every = zip(kinds, cycle(types)) if is_brief else product(kinds, types)  # or each in a type
+    for turn, (gradient, dtype) in enumerate(every):
         yield dtype, beside[(turn + turn // 4) % len(beside)], gradient
     if operator.forward.reduction.powers:
-        for dtype in _FAR_APART:
+        for dtype in _FAR_APART[:: 4 if is_brief else 1]:
             if dtype in operator.dtypes:
                 yield dtype, "contrasts", "names"
 

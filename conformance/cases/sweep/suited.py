@@ -49,6 +49,11 @@ _FEWER: Factors = {
     "pattern": ("index", "impulses", "normals", "negative", "integers"),
 }
 """The same of operators of one number of axes, which repeat what others of a document have."""
+_BRIEF: Factors = {
+    "width": ("1", "2-3", "4-7"),
+    "gradient": ("names", "negative", "large", "nan"),
+}
+"""The same of those that are to be brief, see `is_brief`."""
 GRADIENTS = (
     *("names", "impulses", "normals", "negative", "cancellation"),
     *("large", "subnormals", "nan", "infinity"),
@@ -69,6 +74,14 @@ ZERO_POINTS_OF_BYTES = (0, 3, -128, 127)
 """Zero points: none, one that is odd, and the ends of int8."""
 PLAIN = {**UNSAID, "pads": 0, "unpooled_size": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
+
+
+def is_brief(operator: Operator) -> bool:
+    """Say whether it is a gradient of p-norms of so many axes: those of any number have all cases.
+
+    Roots fill the digits of wide types, so that these files are large for what they add.
+    """
+    return operator.is_gradient and operator.rank is not None and "exponent" in operator.roles
 
 
 def axes(operator: Operator) -> tuple[int, ...]:
@@ -155,6 +168,8 @@ def factors(operator: Operator, lists: Factors, geometry: Factors) -> Factors:
         kept |= _FEWER
     if operator.is_gradient:
         kept |= {"pattern": patterns(operator), "dtype": floats(operator)}
+    if is_brief(operator):
+        kept |= _BRIEF
     few = {
         name: tuple(level for level in levels if level in kept.get(name, levels))
         for name, levels in every.items()

@@ -47,11 +47,21 @@ def told_apart(operator: Operator, seed: int) -> Iterator[Case]:
 
 
 def shared_with_gradient(operator: Operator) -> set[str]:
-    """Return the disputed clauses of an operator and its gradient, but for those of arithmetic."""
+    """Return the disputed clauses of an operator and its gradient, but for those of arithmetic.
+
+    Those of values are left out for the operator, whose other cases show them.
+    """
     other = operator.forward or OPERATORS.get(operator.name + BACKWARD)
     if other is None:
         return set()
-    both = ({clause.name for clause in disputed_of(each)} for each in (operator, other))
+    both = (
+        {
+            clause.name
+            for clause in disputed_of(each)
+            if operator.is_gradient or not clause.is_of_values
+        }
+        for each in (operator, other)
+    )
     return set.intersection(*both) - set(ARITHMETIC)
 
 

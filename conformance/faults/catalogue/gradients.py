@@ -127,13 +127,14 @@ class _Changed(Gradient):
 
 
 def _as_shares(terms: Any) -> Shares:
-    """Return the terms of norms, too, as shares, rounded once from doubles."""
+    """Return the terms of norms, too, as shares without factors, rounded once from doubles."""
     if isinstance(terms, Shares):
-        return terms
+        with np.errstate(all="ignore"):
+            values = narrow(widen(terms.values) * terms.factor, _name(terms))
+        return replace(terms, values=values, factor=1)
     norms: NormShares = terms
     ratio = _ratio_to_norm(norms)
-    shares = widen(norms.gradient) * np.sign(widen(norms.data)) * ratio ** (norms.p - 1)
-    return _shares_of(norms, shares)
+    return _shares_of(norms, np.sign(widen(norms.data)) * ratio ** (norms.p - 1))
 
 
 def _ratio_to_norm(norms: NormShares) -> npt.NDArray[np.float64]:
@@ -142,9 +143,11 @@ def _ratio_to_norm(norms: NormShares) -> npt.NDArray[np.float64]:
         return np.nan_to_num(np.exp2(size - norm))
 
 
-def _shares_of(norms: NormShares, values: npt.NDArray[np.float64]) -> Shares:
+def _shares_of(norms: NormShares, parts: npt.NDArray[np.float64]) -> Shares:
+    """Return parts of the gradient, times the weight of each window."""
     name = name_of(norms.data.dtype)
     with np.errstate(all="ignore"):
+        values = widen(norms.gradient) * norms.weight * parts
         values = narrow(np.where(norms.undefined, 0.0, values), name)
     ones = np.ones(values.shape[1], np.int64)
     return Shares(values, ones, norms.cells, norms.undefined, norms.pairs.windows)
@@ -400,7 +403,7 @@ class _OtherNorm(Gradient):
         _, norm = terms.logarithms
         with np.errstate(all="ignore"):
             share = self.share(widen(terms.data), np.exp2(norm), terms.p)
-            return _shares_of(terms, widen(terms.gradient) * share)
+            return _shares_of(terms, share)
 
 
 def _scaled_by_tensor(cells: Array, norms: Array, p: int) -> Array:
