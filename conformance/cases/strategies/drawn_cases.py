@@ -172,13 +172,13 @@ class _Cases:
             rising=choice["rising"],
             sign=choice["sign"],
         )
-        drawn_points: dict[str, Any] = {
-            each.role: geometry.attributes[each.key]
+        of_type: dict[str, Any] = {
+            each.role: each.meaning_of(geometry.attributes[each.key])
             for each in self._operator.attributes
-            if each.role in ZERO_POINTS and each.key in geometry.attributes
+            if (each.of_types or each.role in ZERO_POINTS) and each.key in geometry.attributes
         }
-        points = self._operator.attributes_of(held(self._operator, drawn_points, dtype))
-        attributes = {**geometry.attributes, **points}
+        fitted = self._operator.attributes_of(held(self._operator, of_type, dtype))
+        attributes = {**geometry.attributes, **fitted}
         own = (data, *geometry.rest)
         if self._operator.scatters:
             own = data, pooled_indices(self._operator, data.shape, attributes)
