@@ -103,12 +103,17 @@ class Form:
         return tuple(map(self.array_taken, (data, *others))), taken
 
     def _leave_out(self, taken: dict[str, Any], name: str) -> None:
-        """Remove what is handed over of a type unless a case says another; InvalidCase for none."""
+        """Remove what is handed over of a type unless a case says another.
+
+        InvalidCase where it is missing, or a value of other types. What is none of any type stays:
+        no attribute has it.
+        """
         for key, allowed in self.of_types.items():
             values = allowed.get(name, ())
-            if key not in taken or taken[key] not in values:
+            is_known = key in taken and any(taken[key] in every for every in allowed.values())
+            if key not in taken or (is_known and taken[key] not in values):
                 raise InvalidCase(f"{key}: must be one of {values} for {name}")
-            if taken[key] == values[0]:
+            if taken[key] in values[:1]:
                 del taken[key]
 
     def _typed(self, dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:

@@ -59,6 +59,7 @@ _ACTIVATIONS = (
     _Row("uint8", "integers", "relu_n1_to_1"),
     _Row("float32", "nan", "relu_n1_to_1"),
     _Row("float32", "normals", "relu6"),
+    _Row("int8", "integers", "relu", scale=0.25, zero_point=-3),
 )
 _ACCUMULATORS = tuple(
     _Row("float16", pattern, "element-type")
