@@ -118,7 +118,10 @@ def invalid_cases(operator: str, *, axes: Axes = None) -> st.SearchStrategy[Case
 
     def broken_case(drawn: tuple[_Drawn, bytes]) -> Case:
         case, choice = valid.of(drawn[0]), next(chosen(drawn[1], choices))
-        way = item_of(_ways(definition, case)[choice["rule"]], choice["way"])
+        ways, (_, rule) = _ways(definition, case), choice["rule"]
+        # A rule of an axis may be broken by another list than in the case that `rules` are of.
+        by_others = (every for (_, named), every in ways.items() if named == rule)
+        way = item_of(ways.get(choice["rule"]) or next(by_others), choice["way"])
         tags = ("invalid", f"{way.what}: {way.how}")
         return case_of(operator, way.attributes, way.inputs, pattern="invalid", tags=tags)
 
