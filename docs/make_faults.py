@@ -42,6 +42,7 @@ SECTIONS = {
     "divide": "The divisor",
     "reduce": "Values, and how they are stored",
     "further": "Outputs after the first",
+    "clamp": "Activations",
 }
 
 

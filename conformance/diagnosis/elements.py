@@ -962,6 +962,8 @@ _OF_CASES: Mapping[str, Kind] = {
     "index_type": _word(_attribute("index_type"), "the type of indices"),
     "storage_order": _word(_attribute("storage_order"), "the storage order", 2.0),
     "channels_last": _word(_chosen_layout, "the layout", 1.0),
+    "activation": _word(_attribute("activation"), "the activation", 1.0),
+    "accumulator": _word(_attribute("accumulator"), "the type of sums", 1.0),
     "kernels_differ": _flag(
         _differ("kernel"), "kernels differ between axes", "kernels are the same on all axes"
     ),

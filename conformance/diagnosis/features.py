@@ -33,7 +33,7 @@ def _in_words(*conditions: Condition) -> tuple[tuple[Condition, str], ...]:
 
 _AS_IT_IS = (
     *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
-    *("exponent", "index_type", "storage_order", "channels_last"),
+    *("exponent", "index_type", "storage_order", "channels_last", "activation", "accumulator"),
     *("invalid_part", "invalid_how"),
 )
 """Features of which it is said what they are."""

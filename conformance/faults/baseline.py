@@ -26,8 +26,8 @@ from conformance.vector import Array, Case, Outputs
 
 _ATTRIBUTES = frozenset({"validate", "resolve"})
 _GEOMETRY = frozenset({"pads", "extent", "windows", "divide"})
-_VALUES = frozenset({"gather", "reduce", "further"})
-_RESULTS = frozenset({"reduce", "further"})
+_VALUES = frozenset({"gather", "reduce", "further", "clamp"})
+_RESULTS = frozenset({"reduce", "further", "clamp"})
 
 
 class Raised:
@@ -125,10 +125,11 @@ class PlantedFaults:
         if same and not self.steps & _RESULTS:
             return None
         self._known.right = self._known_further.right = right
-        first = self.wrong.pipeline.reduce(gathered, plan.divisor)
+        reduced = self.wrong.pipeline.reduce(gathered, plan.divisor)
+        first = self.wrong.pipeline.clamp(gathered, plan.divisor, reduced)
         if wanted is not None and not wanted.may_be(first):
             return (first,)
-        return (first, *self.wrong.pipeline.further(gathered, plan.divisor, first))
+        return (first, *self.wrong.pipeline.further(gathered, plan.divisor, reduced))
 
 
 class Baseline:
@@ -175,10 +176,17 @@ class Pooled:
         return self._pipeline.gathered(self._data, self.plan, self.beside)
 
     @cached_property
+    def reduced(self) -> Array:
+        """The right first output before it is clamped."""
+        with np.errstate(all="ignore"):
+            return self._pipeline.reduce(self.gathered, self.plan.divisor)
+
+    @cached_property
     def outputs(self) -> Outputs:
         """The right outputs."""
+        steps, given = self._pipeline, (self.gathered, self.plan.divisor, self.reduced)
         with np.errstate(all="ignore"):
-            return self._pipeline.outputs(self.gathered, self.plan.divisor)
+            return (steps.clamp(*given), *steps.further(*given))
 
 
 class _KnownReduce:
@@ -195,7 +203,7 @@ class _KnownReduce:
     def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
         right = self.right
         if right is not None and divisor is right.plan.divisor and _same(gathered, right.gathered):
-            return right.outputs[0].copy()
+            return right.reduced.copy()
         return self._reduce(gathered, divisor)
 
 
@@ -208,7 +216,7 @@ class _KnownFurther:
 
     def __call__(self, gathered: Gathered, divisor: Divisor, first: Array) -> Outputs:
         right = self.right
-        if right is not None and gathered is right.gathered and _equal(first, right.outputs[0]):
+        if right is not None and gathered is right.gathered and _equal(first, right.reduced):
             return right.outputs[1:]
         return self._further(gathered, divisor, first)
 
@@ -223,7 +231,7 @@ def _of_values(params: Params) -> tuple[Any, ...]:
     inferred = (params.kernel, params.strides, params.pads_begin, params.pads_end)
     return (
         *(params.exponent, params.index_axis, params.index_type, params.storage_order),
-        *(params.nan, encoding_of(params)),
+        *(params.nan, params.activation, encoding_of(params)),
         inferred if any(params.unpooled_size) else (),  # which a reading counts indices in
     )
 

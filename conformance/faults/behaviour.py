@@ -43,6 +43,7 @@ APART = Needs(uneven_pads=True)  # pads differ at the two ends of an axis
 ANY_EXPONENT = Needs(roles=("exponent",))  # p is not fixed
 ODD_EXPONENTS = Needs(odd_exponents=True)
 DOUBLES = Needs(dtypes=("float64",))
+ACTIVATED = Needs(roles=("activation",))
 UNRULED = Needs(ruled=False)  # whatever is in its range is valid
 
 Replaces = dict[str, StepWrap]
@@ -92,10 +93,10 @@ def instead(step: str, compute: Callable[..., Any]) -> Replaces:
 def wrong_params(
     step: str, summary: str, needs: Needs, change: Callable[[Params], Params], bug: str = ""
 ) -> Behaviour:
-    """Change the parameters for every step after `resolve`, or for one: geometry or `reduce`."""
+    """Change the parameters for all steps after `resolve`, or for one, of geometry or values."""
     if step == "resolve":
         replaces = after(step, lambda params, _given: change(params))
-    elif step == "reduce":
+    elif step in {"reduce", "clamp"}:
         replaces = before(
             step,
             lambda gathered, *others: (

@@ -43,6 +43,8 @@ Role = Literal[
     "storage_order",
     "nan",
     "channels_last",
+    "activation",
+    "accumulator",
     "output",
     "unpooled_size",
     "ignored",
@@ -75,11 +77,13 @@ MEANINGS: dict[Role, tuple[Any, ...]] = {
     "storage_order": ("row-major", "column-major"),
     "nan": ("propagates", "ignored"),
     "channels_last": (False, True),
+    "activation": ("none", "relu", "relu_n1_to_1", "relu6"),
+    "accumulator": ("wider", "element-type"),
 }
 """The values of `Params` that an attribute of a role can mean, where they are few."""
 WORDS: tuple[Role, ...] = (
     *("auto_pad", "rounding", "include_pad"),
-    *("index_type", "storage_order", "nan", "channels_last"),
+    *("index_type", "storage_order", "nan", "channels_last", "activation", "accumulator"),
 )
 """The roles of MEANINGS, in the order in which cases vary them."""
 
@@ -95,8 +99,9 @@ class Attribute:
     `order` is of pads in one list. With `one_for_all`, one integer stands for all entries, where it
     is "in a list", too, in a list or not, and an empty list for a default that is like another
     field. With `keeps_sizes`, an entry None is the size of the data on its axis. `samples` are the
-    numbers of a role in SCALARS that cases have, where they are not those of other documents. Of
-    data of other types than `of_types`, if it names some, the integer is 0.
+    numbers of a role in SCALARS that cases have, where they are not those of other documents. Data
+    of other types than `of_types`, if it names some, have its default alone, and where there is
+    none 0.
     """
 
     key: str
@@ -125,6 +130,15 @@ class Attribute:
     def required(self) -> bool:
         """Whether the document gives no default."""
         return self.default is REQUIRED
+
+    def concerns_type(self, dtype: str) -> bool:
+        """Say whether data of an element type may have another value than `elsewhere`."""
+        return not self.of_types or dtype in self.of_types
+
+    @property
+    def elsewhere(self) -> Any:
+        """What it is of data of other types than `of_types`."""
+        return 0 if self.required else self.default
 
     @property
     def is_list(self) -> bool:

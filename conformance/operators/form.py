@@ -30,8 +30,8 @@ class Form:
     here, none is. `split` are the keys of lists that are an attribute for each spatial axis
     instead: by key, theirs. `size_input` is the key of a list of sizes of spatial axes that is an
     input instead, the last, where it is given: the whole shape of the output, int64, batch and
-    channels first. `of_types` are attributes that follow from the type of the data: by key, the
-    values that are allowed for each type, the first of which is handed over.
+    channels first. `of_types` are attributes that no call leaves out: by key, the values that are
+    allowed for each type of the data, the first of which is handed over unless a case says another.
     """
 
     channels_last: bool = False
@@ -72,7 +72,7 @@ class Form:
                 kept |= dict(zip(keys, kept.pop(key), strict=False))
         name = name_of(data.dtype) if is_known(data.dtype) else ""
         for key, allowed in self.of_types.items():
-            kept[key] = allowed.get(name, next(iter(allowed.values())))[0]
+            kept.setdefault(key, allowed.get(name, next(iter(allowed.values())))[0])
         return tuple(map(self.array_given, (data, *others))), kept
 
     def taken(
@@ -99,11 +99,22 @@ class Form:
             if missing := [each for each in keys if each not in taken]:
                 raise InvalidCase(f"{missing[0]}: required")
             taken[key] = [taken.pop(each) for each in keys]
-        name = name_of(data.dtype) if is_known(data.dtype) else ""
-        for key, allowed in self.of_types.items():
-            if key not in taken or taken.pop(key) not in allowed.get(name, ()):
-                raise InvalidCase(f"{key}: must be one of {allowed.get(name, ())} for {name}")
+        self._leave_out(taken, name_of(data.dtype) if is_known(data.dtype) else "")
         return tuple(map(self.array_taken, (data, *others))), taken
+
+    def _leave_out(self, taken: dict[str, Any], name: str) -> None:
+        """Remove what is handed over of a type unless a case says another.
+
+        InvalidCase where it is missing, or a value of other types. What is none of any type stays:
+        no attribute has it.
+        """
+        for key, allowed in self.of_types.items():
+            values = allowed.get(name, ())
+            is_known = key in taken and any(taken[key] in every for every in allowed.values())
+            if key not in taken or (is_known and taken[key] not in values):
+                raise InvalidCase(f"{key}: must be one of {values} for {name}")
+            if taken[key] in values[:1]:
+                del taken[key]
 
     def _typed(self, dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:
         """Return the keys of `numbers` and their types, for data of a type."""

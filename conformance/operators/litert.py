@@ -1,24 +1,66 @@
-"""LiteRT's AVERAGE_POOL_2D and MAX_POOL_2D (spec: quantised), without a fused activation."""
+"""LiteRT's AVERAGE_POOL_2D and MAX_POOL_2D (spec: quantised).
+
+Input and output have one scale and one zero point. No average depends on them, and the limits of an
+activation do: a call says them where it is clamped, and leaves them out where it is not.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading, StepWrap, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
-from conformance.operators.reduction import AVERAGE, MAXIMUM, rounded_mean_of_cells
-from conformance.vector import Case
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.reduction import (
+    AVERAGE,
+    MAXIMUM,
+    clamped,
+    limits_of,
+    rounded_mean_of_cells,
+)
+from conformance.reference.rounding import widen
+from conformance.vector import Array, Case
 
 _TYPES = ("float32", "int8", "uint8", "int16")
+_ACTIVATIONS = {word: word.lower() for word in ("NONE", "RELU", "RELU_N1_TO_1", "RELU6")}
+# Limits divided by these are no halves, and RELU6 has its limit within the type, or beyond it.
+_SCALES = (0.25, 0.75, 5 / 128, 1.0)
 _PADDING = {"VALID": "valid", "SAME": "same_upper"}
 _ATTRIBUTES = (
     Attribute("filter", "kernel", "Pool2DOptions, filter_height, filter_width", least=1),
     Attribute("stride", "strides", "Pool2DOptions, stride_h, stride_w", least=1),
     Attribute("padding", "auto_pad", "Pool2DOptions, padding", values=_PADDING),
+    Attribute(
+        "fused_activation_function",
+        "activation",
+        "Pool2DOptions, fused_activation_function",
+        default="NONE",
+        values=_ACTIVATIONS,
+    ),
+    Attribute(
+        "scale",
+        "input_scale",
+        "QuantizationParameters, scale",
+        default=1.0,
+        samples=_SCALES,
+        of_types=("int8", "uint8", "int16"),
+    ),
+    Attribute(
+        "zero_point",
+        "input_zero_point",
+        "QuantizationParameters, zero_point",
+        default=0,
+        of_types=("int8", "uint8"),
+    ),
 )
 _FORM = Form(
     channels_last=True,
@@ -26,20 +68,58 @@ _FORM = Form(
         "filter": ("filter_height", "filter_width"),
         "stride": ("stride_h", "stride_w"),
     },
-    of_types={"fused_activation_function": dict.fromkeys(_TYPES, ("NONE",))},
+    of_types={"fused_activation_function": dict.fromkeys(_TYPES, tuple(_ACTIVATIONS))},
 )
+_MEAN = partial(rounded_mean_of_cells, early=True)  # of the integers as they are
 
 
 def _rounding(halves: str) -> StepWrap:
     """Return a replacement of the step that averages, with other halves of integers."""
-    return lambda _reduce: partial(rounded_mean_of_cells, halves=halves)
+    return lambda _reduce: partial(_MEAN, halves=halves)
+
+
+def _from_zero_point(mean: Callable[..., Array]) -> Callable[..., Array]:
+    return partial(mean, early=False)
+
+
+def _of_one_encoding(params: Params) -> Params:
+    """Take the scale and the zero point of the input for those of the output."""
+    return replace(
+        params, output_scale=params.input_scale, output_zero_point=params.input_zero_point
+    )
+
+
+def _nan_as(end: int) -> StepWrap:
+    """Return a replacement of the step that clamps, with one of two limits for a NaN."""
+
+    def wrap(clamp: Callable[..., Array]) -> Callable[..., Array]:
+        def clamp_nan(gathered: Gathered, divisor: Divisor, first: Array) -> Array:
+            held = clamp(gathered, divisor, first)
+            if gathered.params.activation == "none":
+                return held
+            limit = first.dtype.type(limits_of(gathered.params, first.dtype)[end])
+            return np.where(np.isnan(widen(first)), limit, held)
+
+        return clamp_nan
+
+    return wrap
 
 
 def _holds_integers(case: Case) -> bool:
     return case.data.dtype.kind in "iu"
 
 
-_ruling = partial(ruling, document="LiteRT AVERAGE_POOL_2D, MAX_POOL_2D", section="padding")
+def _has_zero_point(case: Case) -> bool:
+    return _holds_integers(case) and bool(case.attributes.get("zero_point"))
+
+
+def _may_clamp_nan(case: Case) -> bool:
+    is_clamped = case.attributes.get("fused_activation_function", "NONE") != "NONE"
+    return is_clamped and not np.isfinite(widen(case.data)).all()
+
+
+_DOCUMENT = "LiteRT AVERAGE_POOL_2D, MAX_POOL_2D"
+_ruling = partial(ruling, document=_DOCUMENT, section="padding")
 _CLAUSES = (
     _ruling(
         "litert-same",
@@ -55,6 +135,31 @@ _CLAUSES = (
         "nothing is cropped",
         "the total padding has a lower limit of 0",
         settles="same-never-crops",
+    ),
+    _ruling(
+        "litert-activation",
+        "the names of the activations alone",
+        "results within 0 and infinity (RELU), -1 and 1 (RELU_N1_TO_1) or 0 and 6 (RELU6), after "
+        "rounding; of integers, the zero point plus the limit over the scale, to the nearest, "
+        "halves away from zero, within the type",
+        "the kernels clamp so",
+        section="ActivationFunctionType",
+    ),
+    Clause(
+        name="activation-of-nan",
+        kind="disputed",
+        document=_DOCUMENT,
+        section="ActivationFunctionType",
+        says="the names of the activations alone",
+        answer="what an activation makes of a NaN",
+        evidence="comparisons with a NaN are false, so that a clamp gives it, or the limit that "
+        "is compared with it, as the operands are ordered",
+        concerns=_may_clamp_nan,
+        readings=(
+            Reading("propagates", "a NaN", ("LiteRT",)),
+            Reading("lower", "the lower limit", (), {"clamp": _nan_as(0)}),
+            Reading("upper", "the upper limit", (), {"clamp": _nan_as(1)}),
+        ),
     ),
 )
 _OF_AVERAGES = (
@@ -87,14 +192,30 @@ _OF_AVERAGES = (
             Reading("up", "up", (), {"reduce": _rounding("up")}),
         ),
     ),
+    Clause(
+        name="integer-halves-of-zero-point",
+        kind="disputed",
+        document="LiteRT AVERAGE_POOL_2D",
+        section="8-bit quantization specification",
+        says="nothing about how a mean that ends in a half rounds",
+        answer="whether the integers round, or their distances from the zero point",
+        evidence="the reference kernels average integers as they are; TOSA subtracts the zero "
+        "point first, and models are lowered to it with zero points of 0 for that reason",
+        concerns=_has_zero_point,
+        readings=(
+            Reading("integers", "the integers", ("LiteRT",)),
+            Reading("distances", "the distances", (), {"reduce": _from_zero_point}),
+        ),
+    ),
 )
 
 
-def _operator(kind: str, reduction: Any, **others: Any) -> Operator:
+def _operator(kind: str, reduction: Any, *, steps: dict[str, Any], **others: Any) -> Operator:
     return Operator(
         name=f"LiteRT-{kind}_POOL_2D",
         document=f"LiteRT {kind}_POOL_2D",
         reduction=reduction,
+        pipeline=sliding(reduction, resolve=_of_one_encoding, clamp=clamped, **steps),
         attributes=_ATTRIBUTES,
         form=_FORM,
         axes=(2, 2),
@@ -105,11 +226,17 @@ def _operator(kind: str, reduction: Any, **others: Any) -> Operator:
     )
 
 
-def _example(what: str, data: Any, rows: Any, stride: int) -> Example:
+_FIRST_ROWS = ((0, -24, 8, 16), (12, 8, -40, 28))
+_OTHER_ROWS = ((12, -24, 32, 16), (12, 8, 40, 28))
+
+
+def _example(
+    what: str, data: Any, rows: Any, stride: tuple[int, int], padding: str = "VALID", **others: Any
+) -> Example:
     """Return an example of the tests of the kernels: two rows, and windows of two by two."""
     return Example(
         f"pooling tests, {what}",
-        {"filter": [2, 2], "stride": [stride, stride], "padding": "VALID"},
+        {"filter": [2, 2], "stride": [*stride], "padding": padding, **others},
         ("printed: attributes, data, output",),
         (1, 1, 2, 4),
         data=data,
@@ -123,10 +250,29 @@ LITERT = (
     _operator(
         "AVERAGE",
         AVERAGE,
-        pipeline=sliding(AVERAGE, reduce=rounded_mean_of_cells),
+        steps={"reduce": _MEAN},
         constants={"include_pad": False},
         clauses=(*_CLAUSES, *_OF_AVERAGES),
-        examples=(_example("average of int8", ((0, -24, 8, 16), (12, 8, -40, 28)), ((-1, 3),), 2),),
+        examples=(
+            _example("average of int8", _FIRST_ROWS, ((-1, 3),), (2, 2)),
+            _example(
+                "average of int8, RELU",
+                _FIRST_ROWS,
+                ((0, 0, 3),),
+                (2, 1),
+                fused_activation_function="RELU",
+                scale=0.25,
+            ),
+            _example(
+                "average of int8, RELU6",
+                _OTHER_ROWS,
+                ((2, 24),),
+                (2, 2),
+                fused_activation_function="RELU6",
+                scale=0.25,
+            ),
+        ),
+        smoke_rows=(31, 10),  # of one example: those with an activation came later
     ),
-    _operator("MAX", MAXIMUM, pipeline=sliding(MAXIMUM), clauses=_CLAUSES),
+    _operator("MAX", MAXIMUM, steps={}, clauses=_CLAUSES),
 )

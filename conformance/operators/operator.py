@@ -333,7 +333,7 @@ class Operator:
 
     @cached_property
     def _typed(self) -> tuple[Attribute, ...]:
-        """The attributes that are 0 unless the data have some types."""
+        """The attributes that have one value unless the data have some types."""
         return tuple(attribute for attribute in self.attributes if attribute.of_types)
 
     @property
@@ -351,6 +351,14 @@ class Operator:
     def settles_integers(self) -> bool:
         """Whether what it computes of integers, if it takes them, is defined."""
         return not self.reduction.sums or self.rounds_integers
+
+    def clamps(self, attributes: Mapping[str, Any]) -> bool:
+        """Say whether attributes limit its first output."""
+        activation = self.attribute("activation")
+        if activation is None:
+            return False
+        given = attributes.get(activation.key, activation.default)
+        return bool(activation.meaning_of(given) != "none")
 
     @property
     def requantises(self) -> bool:
@@ -411,10 +419,9 @@ class Operator:
         given = complete(self.attributes, attributes, data.shape[2:])
         output = output_size_of(sizes[0], axes) if self.takes_output_size else ()
         for attribute in self._typed:
-            if given[attribute.key] and name_of(data.dtype) not in attribute.of_types:
-                raise InvalidCase(
-                    f"{attribute.key}={given[attribute.key]}: must be 0 for {data.dtype}"
-                )
+            value, only = given[attribute.key], attribute.elsewhere
+            if value != only and not attribute.concerns_type(name_of(data.dtype)):
+                raise InvalidCase(f"{attribute.key}={value}: must be {only} for {data.dtype}")
         params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
         if data.dtype.kind in "iu":
             _check_zero_points(params, data.dtype)
@@ -537,6 +544,7 @@ def sliding(reduction: Reduction, **replaced: Any) -> Pipeline:
         divide=steps.count_cells if reduction.divides else steps.no_divisor,
         reduce=reduction.reduce,
         further=steps.no_further,
+        clamp=steps.no_clamp,
     ).replace(**replaced)
 
 

@@ -75,10 +75,11 @@ def answer(operator: Operator, case: Case) -> Vector:
     if not values:
         return Vector(case, (Raises(),))
     leaves = _Leaving(data)
-    arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values], leaves)
+    asked = _ASKED[params.accumulator]
+    arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values], leaves, asked)
     clauses |= arithmetic
     outcomes: list[tuple[Combination, Outcome]] = [
-        ({**combination, **chosen}, _computed(outcome, chosen, leaves))
+        ({**combination, **chosen}, _computed(outcome, chosen, leaves, asked))
         for combination, outcome in values
         for chosen in _choices(arithmetic)
     ]
@@ -137,8 +138,9 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
 
     It does not where hundreds of addends are summed in a half type: whatever a backend returned,
     it would be neither a pass nor a failure. Nor does it where a norm overflows by less than it may
-    be wrong by, or where a gradient overflows: by the order of its sum, to either side. Nor where
-    a quantised mean is so near to a half that the roundings of sound backends decide.
+    be wrong by, or where a gradient overflows: by the order of its sum, to either side; nor where a
+    sum may overflow that is clamped then. Nor where a quantised mean is so near to a half that the
+    roundings of sound backends decide.
     """
     inputs = vector.case.inputs
     if not operator.reduction.sums or not inputs or inputs[0].ndim < 3:
@@ -148,6 +150,8 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
         return not any(
             _depends_on_order(operator, inputs[0], plan) for _, plan in _plans(operator, params)[0]
         )
+    if operator.clamps(vector.case.attributes) and "sum-overflow" in vector.clauses:
+        return False
     name, axes = name_of(inputs[0].dtype), inputs[0].ndim - 2
     outputs = [output for outcome in vector.values for output in outcome.outputs]
     most = max((int(output.addends.max(initial=0)) for output in outputs), default=0)
@@ -298,20 +302,29 @@ class _Results:
         gathered: Gathered = self._once((pipeline.gather,), lambda: pipeline.gathered(*self._given))
         return gathered
 
+    def reduced(self, pipeline: Pipeline) -> Array:
+        """Return the first output before it is clamped."""
+        gathered, divisor = self.gathered(pipeline), self.plan.divisor
+        first: Array = self._once(
+            (pipeline.gather, pipeline.reduce), lambda: pipeline.reduce(gathered, divisor)
+        )
+        return first
+
     def outputs(self, pipeline: Pipeline) -> tuple[Array, ...]:
         """Return all outputs."""
         gathered, divisor, steps = self.gathered(pipeline), self.plan.divisor, pipeline
-        to_first = (steps.gather, steps.reduce)
-        first = self._once(to_first, lambda: steps.reduce(gathered, divisor))
-        further = (*to_first, steps.further)
-        outputs: tuple[Array, ...] = self._once(
-            further, lambda: (first, *steps.further(gathered, divisor, first))
+        first, to_first = self.reduced(steps), (steps.gather, steps.reduce)
+        others: tuple[Array, ...] = self._once(
+            (*to_first, steps.further), lambda: steps.further(gathered, divisor, first)
         )
-        return outputs
+        clamped: Array = self._once(
+            (*to_first, steps.clamp), lambda: steps.clamp(gathered, divisor, first)
+        )
+        return clamped, *others
 
     def tied(self, read: _Read) -> npt.NDArray[np.bool_]:
         """Mark the elements of which cells with different indices may be chosen."""
-        gathered, first = self.gathered(read.pipeline), self.outputs(read.pipeline)[0]
+        gathered, first = self.gathered(read.pipeline), self.reduced(read.pipeline)
         tied = np.zeros(first.shape, np.bool_)
         to_first = (read.pipeline.gather, read.pipeline.reduce)
         for choosing in read.any_tie:
@@ -345,7 +358,7 @@ def _values(read: _Read, results: _Results) -> Values:
     if isinstance(pipeline.reduce, Scatter):
         of_nothing = pipeline.reduce.contested(gathered)
     if read.nan_is_undefined:
-        of_nothing = of_nothing | np.isnan(widen(values[0]))
+        of_nothing = of_nothing | np.isnan(widen(results.reduced(pipeline)))
     measures = partial(operator.reduction.measures, gathered, divisor, values[0])
     if isinstance(pipeline.reduce, Gradient):
         measures = partial(pipeline.reduce.measures, gathered, divisor)
@@ -388,19 +401,25 @@ def _of_nothing(gathered: Gathered) -> npt.NDArray[np.bool_]:
 
 
 def _arithmetic(
-    operator: Operator, data: Array, outcomes: list[Values], leaves: _Leaving
+    operator: Operator,
+    data: Array,
+    outcomes: list[Values],
+    leaves: _Leaving,
+    asked: Arithmetic,
 ) -> Clauses:
     """Return which of accumulator, sum-overflow and subnormals touch the case.
 
-    The values do not change, only how far from them an answer may be.
+    The values do not change, only how far from them an answer may be. A case that asks for sums in
+    the element type leaves nothing open about these.
     """
     clauses: Clauses = {}
     if data.dtype.kind in "iu":
         return clauses
     concerning = clauses_of_type(operator, name_of(data.dtype))
-    if "accumulator" in concerning and any(_sums_may_differ(data, o) for o in outcomes):
+    is_open = not asked and "accumulator" in concerning
+    if is_open and any(_sums_may_differ(data, o) for o in outcomes):
         clauses["accumulator"] = names_of(concerning["accumulator"])
-    sums_kept = [Arithmetic.USUAL, Arithmetic.ELEMENT_TYPE][: 1 + ("accumulator" in clauses)]
+    sums_kept = [asked, Arithmetic.ELEMENT_TYPE][: 1 + ("accumulator" in clauses)]
     for name in ("sum-overflow", "lp-range"):
         if name in concerning and any(
             leaves.range_of(outcome, sums) for outcome in outcomes for sums in sums_kept
@@ -411,11 +430,15 @@ def _arithmetic(
     return clauses
 
 
-def _computed(outcome: Values, chosen: Combination, leaves: _Leaving) -> Values:
+_ASKED = {"wider": Arithmetic.USUAL, "element-type": Arithmetic.ELEMENT_TYPE}
+"""What the bound admits of sums by `Params.accumulator`, clauses aside."""
+
+
+def _computed(outcome: Values, chosen: Combination, leaves: _Leaving, asked: Arithmetic) -> Values:
     """Return an outcome under readings of the clauses of arithmetic."""
-    if not chosen:
+    if not chosen and not asked:
         return outcome
-    arithmetic = Arithmetic.USUAL
+    arithmetic = asked
     for clause, reading in chosen.items():
         admitting, what = ARITHMETIC[clause]
         if reading == admitting:

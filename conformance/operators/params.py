@@ -25,6 +25,8 @@ class Params:
     the end), in `storage_order`. An integer less its zero point, times its scale, is the number
     that it stands for. `nan` says what a NaN does in a maximum. `channels_last` says that the
     caller has channels last: the data here have them second all the same, see `Form`.
+    `activation` clamps the first output. `accumulator` says whether the caller asks for sums in a
+    type wider than that of the data, or in that.
     """
 
     sizes: tuple[int, ...]
@@ -49,6 +51,8 @@ class Params:
     storage_order: str = "row-major"
     nan: str = "propagates"
     channels_last: bool = False
+    activation: str = "none"
+    accumulator: str = "wider"
 
     @property
     def spans(self) -> tuple[int, ...]:

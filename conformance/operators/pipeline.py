@@ -1,11 +1,11 @@
 """An operator as a pipeline of named steps, each a small pure function that can be replaced.
 
-    resolve -> pads -> extent -> windows -> gather -> divide -> reduce -> further
+    resolve -> pads -> extent -> windows -> gather -> divide -> reduce -> further -> clamp
 
 `resolve` says what the attributes mean; `pads`, `extent` and `windows` are geometry; `gather` says
 which cells each window reads; `divide` by what a sum is divided; `reduce` computes the values of
-the first output, dividing and rounding once; `further` computes the other outputs. A reading
-replaces a step by one that a document allows, a fault by one that it forbids.
+the first output, dividing and rounding once; `further` computes the other outputs; `clamp` limits
+the first. A reading replaces a step by one that a document allows, a fault by one that it forbids.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class Pipeline:
     """One function per step.
 
     `resolve` gets what the attributes say, and changes it where a document means more than that.
-    `further` gets the first output too, and returns the others in the document's order.
+    `further` gets the first output too, and returns the others in the document's order. `clamp`
+    gets the same, and returns the first output as it is returned.
     """
 
     resolve: Callable[[Params], Params]
@@ -133,6 +134,7 @@ class Pipeline:
     divide: Callable[[Params, Pads, Windows], Divisor]
     reduce: Callable[[Gathered, Divisor], Array]
     further: Callable[[Gathered, Divisor, Array], tuple[Array, ...]]
+    clamp: Callable[[Gathered, Divisor, Array], Array]
 
     def plan(self, params: Params) -> Plan:
         """Run the geometry steps."""
@@ -158,7 +160,8 @@ class Pipeline:
     def outputs(self, gathered: Gathered, divisor: Divisor) -> tuple[Array, ...]:
         """Run the steps after `gather`."""
         first = self.reduce(gathered, divisor)
-        return (first, *self.further(gathered, divisor, first))
+        others = self.further(gathered, divisor, first)
+        return (self.clamp(gathered, divisor, first), *others)
 
     def replace(self, **steps: Callable[..., Any]) -> Pipeline:
         """Return a pipeline with some steps replaced."""
@@ -366,6 +369,11 @@ def no_cells(_params: Params, _pads: Pads, extent: Extent) -> Windows:
 def no_further(_gathered: Gathered, _divisor: Divisor, _first: Array) -> tuple[Array, ...]:
     """Compute one output alone."""
     return ()
+
+
+def no_clamp(_gathered: Gathered, _divisor: Divisor, first: Array) -> Array:
+    """Return the first output as it is."""
+    return first
 
 
 def outer(counts: Sequence[Divisor]) -> Divisor:

@@ -94,6 +94,40 @@ def encoding_of(params: Params) -> Encoding:
     )
 
 
+LIMITS = {
+    "none": (-np.inf, np.inf),
+    "relu": (0.0, np.inf),
+    "relu_n1_to_1": (-1.0, 1.0),
+    "relu6": (0.0, 6.0),
+}
+"""The least and the largest number under each activation."""
+
+
+def clamped(gathered: Gathered, _divisor: Divisor, first: Array) -> Array:
+    """Return the first output within the limits of the activation; a NaN stays one."""
+    if gathered.params.activation == "none":
+        return first
+    held: Array = np.clip(first, *limits_of(gathered.params, first.dtype)).astype(first.dtype)
+    return held
+
+
+def limits_of(params: Params, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Return the least and the largest value of a type under an activation.
+
+    Of integers, they are the nearest to the limits that stand for numbers, halves away from zero,
+    within the type.
+    """
+    least, most = LIMITS[params.activation]
+    if dtype.kind not in "iu":
+        return least, most
+    ends, encoding = np.iinfo(dtype), encoding_of(params)
+    lowest, highest = int(ends.min), int(ends.max)
+    return (
+        min(max(encoding.encoded(least), lowest), highest),
+        min(max(encoding.encoded(most), lowest), highest),
+    )
+
+
 def maximum_as_asked(gathered: Gathered, divisor: Divisor) -> Array:
     """Return the largest cell of each window; whether a NaN is one, the case says."""
     if gathered.params.nan == "propagates":

@@ -86,6 +86,12 @@ _ACCUMULATOR = _ruling(
     settles="accumulator",
     of_types=FLOATS8,
 )
+_ACCUMULATOR_OF_FLOAT16 = _ruling(
+    "tosa-accumulator-of-float16",
+    "acc_type is FP32 or FP16 for data of float16, and the bound on errors admits wider sums",
+    "where FP16 is asked for, sums are kept in float16 or wider",
+    "the types of AVG_POOL2D",
+)
 _SUBNORMALS = _ruling(
     "tosa-subnormals-of-float8",
     "subnormal numbers of other floating-point types alone may be flushed",
@@ -118,6 +124,14 @@ TOSA = (
             *_WINDOWS,
             Attribute("input_zp", "input_zero_point", "Arguments", of_types=("int8",)),
             Attribute("output_zp", "output_zero_point", "Arguments", of_types=("int8",)),
+            Attribute(
+                "acc_type",
+                "accumulator",
+                "Attributes, acc_type",
+                default="FP32",
+                values={"FP32": "wider", "FP16": "element-type"},
+                of_types=("float16",),
+            ),
         ),
         pipeline=sliding(AVERAGE, reduce=rounded_mean_of_cells),
         constants={"include_pad": False},
@@ -145,6 +159,7 @@ TOSA = (
                 settles="integer-average",
             ),
             _ACCUMULATOR,
+            _ACCUMULATOR_OF_FLOAT16,
             _SUBNORMALS,
         ),
     ),

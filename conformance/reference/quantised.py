@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import frexp
+from math import floor, frexp, isinf
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,17 @@ class Encoding:
         if max(ratio.numerator, ratio.denominator) >= _MACHINE_INTEGERS:
             sums, n = sums.astype(object), n.astype(object)
         return sums * ratio.numerator, n * ratio.denominator
+
+    def encoded(self, number: float) -> float:
+        """Return the integer of the output nearest to a number, halves away from zero.
+
+        No type limits it; an infinity stays one.
+        """
+        if isinf(number):
+            return number
+        steps = Fraction(number) / Fraction(self.output_scale)
+        away = floor(abs(steps) + Fraction(1, 2))
+        return self.output_zero_point + (away if steps > 0 else -away)
 
     @property
     def is_exact(self) -> bool:

@@ -325,11 +325,19 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
             value = words.exact(values[position], name_of(values.dtype))
             is_index = scene.operator.outputs[output].is_index and scene.found_at
             found = f": {scene.found_at}" if is_index else ""
-            yield doc.Span(f"{place} = {value}", "chosen"), found if output else reduced
+            said = found if output else f"{reduced}{_clamped(scene)}"
+            yield doc.Span(f"{place} = {value}", "chosen"), said
+
+
+def _zero_points(scene: _Scene) -> tuple[int, int]:
+    """Return what is subtracted from integers and added to means; a shared one is neither."""
+    params = scene.plan.params
+    is_shared = scene.operator.attribute("output_zero_point") is None
+    return (0, 0) if is_shared else (params.input_zero_point, params.output_zero_point)
 
 
 def _less(scene: _Scene) -> str:
-    point = scene.plan.params.input_zero_point
+    point, _ = _zero_points(scene)
     return f", each less {point}" if point else ""
 
 
@@ -340,8 +348,14 @@ def _plus(scene: _Scene) -> str:
     params, scaled = scene.plan.params, ""
     if scene.operator.requantises:
         scaled = f", times {params.input_scale!r} / {params.output_scale!r}"
-    point = params.output_zero_point
+    _, point = _zero_points(scene)
     return f"{scaled}, rounded to an integer" + (f", plus {point}" if point else "")
+
+
+def _clamped(scene: _Scene) -> str:
+    """Say what limits an output."""
+    activation = scene.plan.params.activation
+    return "" if activation == "none" else f", within the limits of {activation}"
 
 
 def _legend(scene: _Scene) -> Iterator[str | doc.Span]:

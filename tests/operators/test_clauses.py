@@ -45,10 +45,12 @@ RULINGS = {
     "tosa-pads",
     "tosa-integer-average",
     "tosa-nan-mode",
+    "tosa-accumulator-of-float16",
     "tosa-accumulator-of-float8",
     "tosa-subnormals-of-float8",
     "litert-same",
     "litert-same-never-crops",
+    "litert-activation",
     "litert-average-of-padding",
     "litert-integer-average",
     "qlinear-average",
@@ -91,7 +93,9 @@ ARITHMETIC = {
     "kernel-above-input": ("accepted", "refused"),
 }
 OWN_ORACLE = {
+    "activation-of-nan": ("propagates", "lower", "upper"),
     "integer-halves": ("away", "even", "up"),
+    "integer-halves-of-zero-point": ("integers", "distances"),
     "qlinear-halves": ("even", "even-sum", "away", "away-sum", "up"),
     "unpool-index-space": ("output", "inferred"),
     "webnn-output-sizes-clear-padding": ("cleared", "kept"),
@@ -125,7 +129,7 @@ class TestEach:
     def test_it_is_filed_under_its_name(self, name):
         """Names are words joined by hyphens, and a type may have a number."""
         assert CLAUSES[name].name == name
-        assert re.fullmatch(r"[a-z]+(-[a-z]+|-float8)*", name)
+        assert re.fullmatch(r"[a-z]+(-[a-z]+|-float8|-float16)*", name)
 
     def test_it_says_why(self, name):
         """A clause without what the document says, the answer and evidence is an opinion."""

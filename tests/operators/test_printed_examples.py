@@ -24,7 +24,7 @@ NUMBERS = {
     "WebNN-averagePool2d": [4, 9, 16, 16],
     "WebNN-l2Pool2d": [4, 9],
     "WebNN-maxPool2d": [4, 25, 16],
-    "LiteRT-AVERAGE_POOL_2D": [2],
+    "LiteRT-AVERAGE_POOL_2D": [2, 3, 2],
     "ONNX-MaxUnpool-22": [16, 25],
     "PyTorch-max_unpool1d": [8, 9],
     "PyTorch-max_unpool2d": [16, 20],

@@ -257,6 +257,15 @@ def test_a_mean_of_integers_says_its_zero_points_and_that_it_is_rounded():
     assert "plus -2" in said
 
 
+def test_a_clamped_mean_says_its_activation_and_no_zero_point_that_is_shared():
+    attributes = {"filter": [1, 2], "stride": [1, 2], "padding": "VALID", "zero_point": 3}
+    attributes |= {"fused_activation_function": "RELU6", "scale": 0.25}
+    case = Case("x", "LiteRT-AVERAGE_POOL_2D", attributes, (np.int8([[[[40, 60]]]]),))
+    said = " ".join(" ".join(text_of(vector_of(case))).split())
+    rounded = "= 27: the sum of both cells of the window, divided by 2, rounded to an integer"
+    assert f"{rounded}, within the limits of relu6" in said
+
+
 def test_a_mean_of_quantised_integers_says_its_scales():
     numbers = {"x_scale": 0.5, "y_scale": 0.25, "x_zero_point": 0, "y_zero_point": 1}
     case = Case("x", "ORT-QLinearGlobalAveragePool-1", numbers, (np.int8([[[4, 6]]]),))

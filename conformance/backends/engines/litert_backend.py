@@ -1,8 +1,8 @@
 """LiteRT's AVERAGE_POOL_2D and MAX_POOL_2D, each call a model of one operation.
 
 The adapter answers the operators of LiteRT's own documents alone. Their arrays have channels last,
-as the interpreter takes them; integers have a scale of 1 and a zero point of 0, so that they stand
-for themselves. What the interpreter refuses stays its own exception.
+as the interpreter takes them; integers of a call that says no scale and no zero point have 1 and 0,
+so that they stand for themselves. What the interpreter refuses stays its own exception.
 
 `backend` runs the interpreter as it comes, which hands what it can to XNNPACK;
 `litert:kernels=builtin` runs LiteRT's own kernels, `litert:kernels=reference` their plain ones.
@@ -30,7 +30,7 @@ _KERNELS = {
 _OPERATIONS = {"LiteRT-AVERAGE_POOL_2D": 1, "LiteRT-MAX_POOL_2D": 17}
 _TYPES = {"float32": 0, "uint8": 3, "int16": 7, "int8": 9}
 _PADDINGS = {"SAME": 0, "VALID": 1}
-_ACTIVATIONS = {"NONE": 0}
+_ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
 _OF_POOLS = 5
 """What the options of an operation are: those of pools."""
 
@@ -75,7 +75,10 @@ def _model(operator: str, data: Array, attributes: Mapping[str, Any]) -> bytes:
     """
     new = _Tables()
     dtype, code = data.dtype.name, _OPERATIONS[operator]
-    integers = {} if dtype == "float32" else {4: new.table({2: new.floats(1), 3: new.longs(0)})}
+    integers = {}
+    if dtype != "float32":
+        scale, zero_point = attributes.get("scale", 1), attributes.get("zero_point", 0)
+        integers = {4: new.table({2: new.floats(scale), 3: new.longs(zero_point)})}
     tensors = [
         new.table({0: new.ints(*shape), 1: _Byte(_TYPES[dtype]), **integers})
         for shape in (data.shape, (1, 1, 1, 1))  # the interpreter finds out the second

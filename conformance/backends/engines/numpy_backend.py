@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import prod
+from math import floor, inf, isinf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from conformance.operators import OPERATORS, Operator, Params, Reduction
 from conformance.vector import Array, Outputs, own_inputs
 
 _FLOATS = tuple(map(dtype_of, FLOATS))
+_LIMITS = {"relu": (0, inf), "relu_n1_to_1": (-1, 1), "relu6": (0, 6)}
 
 
 class _Windows(NamedTuple):
@@ -57,7 +58,10 @@ def backend(
     if definition.forward is not None:
         reduction = definition.forward.reduction
         return form.array_given(_gradient(inputs[0], data, axes, reduction, params))
-    first = form.array_given(_pooled(data, axes, definition, params))
+    pooled = _pooled(data, axes, definition, params)
+    if params.activation != "none":
+        pooled = _activated(pooled, params)
+    first = form.array_given(pooled)
     if definition.has_indices and definition.reduction.combine is np.maximum:
         indices = _indices(data, axes, params, definition.reduction.empty(data.dtype))
         return first, form.array_given(indices)
@@ -78,7 +82,9 @@ def _pooled(data: Array, axes: list[_Windows], operator: Operator, params: Param
         combine = np.fmax
         if data.dtype in _FLOATS:
             padding = np.nan  # which a window of NaN alone is, however it is padded
-    if sums_integers:
+    # of one zero point for input and output, the integers are averaged as they are
+    has_two = operator.attribute("output_zero_point") is not None
+    if sums_integers and has_two:
         values -= params.input_zero_point
     with np.errstate(all="ignore"):
         for axis, windows in enumerate(axes, 2):
@@ -95,10 +101,25 @@ def _pooled(data: Array, axes: list[_Windows], operator: Operator, params: Param
             # halves to even in the default reading of the documents that have scales, else away
             away = np.sign(values) * np.floor(np.abs(values) + 0.5)
             values = np.rint(values) if operator.requantises else away
-            values = (values + params.output_zero_point).clip(ends.min, ends.max)
+            values = values + has_two * params.output_zero_point
+            values = values.clip(ends.min, ends.max)
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
+
+
+def _activated(values: Array, params: Params) -> Array:
+    """Clamp results to the limits of an activation, those of integers to what stands for them."""
+    limits = _LIMITS[params.activation]
+    if values.dtype in _FLOATS:
+        return values.clip(*limits)
+    ends = np.iinfo(values.dtype)
+    clamped = values.astype(np.int64)
+    for limit, closer in zip(limits, (np.maximum, np.minimum), strict=True):
+        if not isinf(limit):
+            steps = floor(abs(limit) / params.input_scale + 0.5)
+            clamped = closer(clamped, params.input_zero_point + (steps if limit > 0 else -steps))
+    return clamped.clip(ends.min, ends.max).astype(values.dtype)
 
 
 def _unpooled(data: Array, indices: Array, params: Params) -> Array:

@@ -118,7 +118,10 @@ def invalid_cases(operator: str, *, axes: Axes = None) -> st.SearchStrategy[Case
 
     def broken_case(drawn: tuple[_Drawn, bytes]) -> Case:
         case, choice = valid.of(drawn[0]), next(chosen(drawn[1], choices))
-        way = item_of(_ways(definition, case)[choice["rule"]], choice["way"])
+        ways, (_, rule) = _ways(definition, case), choice["rule"]
+        # A rule of an axis may be broken by another list than in the case that `rules` are of.
+        by_others = (every for (_, named), every in ways.items() if named == rule)
+        way = item_of(ways.get(choice["rule"]) or next(by_others), choice["way"])
         tags = ("invalid", f"{way.what}: {way.how}")
         return case_of(operator, way.attributes, way.inputs, pattern="invalid", tags=tags)
 
@@ -172,13 +175,13 @@ class _Cases:
             rising=choice["rising"],
             sign=choice["sign"],
         )
-        drawn_points: dict[str, Any] = {
-            each.role: geometry.attributes[each.key]
+        of_type: dict[str, Any] = {
+            each.role: each.meaning_of(geometry.attributes[each.key])
             for each in self._operator.attributes
-            if each.role in ZERO_POINTS and each.key in geometry.attributes
+            if (each.of_types or each.role in ZERO_POINTS) and each.key in geometry.attributes
         }
-        points = self._operator.attributes_of(held(self._operator, drawn_points, dtype))
-        attributes = {**geometry.attributes, **points}
+        fitted = self._operator.attributes_of(held(self._operator, of_type, dtype))
+        attributes = {**geometry.attributes, **fitted}
         own = (data, *geometry.rest)
         if self._operator.scatters:
             own = data, pooled_indices(self._operator, data.shape, attributes)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.strategies.choices import Choices, blocks, chosen
 from conformance.cases.sweep import suited
-from conformance.operators.attributes import NUMBERS, WORDS, Role
+from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Role
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 
@@ -105,7 +105,7 @@ class Geometries:
         self._words: Choices = {
             role: a.meanings[:1] if role in fixed else a.meanings for role, a in words.items()
         }
-        self._scalars = suited.scalars(operator)
+        self._scalars = {role: a for role in SCALARS if (a := operator.attribute(role)) is not None}
         scalar_choices: Choices = {
             role: range(len(suited.scalar_values(a, 1))) for role, a in self._scalars.items()
         }

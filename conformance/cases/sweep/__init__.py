@@ -16,6 +16,7 @@ from conformance.cases.sweep import chosen, suited
 from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
 from conformance.cases.sweep.every_kind import every_kind
 from conformance.cases.sweep.few_shapes import few_shapes
+from conformance.cases.sweep.further_words import further_words
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.ladders import ladders, long_rows
@@ -151,6 +152,7 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
         of_one_checksum(operator, seed),
         long_rows(operator, seed),
         narrow_floats(operator, seed),
+        further_words(operator, seed),
     )
 
 

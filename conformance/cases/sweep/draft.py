@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from conformance.cases.axis import Axis, by_role, sizes
-from conformance.cases.sweep.sweep_model import CaseSpec, wrapped
+from conformance.cases.sweep.sweep_model import CaseSpec, fitted
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.operators.attributes import PADS, SCALARS, WORDS, Attribute, complete
@@ -72,12 +72,13 @@ class Draft:
     def attributes(self) -> dict[str, Any]:
         """The attributes as the document spells them, those that were given first."""
         allowed = [axis.allowed(self.operator) for axis in self.axes]
-        said = wrapped({**by_role(allowed), **self.words}, self.dtype)
+        said = fitted(self.operator, {**by_role(allowed), **self.words}, self.dtype)
         spelled = self.operator.attributes_of(said)
         declared = {attribute.key: attribute for attribute in self.operator.attributes}
         attributes = {}
         for key, value in self.given.items():
-            attributes[key] = value if self._is_kept(declared[key], value) else spelled[key]
+            is_kept = self._is_kept(declared[key], value, said)
+            attributes[key] = value if is_kept else spelled[key]
         for key, value in spelled.items():
             default = declared[key].default_for(self._numbers)
             if declared[key].meaning(value) != declared[key].meaning(default):
@@ -89,10 +90,10 @@ class Draft:
         """The numbers of all axes by the field of `Params`."""
         return {"sizes": sizes(self.axes), **by_role(self.axes)}
 
-    def _is_kept(self, attribute: Attribute, value: Any) -> bool:
+    def _is_kept(self, attribute: Attribute, value: Any, said: Mapping[str, Any]) -> bool:
         """Say whether a value is as it was given: a document may have two words for one meaning."""
         if attribute.role in self.words:
-            return bool(attribute.meaning_of(value) == self.words[attribute.role])
+            return bool(attribute.meaning_of(value) == said[attribute.role])
         return attribute.role == "ignored"
 
     def spec(self, pattern: str = "", tags: tuple[str, ...] = ()) -> CaseSpec:

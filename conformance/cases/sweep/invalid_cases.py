@@ -25,7 +25,7 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
     """Yield one case per rule of an operator's document, with that rule broken alone.
 
     The first ways to break a rule are in the smoke tier. Cases `apart` are those of attributes
-    that the other cases leave out: see `layouts` and `output_sizes`.
+    that the other cases leave out: see `layouts`, `output_sizes` and `further_words`.
     """
     valid = valid_case(operator)
     turns: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
 
 def _is_apart(operator: Operator, way: Broken) -> bool:
     role = "" if way.attribute is None else way.attribute.role
-    return role == "channels_last" or (role == "unpooled_size" and operator.has_windows)
+    return role in suited.APART or (role == "unpooled_size" and operator.has_windows)
 
 
 def valid_case(operator: Operator) -> Case:

@@ -18,7 +18,7 @@ from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
 from conformance.dtypes import INTEGERS, dtype_of
-from conformance.operators.attributes import PADS, ZERO_POINTS
+from conformance.operators.attributes import PADS
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 
@@ -441,7 +441,7 @@ def _halves(operator: Operator) -> Iterator[Case]:
     Of windows side by side and, where numbers are requantised, of one window as large as the plane,
     for which backends have other code.
     """
-    zero_point = operator.attribute("input_zero_point")
+    zero_point = suited.scalars(operator).get("input_zero_point")
     pointed = () if zero_point is None else zero_point.of_types or operator.dtypes
     kinds = [
         (dtype, points)
@@ -461,8 +461,14 @@ def _of_halves(
     operator: Operator, layout: Layout, dtype: str, points: tuple[int, int], seed: int, tier: Tier
 ) -> Case:
     planes, axes = layout
-    said: dict[str, Any] = dict(zip(ZERO_POINTS, points, strict=True))
-    words = {**next(suited.word_choices(operator)), **said, **_SCALES_OF_HALVES}
+    encoding: dict[str, Any] = {
+        "input_zero_point": points[0],
+        "output_zero_point": points[1],
+        **_SCALES_OF_HALVES,
+    }
+    scalars = suited.scalars(operator)
+    words = next(suited.word_choices(operator))
+    words |= {role: number for role, number in encoding.items() if role in scalars}
     tags = ("averages that end in a half",)
     spec = case_of_axes(operator, planes, axes, words, dtype, "halves", tags=tags)
     stated = operator.stated(spec.attributes, spec.shape[2:])

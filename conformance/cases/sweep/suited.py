@@ -17,7 +17,15 @@ from conformance.cases.sweep.patterns import (
 )
 from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_of_axes
 from conformance.dtypes import FLOATS, FLOATS8, WIDE_FLOATS, float_format
-from conformance.operators.attributes import MEANINGS, SCALARS, WORDS, ZERO_POINTS, Attribute, Role
+from conformance.operators.attributes import (
+    MEANINGS,
+    SCALARS,
+    SCALES,
+    WORDS,
+    ZERO_POINTS,
+    Attribute,
+    Role,
+)
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 from conformance.reference.bound import is_meaningful
@@ -72,6 +80,8 @@ DIVISORS = (1, 3, 4, 300)
 """Divisors that are given: none at all, one that rounds, one that does not, and a large one."""
 ZERO_POINTS_OF_BYTES = (0, 3, -128, 127)
 """Zero points: none, one that is odd, and the ends of int8."""
+APART: tuple[Role, ...] = ("channels_last", "activation", "accumulator")
+"""Words that have cases of their own: what they do has little to do with windows."""
 PLAIN = {**UNSAID, "pads": 0, "unpooled_size": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
@@ -225,11 +235,8 @@ def _scalar_factors(operator: Operator) -> Factors:
 
 
 def words(operator: Operator) -> dict[str, Attribute]:
-    """Return the attributes with a few values, by role, but for the layout.
-
-    The layout changes no value: it has cases of its own, see `layouts`.
-    """
-    swept = (role for role in MEANINGS if role != "channels_last")
+    """Return the attributes with a few values, by role, but for those `APART`."""
+    swept = (role for role in MEANINGS if role not in APART)
     return {a.role: a for role in swept if (a := operator.attribute(role)) is not None}
 
 
@@ -260,8 +267,12 @@ def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
 
 
 def scalars(operator: Operator) -> dict[Role, Attribute]:
-    """Return the attributes that are one number, by role."""
-    return {a.role: a for role in SCALARS if (a := operator.attribute(role)) is not None}
+    """Return the attributes that are one number, by role.
+
+    But for scales and zero points that may be left out: an activation alone depends on these.
+    """
+    every = (a for role in SCALARS if (a := operator.attribute(role)) is not None)
+    return {a.role: a for a in every if a.required or a.role not in {*SCALES, *ZERO_POINTS}}
 
 
 def scalar_values(attribute: Attribute, axes: int) -> tuple[float | None, ...]:

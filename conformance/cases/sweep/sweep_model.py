@@ -126,21 +126,28 @@ def case_of_axes(
 
 
 def held(operator: Operator, said: Mapping[str, Any], dtype: str) -> dict[str, Any]:
-    """Return values of `Params` by role, and zero points such as data of a type may have.
+    """Return values of `Params` by role such as data of a type may have: see `fitted`.
 
-    They are 0 for a type that has none; see also `wrapped`.
+    A required number is 0 for a type that has no other.
     """
-    typed = (each for each in operator.attributes if each.of_types)
-    return {
-        **wrapped(said, dtype),
-        **{each.role: 0 for each in typed if dtype not in each.of_types},
-    }
+    typed = (each for each in operator.attributes if each.required)
+    zeros: dict[str, Any] = {each.role: 0 for each in typed if not each.concerns_type(dtype)}
+    return {**fitted(operator, said, dtype), **zeros}
 
 
-def wrapped(said: Mapping[str, Any], dtype: str) -> dict[str, Any]:
-    """Return values of `Params` by role, zero points as a type of integers has their low bits."""
+def fitted(operator: Operator, said: Mapping[str, Any], dtype: str) -> dict[str, Any]:
+    """Return values of `Params` by role, zero points as a type of integers has their low bits.
+
+    What may be left out has its default where the type has no other value.
+    """
     points = [role for role in ZERO_POINTS if role in said and dtype in INTEGERS]
-    return {**said, **{role: int(np.int64(said[role]).astype(dtype)) for role in points}}
+    defaults: dict[str, Any] = {
+        each.role: each.meaning_of(each.default)
+        for each in operator.attributes
+        if each.role in said and not (each.required or each.concerns_type(dtype))
+    }
+    low_bits: dict[str, Any] = {role: int(np.int64(said[role]).astype(dtype)) for role in points}
+    return {**said, **low_bits, **defaults}
 
 
 Concrete = Callable[[Row, int], CaseSpec]

@@ -214,8 +214,8 @@ def of_exponents() -> Iterator[Slip]:
 def of_words() -> Iterator[Slip]:
     """Yield slips in which a word means another one, for every step or for one alone."""
     for role, meanings in MEANINGS.items():
-        if role == "channels_last":  # no step reads it: faults of layouts are in the catalogue
-            continue
+        if role in {"channels_last", "accumulator"}:
+            continue  # no step reads these: faults of layouts are in the catalogue
         needs = Needs(roles=(role,))
         for one, other in permutations(meanings, 2):
             said = f"{in_words(role, one)} were {in_words(role, other)}"

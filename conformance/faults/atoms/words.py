@@ -7,14 +7,26 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.faults.atoms.conditions import ALWAYS, Condition
-from conformance.faults.behaviour import AUTO_PADDED, EVERY, INCLUDING, ROUNDED, Behaviour
+from conformance.faults.behaviour import (
+    ACTIVATED,
+    AUTO_PADDED,
+    EVERY,
+    INCLUDING,
+    ROUNDED,
+    Behaviour,
+)
 from conformance.faults.wraps import before
 from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.text import listed
 
-_NEEDS = {"auto_pad": AUTO_PADDED, "rounding": ROUNDED, "include_pad": INCLUDING}
+_NEEDS = {
+    "auto_pad": AUTO_PADDED,
+    "rounding": ROUNDED,
+    "include_pad": INCLUDING,
+    "activation": ACTIVATED,
+}
 PLACES_OF_WORDS = {
     "resolve": "",
     "extent": ", for the output size alone",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from conformance.errors import UsageError
 from conformance.faults.catalogue import (
+    activations,
     adaptive,
     arithmetic,
     beyond_windows,
@@ -60,6 +61,7 @@ _TOPICS = (
     output,
     layouts,
     output_sizes,
+    activations,
     sizes,
     special_kernels,
     state,

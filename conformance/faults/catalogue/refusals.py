@@ -12,6 +12,7 @@ import numpy as np
 from conformance.dtypes import name_of
 from conformance.faults.atoms.numbers import is_float
 from conformance.faults.behaviour import (
+    ACTIVATED,
     ADAPTIVE,
     APART,
     AUTO_PADDED,
@@ -45,7 +46,7 @@ from conformance.vector import Array
 
 
 def _refused_if(
-    condition: Callable[..., Any], step: str, summary: str, needs: Needs, bug: str
+    condition: Callable[..., Any], step: str, summary: str, needs: Needs, bug: str = ""
 ) -> Behaviour:
     def check(*given: Any) -> tuple[Any, ...]:
         if condition(*given):
@@ -238,6 +239,18 @@ FAULTS: Faults = {
     ),
     "refuses-three-axes-adaptive": _geometry(
         "data of three spatial axes refused", ADAPTIVE & VOLUMETRIC, lambda p, *_: len(p.sizes) == 3
+    ),
+    "refuses-activation": _refused_if(
+        lambda gathered, *_: gathered.params.activation != "none",
+        "clamp",
+        "an activation refused",
+        ACTIVATED,
+    ),
+    "refuses-accumulator": _refused_if(
+        lambda gathered, *_: gathered.params.accumulator != "wider",
+        "reduce",
+        "sums in the element type, asked for, refused",
+        Needs(roles=("accumulator",)),
     ),
     "refuses-batch": _data("a batch above 1 refused", EVERY, lambda data: data.shape[0] > 1),
     "refuses-one-channel": _data(

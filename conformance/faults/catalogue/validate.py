@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conformance.faults.behaviour import (
+    ACTIVATED,
     ADAPTIVE,
     APART,
     AUTO_PADDED,
@@ -323,6 +324,15 @@ FAULTS: Faults = {
         Needs(roles=("channels_last",)),
         "channels_last",
         meaning=False,
+    ),
+    "accepts-activation": _unknown(
+        "an unknown activation accepted as none", ACTIVATED, "activation", "none"
+    ),
+    "accepts-accumulator": _unknown(
+        "an unknown type of sums accepted as a wider one",
+        Needs(roles=("accumulator",)),
+        "accumulator",
+        "wider",
     ),
     "accepts-missing-attributes": _called(
         "defaults taken for required attributes that are missing",

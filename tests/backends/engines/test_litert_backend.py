@@ -32,6 +32,27 @@ def test_all_kernels_pool_two_rows(kernels, dtype):
     assert pool("LiteRT-MAX_POOL_2D", [data], HALVES).ravel().tolist() == [12, 28]
 
 
+@pytest.mark.parametrize("kernels", ["default", "builtin", "reference"])
+@pytest.mark.parametrize(
+    ("activation", "expected"),
+    [("NONE", [-9, 3]), ("RELU", [3, 3]), ("RELU_N1_TO_1", [-1, 3]), ("RELU6", [3, 3])],
+)
+def test_limits_of_integers_follow_from_scale_and_zero_point(kernels, activation, expected):
+    """4 steps of 0.25 are 1; 24 of them, 6, lie above both maxima."""
+    pool = load_backend(f"litert:kernels={kernels}")
+    data = np.int8([[-9, -12], [3, 2]]).reshape(1, 2, 2, 1)
+    rows = {**HALVES, "filter_height": 1, "stride_h": 1, "scale": 0.25, "zero_point": 3}
+    given = {**rows, "fused_activation_function": activation}
+    assert pool("LiteRT-MAX_POOL_2D", [data], given).ravel().tolist() == expected
+
+
+def test_numbers_are_clamped():
+    data = np.float32([[-9, -1, 0.5, 8]]).reshape(1, 1, 4, 1)
+    cells = {**HALVES, **dict.fromkeys(HALVES.keys() - {"padding"}, 1)}
+    got = backend("LiteRT-MAX_POOL_2D", [data], {**cells, "fused_activation_function": "RELU6"})
+    assert got.ravel().tolist() == [0, 0, 0.5, 6]
+
+
 def test_same_pads_the_larger_half_at_the_end():
     data = np.float32([[1, 2, 3, 4]]).reshape(1, 1, 4, 1)
     same = {**HALVES, "padding": "SAME", "filter_height": 1, "stride_h": 1, "stride_w": 1}

@@ -1,0 +1,332 @@
+"""Fused activations of LiteRT, and the scale and the zero point that their limits depend on."""
+
+import math
+from fractions import Fraction
+from itertools import chain, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.effort import examples, one_in
+from support.oracle import array, exact_maximum, exact_mean, exact_value, rounded
+
+from conformance import check
+from conformance.cases.strategies import cases
+from conformance.cases.sweep import of_no_array
+from conformance.cases.sweep.further_words import further_words
+from conformance.errors import InvalidCase
+from conformance.faults import CATALOGUE, faulty
+from conformance.faults.catalogue import activations, fault_named
+from conformance.fuzz.drawing import Place, group_at
+from conformance.operators import OPERATORS, as_called, evaluate, vector_of
+from conformance.operators.outcomes import is_judgeable
+from conformance.vector import Case
+
+AVERAGE, MAXIMUM = "LiteRT-AVERAGE_POOL_2D", "LiteRT-MAX_POOL_2D"
+BOTH = (AVERAGE, MAXIMUM)
+WORDS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6")
+CLAUSE = "activation-of-nan"
+
+
+def called(operator, cells, activation, width=1, dtype="float32", readings=None, **encoding):
+    """Return results of windows of `width` cells in one row, side by side."""
+    windows = {"filter_height": 1, "filter_width": width, "stride_h": 1, "stride_w": width}
+    others = {"padding": "VALID", "fused_activation_function": activation}
+    attributes = windows | others | encoding
+    data = array(cells, dtype).reshape(1, 1, -1, 1)
+    return evaluate(operator, [data], attributes, readings).ravel().tolist()
+
+
+def case_with(activation, cells):
+    """Return an average of two cells as it is stored; an activation of None is left out."""
+    attributes = {"filter": [1, 2], "stride": [1, 2], "padding": "VALID"}
+    if activation is not None:
+        attributes["fused_activation_function"] = activation
+    return Case("two", AVERAGE, attributes, (array(cells).reshape(1, 1, 1, -1),))
+
+
+# By hand ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operator", BOTH)
+@pytest.mark.parametrize(
+    ("activation", "expected"),
+    [
+        ("NONE", [-math.inf, -7, -1, -0.5, 0, 0.5, 1, 6, 7, math.inf]),
+        ("RELU", [0, 0, 0, 0, 0, 0.5, 1, 6, 7, math.inf]),
+        ("RELU_N1_TO_1", [-1, -1, -1, -0.5, 0, 0.5, 1, 1, 1, 1]),
+        ("RELU6", [0, 0, 0, 0, 0, 0.5, 1, 6, 6, 6]),
+    ],
+)
+def test_numbers_are_clamped_as_derived_by_hand(operator, activation, expected):
+    cells = [-math.inf, -7, -1, -0.5, 0, 0.5, 1, 6, 7, math.inf]
+    assert called(operator, cells, activation) == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "activation", "expected"),
+    [
+        ([8, 8, 2, -8, -9, -9], "RELU6", [6, 0, 0]),  # sums of 16, -6 and -18
+        ([8, 2, 8, -8, 0.5, 0], "RELU6", [5, 0, 0.25]),  # of which a clamp of cells makes 4, 3
+        ([4, -3, -4, 3, 9, 9], "RELU_N1_TO_1", [0.5, -0.5, 1]),
+    ],
+)
+def test_the_mean_is_clamped_neither_the_sum_nor_the_cells(cells, activation, expected):
+    assert called(AVERAGE, cells, activation, width=2) == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "encoding", "activation", "expected"),
+    [
+        ("int8", {}, "RELU6", [0, 0, 5, 6, 6]),
+        ("int8", {}, "RELU_N1_TO_1", [-1, 0, 1, 1, 1]),
+        ("int16", {}, "RELU", [0, 0, 5, 60, 120]),
+        ("int8", {"scale": 0.25}, "RELU6", [0, 0, 5, 24, 24]),  # 6 / 0.25
+        ("int8", {"scale": 0.75}, "RELU_N1_TO_1", [-1, 0, 1, 1, 1]),  # 4/3 is nearest to 1
+        ("int8", {"scale": 0.625}, "RELU_N1_TO_1", [-2, 0, 2, 2, 2]),  # 1.6 to 2
+        ("int8", {"scale": 4.0}, "RELU6", [0, 0, 2, 2, 2]),  # 1.5: a half, away from zero
+        ("int8", {"scale": 0.25, "zero_point": 3}, "RELU6", [3, 3, 5, 27, 27]),
+        ("int8", {"scale": 0.25, "zero_point": -128}, "RELU6", [-104] * 5),
+        ("int8", {"scale": 0.25, "zero_point": 127}, "RELU", [127] * 5),
+        ("int8", {"scale": 0.001, "zero_point": 10}, "RELU6", [10, 10, 10, 60, 120]),
+        ("int8", {"scale": 0.25, "zero_point": 3}, "NONE", [-100, 0, 5, 60, 120]),
+    ],
+)
+@pytest.mark.parametrize("operator", BOTH)
+def test_limits_of_integers_are_as_derived_by_hand(operator, dtype, encoding, activation, expected):
+    if "scale" in encoding:
+        encoding["scale"] = float(np.float32(encoding["scale"]))
+    cells = [-100, 0, 5, 60, 120]
+    assert called(operator, cells, activation, dtype=dtype, **encoding) == expected
+
+
+def test_unsigned_limits_end_at_zero():
+    assert called(MAXIMUM, [0, 1, 2, 255], "RELU_N1_TO_1", dtype="uint8") == [0, 1, 1, 1]
+    points = {"scale": 0.25, "zero_point": 128}
+    assert called(MAXIMUM, [0, 130, 255], "RELU6", dtype="uint8", **points) == [128, 130, 152]
+
+
+@pytest.mark.parametrize(
+    ("reading", "expected"), [("integers", [-1, 1, 4]), ("distances", [-1, 0, 4])]
+)
+def test_a_half_is_of_integers_or_of_distances_from_the_zero_point(reading, expected):
+    """Means of -0.5, 0.5 and 3.5; from a zero point of 1, they are -1.5, -0.5 and 2.5."""
+    cells, clause = [-1, 0, 0, 1, 3, 4], "integer-halves-of-zero-point"
+    got = called(AVERAGE, cells, "NONE", 2, "int8", {clause: reading}, zero_point=1)
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("activation", "reading", "expected"),
+    [
+        ("RELU6", "propagates", math.nan),
+        ("RELU6", "lower", 0),
+        ("RELU6", "upper", 6),
+        ("RELU_N1_TO_1", "lower", -1),
+        ("RELU", "upper", math.inf),
+        ("NONE", "lower", math.nan),
+    ],
+)
+@pytest.mark.parametrize("operator", BOTH)
+def test_a_nan_is_clamped_by_a_reading(operator, activation, reading, expected):
+    got = called(operator, [math.nan, 2], activation, 2, readings={CLAUSE: reading})
+    np.testing.assert_array_equal(got, [expected])
+
+
+def test_every_reading_of_a_nan_conforms():
+    """That of infinities too, whose sum is one; numbers leave nothing open."""
+    for cells in ([math.nan, 1], [math.inf, -math.inf]):
+        vector = vector_of(case_with("RELU6", cells))
+        assert vector.clauses == {CLAUSE: ("propagates", "lower", "upper")}
+        values = [outcome.outputs[0].values.item() for outcome in vector.values]
+        np.testing.assert_array_equal(values, [math.nan, 0, 6])
+    assert not vector_of(case_with("RELU6", [math.inf, 1])).clauses
+    assert not vector_of(case_with("NONE", [math.nan, 1])).clauses
+
+
+# What is handed over, and refused -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", [None, *WORDS])
+def test_an_activation_is_always_handed_over(activation):
+    case = case_with(activation, [1, 2])
+    inputs, attributes = as_called(case)
+    assert attributes["fused_activation_function"] == (activation or "NONE")
+    assert not {"scale", "zero_point"} & set(attributes)
+    taken = OPERATORS[AVERAGE].form.taken(inputs, attributes)[1]
+    usual = {key: value for key, value in case.attributes.items() if value != "NONE"}
+    assert taken == usual
+
+
+@pytest.mark.parametrize(
+    ("activation", "encoding", "dtype", "why"),
+    [
+        ("TANH", {}, "float32", "fused_activation_function"),
+        ("relu", {}, "float32", "fused_activation_function"),
+        ("", {}, "int8", "fused_activation_function"),
+        ("RELU", {"scale": 0.5}, "float32", r"scale=0.5: must be 1.0 for float32"),
+        ("RELU", {"scale": 0.0}, "int8", "scale=0.0: must be a number of float32 above 0"),
+        ("RELU", {"scale": 0.1}, "int8", "scale=0.1: must be a number of float32 above 0"),
+        ("RELU", {"zero_point": 3}, "int16", "zero_point=3: must be 0 for int16"),
+        ("RELU", {"zero_point": 128}, "int8", "zero point 128: int8 holds -128 to 127"),
+        ("RELU", {"zero_point": -1}, "uint8", "zero point -1: uint8 holds 0 to 255"),
+    ],
+)
+@pytest.mark.parametrize("operator", BOTH)
+def test_what_is_no_activation_and_no_encoding_is_refused(
+    operator, activation, encoding, dtype, why
+):
+    with pytest.raises(InvalidCase, match=why):
+        called(operator, [1, 2], activation, dtype=dtype, **encoding)
+
+
+def test_a_clamped_sum_that_may_overflow_is_not_judged():
+    """Sound sums may be infinite, of either sign, and a limit after that."""
+    operator, cells = OPERATORS[AVERAGE], [3e38, 3e38]
+    judged = [is_judgeable(operator, vector_of(case_with(word, cells))) for word in (None, *WORDS)]
+    assert judged == [True, True, False, False, False]
+    assert is_judgeable(operator, vector_of(case_with("RELU6", [3e37, 3e37])))
+
+
+# Plain loops --------------------------------------------------------------------------------------
+
+
+def limits(activation, dtype, scale, zero_point):
+    """Return the limits as they are specified, in exact fractions."""
+    least, most = {"RELU": (0, None), "RELU_N1_TO_1": (-1, 1), "RELU6": (0, 6)}[activation]
+    if dtype.kind == "f":
+        return least, math.inf if most is None else most
+    ends = np.iinfo(dtype)
+
+    def held(limit):
+        half = abs(Fraction(limit) / Fraction(scale)) + Fraction(1, 2)
+        away = half.numerator // half.denominator * (1 if limit > 0 else -1)
+        return min(max(zero_point + away, int(ends.min)), int(ends.max))
+
+    return held(least), int(ends.max) if most is None else held(most)
+
+
+def value_of(operator, cells, activation, dtype, scale, zero_point):
+    """Return what the cells of a window become, as a scalar of the type."""
+    if operator == MAXIMUM:
+        exact = exact_maximum(cells)
+    else:
+        exact = exact_mean(cells, len(cells))
+        if dtype.kind in "iu":
+            half = abs(exact) + Fraction(1, 2)
+            exact = Fraction(half.numerator // half.denominator * (1 if exact > 0 else -1))
+    value = rounded(exact, dtype)
+    if activation == "NONE":
+        return value
+    least, most = limits(activation, dtype, scale, zero_point)
+    return dtype.type(max(least, min(value, most)))
+
+
+def by_loops(operator, data, attributes):
+    """Return results of data (N, C, H, W) and attributes as they are stored."""
+    (batch, channels, *sizes), kernel = data.shape, attributes["filter"]
+    begins, extent = [], []
+    for d, k, s in zip(sizes, kernel, attributes["stride"], strict=True):
+        same = attributes["padding"] == "SAME"
+        extent.append((d + s - 1) // s if same else (d + s - k) // s)
+        begins.append(max(0, (extent[-1] - 1) * s + k - d) // 2 if same else 0)
+    got = np.zeros((batch, channels, *extent), data.dtype)
+    for n, c, *place in product(*map(range, got.shape)):
+        first = [i * s - b for i, s, b in zip(place, attributes["stride"], begins, strict=True)]
+        axes = zip(first, kernel, sizes, strict=True)
+        rows, columns = ([i for i in range(a, a + k) if 0 <= i < d] for a, k, d in axes)
+        got[(n, c, *place)] = value_of(
+            operator,
+            [exact_value(data[n, c, y, x]) for y, x in product(rows, columns)],
+            attributes.get("fused_activation_function", "NONE"),
+            data.dtype,
+            attributes.get("scale", 1.0),
+            attributes.get("zero_point", 0),
+        )
+    return got
+
+
+@pytest.mark.parametrize("operator", BOTH)
+def test_every_shipped_activation_equals_plain_loops(operator):
+    for case in further_words(OPERATORS[operator], 0):
+        if case.pattern not in {"nan", "infinities"}:
+            (expected, *_) = vector_of(case).values
+            computed = by_loops(operator, case.data, case.attributes)
+            np.testing.assert_array_equal(expected.outputs[0].values, computed)
+
+
+@pytest.mark.parametrize("operator", BOTH)
+@examples(4)
+@given(st.data())
+def test_drawn_activations_equal_plain_loops(operator, data):
+    case = data.draw(cases(operator, mixes=["integers"], max_elements=64))
+    vector = vector_of(case)
+    if vector.values:
+        expected = vector.values[0].outputs[0].values
+        np.testing.assert_array_equal(expected, by_loops(operator, case.data, case.attributes))
+
+
+# Vectors, backends and faults ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Return the vectors of activations, by operator."""
+    return {name: [*map(vector_of, further_words(OPERATORS[name], 0))] for name in BOTH}
+
+
+def test_every_activation_is_there_of_every_type(few):
+    for vectors in few.values():
+        found = {
+            (v.case.data.dtype.name, v.case.attributes["fused_activation_function"])
+            for v in vectors
+        }
+        assert found >= {*product(("float32", "int8", "uint8"), WORDS[1:]), ("int16", "RELU")}
+
+
+def test_other_vectors_say_nothing_of_activations():
+    for case in of_no_array(OPERATORS[AVERAGE], 0):
+        is_apart = bool({"activation", "invalid"} & set(case.tags))
+        assert is_apart or not {*case.attributes} - {"filter", "stride", "padding"}
+
+
+def test_fuzz_draws_every_activation_and_encodings():
+    places = [Place(0, MAXIMUM, number) for number in range(4)]
+    drawn = [case.attributes for place in places for case in group_at(place)]
+    assert {each.get("fused_activation_function") for each in drawn} >= {None, *WORDS}
+    assert len({(each.get("scale"), each.get("zero_point")) for each in drawn}) > 6
+
+
+def test_the_built_in_backend_conforms(few):
+    assert check("numpy", [*chain(*few.values())], diagnose="none").ok
+
+
+FAULTS = [
+    *activations.FAULTS,
+    *("accepts-activation", "refuses-activation"),
+]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_every_fault_is_caught(name, few):
+    fault = fault_named(name)
+    assert fault in CATALOGUE
+    for operator in fault.operators:
+        invalid = [
+            vector_of(case)
+            for case in of_no_array(OPERATORS[operator], 0)
+            if any("fused_activation_function" in tag for tag in case.tags)
+        ]
+        report = check(faulty(fault), [*few[operator], *invalid], diagnose="none")
+        assert not report.ok
+
+
+@pytest.mark.parametrize(
+    "name",
+    one_in(2, ["activation-relu6-as-relu", "activation-before-division"]),
+)
+def test_the_cause_is_named(name, few):
+    fault = fault_named(name)
+    (cause, *_) = check(faulty(fault), few[AVERAGE], isolate=False).diagnoses
+    assert fault.name in (*cause.faults, *cause.alternatives)
