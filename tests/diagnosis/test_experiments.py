@@ -270,6 +270,7 @@ def test_a_fault_is_held_against_all_that_conforms():
     assert trials[1] is None
 
 
+@pytest.mark.slow("each of two is named in test_likely_causes")
 def test_two_faults_at_once_are_both_confirmed():
     """Cases in which both show are explained by both together."""
     names = {"same-lower-as-upper", "maximum-from-zero"}
@@ -309,6 +310,7 @@ def test_exceptions_are_told_by_a_rule():
     assert not first.proof.missing
 
 
+@pytest.mark.slow("a diagnosis is made twice")
 def test_the_same_seed_gives_the_same_proof():
     """Fresh cases are drawn from a seed, which the report names."""
     backend = faulty(fault_named("maximum-from-zero"))

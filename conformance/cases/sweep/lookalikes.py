@@ -124,7 +124,7 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
     for role in ("planes", "sizes", *_ROLES):
         for how, numbers in _ALIKE.items():
             # A key of low bytes shows in one list; large numbers of others take most room of all.
-            is_spare = how == _LOW_BYTE and role != "sizes" and operator.levels != "all"
+            is_spare = how == _LOW_BYTE and role != "sizes" and operator.rank is not None
             if role in told and not is_spare:
                 both = [_beside(role, numbers) | {role: each} for each in numbers]
                 yield _specs(operator, f"{role} {how}", both, (dtype, dtype))

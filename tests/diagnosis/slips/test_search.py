@@ -48,9 +48,9 @@ def exchanged_pads(attributes):
     one_in(
         3,
         [
+            (exchanged_pads, "begin pad and end pad were exchanged"),
             (unit_strides, "every stride were 1"),
             (first_kernel, "every kernel size were that of the first axis"),
-            (exchanged_pads, "begin pad and end pad were exchanged"),
         ],
     ),
 )
