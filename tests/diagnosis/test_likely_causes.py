@@ -26,6 +26,7 @@ def causes_of(backend, vectors=None):
     return explained(check(backend, vectors), vectors).diagnoses
 
 
+@pytest.mark.slow("test_experiments has faults that are confirmed, too")
 @pytest.mark.parametrize(
     "fault",
     one_in(60, [fault for fault in CATALOGUE if fault.operators][3::23]),

@@ -195,6 +195,7 @@ def test_special_cases_say_what_they_are_for(operator):
     assert all(case.tags for case in special(OPERATORS[operator], 0))
 
 
+@pytest.mark.slow("it counts millions of cases")
 def test_the_exhaustive_tier_is_about_a_million():
     """The full product on one axis for each element type, over all operators."""
     attributes = {"AvgPool-1": 4 * 2 * 2, "MaxPool-1": 4 * 2, "nGraph-AvgPool": 2}
