@@ -39,7 +39,7 @@ def test_where_nothing_is_remarkable_a_family_is_one_row():
         "ONNX: 7 operators",
         "ONNX: 6 gradients",
         "PyTorch: 18 operators",
-        "PyTorch: 12 gradients",
+        "PyTorch: 15 gradients",
         "WebNN: 3 operators",
         "WebNN: 3 gradients",
         "TOSA: 2 operators",
