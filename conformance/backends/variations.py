@@ -175,7 +175,7 @@ def _switching_often() -> Iterator[None]:
 
 def _without_a_batch(call: CallOnce, inputs: Sequence[Array]) -> Answer:
     """Call with the only entry of a batch, and return its outputs as a batch again."""
-    answer = call([array[0].copy() if array.ndim > 1 else array.copy() for array in inputs])
+    answer = call(_copies(array[0] if array.ndim > 1 else array for array in inputs))
     batched = (output._replace(shape=(1, *output.shape)) for output in answer.outputs)
     return answer._replace(outputs=tuple(batched))
 

@@ -298,7 +298,7 @@ class Experiments:
                 break
             hypothesis = FaultHypothesis(faults, self._known.planting)
             hypothesis.prepare([s.vector for s in self._known.conforming])
-            if any(hypothesis.fails(s.vector) for s in self._known.conforming):
+            if self._is_contradicted(hypothesis):
                 contradicted = contradicted or faults
                 continue
             shown = self._known.shown(hypothesis, BASES)
@@ -332,13 +332,17 @@ class Experiments:
             other = FaultHypothesis(faults, self._known.planting)
             if faults == _faults_of(trial) or not all(map(other.explains, trial.predicted)):
                 continue
-            if any(other.fails(s.vector) for s in self._known.conforming):
+            if self._is_contradicted(other):
                 continue
             shown = self._known.shown(other, BASES)
             against = self._trying.tried(other, shown, rivals, share)
             if against.is_confirmed and not all(map(trial.explains, against.predicted)):
                 trial = against
         return trial
+
+    def _is_contradicted(self, hypothesis: Hypothesis) -> bool:
+        """Say whether it would show in a vector that conforms."""
+        return any(hypothesis.fails(s.vector) for s in self._known.conforming)
 
     def _settled(self, trial: Trial, contradicted: Together, rivals: Sequence[Fault]) -> Trial:
         """Return what is confirmed, or one that was contradicted, under a condition."""

@@ -89,8 +89,12 @@ class VariedCalls:
                 calls.setdefault(AGAIN.name, []).append(row)
             if number in sample.varied and verdict == CONFORMS and answers.kind[row] == ARRAY:
                 candidates.append(row)
-        unbatched = operator_named(batch.operator).takes_unbatched
-        variations = [v for v in self._wanted if v.name in able and unbatched >= v.unbatched]
+        takes_unbatched = operator_named(batch.operator).takes_unbatched
+        variations = [
+            each
+            for each in self._wanted
+            if each.name in able and (takes_unbatched or not each.unbatched)
+        ]
         calls |= self._chosen(batch, candidates, variations, sample.quota)
         rows = sorted({row for chosen in calls.values() for row in chosen})
         if not rows:

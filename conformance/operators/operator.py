@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -259,13 +259,12 @@ class Operator:
 
         A layout that the document does not have is that of channels second.
         """
-        layout = self.attribute("channels_last")
-        if layout is None:
+        if self.attribute("channels_last") is None:
             return self.form
-        last = layout.meaning_of(attributes.get(layout.key, layout.default)) is True
-        return (
-            self.form if self.form.channels_last is last else replace(self.form, channels_last=last)
-        )
+        last = self._meaning("channels_last", attributes) is True
+        if self.form.channels_last is last:
+            return self.form  # a call in the usual layout needs no copy
+        return replace(self.form, channels_last=last)
 
     @property
     def publisher(self) -> str:
@@ -354,11 +353,7 @@ class Operator:
 
     def clamps(self, attributes: Mapping[str, Any]) -> bool:
         """Say whether attributes limit its first output."""
-        activation = self.attribute("activation")
-        if activation is None:
-            return False
-        given = attributes.get(activation.key, activation.default)
-        return bool(activation.meaning_of(given) != "none")
+        return self._meaning("activation", attributes) not in {None, "none"}
 
     @property
     def requantises(self) -> bool:
@@ -388,6 +383,17 @@ class Operator:
     def attribute(self, role: Role) -> Attribute | None:
         """Return the attribute of a role; None if there is none."""
         return next((attribute for attribute in self.attributes if attribute.role == role), None)
+
+    def of_roles(self, roles: Iterable[Role]) -> dict[Role, Attribute]:
+        """Return the attributes of those roles that it has, in their order."""
+        return {role: a for role in roles if (a := self.attribute(role)) is not None}
+
+    def _meaning(self, role: Role, attributes: Mapping[str, Any]) -> Any:
+        """Return what a call says of a role, or its default; None where the document has none."""
+        attribute = self.attribute(role)
+        if attribute is None:
+            return None
+        return attribute.meaning_of(attributes.get(attribute.key, attribute.default))
 
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a case and return its parameters; InvalidCase says which rule it breaks.

@@ -125,7 +125,7 @@ def _geometry(operator: Operator, given: Mapping[str, Any]) -> Iterator[tuple[st
         side = _one({"below" if s < k else "above" if s > k else "equal to" for s, k in pairs})
         yield "stride and kernel", side if side == "mixed" else f"stride {side} kernel"
     roles: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
-    keys = {attribute.key for role in roles if (attribute := operator.attribute(role))}
+    keys = {attribute.key for attribute in operator.of_roles(roles).values()}
     if keys & given.keys():
         begin, end, both = (_numbers(operator, role, given) for role in roles)
         if attribute := operator.attribute("pads"):

@@ -164,7 +164,7 @@ def _versioned(kind: str, version: str) -> str:
 
 def _attributes(operator: Operator, given: dict[str, str]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes of a layer that a document has: lists, then integers and words."""
-    lists = [a for role in NUMBERS if (a := operator.attribute(role)) is not None]
+    lists = operator.of_roles(NUMBERS).values()
     for attribute in (*lists, *(a for a in operator.attributes if a.choices or a.is_scalar)):
         key, name = attribute.key, attribute.key.replace("_", "-")
         text = given.get(name, given.get(key))

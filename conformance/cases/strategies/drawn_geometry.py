@@ -101,11 +101,11 @@ class Geometries:
     ) -> None:
         self._operator = operator
         self._max_cells = max_cells
-        words = {role: a for role in WORDS if (a := operator.attribute(role)) is not None}
+        words = operator.of_roles(WORDS)
         self._words: Choices = {
             role: a.meanings[:1] if role in fixed else a.meanings for role, a in words.items()
         }
-        self._scalars = {role: a for role in SCALARS if (a := operator.attribute(role)) is not None}
+        self._scalars = operator.of_roles(SCALARS)
         scalar_choices: Choices = {
             role: range(len(suited.scalar_values(a, 1))) for role, a in self._scalars.items()
         }

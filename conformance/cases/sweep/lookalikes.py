@@ -17,8 +17,7 @@ from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 
 _Lists = Mapping[str, tuple[int, int]]
-_PADS = ("pads_begin", "pads_end")
-_ROLES = ("kernel", "strides", "dilations", *_PADS, "output")
+_ROLES = ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output")
 _PLAIN: _Lists = {"planes": (1, 2), "sizes": (6, 5), "kernel": (2, 2), "output": (3, 2)}
 
 _LOW_BYTE = "of the same low byte"
@@ -141,7 +140,7 @@ def _beside(role: str, numbers: Sequence[tuple[int, int]]) -> dict[str, tuple[in
     high, wide = (max(each) for each in zip(*numbers, strict=True))
     if role in {"kernel", "strides", "dilations"}:
         return {"sizes": (high + 4, wide + 3)}
-    if role in _PADS:
+    if role in {"pads_begin", "pads_end"}:
         return {"kernel": (high + 1, wide + 1), "sizes": (high + 3, wide + 2)}
     return {"kernel": (1, 1)} if role == "sizes" else {}
 

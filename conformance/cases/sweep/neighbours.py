@@ -44,7 +44,9 @@ def _bases(operator: Operator) -> Iterator[Draft]:
     dtype = suited.plain_type(operator)
     first = next(iter(words), None)
     for word in words[first] if first else (None,):
-        given = {role: word if role == first else meanings[0] for role, meanings in words.items()}
+        given: dict[str, Any] = {
+            role: word if role == first else meanings[0] for role, meanings in words.items()
+        }
         said = {**scalars, **given}
         yield draft_of_spec(case_of_axes(operator, _PLANES, axes, said, dtype, ""))
 

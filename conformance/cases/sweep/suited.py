@@ -234,10 +234,9 @@ def _scalar_factors(operator: Operator) -> Factors:
     }
 
 
-def words(operator: Operator) -> dict[str, Attribute]:
+def words(operator: Operator) -> dict[Role, Attribute]:
     """Return the attributes with a few values, by role, but for those `APART`."""
-    swept = (role for role in MEANINGS if role not in APART)
-    return {a.role: a for role in swept if (a := operator.attribute(role)) is not None}
+    return operator.of_roles(role for role in MEANINGS if role not in APART)
 
 
 def word_factors(operator: Operator) -> Factors:
@@ -271,8 +270,9 @@ def scalars(operator: Operator) -> dict[Role, Attribute]:
 
     But for scales and zero points that may be left out: an activation alone depends on these.
     """
-    every = (a for role in SCALARS if (a := operator.attribute(role)) is not None)
-    return {a.role: a for a in every if a.required or a.role not in {*SCALES, *ZERO_POINTS}}
+    encoding = {*SCALES, *ZERO_POINTS}
+    every = operator.of_roles(SCALARS).items()
+    return {role: a for role, a in every if a.required or role not in encoding}
 
 
 def scalar_values(attribute: Attribute, axes: int) -> tuple[float | None, ...]:

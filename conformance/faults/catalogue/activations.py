@@ -56,9 +56,10 @@ def _upper_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
 
 
 def _of_floats_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
-    is_integer = first.dtype.kind in "iu"
+    if first.dtype.kind in "iu":
+        return first
     clamped: Array = np.clip(first, *LIMITS[params.activation])
-    return first if is_integer else clamped
+    return clamped
 
 
 def _limits_cut_off(first: Array, params: Params, _divisor: Divisor) -> Array:
