@@ -15,7 +15,7 @@ class Axis(NamedTuple):
     """The numbers of one axis: its size and the rest by role, of which operators have some.
 
     `auto_pad` says below how pads come about, as in `Params`; "same" stands for same_upper and
-    same_lower, which differ in no number of windows. `unpooled_size` is 0 where none is given.
+    same_lower, which differ in no number of windows. `fixed_output` is 0 where none is given.
     """
 
     size: int
@@ -25,12 +25,12 @@ class Axis(NamedTuple):
     pads_end: int = 0
     output: int = 1
     dilations: int = 1
-    unpooled_size: int = 0
+    fixed_output: int = 0
 
     @property
     def unpooled(self) -> int:
         """The output size of an unpooling: the one that is given, or else as it is inferred."""
-        return self.unpooled_size or inferred(self)
+        return self.fixed_output or inferred(self)
 
     @property
     def span(self) -> int:

@@ -232,7 +232,7 @@ def _of_values(params: Params) -> tuple[Any, ...]:
     return (
         *(params.exponent, params.index_axis, params.index_type, params.storage_order),
         *(params.nan, params.activation, encoding_of(params)),
-        inferred if any(params.unpooled_size) else (),  # which a reading counts indices in
+        inferred if any(params.fixed_output) else (),  # which a reading counts indices in
     )
 
 

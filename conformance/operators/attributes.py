@@ -46,18 +46,18 @@ Role = Literal[
     "activation",
     "accumulator",
     "output",
-    "unpooled_size",
+    "fixed_output",
     "ignored",
 ]
 """Fields of `Params`, with three exceptions.
 
 "pads" is one list for two fields: all begins, then all ends. "ignored" changes nothing. "output",
 the output size of an adaptive operator, is the role of an attribute or of its second input. That of
-an unpooling, "unpooled_size", is 0 on every axis where it is inferred; windows may have it, too.
+an unpooling, "fixed_output", is 0 on every axis where it is inferred; windows may have it, too.
 """
 
 PADS: tuple[Role, ...] = ("pads_begin", "pads_end", "pads")
-NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output", "unpooled_size")
+NUMBERS: tuple[Role, ...] = ("kernel", "strides", "dilations", *PADS, "output", "fixed_output")
 """Roles of attributes that list one integer per spatial axis (pads: two)."""
 ZERO_POINTS: tuple[Role, ...] = ("input_zero_point", "output_zero_point")
 SCALES: tuple[Role, ...] = ("input_scale", "output_scale")

@@ -16,12 +16,12 @@ _DOCUMENT = "ONNX MaxUnpool-22"
 
 
 def _at_least_inferred(axis: Numbers) -> Numbers:
-    given = axis.unpooled_size
-    return axis._replace(unpooled_size=given and max(given, inferred(axis)))
+    given = axis.fixed_output
+    return axis._replace(fixed_output=given and max(given, inferred(axis)))
 
 
 def _below_inferred(axis: Numbers) -> Numbers:
-    return axis._replace(unpooled_size=inferred(axis) - 1)
+    return axis._replace(fixed_output=inferred(axis) - 1)
 
 
 _CLAUSES = (
@@ -81,7 +81,7 @@ MAX_UNPOOL_22 = Operator(
         Attribute("kernel_shape", "kernel", "Attributes, kernel_shape", least=1),
         Attribute("strides", "strides", "Attributes, strides", default=1, least=1),
         Attribute("pads", "pads", "Attributes, pads", default=0),
-        Attribute("output_shape", "unpooled_size", "Inputs, output_shape", default=0, least=1),
+        Attribute("output_shape", "fixed_output", "Inputs, output_shape", default=0, least=1),
     ),
     pipeline=unpooling(UNPOOLING),
     # "Indices are linear, i.e. computed considering the tensor as flattened 1-D tensor".

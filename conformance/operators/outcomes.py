@@ -197,7 +197,7 @@ def undefined_as_a_whole(
     for rule in operator.rules:
         if rule.undefined and any(rule.breaking(params)):
             return rule.undefined
-    sized = any(params.unpooled_size) and "webnn-output-sizes" in clauses_of(operator)
+    sized = any(params.fixed_output) and "webnn-output-sizes" in clauses_of(operator)
     if sized and not steps.is_size_judged(params):
         return "webnn-output-sizes"
     if operator.scatters:

@@ -19,7 +19,7 @@ class Params:
     are empty. `auto_pad` is explicit, same_upper, same_lower or valid. `rounding` is floor, ceil or
     ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
     counts in the divisor, `fixed_divisor` what it is instead. `exponent` is p of a p-norm. `output`
-    is the requested output size of an adaptive operator, and `unpooled_size` that of an unpooling,
+    is the requested output size of an adaptive operator, and `fixed_output` that of an unpooling,
     or of windows, 0 on every axis where it is inferred. Indices are of type `index_type` and count
     cells of the data's axes (of an unpooling, of the output's) from `index_axis` on (negative: from
     the end), in `storage_order`. An integer less its zero point, times its scale, is the number
@@ -45,7 +45,7 @@ class Params:
     input_zero_point: int = 0
     output_zero_point: int = 0
     output: tuple[int, ...] = ()
-    unpooled_size: tuple[int, ...] = ()
+    fixed_output: tuple[int, ...] = ()
     index_axis: int = 0
     index_type: str = "int64"
     storage_order: str = "row-major"

@@ -249,34 +249,34 @@ def sized(params: Params) -> Params:
 
     They have one rounded down on every axis, and one rounded up, with the padding or without.
     """
-    if any(params.unpooled_size) and not any(sizes_fit(params)):
-        sizes = list(params.unpooled_size)
+    if any(params.fixed_output) and not any(sizes_fit(params)):
+        sizes = list(params.fixed_output)
         raise InvalidCase(f"an output size of {sizes}: windows have another, rounded down or up")
     return params
 
 
 def is_size_judged(params: Params) -> bool:
     """Say whether an output size is as of all readings: see the clause `output-sizes`."""
-    below = all(o < s for o, s in zip(params.unpooled_size, params.strides, strict=True))
+    below = all(o < s for o, s in zip(params.fixed_output, params.strides, strict=True))
     return below and all(sizes_fit(params))
 
 
 def sizes_fit(params: Params) -> list[bool]:
     """Say whether an output size is one that windows have: with the padding, and without."""
     return [
-        params.unpooled_size in {rounded_extent(params, pads, way) for way in ("floor", "ceil")}
+        params.fixed_output in {rounded_extent(params, pads, way) for way in ("floor", "ceil")}
         for pads in (resolve_pads(params), no_pads(params))
     ]
 
 
 def no_pads_of_sized(params: Params) -> Pads:
     """Pad nothing where an output size is given."""
-    return no_pads(params) if any(params.unpooled_size) else resolve_pads(params)
+    return no_pads(params) if any(params.fixed_output) else resolve_pads(params)
 
 
 def sized_extent(params: Params, pads: Pads) -> Extent:
     """Return the output size that is given or, where none is, the number of windows."""
-    return params.unpooled_size if any(params.unpooled_size) else count_windows(params, pads)
+    return params.fixed_output if any(params.fixed_output) else count_windows(params, pads)
 
 
 def slide(params: Params, pads: Pads, extent: Extent) -> Windows:
@@ -346,7 +346,7 @@ def unpooled_extent(params: Params, pads: Pads) -> Extent:
     """Return the output size of an unpooling: as asked for, or else as it is inferred."""
     return tuple(
         given or size
-        for given, size in zip(params.unpooled_size, inferred_extent(params, pads), strict=True)
+        for given, size in zip(params.fixed_output, inferred_extent(params, pads), strict=True)
     )
 
 

@@ -213,7 +213,7 @@ def _of_windows(name: str, attributes: Mapping[str, Any]) -> Operator:
         raise Unsupported(f"operator {name}")
     if not operator.form_of(attributes).is_plain:
         raise Unsupported("data with channels last")
-    sized = operator.attribute("unpooled_size")
+    sized = operator.attribute("fixed_output")
     if sized is not None and sized.key in attributes:
         raise Unsupported("an output size beside windows")
     return operator

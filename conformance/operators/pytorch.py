@@ -45,7 +45,7 @@ _WINDOWS_OF_NORMS = (replace(_WINDOWS[0], one_for_all="alone"), _WINDOWS[1])
 # Nor are those of unpoolings.
 _WINDOWS_OF_UNPOOLING = (
     *(replace(attribute, one_for_all="alone") for attribute in _WINDOWS),
-    _list("output_size", "unpooled_size", default=0, least=1, one_for_all=""),
+    _list("output_size", "fixed_output", default=0, least=1, one_for_all=""),
 )
 _COUNT_INCLUDE_PAD = Attribute(
     "count_include_pad", "include_pad", "Args, count_include_pad", default=True, values=_FLAGS
@@ -135,12 +135,12 @@ _BLOCKS = _ruling(
 
 
 def _within_a_stride(axis: Numbers) -> Numbers:
-    given, size, less = axis.unpooled_size, _unpooled(axis), axis.strides - 1
-    return axis._replace(unpooled_size=given and max(size - less, min(given, size + less)))
+    given, size, less = axis.fixed_output, _unpooled(axis), axis.strides - 1
+    return axis._replace(fixed_output=given and max(size - less, min(given, size + less)))
 
 
 def _a_stride_more(axis: Numbers) -> Numbers:
-    return axis._replace(unpooled_size=max(1, _unpooled(axis) + axis.strides))
+    return axis._replace(fixed_output=max(1, _unpooled(axis) + axis.strides))
 
 
 def _unpooled(axis: Numbers) -> int:

@@ -13,7 +13,7 @@ from conformance.operators.windows import unpooled
 class AxisNumbers(NamedTuple):
     """The numbers of one spatial axis by role, as `Params` has them for all.
 
-    `unpooled_size` is 0 where there is none.
+    `fixed_output` is 0 where there is none.
     """
 
     size: int
@@ -22,7 +22,7 @@ class AxisNumbers(NamedTuple):
     pads_begin: int
     pads_end: int
     dilations: int
-    unpooled_size: int = 0
+    fixed_output: int = 0
 
 
 Numbers: TypeAlias = Any
@@ -54,7 +54,7 @@ class Rule:
 def axes_of(params: Params) -> list[AxisNumbers]:
     """Return the numbers of each axis; ValueError for lists of different lengths."""
     lists = (params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
-    given = params.unpooled_size or (0,) * len(params.sizes)
+    given = params.fixed_output or (0,) * len(params.sizes)
     return [AxisNumbers(*numbers) for numbers in zip(*lists, params.dilations, given, strict=True)]
 
 

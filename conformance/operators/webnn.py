@@ -24,7 +24,7 @@ _ATTRIBUTES = (
     Attribute("strides", "strides", _SECTION, default=1, least=1),
     Attribute("dilations", "dilations", _SECTION, default=1, least=1),
     Attribute("outputShapeRounding", "rounding", _SECTION, default="floor", values=ROUNDINGS),
-    Attribute("outputSizes", "unpooled_size", _SECTION, default=0, least=1),
+    Attribute("outputSizes", "fixed_output", _SECTION, default=0, least=1),
     Attribute(
         "layout", "channels_last", _SECTION, default="nchw", values={"nchw": False, "nhwc": True}
     ),

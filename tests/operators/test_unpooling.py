@@ -44,7 +44,7 @@ def check(case, outcome, reading):
     inferred = inferred_sizes(
         *(params.sizes, params.kernel, params.strides, params.pads_begin, params.pads_end)
     )
-    sizes = [given or size for given, size in zip(params.unpooled_size, inferred, strict=True)]
+    sizes = [given or size for given, size in zip(params.fixed_output, inferred, strict=True)]
     whole = case.operator == ONNX
     found = values_by_cell(data, indices, sizes, inferred, whole=whole, reading=reading)
     if found is None:

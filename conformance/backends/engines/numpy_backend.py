@@ -129,7 +129,7 @@ def _unpooled(data: Array, indices: Array, params: Params) -> Array:
         strict=True,
     )
     inferred = [(d - 1) * s + k - begin - end for d, k, s, begin, end in axes]
-    sizes = params.unpooled_size if any(params.unpooled_size) else inferred
+    sizes = params.fixed_output if any(params.fixed_output) else inferred
     shape = (*data.shape[:2], *sizes)
     if min(sizes) < 1:
         raise ValueError(f"an output of shape {shape}")
@@ -277,7 +277,7 @@ def _given_to_maxima(given: Array, data: Array, axes: list[_Windows], params: Pa
 def _slid(params: Params) -> list[_Windows]:
     """Return the windows of each spatial axis of a sliding operator."""
     axes = []
-    wanted = params.unpooled_size or (0,) * len(params.sizes)
+    wanted = params.fixed_output or (0,) * len(params.sizes)
     for d, cells, s, n, explicit_begin, explicit_end, given in zip(
         params.sizes,
         params.kernel,

@@ -173,7 +173,7 @@ class Geometries:
             default = attribute.default_for({"sizes": sizes(fitted), **lists})
             default = list(default) if isinstance(default, tuple) else default
             # An output size that is inferred cannot be written out.
-            if given[key] == default and (not spelled[key] or attribute.role == "unpooled_size"):
+            if given[key] == default and (not spelled[key] or attribute.role == "fixed_output"):
                 del given[key]
         return Geometry(given, sizes(fitted), cells, outlier, rest)
 
@@ -198,7 +198,7 @@ def _axis_choices(operator: Operator) -> tuple[Choices, tuple[str, ...]]:
     if "dilations" in roles:
         choices["dilations"] = _DILATIONS
     if operator.scatters:
-        return {**choices, "unpooled_size": _UNPOOLED}, ()
+        return {**choices, "fixed_output": _UNPOOLED}, ()
     return choices, ("size", "kernel")
 
 
@@ -232,9 +232,9 @@ def _unpooled_within(axes: list[Axis], max_cells: int) -> list[Axis]:
         pad = (kernel - 1) // 2
         less = _limited(axis, strides=side, pads_begin=pad, pads_end=pad)
         size = min(1 + axis.size, 1 + (side - kernel) // less.strides)
-        inferred = less._replace(size=size, kernel=kernel, unpooled_size=0)
-        given = max(1, inferred.unpooled + axis.unpooled_size - 2) if axes[-1].unpooled_size else 0
-        fitted.append(inferred._replace(unpooled_size=given))
+        inferred = less._replace(size=size, kernel=kernel, fixed_output=0)
+        given = max(1, inferred.unpooled + axis.fixed_output - 2) if axes[-1].fixed_output else 0
+        fitted.append(inferred._replace(fixed_output=given))
     return fitted
 
 

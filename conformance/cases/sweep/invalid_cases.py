@@ -50,7 +50,7 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
 
 def _is_apart(operator: Operator, way: Broken) -> bool:
     role = "" if way.attribute is None else way.attribute.role
-    return role in suited.APART or (role == "unpooled_size" and operator.has_windows)
+    return role in suited.APART or (role == "fixed_output" and operator.has_windows)
 
 
 def valid_case(operator: Operator) -> Case:
@@ -61,14 +61,14 @@ def valid_case(operator: Operator) -> Case:
         axes = [axis._replace(pads_begin=0, pads_end=0) for axis in axes]
     if operator.scatters:
         short = [axis._replace(size=2) for axis in axes]
-        axes = [axis._replace(unpooled_size=axis.unpooled) for axis in short]
+        axes = [axis._replace(fixed_output=axis.unpooled) for axis in short]
     varied = suited.words(operator)
     words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.role in varied}
     words |= {
         role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()
     }
     words["dilations"] = (1,) * len(axes)
-    roles = ("kernel", "strides", "pads_begin", "pads_end", "output", "unpooled_size")
+    roles = ("kernel", "strides", "pads_begin", "pads_end", "output", "fixed_output")
     dtype = suited.plain_type(operator)
     spec = case_of_axes(operator, (1, 1), axes, words, dtype, "invalid", roles=roles)
     data = np.arange(1, np.prod(spec.shape) + 1).reshape(spec.shape)

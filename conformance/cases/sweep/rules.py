@@ -71,7 +71,7 @@ def broken(
             rest = {name: value for name, value in given.items() if name != key}
             why = "left out though required"
             yield Broken(key, why, why, why, attribute, rest, inputs)
-        if attribute.role == "unpooled_size" and operator.has_windows:
+        if attribute.role == "fixed_output" and operator.has_windows:
             params = operator.stated(stated, data.shape[2:])
             stated[key] = steps.rounded_extent(params, steps.resolve_pads(params), "ceil")
             for sizes, where in _of_no_windows(params, stated[key]):
@@ -91,7 +91,7 @@ def _of_no_windows(params: Params, most: steps.Extent) -> Iterator[tuple[list[in
     """Yield output sizes that windows do not have, of which there are `most` at most, and where."""
     first, *others = most
     yield [first + 1, *others], "one more on the first axis"
-    if not any(steps.sizes_fit(replace(params, unpooled_size=(first - 1, *others)))):
+    if not any(steps.sizes_fit(replace(params, fixed_output=(first - 1, *others)))):
         yield [first - 1, *others], "one fewer on the first axis"
 
 
@@ -133,8 +133,8 @@ def _breaking(
     for rule, (place, where) in product(refusing, places):
         axes = axes_of(params)
         axes[place] = rule.broken(axes[place])
-        if axes[place].unpooled_size:  # given for one axis, it is given for all
-            axes = [axis if axis.unpooled_size else _sized(axis) for axis in axes]
+        if axes[place].fixed_output:  # given for one axis, it is given for all
+            axes = [axis if axis.fixed_output else _sized(axis) for axis in axes]
         lists = dict(zip(AxisNumbers._fields, zip(*axes, strict=True), strict=True))
         wrong = operator.attributes_of(lists)
         key = next(key for key, value in wrong.items() if [*value] != [*stated[key]])
@@ -144,7 +144,7 @@ def _breaking(
 
 def _sized(axis: AxisNumbers) -> AxisNumbers:
     """Return an axis of an unpooling with the output size that is inferred."""
-    return axis._replace(unpooled_size=max(1, inferred(axis)))
+    return axis._replace(fixed_output=max(1, inferred(axis)))
 
 
 def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:

@@ -82,7 +82,7 @@ ZERO_POINTS_OF_BYTES = (0, 3, -128, 127)
 """Zero points: none, one that is odd, and the ends of int8."""
 APART: tuple[Role, ...] = ("channels_last", "activation", "accumulator")
 """Words that have cases of their own: what they do has little to do with windows."""
-PLAIN = {**UNSAID, "pads": 0, "unpooled_size": 0}
+PLAIN = {**UNSAID, "pads": 0, "fixed_output": 0}
 """What lists of numbers are, by role, where a document has no attribute for them."""
 
 

@@ -101,8 +101,8 @@ def case_of_axes(
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
-    if not any(lists["unpooled_size"]):
-        del lists["unpooled_size"]
+    if not any(lists["fixed_output"]):
+        del lists["fixed_output"]
     sampled: dict[str, Any] = {
         each.role: each.samples[0] if each.samples else 0
         for each in operator.attributes
@@ -284,7 +284,7 @@ _SHORT = {
     "pads_end": "e",
     "pads": "p",
     "output": "o",
-    "unpooled_size": "o",
+    "fixed_output": "o",
 }
 _INCLUDE_PAD = {True: "include", False: "exclude"}
 

@@ -87,7 +87,7 @@ def _given(axes: Sequence[Axis], turn: int) -> tuple[Axis, ...]:
     """Return axes with an output size that is given."""
     more = _MORE[turn % len(_MORE)]
     return tuple(
-        axis._replace(unpooled_size=max(1, axis.unpooled + more[place % 2]))
+        axis._replace(fixed_output=max(1, axis.unpooled + more[place % 2]))
         for place, axis in enumerate(axes)
     )
 

@@ -20,7 +20,7 @@ from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 
 Resolve = Callable[[Params], Params]
-_SIZED = WINDOWED & Needs(roles=("unpooled_size",))
+_SIZED = WINDOWED & Needs(roles=("fixed_output",))
 
 
 def _resolved_by(resolve: Callable[[Resolve], Resolve]) -> Replaces:
@@ -41,7 +41,7 @@ def _axis_by_axis(right: Resolve) -> Resolve:
         pads = (steps.resolve_pads(params), steps.no_pads(params))
         ways = product(pads, ("floor", "ceil"))
         rounded = [steps.rounded_extent(params, padding, way) for padding, way in ways]
-        sizes = zip(params.unpooled_size, zip(*rounded, strict=True), strict=True)
+        sizes = zip(params.fixed_output, zip(*rounded, strict=True), strict=True)
         return params if all(o in known for o, known in sizes) else right(params)
 
     return resolve
@@ -52,13 +52,13 @@ FAULTS: Faults = {
         "resolve",
         "an output size that is given is ignored, beside windows",
         _SIZED,
-        lambda params: replace(params, unpooled_size=(0,) * len(params.sizes)),
+        lambda params: replace(params, fixed_output=(0,) * len(params.sizes)),
     ),
     "output-sizes-reversed": wrong_params(
         "resolve",
         "an output size that is given is read from the last axis to the first, beside windows",
         _SIZED,
-        lambda params: replace(params, unpooled_size=params.unpooled_size[::-1]),
+        lambda params: replace(params, fixed_output=params.fixed_output[::-1]),
     ),
     "accepts-output-sizes": Behaviour(
         "an output size that windows do not have is accepted",

@@ -283,25 +283,25 @@ FAULTS: Faults = {
     ),
     "unpool-size-unread": _params(
         "an output size that is given is ignored",
-        lambda params: replace(params, unpooled_size=(0,) * len(params.sizes)),
+        lambda params: replace(params, fixed_output=(0,) * len(params.sizes)),
     ),
     "unpool-size-reversed": _params(
         "an output size that is given is read from the last axis to the first",
-        lambda params: replace(params, unpooled_size=params.unpooled_size[::-1]),
+        lambda params: replace(params, fixed_output=params.fixed_output[::-1]),
         _SEVERAL_AXES,
     ),
     "unpool-size-less-pads": _extent(
         "pads are taken off an output size that is given",
         lambda params, pads, size: tuple(
             o - sum(pad) if given else o
-            for o, pad, given in zip(size, pads, params.unpooled_size, strict=True)
+            for o, pad, given in zip(size, pads, params.fixed_output, strict=True)
         ),
     ),
     "unpool-window-too-many": _extent(
         "the inferred size of an unpooling is a stride too long",
         lambda params, _pads, size: tuple(
             o if given else o + s
-            for o, s, given in zip(size, params.strides, params.unpooled_size, strict=True)
+            for o, s, given in zip(size, params.strides, params.fixed_output, strict=True)
         ),
     ),
     # Indices.
@@ -443,7 +443,7 @@ FAULTS: Faults = {
     # Refusals.
     "unpool-refuses-size": _refusing(
         "an output size that is given is refused",
-        lambda gathered: any(gathered.params.unpooled_size),
+        lambda gathered: any(gathered.params.fixed_output),
     ),
     "unpool-refuses-repeats": _refusing("an index that repeats is refused", _repeats),
     "unpool-refuses-pads": _refusing(
