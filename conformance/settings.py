@@ -90,8 +90,7 @@ class Settings:
     operators: Annotated[
         Operators,
         Option(
-            "Only this operator, a glob as 'ONNX-*', or a family: openvino, onnx, ngraph. "
-            "Repeatable.",
+            "Only this operator, a glob as 'ONNX-*', or a family, as pytorch. Repeatable.",
             "texts",
             "operator",
             "NAME",

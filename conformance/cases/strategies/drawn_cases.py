@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -29,11 +30,13 @@ from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
 from conformance.operators.attributes import ZERO_POINTS, Role
 from conformance.operators.operator import Operator
+from conformance.operators.pipeline import is_size_judged, resolve_pads, rounded_extent
 from conformance.vector import Case
 
 MAX_ELEMENTS = 2048
 _MOST_AXES = 5  # where a document sets no limit
-_PLAIN = ("float32", "float64", "float16", "bfloat16")
+_PLAIN = ("float32", *(name for name in FLOATS if name != "float32"))
+_GIVEN = ("", "floor", "ceil")  # how an output size is rounded, if one is given
 _PLAINEST = ("too small", "too many", "too few")
 """Rules whose breach is the plainest: it changes one list alone."""
 
@@ -151,6 +154,9 @@ class _Cases:
         self._geometries = Geometries(operator, axes, max_cells, fixed)
         # The mixes that may be chosen depend on the type that is.
         self._choices: Choices = {"dtype": _often(mixes), "mix": ANY_BYTE, **PLANES, **FILLS}
+        self._output = operator.attribute("fixed_output") if operator.has_windows else None
+        if self._output is not None:
+            self._choices["given"] = _GIVEN
         # What comes first shrinks first: a plain geometry is worth more than plain data.
         self.drawn = st.tuples(self._geometries.drawn, blocks(self._choices), FILL_BYTES)
 
@@ -175,19 +181,33 @@ class _Cases:
             rising=choice["rising"],
             sign=choice["sign"],
         )
-        of_type: dict[str, Any] = {
-            each.role: each.meaning_of(geometry.attributes[each.key])
-            for each in self._operator.attributes
-            if (each.of_types or each.role in ZERO_POINTS) and each.key in geometry.attributes
-        }
-        fitted = self._operator.attributes_of(held(self._operator, of_type, dtype))
-        attributes = {**geometry.attributes, **fitted}
+        attributes = self._of_type(geometry.attributes, dtype)
+        if self._output is not None and (rounding := choice["given"]):
+            params = self._operator.stated(attributes, geometry.sizes)
+            given = rounded_extent(params, resolve_pads(params), rounding)
+            if is_size_judged(replace(params, fixed_output=given)):
+                attributes[self._output.key] = [*given]
         own = (data, *geometry.rest)
         if self._operator.scatters:
             own = data, pooled_indices(self._operator, data.shape, attributes)
         # The gradient of an output holds the same kind of numbers, in another order.
         inputs = with_gradient(self._operator, data[..., ::-1], own, attributes)
         return case_of(self._operator.name, attributes, inputs, pattern=mix)
+
+    def _of_type(self, attributes: Mapping[str, Any], dtype: str) -> dict[str, Any]:
+        """Return attributes as data of a type may have them."""
+        typed = {
+            each.role: each
+            for each in self._operator.attributes
+            if (each.of_types or each.role in ZERO_POINTS) and each.key in attributes
+        }
+        said: dict[str, Any] = {
+            role: each.meaning_of(attributes[each.key]) for role, each in typed.items()
+        }
+        own = self._operator.attributes_of(held(self._operator, said, dtype))
+        keys = {each.key for each in typed.values()}
+        free = {key: value for key, value in attributes.items() if key not in keys}
+        return {**free, **own}
 
 
 def _ways(operator: Operator, case: Case) -> dict[tuple[str, str], list[Broken]]:
@@ -232,7 +252,7 @@ def _dtypes(operator: Operator, dtypes: Dtypes) -> list[str]:
     floats = [name for name in _PLAIN if name in operator.dtypes]
     defined = [*floats, *(name for name in operator.dtypes if name not in FLOATS)]
     if dtypes is None:
-        return floats if operator.reduction.sums and floats else defined
+        return defined if operator.settles_integers else floats
     names = [known_dtype(dtype) for dtype in dtypes]
     if wrong := [name for name in names if name not in operator.dtypes]:
         raise UsageError(

@@ -77,8 +77,10 @@ class Draft:
         declared = {attribute.key: attribute for attribute in self.operator.attributes}
         attributes = {}
         for key, value in self.given.items():
-            is_kept = self._is_kept(declared[key], value, said)
-            attributes[key] = value if is_kept else spelled[key]
+            if self._is_kept(declared[key], value, said):
+                attributes[key] = value
+            elif key in spelled:  # else it has one value alone for the type
+                attributes[key] = spelled[key]
         for key, value in spelled.items():
             default = declared[key].default_for(self._numbers)
             if declared[key].meaning(value) != declared[key].meaning(default):
@@ -93,7 +95,7 @@ class Draft:
     def _is_kept(self, attribute: Attribute, value: Any, said: Mapping[str, Any]) -> bool:
         """Say whether a value is as it was given: a document may have two words for one meaning."""
         if attribute.role in self.words:
-            return bool(attribute.meaning_of(value) == said[attribute.role])
+            return bool(attribute.meaning_of(value) == said.get(attribute.role))
         return attribute.role == "ignored"
 
     def spec(self, pattern: str = "", tags: tuple[str, ...] = ()) -> CaseSpec:

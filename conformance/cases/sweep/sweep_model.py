@@ -138,16 +138,15 @@ def held(operator: Operator, said: Mapping[str, Any], dtype: str) -> dict[str, A
 def fitted(operator: Operator, said: Mapping[str, Any], dtype: str) -> dict[str, Any]:
     """Return values of `Params` by role, zero points as a type of integers has their low bits.
 
-    What may be left out has its default where the type has no other value.
+    What may be left out is, where the type has no other value.
     """
-    points = [role for role in ZERO_POINTS if role in said and dtype in INTEGERS]
-    defaults: dict[str, Any] = {
-        each.role: each.meaning_of(each.default)
-        for each in operator.attributes
-        if each.role in said and not (each.required or each.concerns_type(dtype))
-    }
-    low_bits: dict[str, Any] = {role: int(np.int64(said[role]).astype(dtype)) for role in points}
-    return {**said, **low_bits, **defaults}
+    optional = (each for each in operator.attributes if not each.required)
+    fixed = {each.role for each in optional if not each.concerns_type(dtype)}
+    kept = {role: value for role, value in said.items() if role not in fixed}
+    if dtype in INTEGERS:
+        points = (role for role in ZERO_POINTS if role in kept)
+        kept |= {role: int(np.int64(kept[role]).astype(dtype)) for role in points}
+    return kept
 
 
 Concrete = Callable[[Row, int], CaseSpec]

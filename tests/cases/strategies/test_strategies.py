@@ -151,6 +151,20 @@ def test_types_that_cannot_hold_a_mix_are_left_out(case):
     assert case.inputs[0].dtype.name in FLOATS
 
 
+@pytest.mark.parametrize(
+    ("operator", "condition"),
+    [
+        ("LiteRT-AVERAGE_POOL_2D", lambda case: case.data.dtype == np.int8),
+        ("TOSA-AVG_POOL2D", lambda case: case.data.dtype == np.int16),
+        ("TOSA-MAX_POOL2D", lambda case: case.data.dtype.name == "float8_e5m2"),
+        ("WebNN-averagePool2d", lambda case: "outputSizes" in case.attributes),
+    ],
+)
+def test_what_a_document_defines_is_drawn(operator, condition):
+    """Averages of integers whose rounding it says, float8, an output size that a caller gives."""
+    find(cases(operator), condition, settings=DRAW)
+
+
 def test_a_maximum_may_be_below_zero():
     """Data with no number above zero come up, whatever else they are."""
     found = smallest(arrays("float32", (1, 1, 4), mixes=["normals"]), lambda x: (x < 0).all())
