@@ -164,7 +164,7 @@ class TestRepeatability:
             calls.append(1)
             return low, cells if len(calls) < len(vectors) else cells + 1
 
-        report = check(varying, vectors)
+        report = check(varying, vectors, variations="sample")
         assert set(report.repeated.failing) == {each.case.id for each in vectors[:-1]}
 
 

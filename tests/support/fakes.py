@@ -60,8 +60,11 @@ def altered(change: Any) -> Any:
 
 
 def check(backend: Any, vectors: Any = None, **options: Any) -> Report:
-    """Return the report of a backend called in this process, without likely causes."""
-    return api.check(backend, vectors, diagnose=False, **options)
+    """Return the report of a backend called in this process, without likely causes.
+
+    No vector is called in other ways unless `variations` asks for it.
+    """
+    return api.check(backend, vectors, **{"diagnose": False, "variations": "none", **options})
 
 
 def ran(backend: Any, *vectors: Vector, **options: Any) -> Report:
