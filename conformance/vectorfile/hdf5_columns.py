@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -54,10 +55,8 @@ class _Column:
 class ColumnFile(Closable):
     """The attributes and columns of one file; every method raises only VectorFileError.
 
-    `attributes` are the root attributes (strings and integers), `lengths` the columns there are
-    with their number of elements, `size` the bytes all of them take in memory. A file that was
-    closed is opened again where it is read. It `keeps` what was decoded, or the last chunk of each
-    column.
+    `attributes` are the root attributes (strings and integers). A file that was closed is opened
+    again where it is read. It `keeps` what was decoded, or the last chunk of each column.
     """
 
     def __init__(self, path: Path) -> None:
@@ -65,22 +64,43 @@ class ColumnFile(Closable):
         self.keeps = False
         self._stream: BinaryIO | None = None
         self._resident: dict[str, Array] = {}
-        self._columns: dict[str, _Column] = {}
-        self.size = 0
-        self._chunks = 0
+        self._found: dict[str, _Column] = {}
+        self._size = self._chunks = 0
+        with self._hdf5() as file:
+            self.attributes = self._read_attributes(file)
+
+    @property
+    def _columns(self) -> dict[str, _Column]:
+        """The columns, which are looked at once they are asked for: that takes a while."""
+        if not self._found:
+            with self._hdf5() as file:
+                self._found = self._find_columns(h5py.h5g.open(file.id, b"/"))
+        return self._found
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """The number of elements of each column that there is."""
+        return {name: column.length for name, column in self._columns.items()}
+
+    @property
+    def size(self) -> int:
+        """The bytes that all columns take in memory."""
+        return self._size if self._columns else 0
+
+    @contextmanager
+    def _hdf5(self) -> Iterator[Any]:
+        """Open the file with h5py; it is closed where anything goes wrong."""
         try:
             with self.guard(), h5py.File(self._opened(), "r") as file:
-                self.attributes = self._read_attributes(file)
-                self._find_columns(file)
+                yield file
         except BaseException:
             self.close()
             raise
-        self.lengths = {name: column.length for name, column in self._columns.items()}
 
     def close(self) -> None:
         """Close the file and free decoded chunks, unless they are kept."""
         if not self.keeps:
-            for column in self._columns.values():
+            for column in self._found.values():
                 column.kept.clear()
         if self._stream is not None:
             self._stream.close()
@@ -113,7 +133,7 @@ class ColumnFile(Closable):
         """Free what was loaded: columns are read from the file again."""
         self.keeps = False
         self._resident.clear()
-        for column in self._columns.values():
+        for column in self._found.values():
             column.kept.clear()
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> Array:
@@ -241,48 +261,55 @@ class ColumnFile(Closable):
         attribute.read(value)
         return bytes(value[()]).decode() if is_text else int(value)
 
-    def _find_columns(self, file: Any) -> None:
-        for name, dataset in self._walk(file, ""):
+    def _find_columns(self, root: Any) -> dict[str, _Column]:
+        """Return the columns in a file, all of them checked."""
+        self._size = self._chunks = 0
+        columns = {}
+        for name, dataset in self._walk(root, ""):
             if name not in layout.COLUMNS:
                 raise self.fail(f"unexpected dataset {name!r}")
-            self._columns[name] = self._check_column(name, dataset)
+            columns[name] = self._check_column(name, dataset)
         for name in layout.REQUIRED:
-            if name not in self._columns:
+            if name not in columns:
                 raise self.fail(f"column {name} is missing")
+        return columns
 
+    # The functions of HDF5 itself: h5py's objects for them take twice as long.
     def _walk(self, group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-        if len(group) > len(layout.COLUMNS):
-            raise self.fail(f"group {prefix or '/'} has {len(group)} members")
+        if (members := group.get_num_objs()) > len(layout.COLUMNS):
+            raise self.fail(f"group {prefix or '/'} has {members} members")
         for name in group:
-            path = f"{prefix}{name}"
-            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            path = f"{prefix}{name.decode(errors='replace')}"
+            if group.links.get_info(name).type != h5py.h5l.TYPE_HARD:
                 raise self.fail(f"{path!r} is a link, not a column")
-            item = group[name]
-            if isinstance(item, h5py.Dataset):
+            item = h5py.h5o.open(group, name)
+            if isinstance(item, h5py.h5d.DatasetID):
                 yield path, item
-            elif isinstance(item, h5py.Group) and path in layout.GROUPS:
+            elif isinstance(item, h5py.h5g.GroupID) and path in layout.GROUPS:
                 yield from self._walk(item, f"{path}/")
             else:
                 raise self.fail(f"unexpected object {path!r}")
 
     def _check_column(self, name: str, dataset: Any) -> _Column:
         """Return a column fit to be read; all columns together fit into the file."""
-        dtype, creation = layout.COLUMNS[name].dtype, dataset.id.get_create_plist()
-        if dataset.id.get_type() != h5py.h5t.py_create(dtype):
+        dtype = layout.COLUMNS[name].dtype
+        if dataset.get_type() != _type_of(dtype):
             raise self.fail(f"{name} is not of type {dtype.name}")
-        if dataset.shape is None or len(dataset.shape) != 1:
+        space = dataset.get_space()
+        if space.get_simple_extent_ndims() != 1:
             raise self.fail(f"{name} has not one axis")
-        length = int(dataset.shape[0])
-        if dataset.external or dataset.is_virtual:
+        (length,) = space.get_simple_extent_dims()
+        creation = dataset.get_create_plist()
+        if creation.get_external_count() or creation.get_layout() == h5py.h5d.VIRTUAL:
             raise self.fail(f"{name} is stored in another file")
         if length == 0:
             return _Column(name, 0)
-        if not dataset.chunks:
+        if creation.get_layout() != h5py.h5d.CHUNKED:
             raise self.fail(f"{name} is not stored in chunks")
-        self.size += length * dtype.itemsize
-        if self.size > _MAX_RATIO * self.path.stat().st_size:
+        self._size += length * dtype.itemsize
+        if self._size > _MAX_RATIO * self.path.stat().st_size:
             raise self.fail(f"{name} claims {length} elements, more than the file can hold")
-        chunk = int(dataset.chunks[0])
+        (chunk,) = creation.get_chunk()
         if chunk * dtype.itemsize > _MAX_CHUNK:
             raise self.fail(f"{name} has chunks above {_MAX_CHUNK} bytes")
         count = min(creation.get_nfilters(), 3)
@@ -298,7 +325,7 @@ class ColumnFile(Closable):
 
     def _place(self, name: str, dataset: Any, start: int, nbytes: int) -> tuple[int, int]:
         """Return where a chunk of `nbytes`, decoded, lies in the file, and its bytes there."""
-        stored = dataset.id.get_chunk_info_by_coord((start,))
+        stored = dataset.get_chunk_info_by_coord((start,))
         if stored.byte_offset is None:
             raise self.fail(f"{name} lacks chunks")
         if stored.filter_mask:
@@ -306,3 +333,8 @@ class ColumnFile(Closable):
         if stored.size > nbytes + nbytes // 64 + 64:  # what deflate may make of it at worst
             raise self.fail(f"{name}: a chunk takes {stored.size} bytes")
         return stored.byte_offset, stored.size
+
+
+@cache
+def _type_of(dtype: np.dtype[Any]) -> Any:
+    return h5py.h5t.py_create(dtype)

@@ -190,7 +190,8 @@ def _survive(paths: Sequence[Path]) -> None:
 def touch(paths: Sequence[Path]) -> None:
     """Ask HDF5 for all that is asked of it; VectorFileError for the first damaged file."""
     for path in paths:
-        ColumnFile(path).close()
+        with ColumnFile(path) as file:
+            _ = file.lengths
 
 
 def _refuse_equal_ids(files: Sequence[VectorFile]) -> None:

@@ -36,11 +36,11 @@ class VectorFile(Closable):
     """The vectors of one operator in a file; a context manager and a sequence of vectors.
 
     Opening checks everything there is to check before anything is believed: structure, types,
-    bounds and digest; in a large file the texts are checked when they are read. With
-    `check_now` false, opening checks header and structure, and the content is checked before its
-    first use. That of an `unchanged` file, which is known to be sound by its bytes, is believed. A
-    file is opened again where it is read, also after `close`; in memory stay the vectors that
-    `vector` read last. Raises VectorFileError, one line that names the file.
+    bounds and digest; in a large file the texts are checked when they are read. With `check_now`
+    false, opening checks the header, and all else is checked before its first use. The content of
+    an `unchanged` file, which is known to be sound by its bytes, is believed. A file is opened
+    again where it is read, also after `close`; in memory stay the vectors that `vector` read last.
+    Raises VectorFileError, one line that names the file.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class VectorFile(Closable):
 
     def check(self) -> None:
         """Check the content, unless that was done."""
-        assert self._content
+        _ = self._content
 
     @cached_property
     def _content(self) -> _Content:
