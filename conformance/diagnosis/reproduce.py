@@ -389,9 +389,13 @@ def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: P
 
 
 def _sums_overflow(observation: Observation, right: Pooled) -> bool:
-    """Say whether sums may overflow: to what infinity, or NaN, is the backend's order to say."""
+    """Say whether sums, of powers in norms, may overflow.
+
+    To what infinity, or NaN, and where, is the backend's way of adding to say.
+    """
     wide, k, largest = _sums(observation, right)
-    return k * largest >= wide.largest
+    with np.errstate(over="ignore"):
+        return bool(k * np.float64(largest) ** right.params.exponent >= wide.largest)
 
 
 def _sums(observation: Observation, right: Pooled) -> tuple[FloatFormat, float, float]:

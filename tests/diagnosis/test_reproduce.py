@@ -27,6 +27,17 @@ def test_sums_that_overflow_do_not_hide_a_fault(overflowed):
     assert matched("exclude-pad-ignored", data, PADDED, returned) is Match.CLOSE
 
 
+def test_powers_that_overflow_do_not_hide_a_fault():
+    """No cell is near the largest number, but the square of one is above it."""
+    data = np.array([[[1e200, 1.0, 3.0, 4.0]]])
+    attributes = {"kernel_shape": [2], "strides": [2]}
+    case = vector(data, attributes, operator="ONNX-LpPool-22")
+    returned = np.array([[[np.inf, np.sqrt(10), 5.0]]])
+    observation = Observation(case, (returned,), {})
+    fault = fault_named("strides-ignored")
+    assert Reproductions().match((fault,), observation) is Match.CLOSE
+
+
 def test_an_infinity_that_no_sum_explains_is_of_another_fault():
     """Nothing of this case is near the largest number."""
     data = np.array([[[1.0, 2, 3, 4]]])
