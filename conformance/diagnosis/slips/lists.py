@@ -47,6 +47,7 @@ from conformance.operators.needs import Needs
 _BOUNDS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024)
 """Numbers that others may be limited to."""
 _ATTRIBUTES = ("kernel", "strides", *PADS)
+_NO_PADS = ("sizes", "kernel", "strides")
 _LIMITED = (*_ATTRIBUTES, "dilations", "sizes", "output")
 _FROM_ZERO = (*PADS, "total")
 """Lists whose numbers may be 0."""
@@ -56,7 +57,9 @@ _ALIKE = ("kernel", "strides", "dilations")
 def of_lists() -> Iterator[Slip]:
     """Yield slips in which a list holds other numbers, for every step or for one alone."""
     for place in PLACES:
-        for names, said, change in _changes(place.lists):
+        # Where pads are found, those that are given are ignored.
+        others = ("sizes", *_ATTRIBUTES) if place.needs != AUTO_PADDED else _NO_PADS
+        for names, said, change in _changes(place.lists, others):
             needs = _having(*names) & (AVERAGES if place.step == "divide" else EVERY)
             yield Slip(f"{said}{place.words}", place.step, place.wrap(change), needs)
     for least, length, place in product((1, 2), LENGTHS, _PLACES_OF_LENGTHS):
@@ -86,10 +89,15 @@ def _having(*names: str) -> Needs:
     return WINDOWED if {*_ATTRIBUTES} & {*names} else EVERY
 
 
-def _changes(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Change]]:
-    """Yield lists of those given, and what may be read in place of them, in words."""
+def _changes(
+    names: tuple[str, ...], others: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], str, Change]]:
+    """Yield lists of those given, and what may be read in place of them, in words.
+
+    Numbers of `others` are among that.
+    """
     for name in names:
-        for atom in _atoms(name):
+        for atom in _atoms(name, others):
             yield (name,), f"every {NOUNS[name]} were {atom.words}", reads({name: atom})
     for several, what, atoms in _OF_SEVERAL:
         if {*several} <= {*names}:
@@ -104,12 +112,12 @@ def _changes(names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Cha
             yield PADS, f"the list of pads were {order.words}", reordered(order)
 
 
-def _atoms(name: str) -> Iterator[Atom]:
+def _atoms(name: str, others: tuple[str, ...]) -> Iterator[Atom]:
     """Yield what may be read in place of a list."""
     yield from OF_AXES
     numbers = OF_NUMBERS if name in _FROM_ZERO else [atom for atom in OF_NUMBERS if atom != ZERO]
     yield from numbers
-    yield from _of_others(other for other in ("sizes", *_ATTRIBUTES) if other != name)
+    yield from _of_others(other for other in others if other != name)
     if name in {"wanted", "total", "extent"}:
         yield from _FORMULAS
     if name == "extent":
@@ -155,7 +163,7 @@ _OF_SEVERAL: tuple[tuple[tuple[str, ...], str, tuple[Atom, ...]], ...] = (
             *_on_second_of_three(OF_AXES),
             *OF_NUMBERS,
             *_on_one_axis((*OF_NUMBERS, *OF_AXES)),
-            *_of_others(("kernel", "strides", "sizes")),
+            *_of_others(_NO_PADS),
         ),
     ),
     (PADS, "both pads of an axis", OF_BOTH_PADS),
