@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.effort import one_in
 from support.fakes import vector
 from support.wrapping import right
 
@@ -79,7 +80,7 @@ def test_a_run_without_threads_is_incomplete_and_fails_nothing():
     assert report.counts["conforms"] == 1
 
 
-@pytest.mark.parametrize("memory", [200 << 20, 400 << 20, 600 << 20])
+@pytest.mark.parametrize("memory", one_in(3, [200 << 20, 400 << 20, 600 << 20]))
 def test_threads_start_in_a_small_address_space(memory):
     """A sound backend conforms in it: threads have small stacks, and share what they allocate."""
     options = {"tier": "smoke", "operators": "MaxPool-1", "diagnose": "none"}

@@ -132,7 +132,10 @@ class TestFullDisk:
         one_in(
             2,
             [
-                ("generate out --operator MaxPool-1 --tier smoke --executor process", 20),
+                (
+                    "generate out --operator ONNX-GlobalMaxPool-22 --tier smoke --executor process",
+                    20,
+                ),
                 (f"{CHECK} --json out", 1),
                 (f"{CHECK} --html out", 1),
                 (f"{CHECK} --write-expected-failures out", 0),
