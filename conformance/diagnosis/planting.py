@@ -57,6 +57,13 @@ class Planting:
             self._shown[faults, number] = shown
         return [self._shown[faults, id(vector)] for vector in vectors]
 
+    def shows_in_doubt(self, faults: Together, vector: Vector) -> bool:
+        """Say whether it fails it under other readings, too.
+
+        What a faulty backend seems to follow may be an effect of the fault.
+        """
+        return self._reproductions.shows(faults, [self._unanswered(vector).doubted])[0]
+
     def reproduces(self, faults: Together, sample: Sample, *, telling: bool = True) -> bool:
         """Say whether a backend that has faults would answer as the backend did.
 
@@ -132,6 +139,10 @@ class FaultHypothesis:
         """See Hypothesis."""
         met = self.condition is None or self.condition.fails(vector)
         return met and self.planting.shows(self.faults, [vector])[0]
+
+    def may_conform(self, vector: Vector) -> bool:
+        """Say whether what it makes of a vector that it fails is right under other readings."""
+        return not self.planting.shows_in_doubt(self.faults, vector)
 
     def prepare(self, vectors: Sequence[Vector]) -> None:
         """Work out for several vectors at once, which is faster, whether they fail."""

@@ -163,5 +163,11 @@ class Trial:
 
 
 def may_hide(hypothesis: Hypothesis, vector: Vector) -> bool:
-    """Say whether equal values may hide what a hypothesis says is wrong."""
+    """Say whether a vector may conform that a hypothesis says fails.
+
+    Equal values may hide that elements are wrong, and a reading that is not followed elsewhere that
+    a backend has a fault.
+    """
+    if isinstance(hypothesis, FaultHypothesis):
+        return hypothesis.may_conform(vector)
     return isinstance(hypothesis, Elements) and hypothesis.may_hide_in(vector)

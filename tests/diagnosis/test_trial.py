@@ -33,6 +33,24 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
     assert trial.is_refuted
 
 
+def test_a_case_that_is_right_under_another_reading_refutes_no_fault():
+    """One window fewer, unless rounding_type counts with same_*, which may be due to the fault."""
+    fault = FaultHypothesis(
+        (fault_named("pads-dilations-ignored"),),
+        Planting(lambda _: {"same-with-ceil": "rounding-ignored"}),
+    )
+    attributes = pool("MaxPool-8", kernel=[4], strides=[7], dilations=[3]) | {
+        "auto_pad": "same_upper",
+        "rounding_type": "ceil",
+    }
+    data = np.zeros((1, 1, 10), np.float32)
+    probe = vector(data, attributes, operator="MaxPool-8")
+    assert fault.fails(probe)
+    trial = Trial(fault)
+    trial.see(sample(probe, lambda _v, _output: None), ())
+    assert (len(trial.absent), len(trial.unclear)) == (0, 1)
+
+
 def test_exceptions_of_gradients_alone_prove_no_fault():
     """Whatever makes windows more or fewer raises them; a few wrong values have to be predicted."""
     made = vector(ramp(1, 1, 6), pool())

@@ -31,8 +31,9 @@ def probes(operator: str) -> list[Case]:
 @cache
 def _small(operator: str) -> list[Vector]:
     # Expected values of large cases take seconds.
-    further = (case for case in (*_more(operator), *_sized(operator)) if case.data.size < _LARGEST)
-    vectors = (*_shipped(operator), *map(vector_of, further))
+    further = (*_more(operator), *_sized(operator))
+    small = [case for case in further if sum(each.size for each in case.inputs) <= _LARGEST]
+    vectors = (*_shipped(operator), *map(vector_of, small))
     return [vector for vector in vectors if weight(vector) <= _LARGEST]
 
 
