@@ -58,9 +58,9 @@ class Planting:
         return [self._shown[faults, id(vector)] for vector in vectors]
 
     def shows_in_doubt(self, faults: Together, vector: Vector) -> bool:
-        """Say whether it fails it under other readings, too.
+        """Say whether a backend that has faults fails a vector under other readings, too.
 
-        What a faulty backend seems to follow may be an effect of the fault.
+        Those that it seems to follow may be an effect of the faults.
         """
         return self._reproductions.shows(faults, [self._unanswered(vector).doubted])[0]
 
@@ -141,7 +141,7 @@ class FaultHypothesis:
         return met and self.planting.shows(self.faults, [vector])[0]
 
     def may_conform(self, vector: Vector) -> bool:
-        """Say whether what it makes of a vector that it fails is right under other readings."""
+        """Say whether a vector on which it shows may be right under other readings."""
         return not self.planting.shows_in_doubt(self.faults, vector)
 
     def prepare(self, vectors: Sequence[Vector]) -> None:
