@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tokenize
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -204,6 +205,12 @@ def test_a_finding_begins_with_its_kind_its_evidence_and_what_shows_it(first):
     assert patterns or re.search(r"lines below|tier|reported as", shown)
     for pattern in patterns if list((DOCS.parent / "vectors").glob("*.h5")) else ():
         assert fnmatch.filter(ids_of(pattern.partition("/")[0]), pattern), pattern
+
+
+def test_each_finding_has_a_number_of_its_own():
+    """Lists of known failures and other pages name it by that."""
+    numbers = re.findall(r"^### (\d+)\.", PAGE, re.MULTILINE)
+    assert [number for number, times in Counter(numbers).items() if times > 1] == []
 
 
 def test_the_table_names_every_finding_of_an_engine():

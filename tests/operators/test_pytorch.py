@@ -134,7 +134,7 @@ def test_the_gradient_of_a_window_past_the_input_weighs_as_its_norm_does(reading
 
 
 def test_a_cell_that_no_window_holds_gets_nothing():
-    """Whatever it is: torch gives NaN (finding 72)."""
+    """Whatever it is: torch gives NaN (finding 74)."""
     for beyond in (2e38, np.inf, np.nan):
         data = np.array([[[3, 4, beyond]]], np.float32)
         inputs = [np.ones((1, 1, 1), np.float32), data]
