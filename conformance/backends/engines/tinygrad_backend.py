@@ -17,13 +17,15 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from tinygrad import Tensor, dtypes
+from tinygrad import Device, Tensor, dtypes
 
 from conformance.backends.engines.engine import counterpart, has_counted_indices, known_operator
 from conformance.errors import Unsupported
 from conformance.operators import Pooling, pooling_of
 from conformance.vector import Array, Outputs
 
+DEVICE = Device.DEFAULT
+"""The name of the device; where none can be used, the exception of this tells it, once."""
 _POOLS = {"average": Tensor.avg_pool2d, "maximum": Tensor.max_pool2d}
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _PLANE = 2
