@@ -30,7 +30,8 @@ from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
 from conformance.operators.attributes import ZERO_POINTS, Role
 from conformance.operators.operator import Operator
-from conformance.operators.pipeline import is_size_judged, resolve_pads, rounded_extent
+from conformance.operators.outcomes import undefined_as_a_whole
+from conformance.operators.pipeline import resolve_pads, rounded_extent
 from conformance.vector import Case
 
 MAX_ELEMENTS = 2048
@@ -185,7 +186,8 @@ class _Cases:
         if self._output is not None and (rounding := choice["given"]):
             params = self._operator.stated(attributes, geometry.sizes)
             given = rounded_extent(params, resolve_pads(params), rounding)
-            if is_size_judged(replace(params, fixed_output=given)):
+            sized = replace(params, fixed_output=given)
+            if undefined_as_a_whole(self._operator, sized, (data,)) is None:
                 attributes[self._output.key] = [*given]
         own = (data, *geometry.rest)
         if self._operator.scatters:
@@ -196,18 +198,15 @@ class _Cases:
 
     def _of_type(self, attributes: Mapping[str, Any], dtype: str) -> dict[str, Any]:
         """Return attributes as data of a type may have them."""
-        typed = {
-            each.role: each
+        typed = [
+            each
             for each in self._operator.attributes
             if (each.of_types or each.role in ZERO_POINTS) and each.key in attributes
-        }
-        said: dict[str, Any] = {
-            role: each.meaning_of(attributes[each.key]) for role, each in typed.items()
-        }
-        own = self._operator.attributes_of(held(self._operator, said, dtype))
-        keys = {each.key for each in typed.values()}
-        free = {key: value for key, value in attributes.items() if key not in keys}
-        return {**free, **own}
+        ]
+        said: dict[str, Any] = {each.role: each.meaning_of(attributes[each.key]) for each in typed}
+        fitted = self._operator.attributes_of(held(self._operator, said, dtype))
+        keys = {each.key for each in typed}
+        return {**{key: value for key, value in attributes.items() if key not in keys}, **fitted}
 
 
 def _ways(operator: Operator, case: Case) -> dict[tuple[str, str], list[Broken]]:
