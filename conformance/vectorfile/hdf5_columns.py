@@ -85,7 +85,7 @@ class ColumnFile(Closable):
     @property
     def size(self) -> int:
         """The bytes that all columns take in memory."""
-        return self._size if self._columns else 0
+        return sum(n * layout.COLUMNS[name].dtype.itemsize for name, n in self.lengths.items())
 
     @contextmanager
     def _hdf5(self) -> Iterator[Any]:

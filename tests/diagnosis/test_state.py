@@ -6,11 +6,10 @@ Fakes are made anew for each fresh start, in this process; a few tests start wor
 import itertools
 import random
 import time
-from functools import partial
 
 import numpy as np
 import pytest
-from support.fakes import check as check_once
+from support.fakes import check_varied as check
 from support.fakes import pool, ramp, right, vector
 
 from conformance.backends.fresh_starts import fresh_starts_of
@@ -20,8 +19,6 @@ from conformance.budget import START, Budget
 from conformance.diagnosis.state import of_state
 from conformance.errors import UsageError
 from conformance.vectorfile.sources import opened
-
-check = partial(check_once, variations="sample")
 
 
 def vectors(count=24):

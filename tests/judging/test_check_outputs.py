@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.fakes import check, only, vector
+from support.fakes import check, check_varied, only, vector
 from support.fakes import right as average
 from support.two_outputs import both, first_only, minimum_case, minimum_vectors, miscounting
 
@@ -164,7 +164,7 @@ class TestRepeatability:
             calls.append(1)
             return low, cells if len(calls) < len(vectors) else cells + 1
 
-        report = check(varying, vectors, variations="sample")
+        report = check_varied(varying, vectors)
         assert set(report.repeated.failing) == {each.case.id for each in vectors[:-1]}
 
 

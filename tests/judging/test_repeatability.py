@@ -1,18 +1,15 @@
 """A second call of some vectors: state between calls and answers that vary are found."""
 
 import itertools
-from functools import partial
 
 import numpy as np
 import pytest
-from support.fakes import check as check_once
+from support.fakes import check_varied as check
 from support.fakes import pool, ramp, right, vector
 
 from conformance.api.check import Asked, Interrupted, run
 from conformance.backends.runner import InProcess
 from conformance.settings import Settings
-
-check = partial(check_once, variations="sample")
 
 
 def vectors(count=6):

@@ -1,20 +1,17 @@
 """Variations of a call: what is right in a plain call and wrong in another one is found."""
 
 import itertools
-from functools import partial
 
 import numpy as np
 import pytest
 from support.effort import one_in
-from support.fakes import check as check_once
+from support.fakes import check_varied as check
 from support.fakes import pool, ramp, right, vector
 from support.memory_faults import SOUND, WRONG
 
 from conformance.backends.variations import VARIATIONS
 from conformance.diagnosis.varied import _causes, findings_of
 from conformance.errors import Unsupported, UsageError
-
-check = partial(check_once, variations="sample")
 
 PLANES = pool("AvgPool-1", kernel=[2, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0])
 OPERATORS = ["AdaptiveAvgPool-8"]

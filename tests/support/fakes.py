@@ -1,5 +1,6 @@
 """Small vectors and small backends: the reference, and the reference with one thing changed."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,9 @@ def check(backend: Any, vectors: Any = None, **options: Any) -> Report:
     No vector is called in other ways unless `variations` asks for it.
     """
     return api.check(backend, vectors, **{"diagnose": False, "variations": "none", **options})
+
+
+check_varied = partial(check, variations="sample")
 
 
 def ran(backend: Any, *vectors: Vector, **options: Any) -> Report:
