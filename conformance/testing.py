@@ -29,7 +29,7 @@ from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import reproduced
 from conformance.diagnosis.statements import caused
 from conformance.errors import UsageError
-from conformance.record.report import RETURNED, Report, Result
+from conformance.record.report import RETURNED, Announced, Report, Result
 from conformance.report import phrases
 from conformance.report.repro import script
 from conformance.settings import NONE, Settings
@@ -107,7 +107,7 @@ class VectorTest:
     """A vector to be checked.
 
     `file` holds it as vector `number`. `asked` is what is asked of all tests of a backend, and
-    `expected` the reasons, by verdict, for which this one may fail; it may not conform if it
+    `announced` says, by verdict, how this one may fail and why; it may not conform if it
     `must_fail`. `causes` is one for all tests of a backend. `skipped` is the reason for which it is
     not called, "" if it is.
     """
@@ -115,7 +115,7 @@ class VectorTest:
     file: VectorFile
     number: int
     asked: Asked
-    expected: Mapping[str, str]
+    announced: Mapping[str, Announced]
     causes: Causes
     must_fail: bool
     skipped: str = ""
@@ -179,19 +179,24 @@ class VectorTest:
         if result.verdict == "conforms":
             self.causes.conforms(self)
             # Whether an exception is excused is known when all vectors have been run.
-            if self.must_fail and not (result.excused and "error" in self.expected):
-                reasons = "; ".join(f"{word}: {why}" for word, why in self.expected.items())
+            if self.must_fail and not (result.excused and "error" in self.announced):
+                reasons = "; ".join(f"{word}: {of.reason}" for word, of in self.announced.items())
                 raise DoesNotConform(f"passed unexpectedly: announced as {reasons}")
             return
-        if result.verdict in self.expected:
+        announced = self.announced.get(result.verdict)
+        if announced and announced.is_of(result.answer):
             # Does nothing under --runxfail: then the failure is one.
-            pytest.xfail(f"{result.verdict}: {self.expected[result.verdict]}")
+            pytest.xfail(f"{result.verdict}: {announced.reason}")
         if result.verdict not in report.failing:
             pytest.skip(f"extension: {result.detail}")
         for name in self._reproducing(report):
             reason = self._expected_causes[name]
             pytest.xfail(f"{result.verdict}: cause {name}: {reason}")
         lines = [f"{result.verdict}: {result.detail}"]
+        if announced:
+            lines.append(
+                f"  announced with another answer than {result.answer}: {announced.reason}"
+            )
         likely = [("likely", cause) for cause in self.causes.likely(self, result)]
         lines += [f"  {name:<10}  {text}" for name, text in (*_facts(result), *likely)]
         if backend:
@@ -213,7 +218,7 @@ class VectorTest:
 def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
     """Return the tests of some vectors; see `vectors` for the settings and for UsageError."""
     settings, expected = asked.settings, asked.expected
-    reasons, unmatched = expected.reasons(_ids(files)) if expected else ({}, ())
+    announced, unmatched = expected.announced(_ids(files)) if expected else ({}, ())
     if expected and unmatched:
         raise UsageError(f"{expected.path}: no vector matches {phrases.named(unmatched)}")
     must_fail = expected.must_fail(_ids(files)) if expected else frozenset()
@@ -231,7 +236,7 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
             file,
             number,
             asked,
-            reasons.get(file.ids[number], {}),
+            announced.get(file.ids[number], {}),
             causes,
             file.ids[number] in must_fail,
             skipped.get(file.ids[number], ""),

@@ -184,14 +184,14 @@ def run(
         if isinstance(runner, Distributed):
             tally = runner.run(selected, asked.pins, tick, asked.variations)
         else:
-            reasons = expected.reasons(_ids(sources))[0] if expected else {}
+            announced = expected.announced(_ids(sources))[0] if expected else {}
             smoke = "--tier smoke, " * (settings.tier != "smoke")
             tally = Run(
                 runner,
                 asked.pins,
                 tick,
                 settings.max_failures,
-                reasons,
+                announced,
                 failing(allow_extensions=settings.allow_extensions),
                 asked.variations,
                 f"Quicker: {smoke}--operator NAME, or --jobs 2.",

@@ -3,6 +3,7 @@
 One failure a line, its reason behind `#`; other lines are blank or begin with `#`:
 
     mismatch      AvgPool-1/float32/*ceil*  # 1234: our ceil windows start past the input
+    mismatch      AvgPool-1/float32/one answer=0123456789ab  # 1235: this answer and no other
     inconsistent  overhang-divisor          # 1240: the two float16 kernels disagree
     cause         same-lower-as-upper       # 1251: whatever this fault of the catalogue explains
     timed-out?    AvgPool-1/float64/*       # 1260: on a slow machine; ? allows what conforms
@@ -28,9 +29,10 @@ from conformance.api.reasoned_lines import (
 )
 from conformance.judging.tally import Results
 from conformance.operators import disputed_clauses
-from conformance.record.report import FAILURES, Expectations, Report, Verdict
+from conformance.record.report import FAILURES, Announced, Expectations, Report, Verdict
 from conformance.text import cut, quoted, without_unprintable
 
+MISMATCH = "mismatch"
 INCONSISTENT = "inconsistent"
 CAUSE = "cause"
 WORDS: tuple[str, ...] = (*FAILURES, INCONSISTENT, CAUSE)
@@ -40,6 +42,7 @@ OPTIONAL = "?"
 
 _LONGEST_REASON = 160
 """Characters of a reason that is written; one that is read may have any number."""
+_ANSWER = "answer="
 _FORM = "a line is VERDICT PATTERN # REASON"
 
 
@@ -49,10 +52,12 @@ class ExpectedFailure(ReasonedLine):
 
     `word` is one of `WORDS`. `pattern` is of ids; where `word` is "inconsistent" it is the name of
     a clause, where it is "cause" what `conformance.diagnosis.named_causes` reads. What the line
-    announces need not happen if it `may_pass`.
+    announces need not happen if it `may_pass`. With an `answer`, `Result.answer` of a mismatch, it
+    is about that alone.
     """
 
     may_pass: bool = False
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +85,25 @@ class ExpectedFailures:
             if entry.word in FAILURES:
                 yield entry, matched(entry.pattern, ordered)
 
-    def reasons(self, ids: Iterable[str]) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
-        """Return the ids that some line matches, each with its reason by verdict.
+    def announced(
+        self, ids: Iterable[str]
+    ) -> tuple[dict[str, dict[str, Announced]], tuple[str, ...]]:
+        """Return the ids that some line matches, each with what is announced by verdict.
 
-        And the patterns that match none of them.
+        And the patterns that match none of them. Of several lines, the first counts that allows
+        any answer, or else the first.
         """
-        reasons: dict[str, dict[str, str]] = {}
+        announced: dict[str, dict[str, Announced]] = {}
         unmatched: list[str] = []
         for entry, found in self.matching(ids):
+            line = Announced(entry.reason, entry.answer)
             for vector_id in found:
-                reasons.setdefault(vector_id, {}).setdefault(entry.word, entry.reason)
+                by_verdict = announced.setdefault(vector_id, {})
+                if by_verdict.setdefault(entry.word, line).answer and not line.answer:
+                    by_verdict[entry.word] = line
             if not found:
                 unmatched.append(entry.pattern)
-        return reasons, tuple(unmatched)
+        return announced, tuple(unmatched)
 
     def must_fail(self, ids: Iterable[str]) -> frozenset[str]:
         """Return the ids that a line matches which does not say that they may pass."""
@@ -124,21 +135,30 @@ class ExpectedFailures:
         names, by id, the causes of the file that reproduce a failure.
         """
         ids, causes = list(ids), self.of(CAUSE)
-        reasons, unmatched = self.reasons(ids)
+        announced, unmatched = self.announced(ids)
+        changed = tuple(
+            result.id
+            for result in report.results
+            if result.id not in reproduced
+            and (line := announced.get(result.id, {}).get(result.verdict))
+            and not line.is_of(result.answer)
+        )
         for vector_id, (first, *_) in reproduced.items():
-            of_vector = reasons.setdefault(vector_id, {})
+            by_verdict = announced.setdefault(vector_id, {})
             for word in FAILURES:
-                of_vector.setdefault(word, f"cause {first}: {causes[first]}")
+                if word not in by_verdict or by_verdict[word].answer:
+                    by_verdict[word] = Announced(f"cause {first}: {causes[first]}")
         explained = Counter(chain.from_iterable(reproduced.values()))
-        announced = Expectations(
+        expectations = Expectations(
             self.path,
             unmatched=unmatched,
             announced=tuple(self.of(INCONSISTENT)),
             causes={cause: explained[cause] for cause in causes},
             may_pass=self.may_pass,
+            changed=changed,
         )
-        report = replace(report, results=Results([report.results], reasons))
-        return with_expectations(report, announced, self.must_fail(ids))
+        report = replace(report, results=Results([report.results], announced))
+        return with_expectations(report, expectations, self.must_fail(ids))
 
 
 def with_expectations(report: Report, announced: Expectations, must_fail: Container[str]) -> Report:
@@ -166,9 +186,10 @@ def with_expectations(report: Report, announced: Expectations, must_fail: Contai
     )
 
 
-def line_of(word: str, pattern: str, reason: str) -> str:
+def line_of(word: str, pattern: str, reason: str, answer: str = "") -> str:
     """Return the line of a file that says this, with a reason that is not too long."""
-    return without_unprintable(f"{word} {pattern} # {cut(reason, _LONGEST_REASON)}")
+    named = f"{word} {pattern} {_ANSWER}{answer}" if answer else f"{word} {pattern}"
+    return without_unprintable(f"{named} # {cut(reason, _LONGEST_REASON)}")
 
 
 def _entry(number: int, line: str) -> ExpectedFailure:
@@ -180,7 +201,10 @@ def _entry(number: int, line: str) -> ExpectedFailure:
         raise ValueError(f"no verdict {quoted(word)}{meant}; {_FORM}, with {', '.join(WORDS)}")
     if not pattern:
         raise ValueError(f"{word} of what? {_FORM}")
-    reason = reason_in(rest, pattern, _FORM)
+    answer = ""
+    if word == MISMATCH and rest.startswith(_ANSWER):
+        answer, _, rest = rest.removeprefix(_ANSWER).partition(" ")
+    reason = reason_in(rest.strip(), pattern, _FORM)
     if word == INCONSISTENT and pattern not in (disputed := disputed_clauses()):
         meant = _suggestion(pattern, [*disputed])
         raise ValueError(
@@ -190,7 +214,7 @@ def _entry(number: int, line: str) -> ExpectedFailure:
         from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
 
         cause_named(pattern)
-    return ExpectedFailure(number, word, pattern, reason, may_pass)
+    return ExpectedFailure(number, word, pattern, reason, may_pass, answer)
 
 
 def _suggestion(word: str, names: Sequence[str]) -> str:

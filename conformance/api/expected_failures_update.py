@@ -1,9 +1,10 @@
 """An expected-failure file made of a report, or brought up to date with one.
 
-A line for each confirmed cause, for each failure that none of them reproduces, and for each clause
-with inconsistent readings. Their reasons begin with "found:", and the next update renews them. All
-else in the file is somebody's and stays, word for word; a line that is no longer true becomes a
-comment.
+A line for each confirmed cause that says what is returned, for each failure that none of these
+reproduces, and for each clause with inconsistent readings. A line about a mismatch has the digest
+of its answer, unless a second call showed that answers vary. Reasons begin with "found:", and the
+next update renews such lines. All else in the file is somebody's and stays, word for word; a line
+that is no longer true becomes a comment.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from conformance.api.expected_failures import (
     line_of,
 )
 from conformance.api.reasoned_lines import matched
+from conformance.errors import ConformanceError
 from conformance.files import write_text
-from conformance.record.report import FAILURES, Report, Result
+from conformance.record.report import FAILURES, Announced, Report, Result
 from conformance.text import without_unprintable
 from conformance.vectorfile.sources import Vectors
 
@@ -38,6 +40,7 @@ _INTRODUCTION = """\
 """
 _FOUND = "found:"
 _UNTRUE = "# no longer true: "
+_VARIES = "; whatever is returned, as answers vary"
 
 
 class Update(NamedTuple):
@@ -119,7 +122,10 @@ def updated(
         text += "\n"
     if new:
         done["added"] = len(new)
-    return Update(text + "".join(f"{line}\n" for line in new.values()), done)
+    text += "".join(f"{line}\n" for line in new.values())
+    if left := run.not_announced(ExpectedFailures.parse(text).entries):
+        raise ConformanceError(f"no line was found that announces the failure of {min(left)}")
+    return Update(text, done)
 
 
 def _renewed(
@@ -147,6 +153,9 @@ class _Run:
         self.causes: dict[str, set[str]] = {}
         # Whether an unsupported vector fails is as unknown as it is of one that was not run.
         self.verdicts = {r.id: r.verdict for r in report.results if r.verdict != "unsupported"}
+        differing = {*report.repeated.differing} if report.repeated else set()
+        differing.update(*(each.vectors for each in report.diagnoses if each.kind == "state"))
+        self._varying = {each.operator for each in report.results if each.id in differing}
 
     def matched(self, entry: ExpectedFailure) -> Sequence[str]:
         """Return the vectors that a line is about; none where it is about a clause or a cause."""
@@ -170,7 +179,9 @@ class _Run:
         failing = {r.id: r for r in self.report.results if r.verdict in self.report.failing}
         for entry in announced:
             for name in self.matched(entry):
-                if name in failing and failing[name].verdict == entry.word:
+                found = failing.get(name)
+                line = Announced(entry.reason, entry.answer)
+                if found and found.verdict == entry.word and line.is_of(found.answer):
                     del failing[name]
             if entry.word == CAUSE:
                 for name in self.causes.get(entry.pattern, ()):
@@ -203,8 +214,15 @@ class _Run:
             # It may match more than its own id.
             passes = "?" in pattern and not conforming.isdisjoint(matched(pattern, self.ids))
             word = f"{result.verdict}{OPTIONAL}" if passes else result.verdict
-            lines[result.verdict, pattern] = line_of(word, pattern, f"{_FOUND} {result.detail}")
+            varies = bool(result.answer) and self._varies(result)
+            reason = f"{_FOUND} {result.detail}{_VARIES * varies}"
+            answer = "" if varies or "?" in pattern else result.answer
+            lines[result.verdict, pattern] = line_of(word, pattern, reason, answer)
         return lines
+
+    def _varies(self, result: Result) -> bool:
+        """Say whether another run may return something else: where a second call did."""
+        return bool(result.variations) or result.only_again or result.operator in self._varying
 
 
 def _pattern(vector_id: str) -> str:

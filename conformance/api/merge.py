@@ -265,5 +265,11 @@ def _with_expectations(merged: Report, parts: Sequence[Report]) -> Report:
     # What matches nothing does so in every shard.
     unmatched = [p for p in files[0].unmatched if all(p in file.unmatched for file in files)]
     causes = {cause: sum(file.causes.get(cause, 0) for file in files) for cause in files[0].causes}
-    file = replace(files[0], unmatched=tuple(unmatched), announced=tuple(announced), causes=causes)
+    file = replace(
+        files[0],
+        unmatched=tuple(unmatched),
+        announced=tuple(announced),
+        causes=causes,
+        changed=tuple(chain.from_iterable(file.changed for file in files)),
+    )
     return with_expectations(merged, file, {*chain(*(file.passed for file in files)), *failed})

@@ -33,7 +33,7 @@ from conformance.settings import LARGE
 from conformance.vectorfile.sources import Selected, Source, vectors_in
 
 if TYPE_CHECKING:
-    from conformance.faults.fault import Fault
+    from conformance.diagnosis.named_causes import NamedCause
 
 _FORM = f"a line is PATTERN # REASON, or {CAUSE} NAME # REASON"
 
@@ -125,14 +125,14 @@ def _line(number: int, text: str) -> ReasonedLine:
     return ReasonedLine(number, CAUSE if pattern else "", named, reason)
 
 
-def _faults_named(cause: str) -> Sequence[Fault]:
-    """Return the faults that a cause names; ValueError where it names none."""
+def _faults_named(cause: str) -> NamedCause:
+    """Return a cause that names faults; ValueError where it names none."""
     from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
 
-    faults = cause_named(cause).faults
-    if not faults:
+    named = cause_named(cause)
+    if not named.faults:
         raise ValueError(f"{cause!r} says nothing of vectors that were never called")
-    return faults
+    return named
 
 
 def _caused(
@@ -145,15 +145,18 @@ def _caused(
         right_operator,
     )
 
-    faults = _faults_named(line.pattern)
+    cause = _faults_named(line.pattern)
     for part in selected:
         operator = part.source.operator
-        concerned = tuple(fault for fault in faults if fault.concerns(operator_named(operator)))
+        concerned = tuple(
+            fault for fault in cause.faults if fault.concerns(operator_named(operator))
+        )
         if not concerned or not len(part.numbers):
             continue
         if LARGE in part.source.tiers:
             raise UsageError(f"tier large has patterns to skip, not causes: {line.pattern}")
         wrong, right = PlantedFaults(concerned, operator, pins), right_operator(operator, pins)
         for vector in vectors_in(part.source, part.numbers):
-            if wrong.answer(Baseline(vector.case, right)) is not None:
+            changed = wrong.answer(Baseline(vector.case, right)) is not None
+            if changed and cause.applies_to(vector, pins):
                 yield vector.case.id

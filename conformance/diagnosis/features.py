@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
@@ -61,36 +61,37 @@ _OF_GIVEN_OUTPUTS = _in_words(
 )
 
 
-def features(vector: Vector) -> frozenset[str]:
-    """Return what is said of a vector, each in words that complete "where ..."."""
-    return frozenset(_said(Layout(vector, {})))
+def features(vector: Vector) -> Mapping[str, Condition]:
+    """Return the conditions that hold for a vector, by the words that complete "where ..."."""
+    return dict(_said(Layout(vector, {})))
 
 
-def _said(layout: Layout) -> Iterator[str]:
+def _said(layout: Layout) -> Iterator[tuple[str, Condition]]:
     for name in _AS_IT_IS:
         value = layout.value(Feature(name, 0))
         if value is not None:
             known = frozenset({value}) if isinstance(value, str) else value
-            yield _case(name, "is", value=known).words
+            condition = _case(name, "is", value=known)
+            yield condition.words, condition
     adaptive = _OF_GIVEN_OUTPUTS if layout.operator.is_adaptive else ()
     for condition, words in (*_CONDITIONS, *adaptive):
         value = layout.value(condition.feature)
         if value is not None and condition.holds(value).any():
-            yield words
+            yield words, condition
 
 
 def condition(
-    mismatching: Sequence[frozenset[str]], others: Sequence[frozenset[str]], *, most: int = 3
-) -> tuple[str, int]:
+    mismatching: Sequence[Collection[str]], others: Sequence[Collection[str]], *, most: int = 3
+) -> tuple[tuple[str, ...], int]:
     """Return up to `most` features that all `mismatching` vectors and few `others` have, in words.
 
     Each sequence holds the features of one vector per entry. Also returns how many of the others
-    have these features too. The words are "" if no shared feature tells the two apart.
+    have these features too. There are no words if no shared feature tells the two apart.
     """
     left = list(others)
     if not mismatching:
-        return "", len(left)
-    shared = sorted(frozenset.intersection(*mismatching))
+        return (), len(left)
+    shared = sorted(set(mismatching[0]).intersection(*mismatching[1:]))
     chosen: list[str] = []
     while left and shared and len(chosen) < most:
         # The rarest among the others first; by name where equal.
@@ -101,7 +102,7 @@ def condition(
             break
         chosen.append(best)
         left = remaining
-    return " and ".join(chosen), len(left)
+    return tuple(chosen), len(left)
 
 
 def thinned(items: Sequence[T], most: int) -> Sequence[T]:
@@ -119,7 +120,7 @@ def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
     light = sum(vector_weight <= LIGHT for vector_weight, _ in by_weight)
     by_features: dict[frozenset[str], list[Vector]] = {}
     for _, i in by_weight[: max(light, most // 4)]:
-        by_features.setdefault(features(vectors[i]), []).append(vectors[i])
+        by_features.setdefault(frozenset(features(vectors[i])), []).append(vectors[i])
     groups = [by_features[key] for key in sorted(by_features, key=sorted)]
     if len(groups) >= most:
         step = len(groups) / most

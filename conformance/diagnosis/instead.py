@@ -15,8 +15,8 @@ from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.dtypes import FLOATS, float_format, name_of
-from conformance.reference.rounding import widen
-from conformance.vector import Vector
+from conformance.reference.rounding import narrow, widen
+from conformance.vector import Array, Vector
 
 _FEWEST = 2
 """Fewer wrong elements hold anything by chance."""
@@ -32,11 +32,25 @@ Values = Callable[[Layout], Doubles | None]
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """What comes instead of right values: `values` of a layout, said in `words`."""
+    """What comes instead of right values: `values` of a layout, said in `words`.
+
+    `key` says it exactly, as `constant` takes it; "" where it was learned from numbers.
+    """
 
     words: str
     values: Values
     constant: bool = False
+    key: str = ""
+
+    def exact(self, layout: Layout) -> Array | None:
+        """Return the values as elements of the output's type; None where it says nothing."""
+        values = None if layout.expected is None else self.values(layout)
+        if values is None or layout.expected is None:
+            return None
+        with np.errstate(
+            all="ignore"
+        ):  # a constant that the type does not have is no element of it
+            return narrow(values, name_of(layout.expected.values.dtype))
 
     def matches(self, sample: Sample, layout: Layout) -> tuple[int, int]:
         """Return how many wrong elements hold these values, and of how many it says something."""
@@ -154,15 +168,15 @@ def _constants(pairs: Sequence[tuple[Sample, Layout]]) -> Iterator[Instead]:
     yield from map(_of_end, _ENDS)
 
 
-def constant(words: str) -> Instead | None:
-    """Return what is said so, if it is one value for all elements of a type; else None."""
+def constant(key: str) -> Instead | None:
+    """Return what has a key, if it is one value for all elements of a type; else None."""
     for name in _ENDS:
-        if words == _of_end(name).words:
+        if key == _of_end(name).key:
             return _of_end(name)
     for number, said in _NUMBERS.items():
-        if words == said:
+        if key == said:
             return _of_number(number)
-    number_in = re.fullmatch(r"the constant (\S+)", words)
+    number_in = re.fullmatch(r"the constant (\S+)", key)
     with suppress(ValueError):
         return _of_number(float(number_in[1])) if number_in else None
     return None
@@ -173,12 +187,15 @@ _ENDS = {"largest": 1.0, "lowest": -1.0}
 
 
 def _of_number(value: float) -> Instead:
-    said = "NaN" if np.isnan(value) else _NUMBERS.get(value, f"the constant {value:g}")
-    return Instead(said, lambda layout: np.full(layout.shape, value), constant=True)
+    named = "NaN" if np.isnan(value) else _NUMBERS.get(value, "")
+    said = named or f"the constant {value:g}"
+    key = named or f"the constant {value!r}"
+    return Instead(said, lambda layout: np.full(layout.shape, value), constant=True, key=key)
 
 
 def _of_end(name: str) -> Instead:
-    return Instead(f"the {name} number of the type", lambda layout: _end(layout, _ENDS[name]))
+    said = f"the {name} number of the type"
+    return Instead(said, lambda layout: _end(layout, _ENDS[name]), key=said)
 
 
 def _end(layout: Layout, sign: float) -> Doubles:

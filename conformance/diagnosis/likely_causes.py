@@ -198,7 +198,7 @@ def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Sea
         faults=hypothesis.faults,
         explained=explained,
         contradicted=frozenset(),
-        condition=hypothesis.where,
+        where=() if hypothesis.condition is None else (hypothesis.condition.places,),
         set_apart=0,
         alternatives=alternatives,
     )

@@ -1,11 +1,13 @@
 """Confirmed causes as one word, for files of expected failures; and what such a word names.
 
     same-lower-as-upper                         a fault of the catalogue; + joins several
+    same-lower-as-upper:dtype=float16           the same, where a condition holds alone
     answers_as_if_every_dilation_were_1         a slip, in the words of the report
     rule:values:channel>=16&dtype=float16:zero  a rule: wrong how, where, and what comes instead
 
-A cause that is read explains a failure only if it holds for what was returned, so a line excuses
-nothing else.
+A cause that is read explains a failure only where it says what was returned, so a line excuses
+nothing else: a rule that says of values that they are wrong, and not which come instead, has no
+word.
 """
 
 from __future__ import annotations
@@ -19,8 +21,15 @@ from typing import get_args
 from urllib.parse import quote, unquote
 
 from conformance.cases.near import Feature
-from conformance.diagnosis.conditions import Condition, Conjunction, Quantifier, Relation
-from conformance.diagnosis.elements import KINDS
+from conformance.diagnosis.conditions import (
+    Condition,
+    Conjunction,
+    Quantifier,
+    Relation,
+    Where,
+    holds_in,
+)
+from conformance.diagnosis.elements import KINDS, layout_of
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead, constant
 from conformance.diagnosis.planting import (
@@ -30,7 +39,7 @@ from conformance.diagnosis.planting import (
     behaviour_of,
     with_gradients,
 )
-from conformance.diagnosis.rules import Manner, Rule
+from conformance.diagnosis.rules import Manner, Rule, manner_of
 from conformance.diagnosis.slips import SlipFault, slips
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.errors import UsageError
@@ -39,48 +48,85 @@ from conformance.text import quoted
 from conformance.vector import Combination, Vector
 
 _RULE = "rule:"
-_SOME = "some-"
 _SIGNS: Mapping[Relation, str] = {"is": "=", "is not": "!=", "from": ">=", "to": "<="}
 _CONDITION = re.compile(
     r"(?P<name>\w+)(\.(?P<axis>-?\d+))?(\.(?P<over>some|every))?"
     r"(?P<sign>!=|>=|<=|=|%(?P<modulus>\d+)=)(?P<value>.*)"
 )
+_WITHOUT_VALUES: tuple[Manner, ...] = ("exception", "accepted")
+"""Manners that say all there is to say: what is raised, or returned for nothing, is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCause:
-    """What a word names: faults that are planted, or a rule."""
+    """What a word names: faults that are planted, in cases `where` conditions hold, or a rule."""
 
     faults: Together = ()
+    where: Where = ()
     rule: Rule | None = None
+
+    def applies_to(self, vector: Vector, readings: Combination) -> bool:
+        """Say whether its conditions on cases hold in one."""
+        return holds_in(self.where, layout_of(vector, readings))
 
     def explains(self, sample: Sample, planting: Planting) -> bool:
         """Say whether a failure is what it predicts."""
-        if self.rule is None:
-            return planting.reproduces(self.faults, sample)
-        readings = tuple(sorted(planting.readings(sample.vector).items()))
-        rule = replace(self.rule, readings=readings)
-        return (Elements(rule, 1.0) if rule.some else rule).explains(sample)
+        readings = planting.readings(sample.vector)
+        if self.rule is not None:
+            return _is_as(replace(self.rule, readings=tuple(sorted(readings.items()))), sample)
+        return self.applies_to(sample.vector, readings) and planting.reproduces(self.faults, sample)
+
+
+def _is_as(rule: Rule, sample: Sample) -> bool:
+    """Say whether a failure is what a rule predicts, to the bit where that is of values."""
+    if manner_of(sample) != rule.manner:
+        return False
+    if rule.instead is None:
+        return rule.fails(sample.vector)
+    layout = layout_of(sample.vector, dict(rule.readings))
+    marked, shown = rule.wrong(sample.vector), rule.shown(sample.vector, told=True)
+    values = rule.instead.exact(layout)
+    if marked is None or shown is None or values is None:
+        return False
+    assert sample.wrong is not None
+    assert sample.outputs is not None
+    wrong, got = sample.wrong, sample.outputs[0]
+    if (wrong.shape, got.dtype) != (values.shape, values.dtype):
+        return False
+    same = (got == values) | ((got != got) & (values != values))  # noqa: PLR0124 - NaN of any type
+    return bool(wrong.any() and not (wrong & ~(marked & same)).any() and not (shown & ~wrong).any())
 
 
 def word_of(hypothesis: Hypothesis) -> str:
     """Return a cause as one word; "" for one that no word can name."""
     match hypothesis:
-        case FaultHypothesis(faults=faults):
-            return _word_of_faults(faults)
+        case FaultHypothesis(faults=faults, condition=condition):
+            return word_of_faults(faults, () if condition is None else (condition.places,))
         case Elements(rule=rule) | (Rule() as rule):
             return _word_of_rule(rule)
     return ""
+
+
+def word_of_faults(faults: Together, where: Where = ()) -> str:
+    """Return faults that are there where conditions hold as one word; "" for what has none."""
+    word = "+".join(fault.name for fault in faults)
+    if any(isinstance(fault, SlipFault) for fault in faults):
+        word = behaviour_of(faults).replace(" ", "_")
+        if word not in _slips_by_word():  # one that was learned, or several
+            return ""
+    return ":".join([word, *map(_word_of_places, where)])
 
 
 def cause_named(word: str) -> NamedCause:
     """Return what a word names; ValueError, which says what would do, if that is nothing."""
     if word.startswith(_RULE):
         return NamedCause(rule=_rule_named(word))
-    if word in _slips_by_word():
-        return NamedCause(_slips_by_word()[word])
+    names, *conditions = word.split(":")
+    where = tuple(map(_places_named, conditions))
+    if names in _slips_by_word():
+        return NamedCause(_slips_by_word()[names], where)
     faults = []
-    for name in word.split("+"):
+    for name in names.split("+"):
         try:
             faults.append(fault_named(name))
         except UsageError:
@@ -89,14 +135,7 @@ def cause_named(word: str) -> NamedCause:
             raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them") from None
         if faults[-1].remembers:
             raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")
-    return NamedCause(tuple(faults))
-
-
-def _word_of_faults(faults: Together) -> str:
-    if any(isinstance(fault, SlipFault) for fault in faults):
-        word = behaviour_of(faults).replace(" ", "_")
-        return word if word in _slips_by_word() else ""  # one that was learned, or several
-    return "+".join(fault.name for fault in faults)
+    return NamedCause(tuple(faults), where)
 
 
 @cache
@@ -106,13 +145,18 @@ def _slips_by_word() -> Mapping[str, Together]:
 
 
 def _word_of_rule(rule: Rule) -> str:
-    places = "|".join("&".join(map(_word_of_condition, place)) for place in rule.places)
-    instead = "" if rule.instead is None else f":{quote(rule.instead.words)}"
-    word = f"{_RULE}{_SOME * rule.some}{rule.manner}:{places}{instead}"
+    if rule.manner not in _WITHOUT_VALUES and (rule.instead is None or rule.some):
+        return ""
+    instead = "" if rule.instead is None else f":{quote(rule.instead.key)}"
+    word = f"{_RULE}{rule.manner}:{_word_of_places(rule.places)}{instead}"
     try:
         return word if _rule_named(word).words == rule.words else ""
     except ValueError:  # what comes instead was learned
         return ""
+
+
+def _word_of_places(places: Sequence[Conjunction]) -> str:
+    return "|".join("&".join(map(_word_of_condition, place)) for place in places)
 
 
 def _word_of_condition(condition: Condition) -> str:
@@ -134,17 +178,25 @@ def _quoted(word: str) -> str:
 def _rule_named(word: str) -> Rule:
     parts = word.removeprefix(_RULE).split(":")
     if len(parts) not in {2, 3}:
-        raise ValueError("a rule is rule:MANNER:PLACES, or rule:MANNER:PLACES:INSTEAD")
+        raise ValueError("a rule is rule:MANNER:PLACES, or rule:values:PLACES:INSTEAD")
     manner, places, *instead = parts
-    some, manner = manner.startswith(_SOME), manner.removeprefix(_SOME)
     if manner not in get_args(Manner):
         raise ValueError(f"no manner {quoted(manner)}: one of {', '.join(get_args(Manner))}")
+    if bool(instead) != (manner == "values") or manner not in (*_WITHOUT_VALUES, "values"):
+        raise ValueError(
+            f"{quoted(word)} does not say what is returned, and would excuse anything; name the "
+            "vectors, as in mismatch PATTERN # REASON, or what comes instead, as in "
+            "rule:values:PLACES:zero"
+        )
     return Rule(
-        tuple(_place_named(place) for place in places.split("|")),
+        _places_named(places),
         next(each for each in get_args(Manner) if each == manner),
         instead=_instead_named(unquote(instead[0])) if instead else None,
-        some=some,
     )
+
+
+def _places_named(text: str) -> tuple[Conjunction, ...]:
+    return tuple(_place_named(place) for place in text.split("|"))
 
 
 def _place_named(text: str) -> Conjunction:

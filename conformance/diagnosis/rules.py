@@ -9,7 +9,13 @@ from typing import Literal
 import numpy as np
 
 from conformance.cases.near import Feature
-from conformance.diagnosis.conditions import Conjunction, case_at, holding, in_words, place_words
+from conformance.diagnosis.conditions import (
+    Conjunction,
+    case_at,
+    holding,
+    place_words,
+    where_words,
+)
 from conformance.diagnosis.elements import Bools, Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
@@ -75,8 +81,7 @@ class Rule:
     @property
     def where(self) -> str:
         """In which cases something is wrong, in words that complete "where ..."; "" in all."""
-        cases = (in_words(place)[1] for place in self.places)
-        return "; also where ".join(filter(None, cases))
+        return where_words((self.places,))
 
     def wrong(self, vector: Vector) -> Bools | None:
         """Mark the defined elements of the first output that may be wrong; None if it has none."""

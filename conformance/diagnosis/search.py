@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from conformance.budget import Budget, Share
+from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault
@@ -35,16 +36,16 @@ _CONJUNCTS = 2
 class Cause:
     """Faults, how they match mismatches, and the conforming vectors they would break.
 
-    Mismatches and conforming vectors go by their numbers. `condition` says in words what sets
-    the mismatches explained apart from all those vectors; they are `set_apart` then, and none is
-    left `contradicted`.
+    Mismatches and conforming vectors go by their numbers. `where` holds what sets the mismatches
+    explained apart from all those vectors; they are `set_apart` then, and none is left
+    `contradicted`.
     `alternatives` fit as well.
     """
 
     faults: Together
     explained: dict[int, Match]
     contradicted: frozenset[int]
-    condition: str = ""
+    where: Where = ()
     set_apart: int = 0
     alternatives: list[Fault] = field(default_factory=list)
 
@@ -246,7 +247,9 @@ class Search:
         )
         # A few mismatches have something in common by chance.
         if left == 0 and len(cause.explained) >= min(4, len(self._sample)):
-            cause.condition, cause.set_apart = words, len(cause.contradicted)
+            known = self.features[next(iter(cause.explained))]
+            cause.where = tuple(((known[word],),) for word in words)
+            cause.set_apart = len(cause.contradicted)
             cause.contradicted = frozenset()
             return True
         return 4 * len(cause.contradicted) <= len(cause.explained)

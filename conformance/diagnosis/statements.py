@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from conformance.diagnosis.conditions import where_words
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.hypothesis import Hypothesis
-from conformance.diagnosis.named_causes import word_of
+from conformance.diagnosis.named_causes import word_of, word_of_faults
 from conformance.diagnosis.places import places
 from conformance.diagnosis.planting import TOGETHER, behaviour_of
 from conformance.diagnosis.reproduce import Match
@@ -42,8 +43,8 @@ class Failures:
     """
 
     pairs: Sequence[Mismatch]
-    features: Sequence[frozenset[str]]
-    others: Sequence[frozenset[str]]
+    features: Sequence[Collection[str]]
+    others: Sequence[Collection[str]]
     sample_of: int
     told: int = 0
 
@@ -56,13 +57,13 @@ class Failures:
             raised=all(self.pairs[i][1] is None for i in cause.explained),
             exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
-            condition=cause.condition,
+            condition=where_words(cause.where),
             alternatives=tuple(fault.name for fault in cause.alternatives[:_ALTERNATIVES]),
             threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
             kind="fault",
             proof=proof,
             smallest=smallest,
-            named="+".join(fault.name for fault in cause.faults),
+            named=word_of_faults(cause.faults, cause.where),
         )
 
     def rule(
@@ -107,7 +108,7 @@ class Failures:
         return [part for part in (parts, [i for i in left if i not in parts]) if part]
 
     def _shared(self, left: Sequence[int]) -> str:
-        return condition([self.features[i] for i in left], self.others)[0]
+        return " and ".join(condition([self.features[i] for i in left], self.others)[0])
 
     def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
         words = self._shared(left)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import structs
 
-from conformance.backends.answer import MISSING, NO_ARRAY, Returned
+from conformance.backends.answer import MISSING, NO_ARRAY, SUITE_TYPES, Returned
 from conformance.backends.runner import Answers
 from conformance.batch import RAISES, VALUES, Batch
 from conformance.dtypes import FLOATS, dtype_of, name_of
@@ -43,6 +44,9 @@ from conformance.record.words import in_words
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Expected, Outputs
 
+_DIGITS = 12
+"""Hexadecimal digits of a digest of an answer, enough to tell one from others by accident."""
+
 
 class Explanation(NamedTuple):
     """Why a vector has its verdict; the fields are those of `Result`."""
@@ -53,6 +57,7 @@ class Explanation(NamedTuple):
     printed: str = ""
     variations: tuple[str, ...] = ()
     only_again: bool = False
+    answer: str = ""
 
 
 def explain_mismatch(
@@ -69,22 +74,43 @@ def explain_mismatch(
 
     rows = [row for row in outcomes if batch.outcome_kind[row] == VALUES]
     count = len(answers.outputs[vector])
+    why: Why | None
     if count > batch.outputs:
-        return Explanation(WrongCount(count, batch.outputs))
-    why, nearest = _misfit(batch, answers, vector, rows), -1
-    if why is None:
-        nearest = nearest_outcome(batch, answers, compared, vector, rows)
-        # Each output alone may have a shape and type of some outcome, and all not those of one.
-        why = _misfit(batch, answers, vector, [nearest])
+        why = WrongCount(count, batch.outputs)
+    else:
+        why, nearest = _misfit(batch, answers, vector, rows), -1
+        if why is None:
+            nearest = nearest_outcome(batch, answers, compared, vector, rows)
+            # Each output alone may have a shape and type of some outcome, and all not those of one.
+            why = _misfit(batch, answers, vector, [nearest])
     if why is not None:
-        return Explanation(why)
+        return Explanation(why, answer=_digest(answers.outputs[vector]))
+    defined = [_expected(batch, nearest, output).addends != UNDEFINED for output in range(count)]
+    answer = _digest(answers.outputs[vector], defined)
     table, code = int(batch.outcome_expected[nearest]), int(batch.outcome_arithmetic[nearest])
     worst = [
         _worst(batch, answers, vector, nearest, output)
         for output in range(count)
         if compared.wrong[table + output, code]
     ]
-    return Explanation(elements_differ(worst), worst[0] if worst else None)
+    return Explanation(elements_differ(worst), worst[0] if worst else None, answer=answer)
+
+
+def _digest(outputs: Sequence[Returned], defined: Sequence[Bools] | None = None) -> str:
+    """Return a digest of what was returned, in the elements that are `defined` if that is given.
+
+    All NaN are one, and both zeros: no document tells them apart, and machines do.
+    """
+    digest = sha256()
+    for number, output in enumerate(outputs):
+        digest.update(f"{output.dtype}{output.shape}".encode())
+        if output.data is not None and output.dtype in SUITE_TYPES:
+            values = np.frombuffer(output.data, dtype_of(output.dtype)).copy()
+            if output.dtype in FLOATS:
+                values[values == 0] = 0
+                values[np.isnan(values)] = np.nan
+            digest.update((values if defined is None else values[defined[number]]).tobytes())
+    return digest.hexdigest()[:_DIGITS]
 
 
 def elements_differ(worst: Iterable[Worst]) -> WrongElements:
@@ -131,16 +157,21 @@ class Elements:
 @np.errstate(all="ignore")  # NaN and overflow are among what is compared
 def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: int) -> Elements:
     """Return the elements of an output that has the type and shape of an outcome, by its row."""
-    row = int(batch.outcome_expected[outcome]) + output
     arithmetic = int(batch.outcome_arithmetic[outcome])
-    name = batch.expected_dtype[row]
-    start = int(batch.expected_start[row])
-    of = batch.columns[name].at(slice(start, start + int(batch.expected_size[row])))
+    of = _expected(batch, outcome, output)
     returned = answers.outputs[vector][output]
     assert returned.data is not None
-    got = np.frombuffer(returned.data, dtype_of(name))
+    got = np.frombuffer(returned.data, of.values.dtype)
     axes = batch.inputs[vector][0].ndim - 2
     return elements_of(got, of, axes, operator_named(batch.operator).outputs[output], [arithmetic])
+
+
+def _expected(batch: Batch, outcome: int, output: int) -> Expected:
+    """Return what is expected of an output by an outcome, given by its row, flat in C order."""
+    row = int(batch.outcome_expected[outcome]) + output
+    start = int(batch.expected_start[row])
+    columns = batch.columns[batch.expected_dtype[row]]
+    return columns.at(slice(start, start + int(batch.expected_size[row])))
 
 
 def elements_of(

@@ -22,6 +22,7 @@ from conformance.record.report import (
     FAILURES,
     STORED_OUTPUT,
     VERDICTS,
+    Announced,
     SlowVector,
     Verdict,
     slowest,
@@ -49,7 +50,7 @@ class Run:
     """A run in progress: calls a backend for vectors and judges its answers, batch by batch.
 
     `tick(vectors done)` is called now and then. At most `max_failures` failures are allowed but
-    for those with one of the `reasons`, by vector id and verdict; `failing` are the verdicts that
+    for those that are `announced`, by vector id and verdict; `failing` are the verdicts that
     are failures. Vectors are called in `variations`: in those named, or a sample in all of them.
     A run that will be long logs so, with `quicker`, which says what takes less time, unless it is
     empty.
@@ -61,7 +62,7 @@ class Run:
         pins: Mapping[str, str],
         tick: Callable[[int], None] = lambda _: None,
         max_failures: int | None = None,
-        reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        announced: Mapping[str, Mapping[str, Announced]] = MappingProxyType({}),
         failing: Container[Verdict] = FAILURES,
         variations: Sequence[str] | None = None,
         quicker: str = "",
@@ -71,7 +72,7 @@ class Run:
         self._pins = pins
         self._tick = tick
         self._failures_left = inf if max_failures is None else max_failures
-        self._reasons = reasons
+        self._announced = announced
         self._failing = failing
         self._output_bytes_left = STORED_OUTPUT
         self._left = 0
@@ -168,10 +169,14 @@ class Run:
         if self._failures_left == inf:
             return
         # There are fewer verdicts where memory ran out.
-        for vector_id, code in zip(batch.ids, verdicts.verdict.tolist(), strict=False):
+        for index, (name, code) in enumerate(
+            zip(batch.ids, verdicts.verdict.tolist(), strict=False)
+        ):
             verdict = VERDICTS[code]
-            if verdict in self._failing and verdict not in self._reasons.get(vector_id, ()):
-                self._failures_left -= 1
+            if verdict in self._failing:
+                known = self._announced.get(name, {}).get(verdict)
+                answer = verdicts.explanations[index].answer if known and known.answer else ""
+                self._failures_left -= known is None or not known.is_of(answer)
         if self._failures_left <= 0 < self._left:
             raise Stopped("as many failures as were allowed")
 

@@ -27,6 +27,7 @@ from conformance.judging.votes import Votes
 from conformance.record.report import (
     LONG_RUN,
     VERDICTS,
+    Announced,
     ClauseReport,
     Repeatability,
     Report,
@@ -166,19 +167,19 @@ def result_at(batch: Batch, row: int, verdicts: Verdicts, index: int) -> Result:
 class Results(Sequence[Result]):
     """One result per vector that was run, made anew each time it is looked at.
 
-    These are the results of `parts`, one part after the other, with the `reasons` for which
-    some were expected, by id and verdict. Iteration is quicker than indexing, which reads the
+    These are the results of `parts`, one part after the other, with the reasons for which some
+    failures are `announced`, by id and verdict. Iteration is quicker than indexing, which reads the
     vectors one by one.
     """
 
     def __init__(
         self,
         parts: Sequence[JudgedBatch | Sequence[Result]],
-        reasons: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        announced: Mapping[str, Mapping[str, Announced]] = MappingProxyType({}),
     ) -> None:
         self.parts = tuple(part for part in parts if len(part))
         self._starts = list(accumulate(map(len, self.parts), initial=0))
-        self._reasons = reasons
+        self._announced = announced
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -198,15 +199,16 @@ class Results(Sequence[Result]):
 
     def __iter__(self) -> Iterator[Result]:
         results = chain.from_iterable(self.parts)
-        return map(self._with_reason, results) if self._reasons else results
+        return map(self._with_reason, results) if self._announced else results
 
     def __repr__(self) -> str:
         return f"<{len(self)} results>"
 
     def _with_reason(self, result: Result) -> Result:
-        reasons = self._reasons.get(result.id, {})
-        verdict = result.verdict
-        return replace(result, expected=reasons[verdict]) if verdict in reasons else result
+        announced = self._announced.get(result.id, {}).get(result.verdict)
+        if announced is None or not announced.is_of(result.answer):
+            return result
+        return replace(result, expected=announced.reason)
 
 
 def explanations(results: Iterable[Result]) -> Iterator[Explained]:

@@ -95,7 +95,8 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
     }
     announced = tests.expected_inconsistent
     expected = [f"{clause}: {announced[clause]}" for clause in inconsistent if clause in announced]
-    problems = [merged.vacuous] if merged.vacuous else []
+    none_right = merged.none_right if tests.tests[0].asked.expected else ""
+    problems = [said] if (said := merged.vacuous or none_right) else []
     if merged.support is not None and merged.missed_floors:
         problems += [
             f"{floor}: {said}" for floor, said, kept in phrases.floors(merged) if kept is False
@@ -110,7 +111,7 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
         for clause, reason in announced.items()
         if clause in merged.consistent and f"{INCONSISTENT} {clause}" not in tests.may_pass
     ]
-    errors = {test.id for test in tests.tests if "error" in test.expected}
+    errors = {test.id for test in tests.tests if "error" in test.announced}
     must_fail = {test.id for test in tests.tests if test.id in errors and test.must_fail}
     unexcused, passed = [], []
     for before, after in zip(results, merged.results, strict=True):

@@ -174,6 +174,8 @@ def _named(report: Report) -> Iterable[str]:
         yield from diagnosis.vectors
     for variation in report.variations:
         yield from variation.failing
+    if report.expectations is not None:
+        yield from report.expectations.changed
     if report.repeated is not None:
         yield from report.repeated.differing
     yield from (each.id for each in report.slowest)

@@ -189,6 +189,17 @@ class ResultLine(Struct, frozen=True, tag_field="kind", tag="result"):
         Annotated[bool, Meta(description="Only where it fails at first, and conforms then.")]
         | UnsetType
     ) = UNSET
+    answer: (
+        Annotated[
+            str,
+            Meta(
+                pattern="^[0-9a-f]{12}$",
+                description="Only of a mismatch: a digest of what was returned in elements that "
+                "are defined. Zeros are alike, and NaN.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     why: (
         Annotated[
             Why,
@@ -254,7 +265,7 @@ class Footer(Struct, frozen=True, kw_only=True, tag_field="kind", tag="footer"):
     problems: Annotated[tuple[str, ...], Meta(description="Why not, a text for each reason.")]
 
 
-_RARE = ("undefined_only", "variations", "only_again", "why")
+_RARE = ("undefined_only", "variations", "only_again", "answer", "why")
 """Fields of a result that are left out where they say nothing."""
 _REFUSED = ("conforms", "error", "unsupported")
 """Verdicts of which a detail is an exception."""

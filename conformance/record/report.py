@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, log
 from operator import attrgetter
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from msgspec import Meta
 
@@ -106,7 +106,8 @@ class Result:
     `undefined_only` says that of an output that conforms no element is defined: any would have.
     `variations` are those of the call, by name, in which a vector fails that conforms when it is
     called plainly; the verdict is that of the first. `only_again` says that one that fails conforms
-    when it is called again.
+    when it is called again. `answer` is a digest of what a mismatch returned, of the elements that
+    are defined.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Result:
     undefined_only: bool = False
     variations: tuple[str, ...] = ()
     only_again: bool = False
+    answer: str = ""
 
     @property
     def detail(self) -> str:
@@ -425,6 +427,20 @@ class VariationReport:
         )
 
 
+class Announced(NamedTuple):
+    """A failure of a vector that a file announces: why, and the digest of its answer, or "".
+
+    Without a digest, it may be any answer.
+    """
+
+    reason: str
+    answer: str = ""
+
+    def is_of(self, answer: str) -> bool:
+        """Say whether a failure with an answer is the one that is announced."""
+        return self.answer in {"", answer}
+
+
 @dataclass(frozen=True, slots=True)
 class Expectations:
     """The failures that an expected-failure file announces, compared with those of the run.
@@ -434,7 +450,8 @@ class Expectations:
     vectors that it announces and that conform, `unmatched` its patterns that match no vector at
     all: either makes a run not ok. `causes` counts the failures that each cause explains whose
     failures it announces; one that explains none of a whole run is among the `passed`, as is a
-    clause, unless it `may_pass`.
+    clause, unless it `may_pass`. `changed` are the ids of failures that it announces with another
+    answer: they are not met.
     """
 
     path: str
@@ -445,6 +462,7 @@ class Expectations:
     announced: tuple[str, ...] = ()
     causes: Mapping[str, Count] = field(default_factory=dict)
     may_pass: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -673,6 +691,7 @@ class Report:
         if self.expectations is not None:
             met, excused = self.expectations.met, self.expectations.inconsistent
             for count, what in (
+                (len(self.expectations.changed), "announced with another answer"),
                 (len(self.expectations.passed), "passed unexpectedly"),
                 (len(self.expectations.unmatched), "expected but of no vector"),
             ):
@@ -690,7 +709,9 @@ class Report:
         problems += self.missed_floors
         if not self.complete:
             problems.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
-        return (*problems, self.vacuous) if self.vacuous else tuple(problems)
+        if vacuous := self.vacuous or (not problems and self.none_right):
+            problems.append(vacuous)
+        return tuple(problems)
 
     @property
     def inconsistent(self) -> frozenset[str]:
@@ -779,10 +800,20 @@ class Report:
             return "nothing was run"
         if any(self.counts[verdict] for verdict in self.failing):
             return ""
+        return self._nothing("was computed")
+
+    @property
+    def none_right(self) -> str:
+        """Why the backend does not conform even if all its failures are known; "" if it may."""
+        failed = any(self.counts[verdict] for verdict in self.failing)
+        return self._nothing("that was computed conforms") if failed else ""
+
+    def _nothing(self, said: str) -> str:
+        """Return "nothing ..." unless something was computed rightly, or nothing was to be."""
         only_right_refusals = True
         for result in self.results:
             if result.computed:
                 return ""
             refused = result.verdict == "conforms" and not result.returned
             only_right_refusals &= refused and not result.excused
-        return "" if only_right_refusals else "nothing was computed"
+        return "" if only_right_refusals else f"nothing {said}"

@@ -509,7 +509,9 @@ def _expectations(report: Report) -> doc.Section | None:
     if idle := phrases.idle_causes(report):
         blocks.append(doc.Paragraph(doc.Span(f"{idle}.", "quiet")))
     blocks += [doc.Paragraph(shared_blocks.naming(said)) for said in phrases.unmet(met)]
-    blocks += [shared_blocks.id_list(ids) for ids in (met.passed, met.unmatched) if ids]
+    blocks += [
+        shared_blocks.id_list(ids) for ids in (met.changed, met.passed, met.unmatched) if ids
+    ]
     return doc.Section("Expected failures", tuple(blocks), name="expectations")
 
 

@@ -323,6 +323,14 @@ def idle_causes(report: Report) -> str:
 def unmet(expectations: Expectations) -> list[Naming]:
     """Say what an expected-failure file announces and did not happen."""
     said = []
+    if expectations.changed:
+        count = words.count(len(expectations.changed), "failure")
+        said.append(
+            Naming(
+                f"{count} announced with another answer (where answers vary, leave out answer=)",
+                expectations.changed,
+            )
+        )
     if expectations.passed:
         count = words.count(len(expectations.passed), "vector")
         said.append(Naming(f"{count} passed unexpectedly", expectations.passed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -39,8 +39,8 @@ class _Counts:
     averages: int = 0
     other_averages: int = 0
     exceptions: list[str] = field(default_factory=list)
-    with_exceptions: list[frozenset[str]] = field(default_factory=list)
-    without: list[frozenset[str]] = field(default_factory=list)
+    with_exceptions: list[Collection[str]] = field(default_factory=list)
+    without: list[Collection[str]] = field(default_factory=list)
     left_out: int = 0
     without_result: int = 0
 
@@ -68,7 +68,7 @@ class _Counts:
             self.averages,
             self.other_averages,
             tuple(self.exceptions),
-            shared,
+            " and ".join(shared),
             _telling(self.with_exceptions, self.without),
             self.left_out,
             self.without_result,
@@ -159,7 +159,7 @@ def _cells(data: Array, starts: list[npt.NDArray[np.int64]], shape: tuple[int, .
 
 
 def _telling(
-    exceptions: list[frozenset[str]], others: list[frozenset[str]]
+    exceptions: list[Collection[str]], others: list[Collection[str]]
 ) -> dict[str, tuple[int, int]]:
     """Return features that exceptions have more often, with the exceptions and vectors with it."""
     failing = Counter(name for names in exceptions for name in names)

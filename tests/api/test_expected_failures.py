@@ -1,8 +1,10 @@
 """Files of expected failures: what they may say, and what a run makes of them."""
 
 import os
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from conformance.api.expected_failures import WORDS, ExpectedFailures
 from conformance.api.merge import merge
 from conformance.errors import UsageError
 from conformance.faults.catalogue import CATALOGUE
-from conformance.record.report import FAILURES, ClauseReport
+from conformance.record.report import FAILURES, Announced, ClauseReport
 from conformance.report import phrases
 
 FORM = "a line is VERDICT PATTERN # REASON"
@@ -187,10 +189,10 @@ class TestPatterns:
     )
     def test_a_star_is_any_text_and_a_question_mark_any_character(self, pattern, ids):
         """Brackets are what they are; without * and ? it is the whole id."""
-        reasons, unmatched = parsed(f"mismatch {pattern} # r").reasons(ids)
+        announced, unmatched = parsed(f"mismatch {pattern} # r").announced(ids)
         escaped = "".join("[[]" if c == "[" else c for c in pattern)
         expected = {each for each in ids if fnmatchcase(each, escaped)}
-        assert reasons == {each: {"mismatch": "r"} for each in expected}
+        assert announced == {each: {"mismatch": Announced("r")} for each in expected}
         assert unmatched == (() if expected else (pattern,))
 
 
@@ -372,6 +374,103 @@ class TestCauses:
         path.write_text("cause same-lower-as-upper # 1")
         found = api.check(upper, SAMES, expected_failures=path, diagnose="seen")
         assert not any("same-lower-as-upper" in each.faults for each in found.diagnoses)
+
+
+class TestAnswers:
+    """Lines that expect one answer, and no other wrong one."""
+
+    VECTORS = (vector(ramp(1, 1, 8), id="wrong"), vector(id="right"))
+
+    def wrong(self, value):
+        """Return a backend that answers the first vector with the same value everywhere."""
+
+        def backend(operator, inputs, attributes):
+            averages = right(operator, inputs, attributes)
+            return np.full_like(averages, value) if inputs[0].size == 8 else averages
+
+        return backend
+
+    def answer(self, value):
+        """Return the digest of this answer."""
+        return check(self.wrong(value), self.VECTORS).results[0].answer
+
+    def expecting(self, tmp_path, text, value):
+        """Return the report of a run with a value under a file."""
+        path = tmp_path / "expected"
+        path.write_text(text)
+        return check(self.wrong(value), self.VECTORS, expected_failures=path)
+
+    def test_the_answer_that_is_announced_is_expected(self, tmp_path):
+        text = f"mismatch wrong answer={self.answer(7)} # 12"
+        found = self.expecting(tmp_path, text, 7)
+        assert (found.ok, found.expectations.changed) == (True, ())
+        assert found.results[0].expected == "12"
+
+    def test_another_wrong_answer_is_a_new_failure(self, tmp_path):
+        """The report says that it was announced otherwise; shards say so, too."""
+        text = f"mismatch wrong answer={self.answer(7)} # 12"
+        found = self.expecting(tmp_path, text, 8)
+        assert found.problems == ("1 mismatch", "1 announced with another answer")
+        assert found.expectations.changed == ("wrong",)
+        assert merge({"all": replace(found, shard="1/1")}).problems == found.problems
+        (said,) = phrases.unmet(found.expectations)
+        assert "announced with another answer" in said.text
+
+    def test_a_line_without_an_answer_expects_any(self, tmp_path):
+        """Also beside one with an answer."""
+        any_answer = "mismatch wro* # 13"
+        one = f"mismatch wrong answer={self.answer(7)} # 12"
+        for text in (any_answer, f"{one}\n{any_answer}", f"{any_answer}\n{one}"):
+            found = self.expecting(tmp_path, text, 8)
+            assert found.ok
+            assert found.results[0].expected == "13"
+
+    def test_a_cause_expects_what_it_explains_whatever_a_line_announces(self, tmp_path):
+        text = (
+            "mismatch wrong answer=0123456789ab # 12\ncause rule:values::the%20constant%208.0 # 13"
+        )
+        assert self.expecting(tmp_path, text, 8).ok
+        assert self.expecting(tmp_path, text, 7).expectations.changed == ("wrong",)
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ("mismatch a answer=x", "'a' has no reason"),
+            ("error a answer=0123456789ab # b", "is no reason"),
+            ("mismatch a answer= 12 # b", "'12 # b' is no reason"),
+        ],
+    )
+    def test_an_answer_is_that_of_a_mismatch_and_comes_with_a_reason(self, line, said):
+        assert said in refused(line)
+
+    def test_a_limit_of_failures_counts_another_answer(self, tmp_path):
+        """It is a new failure like others."""
+        path = tmp_path / "expected"
+        path.write_text(f"mismatch wrong answer={self.answer(7)} # 12")
+        many = [*self.VECTORS, *(vector(id=f"right{number}") for number in range(300))]
+        asked = {"expected_failures": path, "max_failures": 1}
+        assert check(self.wrong(7), many, **asked).complete
+        assert not check(self.wrong(8), many, **asked).complete
+
+
+class TestNothingRight:
+    """A run in which nothing is right conforms for nobody."""
+
+    def test_a_backend_that_is_wrong_everywhere_does_not_conform(self):
+        found = applied("mismatch a # why", {"a": "mismatch"})
+        assert found.problems == ("nothing that was computed conforms",)
+
+    def test_that_an_invalid_case_is_refused_is_not_enough(self, tmp_path):
+        """Every backend that raises always does that."""
+        path = tmp_path / "expected"
+        path.write_text("error case # why")
+        vectors = (vector(), vector(attributes=pool(kernel=[0]), id="invalid"))
+
+        def raising(*_):
+            raise ValueError("no")
+
+        found = check(raising, vectors, expected_failures=path)
+        assert found.problems == ("nothing that was computed conforms",)
 
 
 def test_huge_files_take_no_time():

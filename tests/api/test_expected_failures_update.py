@@ -3,11 +3,12 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arbitrary_reports import made, result
-from support.fakes import altered, following, pool, ramp, right, vector
+from support.fakes import following, pool, ramp, right, vector
 
 from conformance.api.check import check
 from conformance.api.expected_failures import ExpectedFailures
@@ -64,10 +65,11 @@ class TestNew:
 
     def test_of_several_causes_the_one_that_reproduces_most_comes_first(self):
         """A cause that reproduces nothing else is not named."""
-        causes = {"a": ["few"], "b": ["few", "most"], "c": ["most"], "d": ["most", "least"]}
+        few, most, least = CAUSED, "not-divided", "rule:exception:dtype=float16"
+        causes = {"a": [few], "b": [few, most], "c": [most], "d": [most, least]}
         text = updated(None, report(dict.fromkeys("abcd", "error")), (), causes).text
         lines = text.removeprefix(INTRODUCTION).splitlines()
-        assert [line.split()[1] for line in lines] == ["most", "few"]
+        assert [line.split()[1] for line in lines] == [most, few]
 
     def test_nothing_that_failed_is_a_file_without_lines(self):
         update = updated(None, report({"a": "conforms", "b": "unsupported"}))
@@ -220,7 +222,8 @@ class TestFile:
 )
 def test_a_cause_has_a_line_where_fresh_cases_confirmed_it(proof, word, tmp_path):
     vectors = [
-        vector(ramp(1, 1, 6), pool(auto_pad="same_lower", kernel=[2], strides=[1]), id="odd")
+        vector(ramp(1, 1, 6), pool(auto_pad="same_lower", kernel=[2], strides=[1]), id="odd"),
+        vector(),
     ]
 
     def wrong(operator, inputs, attributes):
@@ -234,8 +237,16 @@ def test_a_cause_has_a_line_where_fresh_cases_confirmed_it(proof, word, tmp_path
     assert check(wrong, vectors, diagnose=False, expected_failures=path).ok
 
 
+def adding(operator, inputs, attributes):
+    """Add one, but for a kernel of one cell."""
+    return right(operator, inputs, attributes) + (attributes["kernel"] != [1])
+
+
 def raising(operator, inputs, attributes):
-    raise ValueError("no")
+    """Raise an exception, but for a kernel of one cell."""
+    if attributes["kernel"] != [1]:
+        raise ValueError("no")
+    return right(operator, inputs, attributes)
 
 
 def by_size(operator, inputs, attributes):
@@ -244,13 +255,14 @@ def by_size(operator, inputs, attributes):
     return (other if inputs[0].size == 7 else right)(operator, inputs, attributes)
 
 
-@pytest.mark.parametrize("backend", [altered(lambda output: output + 1), raising, by_size])
+@pytest.mark.parametrize("backend", [adding, raising, by_size])
 def test_a_second_run_with_the_file_that_the_first_wrote_is_ok(backend, tmp_path):
     """For a backend that is wrong, one that raises, and one that is inconsistent."""
     path = tmp_path / "expected"
     sizes = {f"of{size}": size for size in (5, 7, 9)}
     vectors = [vector(ramp(1, 1, size), SAME, id=name) for name, size in sizes.items()]
     vectors += [vector(id="plain"), vector(attributes=pool(kernel=[0]), id="invalid")]
+    vectors += [vector(attributes=pool(kernel=[1]), id="right")]
     ids = [each.case.id for each in vectors]
     first = check(backend, vectors)
     write_expected(path, first, ids, vectors)
@@ -259,3 +271,91 @@ def test_a_second_run_with_the_file_that_the_first_wrote_is_ok(backend, tmp_path
     before = path.read_text()
     write_expected(path, second, ids, vectors)
     assert path.read_text() == before
+
+
+def of_type(name, change):
+    """Return a backend whose averages of one element type are changed."""
+
+    def backend(operator, inputs, attributes):
+        output = right(operator, inputs, attributes)
+        return change(output, inputs, attributes) if inputs[0].dtype.name == name else output
+
+    return backend
+
+
+def written(path, backend, vectors, **options):
+    """Write what a run found to a file; return the lines that are no comments."""
+    found = check(backend, vectors, **options)
+    write_expected(path, found, [each.case.id for each in vectors], vectors)
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def one_answer(text):
+    """Say whether a line expects one answer alone."""
+    return text.startswith("mismatch ") and " answer=" in text
+
+
+TYPES = [
+    vector(ramp(1, 3, size, dtype=dtype), pool(kernel=[2], strides=[1]), id=f"{dtype}/{size}")
+    for dtype in ("float16", "float32", "float64")
+    for size in range(4, 12)
+]
+
+
+def test_values_that_nothing_predicts_are_one_line_a_vector_and_excuse_no_others(tmp_path):
+    """A line for all of them would excuse whatever comes next."""
+    path = tmp_path / "expected"
+    rng = np.random.default_rng(1)
+    garbage = {}
+
+    def noise(output, inputs, attributes):
+        return garbage.setdefault(inputs[0].size, rng.normal(size=output.shape).astype("float32"))
+
+    lines = written(path, of_type("float32", noise), TYPES)
+    assert len(lines) == 8
+    assert all(map(one_answer, lines))
+    assert check(of_type("float32", noise), TYPES, diagnose=False, expected_failures=path).ok
+    for other in (lambda output, *_: output * 0 + 7, lambda output, *_: 11 - 3 * output):
+        found = check(of_type("float32", other), TYPES, diagnose=False, expected_failures=path)
+        assert found.problems == ("8 mismatch", "8 announced with another answer")
+
+
+def test_answers_that_vary_are_expected_whatever_they_are(tmp_path):
+    """The line says so; another run would return something else."""
+    rng = np.random.default_rng(1)
+    noisy = of_type(
+        "float32", lambda output, *_: output + rng.normal(size=output.shape).astype("f")
+    )
+    path = tmp_path / "expected"
+    lines = written(path, noisy, TYPES)
+    assert lines
+    assert all("whatever is returned, as answers vary" in line for line in lines)
+    assert not any(map(one_answer, lines))
+    assert check(noisy, TYPES, diagnose=False, expected_failures=path).ok
+
+
+def test_a_cause_of_one_type_excuses_nothing_in_others(tmp_path):
+    """Its condition is in the line."""
+    path = tmp_path / "expected"
+    vectors = [
+        vector(
+            ramp(1, 1, size, dtype=dtype),
+            pool(auto_pad=auto_pad, kernel=[kernel], strides=[1]),
+            id=f"{auto_pad}/{dtype}/{kernel}/{size}",
+        )
+        for auto_pad in ("same_lower", "same_upper")
+        for dtype in ("float16", "float32", "float64")
+        for kernel in (2, 4)
+        for size in range(4, 12)
+    ]
+
+    def upper(output, inputs, attributes):
+        return right("AvgPool-1", inputs, attributes | {"auto_pad": "same_upper"})
+
+    lines = written(path, of_type("float16", upper), vectors)
+    assert [line.split(" # ")[0] for line in lines] == ["cause same-lower-as-upper:dtype=float16"]
+    assert check(of_type("float16", upper), vectors, diagnose=False, expected_failures=path).ok
+    everywhere = check(
+        lambda o, i, a: upper(None, i, a), vectors, diagnose=False, expected_failures=path
+    )
+    assert everywhere.problems == ("32 mismatch",)

@@ -5,6 +5,7 @@ from support.fakes import check, pool, ramp, right, vector
 
 from conformance.api.merge import merge
 from conformance.api.skips import SkipFile
+from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.record import jsonl
 
@@ -59,8 +60,8 @@ class TestFile:
             ("cause nope # a", "f:1: no cause 'nope'; docs/faults.md lists them"),
             ("x # once\nx # twice", "f:2: 'x' is already on line 1"),
             (
-                "cause rule:values:channel>=16 # a",
-                "f:1: 'rule:values:channel>=16' says nothing of vectors that were never called",
+                "cause rule:values:channel>=6:zero # a",
+                "f:1: 'rule:values:channel>=6:zero' says nothing of vectors that were never called",
             ),
         ],
     )
@@ -108,6 +109,13 @@ class TestRun:
         """Only an odd cell of padding lies on one side."""
         report = run("cause same-lower-as-upper # 13")
         assert [(each.id, each.reason) for each in report.skipped] == [("AvgPool-1/same/7", "13")]
+
+    def test_a_cause_under_a_condition_skips_nothing_elsewhere(self, run):
+        """The type of all these is float32."""
+        skipped = {
+            name: run(f"cause same-lower-as-upper:dtype={name} # 13").skipped for name in FLOATS
+        }
+        assert [name for name, vectors in skipped.items() if vectors] == ["float32"]
 
     def test_a_reason_is_that_of_the_first_pattern_that_matches(self, run):
         report = run("*/1 # one\n*Max* # max")

@@ -1,5 +1,7 @@
 """A confirmed cause is one word, which names the same cause again and explains nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.fakes import pool, vector
@@ -7,9 +9,15 @@ from support.fakes import pool, vector
 from conformance.cases.near import Feature
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.hypothesis import Sample
-from conformance.diagnosis.instead import constant
+from conformance.diagnosis.instead import constant, instead_of
 from conformance.diagnosis.laboratory import samples_from
-from conformance.diagnosis.named_causes import cause_named, explaining, word_of
+from conformance.diagnosis.named_causes import (
+    NamedCause,
+    cause_named,
+    explaining,
+    word_of,
+    word_of_faults,
+)
 from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
 from conformance.diagnosis.rules import Rule
 from conformance.diagnosis.slips import slips
@@ -28,8 +36,8 @@ RULE = Rule(
         (Condition(Feature("gradient"), "is", value=False),),
     ),
     instead=constant("zero"),
-    some=True,
 )
+RULE_OF_CHANNELS = ((Condition(Feature("channel"), "from", 2.0),),)
 
 
 def planting():
@@ -61,6 +69,33 @@ def test_a_fault_goes_by_its_name(name):
     assert fault.name == name
 
 
+@pytest.mark.parametrize("name", ["same-lower-as-upper", "answers_as_if_every_dilation_were_1"])
+def test_a_fault_under_conditions_has_them_in_its_word(name):
+    """Every one of them has to hold, each in one of several conjunctions."""
+    halves = Condition(Feature("dtype"), "is", frozenset({"float16", "bfloat16"}))
+    wide = Condition(Feature("kernel", 0), "from", 3.0, over="some")
+    faults, where = cause_named(name).faults, (((halves,), (wide,)), ((wide,),))
+    word = word_of_faults(faults, where)
+    assert word == f"{name}:dtype=bfloat16,float16|kernel.0.some>=3:kernel.0.some>=3"
+    assert cause_named(word) == NamedCause(faults, where)
+    condition = Rule(where[0], "exception")
+    assert word_of(FaultHypothesis(faults, planting(), condition)) == word_of_faults(
+        faults, where[:1]
+    )
+
+
+def test_a_fault_under_a_condition_explains_nothing_elsewhere():
+    """The same fault in every type is another one than that of one type."""
+
+    def doubled(output):
+        output *= 2
+
+    sample = failure(doubled)
+    words = {"not-divided:dtype=float32": True, "not-divided:dtype=float16": False}
+    for word, explains in words.items():
+        assert cause_named(word).explains(sample, planting()) is explains
+
+
 def test_a_slip_goes_by_its_words():
     """Alone, and together with the same of gradients."""
     slip = next(each for each in slips() if each.summary == "answers as if every dilation were 1")
@@ -89,11 +124,42 @@ def test_a_rule_explains_what_it_predicts_and_nothing_else():
     def elsewhere(output):
         output[:, 1:] = 0
 
+    def in_part(output):
+        output[:, 2:, 1:] = 0
+
     word = "rule:values:channel>=2:zero"
     causes = {word: cause_named(word)}
-    for change, names in ((zero, [word]), (seven, []), (elsewhere, []), (lambda _: None, [])):
+    for change, names in (
+        (zero, [word]),
+        (seven, []),
+        (elsewhere, []),
+        (in_part, []),
+        (lambda _: None, []),
+    ):
         found = explaining(causes, [failure(change)], lambda _: {})
         assert [*found.values()] == [[name] for name in names]
+
+
+@pytest.mark.parametrize("value", [0.1234567, 1e-7 / 3, 7.0, np.pi, -1e30])
+def test_a_constant_is_exact_in_its_word(value):
+    """A number cut short would be another one, which explains nothing."""
+
+    def constantly(output):
+        output[:, 2:] = value
+
+    sample = failure(constantly)
+    (wrong,) = {*sample.outputs[0][:, 2:].ravel().tolist()}
+    of_samples = instead_of([sample])
+    word = word_of(replace(RULE, places=RULE_OF_CHANNELS, instead=of_samples))
+    assert cause_named(word).explains(sample, planting())
+    near = np.nextafter(np.float32(wrong), np.float32(0))
+    assert not cause_named(word).explains(failure(lambda o: o[:, 2:].fill(near)), planting())
+
+
+@pytest.mark.parametrize("rule", [replace(RULE, instead=None), replace(RULE, some=True)])
+def test_a_rule_that_does_not_say_what_is_returned_has_no_word(rule):
+    """It would excuse any other values."""
+    assert word_of(rule) == ""
 
 
 def test_a_fault_explains_what_it_reproduces():
@@ -113,11 +179,16 @@ def test_a_fault_explains_what_it_reproduces():
     ("word", "said"),
     [
         ("same-lower-as-uper", "no cause 'same-lower-as-uper' (did you mean same-lower-as-upper?)"),
-        ("rule:values", "a rule is rule:MANNER:PLACES, or rule:MANNER:PLACES:INSTEAD"),
+        ("same-lower-as-upper:dtype", "no condition 'dtype'"),
+        ("rule:values", "a rule is rule:MANNER:PLACES, or rule:values:PLACES:INSTEAD"),
         ("rule:odd:channel>=2", "no manner 'odd': one of values, outputs"),
-        ("rule:values:chanel>=2", "no condition 'chanel>=2'"),
-        ("rule:values:channel>=x", "'channel>=x': 'x' is no number"),
-        ("rule:values:gradient=2", "'gradient=2': yes or no"),
+        ("rule:values:", "'rule:values:' does not say what is returned, and would excuse anything"),
+        ("rule:values:channel>=1", "'rule:values:channel>=1' does not say what is returned"),
+        ("rule:shape:", "'rule:shape:' does not say what is returned"),
+        ("rule:exception::zero", "'rule:exception::zero' does not say what is returned"),
+        ("rule:values:chanel>=2:zero", "no condition 'chanel>=2'"),
+        ("rule:values:channel>=x:zero", "'channel>=x': 'x' is no number"),
+        ("rule:values:gradient=2:zero", "'gradient=2': yes or no"),
         ("rule:values:channel>=2:odd", "'odd' is not known to come instead of right values"),
         ("call-counted", "no cause"),
     ],
@@ -132,4 +203,4 @@ def test_a_sample_of_another_manner_is_not_explained():
     """An exception is none of wrong values."""
     case = vector(DATA, pool(kernel=[2], strides=[2]))
     raised = Sample(case, None, failed=True)
-    assert not cause_named("rule:values:channel>=0").explains(raised, planting())
+    assert not cause_named("rule:values:channel>=0:zero").explains(raised, planting())

@@ -160,7 +160,7 @@ class TestFormat:
         }
         assert {name: names for name, names in optional.items() if names} == {
             "Header": {"allow_extensions"},
-            "ResultLine": {"undefined_only", "variations", "only_again", "why"},
+            "ResultLine": {"undefined_only", "variations", "only_again", "answer", "why"},
             "WorstObject": {"output", "number", "dtype"},
             "Footer": {"outputs", "bias", "support", "variations", "slowest", "skips"},
             "Differing": {"output"},
