@@ -70,6 +70,7 @@ _words = st.text("abcxyz-0189", min_size=1, max_size=8)
 _mapping = st.dictionaries(_words, texts, max_size=2)
 _scalars = st.one_of(st.integers(-(2**70), 2**70), st.booleans(), texts, st.none())
 _tuples = st.lists(texts, max_size=3).map(tuple)
+_DIGESTS = st.from_regex("[0-9a-f]{12}", fullmatch=True)
 
 
 def _some(names):
@@ -170,6 +171,7 @@ def results(draw):
         printed=draw(texts),
         expected=draw(texts) if verdict in FAILURES else "",
         excused=tuple(draw(st.lists(_mapping, max_size=1))),
+        answer=draw(st.just("") | _DIGESTS) if verdict == "mismatch" else "",
     )
 
 
@@ -225,7 +227,14 @@ def reports(draw, max_size=4):
     counts = sum(by_operator.values(), Counter())
     met = Counter(each.verdict for each in found if each.expected)
     expectations = st.builds(
-        Expectations, texts, st.just(dict(met)), st.just(()), _tuples, _tuples, _tuples
+        Expectations,
+        texts,
+        st.just(dict(met)),
+        st.just(()),
+        _tuples,
+        _tuples,
+        _tuples,
+        changed=_some(ids),
     )
     accuracy = st.builds(Accuracy, texts, _counts, st.floats(0, 1), _numbers, _numbers)
     undefined = st.builds(
