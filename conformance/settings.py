@@ -13,9 +13,11 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from conformance.errors import UsageError
+from conformance.text import did_you_mean, quoted
 
 Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
@@ -212,21 +214,26 @@ class Settings:
     ] = False
 
     def __post_init__(self) -> None:
-        for name, (kinds, words) in _TYPES.items():
+        for name, kind in _types().items():
             value = getattr(self, name)
-            if not isinstance(value, kinds):
-                raise UsageError(f"{name} is {value!r}: {words}")
+            if not _is_of(value, kind):
+                raise UsageError(f"{name} is {value!r}: it has to be {_in_words(kind)}")
         check_jobs(self.jobs)
         check_limits(self.timeout, self.memory)
         check_seconds("diagnose_seconds", self.diagnose_seconds)
         if self.max_failures is not None and not _is_count(self.max_failures):
             raise UsageError(f"max_failures is {self.max_failures!r}; it must be at least 1")
-        if not isinstance(self.diagnose, bool) and self.diagnose not in DIAGNOSING:
-            raise UsageError(f"diagnose={self.diagnose!r}: one of {', '.join(DIAGNOSING)}")
 
     @classmethod
     def of(cls, settings: Settings | None, options: Mapping[str, Any]) -> Settings:
         """Return settings with some others, by name; TypeError for a name that there is not."""
+        names = [each.name for each in fields(cls)]
+        for name in options:
+            if name not in names:
+                raise TypeError(
+                    f"no setting {quoted(name)}{did_you_mean(name, names)}; there are "
+                    f"{', '.join(names)}"
+                )
         return replace(settings or cls(), **options)
 
     @property
@@ -289,24 +296,56 @@ def check_seconds(name: str, seconds: float | None) -> None:
         raise UsageError(f"{name} is {seconds!r} s: above 0, or None for no limit")
 
 
-_NOTHING = type(None)
-_CALLABLE: Any = Callable
-_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "operators": ((str, Sequence, _NOTHING), "a name or several, or None for all"),
-    "select": ((str, Sequence, _CALLABLE, _NOTHING), "a text, several, or a function of an id"),
-    "tier": ((str,), "a text"),
-    "shard": ((str, _NOTHING), "a text i/n, or None for a whole run"),
-    "require": ((Mapping, _NOTHING), "a mapping of clauses to readings"),
-    "profile": ((str, _NOTHING), "a text, or None"),
-    "variations": ((str, Iterable), "a text, or several"),
-    "executor": ((_CALLABLE, _NOTHING), "what opens an executor, see conformance.executors"),
-    "expected_failures": ((str, os.PathLike, _NOTHING), "a path, or None"),
-    "min_supported": ((str, int, Sequence), "a number, a text, or several"),
-    "skip": ((str, os.PathLike, _NOTHING), "a path, or None"),
-    "baseline": ((str, os.PathLike, _NOTHING), "a path, or None"),
+@cache
+def _types() -> Mapping[str, Any]:
+    """Return the type of each setting, as it is annotated."""
+    return get_type_hints(Settings)
+
+
+def _is_of(value: object, kind: Any) -> bool:
+    """Say whether a value is of an annotated type, with what it holds; flags are no numbers."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        return any(_is_of(value, each) for each in args)
+    if origin is Literal:
+        return isinstance(value, str) and value in args
+    if kind in {int, float}:
+        numbers = int if kind is int else (int, float)
+        return isinstance(value, numbers) and not isinstance(value, bool)
+    if origin is Mapping and isinstance(value, Mapping):
+        return all(_is_of(k, args[0]) and _is_of(v, args[1]) for k, v in value.items())
+    if origin is Sequence and isinstance(value, Sequence):
+        return not isinstance(value, str | bytes) and all(_is_of(each, args[0]) for each in value)
+    return isinstance(value, origin or kind)
+
+
+def _in_words(kind: Any) -> str:
+    """Say what values an annotated type has: "a text, several of them, or None"."""
+    kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    words = [word for each in kinds for word in _words_of(each)]
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+
+
+def _words_of(kind: Any) -> Sequence[str]:
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return [repr(each) for each in args]
+    if origin in {Sequence, Iterable}:
+        return [f"several (each {_in_words(args[0])})"]
+    return [_WORDS.get(origin or kind, "what its annotation says")]
+
+
+_WORDS: Mapping[Any, str] = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    type(None): "None",
+    os.PathLike: "a path",
+    Callable: "a function",
+    Mapping: "a mapping of texts to texts",
 }
-"""The types that a setting may have, and what it is in words, of those that are no numbers."""
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and value >= 1
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -8,7 +8,8 @@ HTML, XML) build on these.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -36,6 +37,12 @@ def masked(text: str, *, keep: str = "\n", mask: str = "\ufffd") -> str:
 def listed(items: Sequence[str]) -> str:
     """Return `a, b and c`."""
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Return " (did you mean ...?)" with the name that is most like a word, "" if none is."""
+    close = get_close_matches(word[:80], list(names), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def cut(text: str, most: int) -> str:

@@ -15,7 +15,6 @@ import os
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import chain
 from types import MappingProxyType
 
@@ -30,7 +29,7 @@ from conformance.api.reasoned_lines import (
 from conformance.judging.tally import Results
 from conformance.operators import disputed_clauses
 from conformance.record.report import FAILURES, Announced, Expectations, Report, Verdict
-from conformance.text import cut, quoted, without_unprintable
+from conformance.text import cut, did_you_mean, quoted, without_unprintable
 
 MISMATCH = "mismatch"
 INCONSISTENT = "inconsistent"
@@ -197,7 +196,7 @@ def _entry(number: int, line: str) -> ExpectedFailure:
     word, pattern, rest = split(line)
     may_pass, word = word.endswith(OPTIONAL), word.removesuffix(OPTIONAL)
     if word not in WORDS:
-        meant = _suggestion(word, WORDS)
+        meant = did_you_mean(word, WORDS)
         raise ValueError(f"no verdict {quoted(word)}{meant}; {_FORM}, with {', '.join(WORDS)}")
     if not pattern:
         raise ValueError(f"{word} of what? {_FORM}")
@@ -206,17 +205,10 @@ def _entry(number: int, line: str) -> ExpectedFailure:
         answer, _, rest = rest.removeprefix(_ANSWER).partition(" ")
     reason = reason_in(rest.strip(), pattern, _FORM)
     if word == INCONSISTENT and pattern not in (disputed := disputed_clauses()):
-        meant = _suggestion(pattern, [*disputed])
-        raise ValueError(
-            f"no disputed clause {quoted(pattern)}{meant}; there are {', '.join(disputed)}"
-        )
+        meant = did_you_mean(pattern, disputed)
+        raise ValueError(f"no disputed clause {quoted(pattern)}{meant}: see conformance clauses")
     if word == CAUSE:
         from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
 
         cause_named(pattern)
     return ExpectedFailure(number, word, pattern, reason, may_pass, answer)
-
-
-def _suggestion(word: str, names: Sequence[str]) -> str:
-    close = get_close_matches(word[:80], names, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from conformance.backends.answer import Backend
 from conformance.backends.builtin import available
 from conformance.backends.options import with_options
-from conformance.backends.python_callable import existing, is_path, load_callable, suggestion
+from conformance.backends.python_callable import existing, is_path, load_callable
 from conformance.errors import UsageError
+from conformance.text import did_you_mean
 
 if TYPE_CHECKING:
     from conformance.process import Launch
@@ -127,7 +128,7 @@ def _load_callable(backend: NamedBackend) -> Backend:
         names = available()
         raise UsageError(
             f"backend {backend.text!r}: no module {backend.name!r} on the import path, which has "
-            f"the current directory{suggestion(backend.name, names)}; "
+            f"the current directory{did_you_mean(backend.name, names)}; "
             f"built-in names: {', '.join(names)}"
         ) from None
     return with_options(backend.text, loaded, backend.options) if backend.options else loaded
@@ -160,7 +161,7 @@ def refuse_unknown(text: str, *, or_else: str = "") -> NoReturn:
         raise UsageError(f"backend {text!r}: name the callable in that file, {text}:ATTRIBUTE")
     other = f", or {or_else}" if or_else else ""
     raise UsageError(
-        f"no backend {text!r}{suggestion(text, names)}; built-in names: {', '.join(names)}; "
+        f"no backend {text!r}{did_you_mean(text, names)}; built-in names: {', '.join(names)}; "
         f"otherwise give module:attribute, path/to/file.py:attribute or exec:COMMAND{other}"
     )
 

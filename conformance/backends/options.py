@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from conformance.backends.answer import Backend, error_line
-from conformance.backends.python_callable import suggestion
 from conformance.errors import UsageError
+from conformance.text import did_you_mean
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -28,7 +28,7 @@ def with_options(text: str, default: Any, options: str) -> Backend:
         name, equals, value = option.partition("=")
         if name not in names:
             allowed = f"it takes {', '.join(names)}" if names else "it takes no options"
-            hint = suggestion(name, names)
+            hint = did_you_mean(name, names)
             raise UsageError(f"backend {text!r} has no option {name!r}{hint}; {allowed}")
         if not (equals and value):
             raise UsageError(f"backend {text!r}: option {name} needs a value, {name}=VALUE")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from conformance.backends.answer import MAX_TEXT, Backend, error_line
 from conformance.errors import UsageError
-from conformance.text import one_line
+from conformance.text import did_you_mean, one_line
 
 _T = TypeVar("_T")
 
@@ -69,12 +68,6 @@ def guarded_import(text: str, name: str, load: Callable[[], _T]) -> _T:
         ) from error
 
 
-def suggestion(word: str, names: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" with the name that is most like a word, "" if none is."""
-    close = difflib.get_close_matches(word, list(names), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
 def version_given_by(backend: object) -> str:
     """Return the `engine_version` that a callable has, or its module; "" without a text there."""
     kind = backend if hasattr(backend, "__qualname__") else type(backend)
@@ -110,7 +103,7 @@ def _attribute(text: str, module: ModuleType, attribute: str) -> Any:
             names = _callables(value)
             owner = str(getattr(value, "__name__", value)).removeprefix("_backend_")
             raise UsageError(
-                f"backend {text!r}: {owner} has no {part!r}{suggestion(part, names)}; "
+                f"backend {text!r}: {owner} has no {part!r}{did_you_mean(part, names)}; "
                 f"it has {', '.join(names[:8]) or 'nothing to call'}"
             ) from None
         except Exception as error:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from conformance.cli.terminal import show
 from conformance.errors import UsageError
 from conformance.operators import CLAUSES
 from conformance.report import clauses_report
+from conformance.text import did_you_mean, quoted
 
 
 def run(name: str | None) -> None:
     """Explain where the documents need a ruling."""
     if name is not None and name not in CLAUSES:
-        close = get_close_matches(name, CLAUSES, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise UsageError(f"no clause {name!r}; {hint}there are {', '.join(CLAUSES)}")
+        meant = did_you_mean(name, CLAUSES)
+        raise UsageError(f"no clause {quoted(name)}{meant}: see conformance clauses")
     if name is None:
         show(clauses_report.describe(CLAUSES.values()))
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from conformance.cli.terminal import show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
 from conformance.report.vector_report import describe
+from conformance.text import did_you_mean
 from conformance.vectorfile import VectorFile, VectorSet
 from conformance.vectorfile.verify import misshapen
 
@@ -53,9 +53,8 @@ def _find(files: VectorSet, case: str) -> tuple[VectorFile, int]:
     ids = [name for file in files for name in file.ids]
     begin = max((_common_length(name, case) for name in ids), default=0)
     similar = [name for name in ids if name.startswith(case[:begin])]
-    close = get_close_matches(case, similar, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else "see conformance list --ids"
-    raise UsageError(f"no vector {case!r} among {len(ids):,}; {hint}")
+    meant = did_you_mean(case, similar)
+    raise UsageError(f"no vector {case!r} among {len(ids):,}{meant}: see conformance list --ids")
 
 
 def _common_length(one: str, other: str) -> int:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from typing import get_args
 from urllib.parse import quote, unquote
@@ -44,7 +43,7 @@ from conformance.diagnosis.slips import SlipFault, slips
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.errors import UsageError
 from conformance.faults.catalogue import CATALOGUE, fault_named
-from conformance.text import quoted
+from conformance.text import did_you_mean, quoted
 from conformance.vector import Combination, Vector
 
 _RULE = "rule:"
@@ -130,8 +129,7 @@ def cause_named(word: str) -> NamedCause:
         try:
             faults.append(fault_named(name))
         except UsageError:
-            close = get_close_matches(name[:80], [fault.name for fault in CATALOGUE], n=1)
-            meant = f" (did you mean {close[0]}?)" if close else ""
+            meant = did_you_mean(name, [fault.name for fault in CATALOGUE])
             raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them") from None
         if faults[-1].remembers:
             raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")

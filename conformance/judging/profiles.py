@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from conformance.errors import UsageError
-from conformance.operators import CLAUSES, disputed_clauses
+from conformance.operators import disputed_clauses
+from conformance.operators.registry import check_readings
 
 _ENGINES = {"openvino": "OpenVINO", "onnx": "ONNX Runtime", "torch": "PyTorch"}
 
@@ -41,14 +42,5 @@ def pins_of(profile: str | None, require: Mapping[str, str] | None) -> dict[str,
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     pins = (PROFILES[profile] if profile else {}) | dict(require or {})
-    disputed = disputed_clauses()
-    for clause, reading in pins.items():
-        if clause not in disputed:
-            why = f", it is {CLAUSES[clause].kind}" if clause in CLAUSES else ""
-            raise UsageError(f"no disputed clause {clause!r}{why}; there are {', '.join(disputed)}")
-        names = [option.name for option in disputed[clause].readings]
-        if reading not in names:
-            raise UsageError(
-                f"clause {clause} has no reading {reading!r}; it has {', '.join(names)}"
-            )
+    check_readings(pins)
     return pins

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.errors import InvalidCase, UsageError
+from conformance.errors import InvalidCase
 from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.clauses import clauses_of, disputed_of, under
@@ -34,6 +34,7 @@ from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
 from conformance.operators.registry import (
     CLAUSES,
     OPERATORS,
+    check_readings,
     concerned,
     disputed_clauses,
     in_short,
@@ -138,17 +139,7 @@ def evaluate(
     and docs/clauses.md.
     """
     chosen = dict(readings or {})
-    disputed = disputed_clauses()
-    for clause_name, reading_name in chosen.items():
-        if clause_name not in disputed:
-            raise UsageError(
-                f"unknown disputed clause {clause_name!r}; there are {', '.join(disputed)}"
-            )
-        names = [reading.name for reading in disputed[clause_name].readings]
-        if reading_name not in names:
-            raise UsageError(
-                f"clause {clause_name} has no reading {reading_name!r}; it has {names}"
-            )
+    check_readings(chosen)
     definition = operator_named(operator)
     given = [np.asarray(array) for array in inputs]
     form = definition.form_of(attributes)

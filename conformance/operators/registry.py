@@ -40,6 +40,7 @@ from conformance.operators.pytorch import PYTORCH
 from conformance.operators.qlinear import QLINEAR
 from conformance.operators.tosa import TOSA
 from conformance.operators.webnn import WEBNN
+from conformance.text import did_you_mean, quoted
 
 _VERSION = re.compile(r"\d+d?(?=(-backward)?$)")
 GROUP = "conformance.operators"
@@ -113,9 +114,13 @@ CLAUSES: Mapping[str, Clause] = _LazyMapping(_available_clauses)
 
 
 def operator_named(name: str) -> Operator:
-    """Return an operator by name; UsageError lists the names there are."""
+    """Return an operator by name; UsageError says what is like it and there."""
     if name not in OPERATORS:
-        raise UsageError(f"unknown operator {name!r}; there are {', '.join(OPERATORS)}")
+        families = dict.fromkeys(operator.family for operator in OPERATORS.values())
+        raise UsageError(
+            f"unknown operator {quoted(name)}{did_you_mean(name, [*OPERATORS, *families])}: see "
+            f"conformance list, or name a family: {', '.join(families)}"
+        )
     return OPERATORS[name]
 
 
@@ -149,6 +154,21 @@ def _stands_for(word: str, operator: Operator) -> bool:
 def disputed_clauses() -> dict[str, Clause]:
     """Return the disputed clauses of all operators by name."""
     return {name: clause for name, clause in CLAUSES.items() if clause.kind == "disputed"}
+
+
+def check_readings(chosen: Mapping[str, str]) -> None:
+    """Raise UsageError, saying what there is, for an unknown disputed clause or reading."""
+    disputed = disputed_clauses()
+    for clause, reading in chosen.items():
+        if clause not in disputed:
+            why = f", it is {CLAUSES[clause].kind}" if clause in CLAUSES else ""
+            meant = why or did_you_mean(clause, disputed)
+            raise UsageError(f"no disputed clause {quoted(clause)}{meant}: see conformance clauses")
+        names = [each.name for each in disputed[clause].readings]
+        if reading not in names:
+            raise UsageError(
+                f"clause {clause} has no reading {quoted(reading)}; it has {', '.join(names)}"
+            )
 
 
 def concerned(clause: Clause) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ class TestSelection:
             ({"select": "exhaustive"}, "select 'exhaustive' matches no vector of tier standard"),
             ({"select": []}, "select is empty"),
             ({"operators": []}, "operators is empty"),
-            ({"operators": ["AvgPool"]}, "unknown operator 'AvgPool'; there are AvgPool-1, "),
+            ({"operators": ["AvgPool"]}, "unknown operator 'AvgPool' (did you mean AvgPool-1"),
             (
                 {"operators": ["nGraph-AvgPool"]},
                 "no vectors of nGraph-AvgPool; there are vectors of AvgPool-1, MaxPool-1",

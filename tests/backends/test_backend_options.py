@@ -52,7 +52,7 @@ class TestTorch:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ("dvice=cpu", "has no option 'dvice' (did you mean 'device'?); it takes device"),
+            ("dvice=cpu", "has no option 'dvice' (did you mean device?); it takes device"),
             ("device=", "option device needs a value"),
             ("device=cpu,device=cpu", "option device is given twice"),
             ("device=cpu,", "has no option ''; it takes device"),
@@ -130,7 +130,7 @@ class TestFile:
         [
             (
                 "backend:dvice=cpu",
-                "has no option 'dvice' (did you mean 'device'?); it takes device",
+                "has no option 'dvice' (did you mean device?); it takes device",
             ),
             ("backend:lanes=many", "cannot be used: ValueError: invalid literal for int()"),
             ("backend:fast=perhaps", "'perhaps' is neither true nor false"),

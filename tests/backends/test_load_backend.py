@@ -149,7 +149,7 @@ class TestRefused:
     def test_misspelt_builtin(self):
         """The line suggests the name meant and lists all."""
         line = refusal("nunpy")
-        assert line.startswith("no backend 'nunpy' (did you mean 'numpy'?); ")
+        assert line.startswith("no backend 'nunpy' (did you mean numpy?); ")
         assert "built-in names: numpy, torch" in line
         assert "module:attribute" in line
 
@@ -168,7 +168,7 @@ class TestRefused:
 
     def test_misspelt_builtin_as_module(self, folder):
         """A built-in name with a colon is looked up as a module; the line points back."""
-        assert "did you mean 'torch'?" in refusal("torhc:backend")
+        assert "did you mean torch?" in refusal("torhc:backend")
 
     def test_no_file(self, folder):
         """The file does not exist; the line gives the full path."""
@@ -177,10 +177,10 @@ class TestRefused:
     def test_no_attribute(self, folder):
         """The line suggests the callable meant and lists those there are."""
         line = refusal("my_engine:pol")
-        assert "my_engine has no 'pol' (did you mean 'pool'?); it has Engine, " in line
+        assert "my_engine has no 'pol' (did you mean pool?); it has Engine, " in line
 
     def test_no_dotted_attribute(self, folder):
-        assert "Engine has no 'rum' (did you mean 'run'?)" in refusal("my_engine:Engine.rum")
+        assert "Engine has no 'rum' (did you mean run?)" in refusal("my_engine:Engine.rum")
 
     def test_attribute_of_something_without_attributes(self, folder):
         """A number has no callables to list."""

@@ -84,7 +84,7 @@ def test_a_backend_that_was_not_run_says_why_and_ends_it_with_2(compare):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["nunpy"], "no backend 'nunpy' (did you mean 'numpy'?)"),
+        (["nunpy"], "no backend 'nunpy' (did you mean numpy?)"),
         (["numpy", "nowhere"], "or a path to vectors that exists"),
         ([".", "numpy"], "no backend '.'"),
         (["numpy", ".", "--markdown", "no/such/place"], "cannot write no/such/place"),
