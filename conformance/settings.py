@@ -237,6 +237,12 @@ class Settings:
         return replace(settings or cls(), **options)
 
     @property
+    def operators_asked(self) -> tuple[str, ...]:
+        """The names, globs and families of operators that are asked for; () for all."""
+        given = self.operators
+        return (given,) if isinstance(given, str) else tuple(given or ())
+
+    @property
     def apart(self) -> bool:
         """Whether the backend is called in another process."""
         return self.isolate or self.timeout is not None or self.memory is not None or self.jobs != 1

@@ -23,6 +23,7 @@ import pytest
 
 from conformance.api.check import Asked, run
 from conformance.api.expected_failures import CAUSE
+from conformance.api.reasoned_lines import of_no_vector
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess, Runner
 from conformance.diagnosis.likely_causes import diagnose
@@ -219,6 +220,8 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
     """Return the tests of some vectors; see `vectors` for the settings and for UsageError."""
     settings, expected = asked.settings, asked.expected
     announced, unmatched = expected.announced(_ids(files)) if expected else ({}, ())
+    if settings.operators_asked:
+        unmatched = of_no_vector(unmatched, [file.operator for file in files])
     if expected and unmatched:
         raise UsageError(f"{expected.path}: no vector matches {phrases.named(unmatched)}")
     must_fail = expected.must_fail(_ids(files)) if expected else frozenset()

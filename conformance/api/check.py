@@ -56,7 +56,8 @@ class Asked:
         """Return what is run of what is selected, and what is skipped, None without a file."""
         if self.skip is None:
             return selected, None
-        return self.skip.applied(sources, selected, self.pins)
+        asked = bool(self.settings.operators_asked)
+        return self.skip.applied(sources, selected, self.pins, of_some=asked)
 
     @classmethod
     def of(cls, settings: Settings) -> Asked:
@@ -201,6 +202,7 @@ def run(
             vectors=vectors_used(selected),
             required=asked.pins,
             allow_extensions=settings.allow_extensions,
+            operators=settings.operators_asked,
             tier=settings.tier,
             shard=settings.shard or "",
             not_run=sum(map(len, sources)) - len(tally),

@@ -22,6 +22,7 @@ from conformance.api.reasoned_lines import (
     ReasonedLine,
     lines_in,
     matched,
+    of_no_vector,
     reason_in,
     split,
     text_of,
@@ -135,6 +136,8 @@ class ExpectedFailures:
         """
         ids, causes = list(ids), self.of(CAUSE)
         announced, unmatched = self.announced(ids)
+        if report.operators:
+            unmatched = of_no_vector(unmatched, [used.operator for used in report.vectors])
         changed = tuple(
             result.id
             for result in report.results
@@ -175,7 +178,7 @@ def with_expectations(report: Report, announced: Expectations, must_fail: Contai
             passed.append(result.id)
     untrue = [f"{INCONSISTENT} {name}" for name in announced.announced if name in report.consistent]
     # A part of the vectors may have no failure of a cause, or none whose output was kept.
-    if report.complete and not report.not_run:
+    if report.is_whole:
         untrue += [f"{CAUSE} {name}" for name, number in announced.causes.items() if not number]
     passed += [line for line in untrue if line not in announced.may_pass]
     inconsistent = tuple(name for name in announced.announced if name in report.inconsistent)

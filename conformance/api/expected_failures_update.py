@@ -171,8 +171,7 @@ class _Run:
             return False
         if entry.word == INCONSISTENT:
             return entry.pattern in self.report.consistent
-        whole = self.report.complete and not self.report.not_run
-        return whole and entry.pattern not in self.causes
+        return self.report.is_whole and entry.pattern not in self.causes
 
     def not_announced(self, announced: Iterable[ExpectedFailure]) -> dict[str, Result]:
         """Return the failures that no line announces, by id."""

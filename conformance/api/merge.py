@@ -69,6 +69,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         diagnoses=_diagnoses(parts),
         required=first.required,
         allow_extensions=first.allow_extensions,
+        operators=first.operators,
         tier=first.tier,
         not_run=len(first.results) + first.not_run - len(results),
         stopped="; ".join(_reasons_incomplete(parts, name_of, count)),
@@ -102,6 +103,7 @@ def _settings(report: Report) -> dict[str, str]:
     """Return what the shards of a run have in common."""
     return settings_of(report) | {
         "vectors there are": str(len(report.results) + report.not_run),
+        "operators": ", ".join(report.operators) or "all",
         "floors": asked_for(report.support),
         "expected failures": report.expectations.path if report.expectations else "none",
         "vectors to skip": report.skips.path if report.skips else "none",

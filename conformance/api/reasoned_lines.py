@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from typing import TypeVar
 
 from conformance.errors import UsageError
 from conformance.files import open_regular
+from conformance.operators import OPERATORS
 from conformance.text import quoted, without_unprintable
 
 _MAX_BYTES = 1 << 24
@@ -123,3 +124,17 @@ def matched(pattern: str, ordered: Sequence[str]) -> Sequence[str]:
         return ()
     matches = re.compile(translate(pattern.replace("[", "[[]"))).match
     return [vector_id for vector_id in candidates if matches(vector_id)]
+
+
+def of_no_vector(patterns: Iterable[str], operators: Collection[str]) -> tuple[str, ...]:
+    """Return the patterns, of those that match no vector of some operators, that match none at all.
+
+    One that may be of the vectors of another operator, whose ids begin with its name, is left out.
+    """
+    others = [f"{name}/" for name in OPERATORS if name not in operators]
+
+    def may_be_of_others(pattern: str) -> bool:
+        begin = re.split(r"[*?]", pattern)[0]
+        return any(begin.startswith(name) or name.startswith(begin) for name in others)
+
+    return tuple(pattern for pattern in patterns if not may_be_of_others(pattern))

@@ -22,6 +22,7 @@ from conformance.api.reasoned_lines import (
     ReasonedLine,
     lines_in,
     matched,
+    of_no_vector,
     reason_in,
     split,
     text_of,
@@ -59,17 +60,26 @@ class SkipFile:
         return cls(os.fspath(path), lines_in(text, path, _line))
 
     def applied(
-        self, sources: Sequence[Source], selected: Sequence[Selected], pins: Mapping[str, str]
+        self,
+        sources: Sequence[Source],
+        selected: Sequence[Selected],
+        pins: Mapping[str, str],
+        *,
+        of_some: bool = False,
     ) -> tuple[list[Selected], Skips]:
         """Return what is left of a selection, and what of it is skipped.
 
         A cause is of the vectors whose answers it changes, under the readings in `pins`. A pattern
-        that matches no vector of `sources` is unmatched; whether a cause is, only a selection of
-        all of them can tell. UsageError for a cause in tier large.
+        that matches no vector of `sources` is unmatched, unless these are `of_some` operators and
+        it may be of others; whether a cause is, only a selection of all of them can tell.
+        UsageError for a cause in tier large.
         """
         reasons, unmatched = self._by_pattern(sources)
+        if of_some:
+            unmatched = [*of_no_vector(unmatched, [source.operator for source in sources])]
         causes = [line for line in self.lines if line.word == CAUSE]
-        whole = sum(len(part.numbers) for part in selected) == sum(map(len, sources))
+        selected_all = sum(len(part.numbers) for part in selected) == sum(map(len, sources))
+        whole = selected_all and not of_some
         for line in causes:
             found = [*_caused(line, selected, pins)]
             for vector_id in found:

@@ -118,7 +118,7 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
         refuted = before.verdict == "conforms" and after.verdict == "error"
         if refuted and before.id not in errors:
             unexcused.append(f"{after.id} raised what only another reading excuses: {after.detail}")
-        if before.excused and not refuted and before.id in must_fail and not merged.not_run:
+        if before.excused and not refuted and before.id in must_fail and merged.is_whole:
             passed.append(f"{after.id} passed unexpectedly: the readings excuse {after.detail}")
     return problems + _first(unexcused) + _first(passed), expected
 
@@ -140,6 +140,7 @@ def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
         counts_by_operator=counts,
         required=asked.pins,
         allow_extensions=asked.settings.allow_extensions,
+        operators=asked.settings.operators_asked,
         not_run=tests.all_vectors - len(results),
         complete=len(results) + len(skipped) == len(tests.tests),
         shard="1/1",

@@ -125,6 +125,10 @@ class Header(Struct, frozen=True, tag_field="kind", tag="header"):
     allow_extensions: Annotated[
         bool, Meta(description="Whether accepting what a document excludes is no failure.")
     ] = False
+    operators: Annotated[
+        tuple[str, ...],
+        Meta(description="Names, globs and families that were asked for; empty for all."),
+    ] = ()
 
 
 class ResultLine(Struct, frozen=True, tag_field="kind", tag="result"):

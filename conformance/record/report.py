@@ -632,9 +632,11 @@ class Report:
     """A whole run. `results` are the vectors that were run, in the order of the files.
 
     `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier),
-    skipped or never reached; `skips` says which were skipped and why. `complete` is False if some
-    that were selected were never reached, and `stopped` then says why. `shard` is "i/n" where only
-    the i-th of n parts of the selection was run. `required` are the readings pinned. Where it may
+    skipped or never reached; `skips` says which were skipped and why. `operators` are the names,
+    globs and families that were asked for, () for all: of others nothing is known. `complete` is
+    False if some that were selected were never reached, and `stopped` then says why. `shard` is
+    "i/n" where only the i-th of n parts of the selection was run. `required` are the readings
+    pinned. Where it may
     `allow_extensions`, accepting what is invalid is counted and no failure. `support` says what
     floors were asked for, if any were. `repeated` says what a second call of some vectors gave, and
     `variations` what calls in other ways gave. `started` is when the run began (UTC, ISO 8601),
@@ -671,6 +673,7 @@ class Report:
     bias: tuple[Bias, ...] = ()
     slowest: tuple[SlowVector, ...] = ()
     skips: Skips | None = None
+    operators: tuple[str, ...] = ()
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
@@ -724,9 +727,14 @@ class Report:
 
         There are none unless every vector was run: the others might be inconsistent with these.
         """
-        if self.not_run or not self.complete:
+        if not self.is_whole:
             return frozenset()
         return frozenset(clause.clause for clause in self.readings) - self.inconsistent
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every vector of every operator was run."""
+        return self.complete and not self.not_run and not self.operators
 
     @property
     def missed_floors(self) -> tuple[str, ...]:

@@ -310,7 +310,7 @@ def idle_causes(report: Report) -> str:
     """
     causes = report.expectations.causes if report.expectations else {}
     idle = [cause for cause, number in causes.items() if not number]
-    if not idle or (report.complete and not report.not_run):
+    if not idle or report.is_whole:
         return ""
     several = len(idle) > 1
     lines, they, explain = ("lines", "they", "explain") if several else ("line", "it", "explains")

@@ -245,6 +245,19 @@ class TestApplied:
         assert found.expectations.unmatched == ("x",)
         assert found.problems == ("1 expected but of no vector",)
 
+    @pytest.mark.parametrize("pattern", ["MaxPool-8/gone", "*gone", "M*"])
+    def test_a_line_about_operators_that_were_not_asked_for_is_not_stale(self, pattern):
+        """It may match a vector that nobody looked at."""
+        found = applied(f"mismatch {pattern} # why", {"b": "conforms"}, operators=("AvgPool-1",))
+        assert found.ok
+        assert not applied(f"mismatch {pattern} # why", {"b": "conforms"}).ok
+
+    def test_a_cause_cannot_pass_where_some_operators_were_asked_for(self):
+        text = "cause same-lower-as-upper # why\ninconsistent overhang-divisor # why"
+        readings = [("overhang-divisor", "followed")]
+        asked = {"operators": ("AvgPool-1",), "readings": readings}
+        assert applied(text, {"b": "conforms"}, **asked).ok
+
     def test_a_vector_that_was_not_run_is_fine(self):
         """It is another tier's, or another shard's."""
         assert applied("mismatch a # why", {"b": "conforms"}, "a").ok

@@ -130,6 +130,24 @@ class TestRun:
         assert report.problems == ("1 to skip but of no vector",)
         assert report.skips.unmatched == (line.partition(" #")[0],)
 
+    @pytest.mark.parametrize(
+        ("line", "unmatched"),
+        [
+            ("AvgPool-1/gone # a", ()),
+            ("A*/gone # a", ()),
+            ("cause same-lower-as-upper # a", ()),
+            ("MaxPool-1/gone # a", ("MaxPool-1/gone",)),
+            ("elsewhere/gone # a", ("elsewhere/gone",)),
+        ],
+    )
+    def test_a_line_about_operators_that_were_not_asked_for_is_not_stale(
+        self, run, line, unmatched
+    ):
+        """They may not even be there to look at; a line about those that were asked for is."""
+        report = run(line, [VECTORS[-1]], operators="MaxPool-1")
+        assert report.skips.unmatched == unmatched
+        assert report.operators == ("MaxPool-1",)
+
     def test_what_is_not_selected_may_be_matched(self, run):
         """Another tier, or shard, has it."""
         report = run("cause same-lower-as-upper # a\nAvgPool-1/1 # b", operators="MaxPool-1")

@@ -58,5 +58,5 @@ def test_of_those_held_a_glob_takes_what_there_is():
 @pytest.mark.parametrize("word", ["Onnx", "*-99", "", "AvgPool"])
 def test_what_stands_for_none_is_unknown(word):
     """Neither name, glob nor family: the message lists the names."""
-    with pytest.raises(UsageError, match="unknown operator .*, or name a family: openvino, "):
+    with pytest.raises(UsageError, match=r"unknown operator .*, or name a family: openvino, "):
         operators_named(word)
