@@ -467,7 +467,7 @@ class TestUsage:
             (["--conformance-tier", "huge"], "no tier 'huge'; there are *"),
             (["--conformance-operator", "MaxPool-1"], "no vectors of MaxPool-1; *"),
             (["--conformance-require", "a"], "'a' is not CLAUSE=READING"),
-            (["--conformance-require", "a=b"], "no disputed clause 'a'; *"),
+            (["--conformance-require", "a=b"], "no disputed clause 'a': *"),
             (["--conformance-profile", "a"], "no profile 'a'; *"),
             (["conformance::a"], "no test conformance::a: *"),
             (["--conformance-timeout", "9"], "--conformance-timeout is for workers: *"),

@@ -159,7 +159,7 @@ class TestFormat:
             for name, definition in SCHEMA["$defs"].items()
         }
         assert {name: names for name, names in optional.items() if names} == {
-            "Header": {"allow_extensions"},
+            "Header": {"allow_extensions", "operators"},
             "ResultLine": {"undefined_only", "variations", "only_again", "answer", "why"},
             "WorstObject": {"output", "number", "dtype"},
             "Footer": {"outputs", "bias", "support", "variations", "slowest", "skips"},
