@@ -118,10 +118,10 @@ OTHERS: tuple[Clause, ...] = (
         needs=Needs(reduction="gradient of norm"),
         document="ONNX LpPool-22",
         section="Summary",
-        says="nothing; no document defines a gradient",
-        answer="the cells at which a norm has no derivative (where it is zero, and zeros for "
-        "p = 1), of windows that hold, or get, a NaN or an infinity, and whose powers, or products "
-        "with them, may leave the range of the element type",
+        says="nothing of a gradient; PyTorch alone says what it is where a sum of powers is zero",
+        answer="the cells at which a norm has no derivative (where it is zero, but for PyTorch, "
+        "and zeros for p = 1), of windows that hold, or get, a NaN or an infinity, and whose "
+        "powers, or products with them, may leave the range of the element type",
         evidence="0 / 0, and infinity by infinity, in the derivative as it is mostly computed",
     ),
     Clause(

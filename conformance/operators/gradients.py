@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,14 @@ from conformance.dtypes import FLOATS
 from conformance.errors import InvalidCase
 from conformance.operators.operator import Operator, Output
 from conformance.operators.pipeline import Divisor, Extent, Gathered, no_further
-from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction, multiplier_of
+from conformance.operators.reduction import (
+    AVERAGE,
+    MAXIMUM,
+    NORM,
+    Reduction,
+    exponent_of,
+    multiplier_of,
+)
 from conformance.reference.gradient import Pairs, Shares, pairs_of
 from conformance.reference.measures import Measures
 from conformance.reference.norm_gradient import NormShares
@@ -120,25 +127,31 @@ class GradientOfNorm(Gradient):
     """Each cell of a window gets the window's gradient times the derivative of its norm.
 
     Norms are those of `weighs`, as in `NormOfCells`. Undefined are the cells at which the norm has
-    no derivative.
+    no derivative, but where it is zero and a document says that it gives `at_zero` "nothing".
     """
 
     weighs: str = "cells"
+    at_zero: str = "undefined"
 
     def terms(self, gathered: Gathered, divisor: Divisor) -> Terms:
-        """Return what windows give to cells."""
-        given, p = _Given(gathered), gathered.params.exponent
+        """Return what windows give to cells; InvalidCase for p that makes no norm."""
+        given, p = _Given(gathered), exponent_of(gathered)
         windows = given.pairs.windows
         above = multiplier_of(gathered, divisor, self.weighs).ravel()[windows]
         below = divisor.ravel()[windows]
-        if p > 1:
-            return NormShares(
-                given.gradient, given.data, given.pairs, given.cells, p, (above, below)
-            )
         data = widen(given.data)
+        nothing = np.zeros(data.shape, np.bool_)
+        if self.at_zero == "nothing":
+            nothing = ~given.pairs.of_window(data != 0, np.logical_or)
+        if p > 1:
+            weights = above, below
+            return NormShares(
+                given.gradient, given.data, given.pairs, given.cells, p, weights, nothing
+            )
         wrong = ~(np.isfinite(data) & np.isfinite(widen(given.gradient)))
-        undefined = (data == 0) | given.pairs.of_window(wrong, np.logical_or)
+        undefined = (data == 0) & ~nothing | given.pairs.of_window(wrong, np.logical_or)
         shares = np.where(data < 0, -given.gradient, given.gradient)
+        shares[nothing] = 0
         return Shares(shares, below, given.cells, undefined, windows, above)
 
 
@@ -218,12 +231,15 @@ def backward(operator: Operator) -> Operator | None:
     types = tuple(name for name in operator.dtypes if name in FLOATS)
     if reduction is None or not types or not operator.has_gradient or operator.is_gradient:
         return None
+    step: Any = reduction.reduce  # a Gradient
     return replace(
         operator,
         name=operator.name + BACKWARD,
         document=f"gradient of {operator.document}",
         reduction=reduction,
-        pipeline=operator.pipeline.replace(reduce=reduction.reduce, further=no_further),
+        pipeline=operator.pipeline.replace(
+            reduce=replace(step, **operator.of_gradient), further=no_further
+        ),
         input_names=("gradient", *operator.input_names),
         outputs=(Output("gradient of data", always_defined=True),),
         dtypes=types,

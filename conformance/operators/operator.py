@@ -82,7 +82,8 @@ class Operator:
     another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
     covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
     be without a batch if it `takes_unbatched`; no case has such, a variation of calls does. The
-    suite has its gradient, if there is one of its reduction, where it `has_gradient`. A gradient
+    suite has its gradient, if there is one of its reduction, where it `has_gradient`; `of_gradient`
+    is what its document says of that: fields of the step that computes it. A gradient
     has the operator that it is of in `forward`, see operators/gradients.py; its first input is the
     gradient of that operator's first output.
     """
@@ -104,6 +105,7 @@ class Operator:
     levels: Literal["all", "few", "least"] = "all"
     takes_unbatched: bool = False
     has_gradient: bool = True
+    of_gradient: Mapping[str, str] = field(default_factory=dict)
     smoke_rows: tuple[int, ...] | None = None
     forward: Operator | None = None
 

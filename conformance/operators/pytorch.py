@@ -181,6 +181,14 @@ _NORM_CLAUSES = (
         evidence="torch adds powers with their sign, so that a sum below zero has no root; a "
         "change to magnitudes has been proposed",
     ),
+    _ruling(
+        "torch-gradient-of-no-sum",
+        "if the sum to the power of p is zero, the gradient is set to zero",
+        "a window of zeros gives zero to its cells, of a gradient that is finite",
+        "the text",
+        document="PyTorch lp_pool1d, lp_pool2d, lp_pool3d",
+        section="Description; LPPool2d, Note",
+    ),
     Clause(
         name="lp-overhang",
         kind="disputed",
@@ -269,6 +277,7 @@ def _operators(axes: int) -> tuple[Operator, ...]:
             reduction=NORM,
             attributes=(_NORM_TYPE, *_WINDOWS_OF_NORMS, _CEIL_MODE),
             pipeline=sliding(NORM, divide=count_cells),  # of the mean power
+            of_gradient={"at_zero": "nothing"},
             clauses=_NORM_CLAUSES,
             **shared,
         ),

@@ -152,11 +152,17 @@ class NormOfCells:
 
     def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
         """Return the norms (N, C, o1..or); InvalidCase for p that makes none."""
-        data, lo, hi, p = gathered.data, gathered.lo, gathered.hi, gathered.params.exponent
-        if not is_judged(p):
-            raise InvalidCase(f"p = {p}: no norm, or powers out of any range")
+        data, lo, hi, p = gathered.data, gathered.lo, gathered.hi, exponent_of(gathered)
         multiplier = multiplier_of(gathered, divisor, self.weighs)
         return weighted_norms(norm(data, lo, hi, p), data, lo, hi, p, (multiplier, divisor))
+
+
+def exponent_of(gathered: Gathered) -> int:
+    """Return p of a norm or of its gradient; InvalidCase for one that makes none."""
+    p = gathered.params.exponent
+    if not is_judged(p):
+        raise InvalidCase(f"p = {p}: no norm, or powers out of any range")
+    return p
 
 
 def multiplier_of(gathered: Gathered, divisor: Divisor, weighs: str) -> Divisor:

@@ -43,6 +43,8 @@ class NormShares:
     (P,) numbers of cells of a plane. `weights` (P,) are what the sum of powers of the window is
     multiplied by, and divided by. Undefined are the cells of windows whose norm is
     zero, or which hold or get a NaN or an infinity, or whose powers may leave the range of a type.
+    Windows of zeros marked in `nothing` (planes, P) give zero in place of that, of a gradient that
+    is finite.
     """
 
     gradient: Array
@@ -51,6 +53,7 @@ class NormShares:
     cells: Ints
     p: int
     weights: tuple[Ints, Ints]
+    nothing: Marks | None = None
 
     def sums(self, shape: Sequence[int]) -> Array:
         """Return the exact sum for each cell, rounded once, of `shape` (N, C, d1..dr).
@@ -119,7 +122,10 @@ class NormShares:
         for each in (*powers, *products):
             # What is minus infinity is the logarithm of a zero: of a cell or a gradient.
             wrong |= (np.isfinite(each) & (each < least)) | (each > most)
-        return self._in_window(wrong | ~np.isfinite(norm))
+        undefined = self._in_window(wrong | ~np.isfinite(norm))
+        if self.nothing is not None:
+            undefined &= ~(self.nothing & np.isfinite(gradient))
+        return undefined
 
     def measures(self, shape: Sequence[int]) -> Measures:
         """Return what the bound of the sums depends on; flat, for cells of `shape` (N, C, d1..dr).
@@ -134,7 +140,7 @@ class NormShares:
             magnitudes = np.abs(widen(self.gradient)) * self.weight * share * (1 + 2.0**-36)
         magnitudes = np.where(undefined, 0.0, np.nan_to_num(magnitudes))
         count = self.pairs.of_window((widen(self.data) != 0).astype(np.float64), np.add)
-        norms = np.exp2(np.where(undefined, 0.0, norm))
+        norms = np.exp2(np.where(undefined | ~np.isfinite(norm), 0.0, norm))
         of_norm = norm_roundings(count, norms, self.p)
         shift = np.ceil((self.p - 1) * np.abs(np.log(norms)))
         # Two powers of p - 1, quotients and products: docs/numerics.md, "Gradients".

@@ -42,6 +42,7 @@ RULINGS = {
     "torch-adaptive-blocks",
     "torch-half-a-dilated-kernel",
     "torch-overhang",
+    "torch-gradient-of-no-sum",
     "tosa-pads",
     "tosa-integer-average",
     "tosa-nan-mode",

@@ -150,6 +150,17 @@ def test_the_inner_product_with_any_direction_agrees(name):
     agrees()
 
 
+@pytest.mark.parametrize("p", [-3, -1, 0, 1025])
+def test_a_gradient_of_no_norm_is_refused_as_the_norm_is(p):
+    """Such p make no norm, or powers that no type holds."""
+    data, gradient = array([[[1, 2, 3, 4]]]), array([[[1, 1, 1]]])
+    attributes = {"kernel_shape": [2], "p": p}
+    with pytest.raises(InvalidCase, match=f"p = {p}: no norm"):
+        evaluate("ONNX-LpPool-22", [data], attributes)
+    with pytest.raises(InvalidCase, match=f"p = {p}: no norm"):
+        computed("ONNX-LpPool-22", gradient, [data], attributes)
+
+
 def test_a_gradient_is_the_slope_of_the_norm():
     """A difference quotient over a very small step is the gradient, but for that step."""
     data, step = [Fraction(3, 2), Fraction(-2), Fraction(1, 4)], 1e-6

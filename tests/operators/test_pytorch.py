@@ -14,6 +14,7 @@ from support.random_cases import TORCH, TORCH_ADAPTIVE, cases, noise
 
 from conformance import load_backend
 from conformance.errors import InvalidCase
+from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, evaluate, vector_of
 from conformance.vector import Case
 
@@ -140,6 +141,46 @@ def test_a_cell_that_no_window_holds_gets_nothing():
         inputs = [np.ones((1, 1, 1), np.float32), data]
         got = evaluate("PyTorch-lp_pool1d-backward", inputs, {"norm_type": 2, "kernel_size": 2})
         assert got.ravel().tolist() == np.float32([0.6, 0.8, 0]).tolist()
+
+
+@pytest.mark.parametrize(("norm_type", "expected"), [(1, [0, 0, 5, 5]), (2, [0, 0, 3, 4])])
+def test_a_window_of_zeros_gives_a_gradient_of_zero(norm_type, expected):
+    """As the document says; of 3 and 4, the norm is 5, so that each gets itself for p = 2."""
+    data = np.array([[[0, 0, 3, 4]]], np.float32)
+    inputs = (np.array([[[5, 5]]], np.float32), data)
+    attributes = {"norm_type": norm_type, "kernel_size": 2}
+    got = evaluate("PyTorch-lp_pool1d-backward", inputs, attributes)
+    assert got.ravel().tolist() == expected
+    vector = vector_of(Case("x", "PyTorch-lp_pool1d-backward", attributes, inputs))
+    assert "gradient-of-no-norm" not in vector.clauses
+    assert (vector.values[0].outputs[0].addends >= 0).all()
+
+
+@pytest.mark.parametrize("norm_type", [1, 2])
+def test_a_window_of_zeros_gives_nothing_to_cells_of_others(norm_type):
+    """Of windows (0, 0), (0, 4), the second alone gives: its gradient, to the 4."""
+    inputs = [np.array([[[7, 5]]], np.float64), np.array([[[0, 0, 4]]], np.float64)]
+    attributes = {"norm_type": norm_type, "kernel_size": 2, "stride": 1}
+    got = evaluate("PyTorch-lp_pool1d-backward", inputs, attributes).ravel()
+    assert (got[0], got[2]) == (0, 5)
+    assert got[1] == 0 if norm_type == 2 else np.isnan(got[1])
+
+
+@pytest.mark.parametrize("norm_type", [1, 2])
+@pytest.mark.parametrize("gradient", [np.inf, np.nan])
+def test_what_a_window_of_zeros_makes_of_no_number_is_left_open(norm_type, gradient):
+    inputs = (np.array([[[gradient]]], np.float32), np.zeros((1, 1, 2), np.float32))
+    attributes = {"norm_type": norm_type, "kernel_size": 2}
+    vector = vector_of(Case("x", "PyTorch-lp_pool1d-backward", attributes, inputs))
+    assert "gradient-of-no-norm" in vector.clauses
+
+
+@pytest.mark.parametrize(("returned", "conforms"), [(0, True), (12345, False), (np.nan, False)])
+def test_a_gradient_of_a_window_of_zeros_is_judged(returned, conforms):
+    inputs = (np.ones((1, 1, 1), np.float32), np.zeros((1, 1, 2), np.float32))
+    attributes = {"norm_type": 2, "kernel_size": 2}
+    vector = vector_of(Case("x", "PyTorch-lp_pool1d-backward", attributes, inputs))
+    assert accepted([vector], [(np.full((1, 1, 2), returned, np.float32),)]) == [conforms]
 
 
 def test_cases_without_ceil_mode_are_under_no_reading_of_overhangs():

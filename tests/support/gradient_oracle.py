@@ -71,7 +71,9 @@ def gradient_of(
         elif planned.exponent:
             whole = math.prod(window.whole for window in windows)
             weight = Fraction(whole, len(cells)) if planned.weighs_whole else Fraction(1)
-            _of_norm(given, data, cells, g, planned.exponent, weight)
+            # "If the sum of all inputs to the power of p is zero, the gradient is set to zero."
+            at_zero = Fraction(0) if operator.startswith("PyTorch-") else UNDEFINED
+            _of_norm(given, data, cells, g, planned.exponent, weight, at_zero)
         else:
             _of_maximum(given, data, cells, windows, g, read)
     result = np.full(data.shape, None, object)
@@ -117,13 +119,17 @@ def _of_norm(
     g: Exact,
     p: int,
     weight: Fraction,
+    at_zero: Any,
 ) -> None:
     """Add the derivatives of the p-th root of a sum of powers times a weight."""
     values = [exact_value(data[cell]) for cell in cells]
     finite = [value for value in values if isinstance(value, Fraction)]
     known = len(finite) == len(values) and isinstance(g, Fraction)
     for cell, x in zip(cells, values, strict=True):
-        if not known or not any(finite) or (p == 1 and x == 0):
+        if known and not any(finite):
+            given[cell].append(at_zero)
+            continue
+        if not known or (p == 1 and x == 0):
             given[cell].append(UNDEFINED)
             continue
         assert isinstance(x, Fraction)

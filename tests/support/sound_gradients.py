@@ -89,7 +89,7 @@ class SoundGradient:
                     terms = [self._divided(g, divisors, scalar)] * len(cells)
                 elif planned.exponent:
                     whole = math.prod(planned.axes[axis][i].whole for axis, i in places)
-                    terms = self._of_norm(planned, whole, values, g, scalar)
+                    terms = self._of_norm(operator, planned, whole, values, g, scalar)
                 else:
                     terms = self._of_maximum(values, g, scalar)
                 for cell, term in zip(cells, terms, strict=True):
@@ -110,8 +110,10 @@ class SoundGradient:
         return g
 
     def _of_norm(
-        self, planned: Plan, whole: int, values: list[Any], g: Any, scalar: Any
+        self, operator: str, planned: Plan, whole: int, values: list[Any], g: Any, scalar: Any
     ) -> list[Any]:
+        if operator.startswith("PyTorch-") and not any(values):
+            return [scalar(0)] * len(values)  # as its document says
         if planned.weighs_whole:
             return _of_mean(values, g, planned.exponent, scalar, whole)
         return _OF_NORM[self.norm](values, g, planned.exponent, scalar)

@@ -253,8 +253,8 @@ def _given_by_norms(given: Array, data: Array, axes: list[_Windows], p: int) -> 
     for axis, windows, d, cells, norms in reversed(along):
         of_windows = np.expand_dims(given, axis + 1)
         shares = of_windows * np.sign(cells) * np.abs(cells / norms) ** (p - 1)
-        # what gets nothing gives nothing, whatever its cells are
-        shares = np.where(of_windows == 0, 0.0, shares)
+        # what gets nothing gives nothing, whatever its cells are, nor does a norm of zero
+        shares = np.where((of_windows == 0) | (norms == 0), 0.0, shares)
         given = _given_to_cells(shares, windows, axis, d)
     return given
 
