@@ -134,9 +134,9 @@ def evaluate(
     names of disputed clauses to names of readings; clauses that are not named have their default.
     Undefined elements are NaN in averages and gradients, -inf or the lowest integer in maxima, and
     the last of several values in unpoolings.
-    Raises InvalidCase if attributes or inputs break a rule of the document or leave nothing to
-    pool, UsageError for an unknown operator, clause or reading. Source: the operator's document
-    and docs/clauses.md.
+    Raises InvalidCase if attributes or inputs break a rule of the document, leave nothing to pool,
+    or make a result of which nothing is known, UsageError for an unknown operator, clause or
+    reading. Source: the operator's document and docs/clauses.md.
     """
     chosen = dict(readings or {})
     check_readings(chosen)
@@ -151,6 +151,8 @@ def evaluate(
         raise InvalidCase(
             f"p = {params.exponent} of a negative cell: its document leaves that open"
         )
+    if undefined == "tosa-sum-overflow":
+        raise InvalidCase("a sum that int32 does not hold: its document leaves the result open")
     if undefined == "kernel-past-padding":
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"

@@ -35,7 +35,7 @@ from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Pipeline, Plan
 from conformance.operators.reduction import encoding_of
 from conformance.operators.unpooling import Scatter, is_outside
-from conformance.reference import Measures, depends_on_order, is_judged
+from conformance.reference import Measures, depends_on_order, is_judged, leaves_int32
 from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import (
@@ -214,6 +214,10 @@ def _undefined_values(operator: Operator, params: Params, data: Array) -> str | 
     is_signed = "lp-signed" in clauses_of(operator) and params.exponent % 2
     if is_signed and (widen(data) < 0).any():
         return "lp-signed"
+    if "tosa-sum-overflow" in clauses_of(operator) and data.dtype.kind in "iu":
+        gathered = operator.pipeline.gathered(data, operator.pipeline.plan(params))
+        if leaves_int32(gathered.data, gathered.lo, gathered.hi, encoding_of(params)):
+            return "tosa-sum-overflow"
     integers = f"integer-{operator.reduction.name}"
     if data.dtype.kind in "iu" and integers in clauses_of(operator):
         return integers

@@ -7,17 +7,21 @@ from typing import Any
 
 from conformance.dtypes import FLOATS8
 from conformance.operators.attributes import Attribute
-from conformance.operators.clause import ruling
+from conformance.operators.clause import Clause, ruling
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
+from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import (
     AVERAGE,
     MAXIMUM,
+    encoding_of,
     maximum_as_asked,
-    rounded_mean_of_cells,
+    mean_of_cells,
 )
 from conformance.operators.rule import Numbers, Rule
 from conformance.operators.windows import slack, span_of
+from conformance.reference import reciprocal_mean
+from conformance.vector import Array
 
 _WINDOWS = (
     Attribute("kernel", "kernel", "Attributes, kernel", least=1),
@@ -102,6 +106,26 @@ _SUBNORMALS = _ruling(
 )
 
 
+_SUM_OVERFLOW = Clause(
+    name="tosa-sum-overflow",
+    kind="undefined",
+    document="TOSA 1.0",
+    section="AVG_POOL2D; apply_add_s",
+    says="sums of integers are kept in int32, and the result is unpredictable where one leaves it",
+    answer="the whole case where int32 does not hold the sum of a window, or of its first cells in "
+    "row-major order",
+    evidence="the text",
+)
+
+
+def _mean(gathered: Gathered, divisor: Divisor) -> Array:
+    """Return the exact mean of each window, rounded once; of integers as the document says."""
+    data, lo, hi = gathered.data, gathered.lo, gathered.hi
+    if data.dtype.kind not in "iu":
+        return mean_of_cells(gathered, divisor)
+    return reciprocal_mean(data, lo, hi, divisor, encoding_of(gathered.params))
+
+
 def _operator(name: str, reduction: Any, **others: Any) -> Operator:
     return Operator(
         name=f"TOSA-{name}",
@@ -133,7 +157,7 @@ TOSA = (
                 of_types=("float16",),
             ),
         ),
-        pipeline=sliding(AVERAGE, reduce=rounded_mean_of_cells),
+        pipeline=sliding(AVERAGE, reduce=_mean),
         constants={"include_pad": False},
         form=Form(
             channels_last=True,
@@ -152,12 +176,15 @@ TOSA = (
             _ruling(
                 "tosa-integer-average",
                 "a reciprocal of the number of cells, a product and a shift, in integers",
-                "the sum less zero points over the number of cells, halves away from zero, plus "
-                "the zero point of the output, to the nearest number of the type",
+                "these integers, plus the zero point of the output, to the nearest number of the "
+                "type: for sums below 2**29, the sum less zero points over the number of cells, "
+                "halves away from zero",
                 "the reciprocal is above 1 / n by at most one part in 2**30: halves move away from "
-                "zero, and nothing else moves past one, for sums below 2**29",
+                "zero, and nothing else moves past one, for sums below 2**29; 16,579 cells whose "
+                "sum is 542,605,801 give 32,729, though the nearest integer is 32,728",
                 settles="integer-average",
             ),
+            _SUM_OVERFLOW,
             _ACCUMULATOR,
             _ACCUMULATOR_OF_FLOAT16,
             _SUBNORMALS,

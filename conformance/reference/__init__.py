@@ -11,7 +11,13 @@ from conformance.reference.maximum import choose, maximum, maximum_ignoring_nan
 from conformance.reference.mean import integer_mean, mean
 from conformance.reference.measures import Measures, measures, norm_measures
 from conformance.reference.norm import is_judged, norm, weighted_norms
-from conformance.reference.quantised import Encoding, depends_on_order, rounded_integer_mean
+from conformance.reference.quantised import (
+    Encoding,
+    depends_on_order,
+    leaves_int32,
+    reciprocal_mean,
+    rounded_integer_mean,
+)
 
 __all__ = [
     "Encoding",
@@ -20,6 +26,7 @@ __all__ = [
     "depends_on_order",
     "integer_mean",
     "is_judged",
+    "leaves_int32",
     "maximum",
     "maximum_ignoring_nan",
     "mean",
@@ -28,6 +35,7 @@ __all__ = [
     "norm",
     "norm_measures",
     "overflow_allowed",
+    "reciprocal_mean",
     "rounded_integer_mean",
     "tolerance",
     "weighted_norms",

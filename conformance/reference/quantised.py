@@ -92,6 +92,44 @@ def rounded_integer_mean(
     return held.reshape(*data.shape[:2], *divisor.shape)
 
 
+def reciprocal_mean(
+    data: Array, lo: Ranges, hi: Ranges, divisor: Ints, encoding: Encoding
+) -> Array:
+    """Return the mean of each box by TOSA's product with a reciprocal and shift, in integers.
+
+    That is the nearest integer, halves away from zero, for sums below 2**29, and what the document
+    defines for any sum that int32 holds. Zero points, and ends of the type, are as in
+    `rounded_integer_mean`; scales do not matter.
+    """
+    n = np.maximum(divisor, 1)
+    doublings = np.frexp(n - 1.0)[1].astype(np.int64)  # the least power of two that is not below n
+    shift = doublings + 30
+    multiplier = ((1 << 30) + 1 << doublings) // n
+    half = np.left_shift(1, shift - 1)
+    means = (encoding.sums(data, lo, hi) * multiplier + half) >> shift
+    ends = np.iinfo(data.dtype)
+    held: Array = np.clip(means + encoding.output_zero_point, ends.min, ends.max)
+    return held.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
+
+
+def leaves_int32(data: Array, lo: Ranges, hi: Ranges, encoding: Encoding) -> bool:
+    """Say whether int32 cannot hold the sum of some box, or of its first cells in row-major order.
+
+    Of integers less their zero point.
+    """
+    ends = np.iinfo(np.int32)
+    planes = data.reshape(-1, *data.shape[2:]).astype(np.int64) - encoding.input_zero_point
+    if most_cells(lo, hi) * int(np.abs(planes).max(initial=0)) <= ends.max:
+        return False
+    for place in np.ndindex(*map(len, lo)):
+        axes = zip(place, lo, hi, strict=True)
+        box = tuple(slice(begins[i], stops[i]) for i, begins, stops in axes)
+        sums = planes[(slice(None), *box)].reshape(len(planes), -1).cumsum(axis=1)
+        if sums.size and not ends.min <= sums.min() <= sums.max() <= ends.max:
+            return True
+    return False
+
+
 def nearest(sums: Ints, n: Ints, halves: str) -> Ints:
     """Return the integers nearest to quotients; `halves` as in `rounded_integer_mean`."""
     up, rest = (2 * sums + n) // (2 * n), (2 * sums + n) % (2 * n)

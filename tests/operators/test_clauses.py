@@ -74,6 +74,7 @@ UNDEFINED = {
     "integer-average",
     "zero-sign",
     "lp-exponent",
+    "tosa-sum-overflow",
     "lp-signed",
     "gradient-of-undefined",
     "gradient-of-padding",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.oracle import array, exact_maximum, exact_mean, exact_value, rounded
 
+from conformance import load_backend
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.errors import InvalidCase
 from conformance.operators import evaluate, vector_of
@@ -76,6 +77,74 @@ def test_the_reciprocal_of_the_document_rounds_halves_away(cells):
         mean = abs(Fraction(total, cells)) + Fraction(1, 2)
         away = mean.numerator // mean.denominator * (1 if total >= 0 else -1)
         assert scaled == away
+
+
+def plane(total, shape=(59, 281)):
+    """Return int16 of one window whose cells differ by one at most and have a sum."""
+    cells = np.full(shape[0] * shape[1], total // (shape[0] * shape[1]))
+    cells[: total - cells.sum()] += 1
+    return array(cells, "int16").reshape(1, *shape, 1)
+
+
+def by_reciprocal(total, cells):
+    """Return a quotient as the document's functions compute it, in integers of any size."""
+    doublings = 0
+    while 1 << doublings < cells:
+        doublings += 1
+    multiplier = ((1 << 30) + 1) * (1 << doublings) // cells
+    shift = 30 + doublings
+    return (total * multiplier + (1 << (shift - 1))) // (1 << shift)
+
+
+@pytest.mark.parametrize(("total", "expected"), [(542605801, 32729), (-542605801, -32729)])
+def test_a_sum_above_2_to_the_29_is_what_the_integers_of_the_document_give(total, expected):
+    """542605801 / 16579 is 32728.5 less one part in 33158, and the reciprocal a little too large.
+
+    Its multiplier is 2122225232 and its shift 45: the product over 2**45 is 32728.50000007.
+    """
+    assert Fraction(542605801, 16579) == Fraction(65457, 2) - Fraction(1, 33158)
+    got = average(plane(total), (59, 281), (1, 1))
+    assert got.item() == expected == by_reciprocal(total, 16579)
+    backend = load_backend("numpy")
+    attributes = {"kernel": [59, 281], "stride": [1, 1], "pad": [0] * 4, "acc_type": "INT32"}
+    assert backend(AVERAGE, [plane(total), *[np.int16([0])] * 2], attributes).item() == expected
+
+
+@examples(2)
+@given(st.integers(-(2**31), 2**31 - 1), st.integers(2**16, 2**17))
+def test_sums_as_large_as_int32_holds_are_those_of_the_document(total, cells):
+    data = plane(total, (1, cells))
+    ends = np.iinfo(np.int16)
+    expected = min(max(by_reciprocal(total, cells), ends.min), ends.max)
+    assert average(data, (1, cells), (1, 1)).item() == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "cells", "held"),
+    [(32767, 65538, True), (32767, 65539, False), (-32768, 65536, True), (-32768, 65537, False)],
+)
+def test_a_sum_that_leaves_int32_is_left_open(cell, cells, held):
+    """32767 * 65538 is 2**31 - 2, and -32768 * 65536 is -(2**31)."""
+    data = np.full((1, 1, cells, 1), cell, np.int16)
+    if held:
+        assert average(data, (1, cells), (1, 1)).item() == cell
+        return
+    with pytest.raises(InvalidCase, match="a sum that int32 does not hold"):
+        average(data, (1, cells), (1, 1))
+    attributes = {"kernel": [1, cells], "stride": [1, 1], "pad": [0] * 4}
+    attributes |= {"input_zp": 0, "output_zp": 0}
+    vector = vector_of(case_of(AVERAGE, attributes, [np.moveaxis(data, -1, 1)], pattern=""))
+    assert "tosa-sum-overflow" in vector.clauses
+    assert [outcome.kind for outcome in vector.outcomes] == ["anything"]
+
+
+def test_a_sum_that_leaves_int32_on_the_way_is_left_open():
+    """Of 70000 cells of 32767 and as many of -32767, unless they alternate."""
+    halves = np.repeat(np.int16([32767, -32767]), 70000).reshape(1, 1, -1, 1)
+    with pytest.raises(InvalidCase, match="a sum that int32 does not hold"):
+        average(halves, (1, 140000), (1, 1))
+    turns = np.tile(np.int16([32767, -32767]), 70000).reshape(1, 1, -1, 1)
+    assert average(turns, (1, 140000), (1, 1)).item() == 0
 
 
 @pytest.mark.parametrize(
@@ -184,10 +253,8 @@ def test_averages_of_integers_equal_plain_loops(drawn, subtracted, added):
     ends = np.iinfo(data.dtype)
 
     def mean(cells):
-        exact = sum((cell - points[0] for cell in cells), Fraction(0)) / len(cells)
-        up = abs(exact) + Fraction(1, 2)
-        away = up.numerator // up.denominator * (1 if exact >= 0 else -1)
-        return min(max(away + points[1], ends.min), ends.max)
+        scaled = by_reciprocal(int(sum(cell - points[0] for cell in cells)), len(cells))
+        return min(max(scaled + points[1], ends.min), ends.max)
 
     np.testing.assert_array_equal(average(data, *rest, points=points), by_loops(data, *rest, mean))
 

@@ -93,19 +93,30 @@ def _pooled(data: Array, axes: list[_Windows], operator: Operator, params: Param
                 values = _norm(cells, axis + 1, params.exponent)
             else:
                 values = combine.reduce(cells, axis + 1)
-        if reduction.divides:
-            values = values / _divisor(axes, params)  # nothing by nothing is NaN
         if sums_integers:
             ends = np.iinfo(data.dtype)
-            values = values * params.input_scale / params.output_scale
-            # halves to even in the default reading of the documents that have scales, else away
-            away = np.sign(values) * np.floor(np.abs(values) + 0.5)
-            values = np.rint(values) if operator.requantises else away
+            values = _rounded(values, _divisor(axes, params), operator, params)
             values = values + has_two * params.output_zero_point
             values = values.clip(ends.min, ends.max)
+        elif reduction.divides:
+            values = values / _divisor(axes, params)  # nothing by nothing is NaN
         # float64 to bfloat16 rounds twice, through float32: 2**-24 of the result at most, far
         # below the bound
         return values.astype(data.dtype)
+
+
+def _rounded(sums: Array, n: Array, operator: Operator, params: Params) -> Array:
+    """Return means of integers in steps of the output, each an integer."""
+    if operator.publisher == "TOSA":  # whose document has a reciprocal in integers
+        n = n.astype(np.int64)
+        bits = np.ceil(np.log2(n)).astype(np.int64)
+        products = sums.astype(np.int64) * (((2**30 + 1) << bits) // n)
+        scaled: Array = (products + (1 << (29 + bits))) >> (30 + bits)
+        return scaled
+    means = sums / n * params.input_scale / params.output_scale
+    # halves to even in the default reading of the documents that have scales, else away
+    away: Array = np.sign(means) * np.floor(np.abs(means) + 0.5)
+    return np.rint(means) if operator.requantises else away
 
 
 def _activated(values: Array, params: Params) -> Array:
