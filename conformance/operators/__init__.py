@@ -26,7 +26,7 @@ from conformance.operators.operator import (
     unpooling,
     whole,
 )
-from conformance.operators.outcomes import answer, undefined_as_a_whole
+from conformance.operators.outcomes import answer, leaves_a_window, undefined_as_a_whole
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.pooling import Pooling, pooling_of
@@ -153,10 +153,6 @@ def evaluate(
         )
     if undefined == "tosa-sum-overflow":
         raise InvalidCase("a sum that int32 does not hold: its document leaves the result open")
-    if undefined == "kernel-past-padding":
-        raise InvalidCase(
-            f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
-        )
     if 0 in params.sizes or 0 in params.output:
         raise InvalidCase(
             f"sizes {list(params.sizes)} to {list(params.output)}: a size of 0 has no windows"
@@ -164,5 +160,10 @@ def evaluate(
             else f"data of shape {data.shape}: a spatial size of 0 has no windows"
         )
     pipeline = under(definition, chosen)
-    outputs = pipeline.values(data, pipeline.plan(params), definition.beside(arrays))
+    plan = pipeline.plan(params)
+    if not leaves_a_window(definition, plan):
+        raise InvalidCase(
+            f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
+        )
+    outputs = pipeline.values(data, plan, definition.beside(arrays))
     return as_returned(tuple(map(form.array_given, outputs)))

@@ -101,7 +101,8 @@ class Attribute:
     field. With `keeps_sizes`, an entry None is the size of the data on its axis. `samples` are the
     numbers of a role in SCALARS that cases have, where they are not those of other documents. Data
     of other types than `of_types`, if it names some, have its default alone, and where there is
-    none 0.
+    none 0. Where a document does not say which integers it may be, `left_open` names the clause of
+    those that are none of `values`.
     """
 
     key: str
@@ -115,6 +116,7 @@ class Attribute:
     keeps_sizes: bool = False
     samples: tuple[float, ...] = ()
     of_types: tuple[str, ...] = ()
+    left_open: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
@@ -134,6 +136,10 @@ class Attribute:
     def concerns_type(self, dtype: str) -> bool:
         """Say whether data of an element type may have another value than `elsewhere`."""
         return not self.of_types or dtype in self.of_types
+
+    def leaves_open(self, value: Any) -> bool:
+        """Say whether a value is neither one of the document nor excluded by it."""
+        return bool(self.left_open and _integers([value])) and value not in self.values
 
     @property
     def elsewhere(self) -> Any:

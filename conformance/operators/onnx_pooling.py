@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading
+from conformance.operators.params import Params
 
 AXES = (1, None)
 """Numbers of spatial axes: "(N x C x D1 x D2 ... Dn)"."""
@@ -13,6 +16,26 @@ EXPONENT = Attribute("p", "exponent", "Attributes, p", default=2)
 CEIL: Mapping[int, str] = {0: "floor", 1: "ceil"}
 CEIL_WITHOUT_PADDING: Mapping[int, str] = {0: "floor", 1: "ceil_torch"}
 """Windows that would start in the right padding are ignored, as AveragePool and MaxPool say."""
+
+
+FLAGS = Clause(
+    name="onnx-flags",
+    kind="undefined",
+    document="ONNX AveragePool-22",
+    section="Attributes, ceil_mode, count_include_pad",
+    says="integers that say whether to round up, and whether to count padding; no range",
+    answer="the whole case, if one of them is neither 0 nor 1",
+    evidence="ONNX Runtime takes a ceil_mode of 2 for 0, and for 1 until 1.20.1, and a "
+    "count_include_pad of 2 for 1",
+)
+COUNT_INCLUDE_PAD = Attribute(
+    "count_include_pad",
+    "include_pad",
+    "Attributes, count_include_pad",
+    default=0,
+    values={0: False, 1: True},
+    left_open=FLAGS.name,
+)
 
 
 def window_attributes(*further: Attribute, rounding: Mapping[int, str]) -> tuple[Attribute, ...]:
@@ -26,7 +49,14 @@ def window_attributes(*further: Attribute, rounding: Mapping[int, str]) -> tuple
         Attribute("dilations", "dilations", "Attributes, dilations", default=1, least=1),
         Attribute("pads", "pads", "Attributes, pads", default=0),
         *further,
-        Attribute("ceil_mode", "rounding", "Attributes, ceil_mode", default=0, values=rounding),
+        Attribute(
+            "ceil_mode",
+            "rounding",
+            "Attributes, ceil_mode",
+            default=0,
+            values=rounding,
+            left_open=FLAGS.name,
+        ),
         Attribute(
             "auto_pad",
             "auto_pad",
@@ -42,7 +72,17 @@ def window_attributes(*further: Attribute, rounding: Mapping[int, str]) -> tuple
     )
 
 
+def _with_given_pads(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a step of the geometry take pads as they are given, and leave out what auto_pad says."""
+
+    def with_given_pads(params: Params, *others: Any) -> Any:
+        return step(replace(params, auto_pad="explicit") if params.pads_beside else params, *others)
+
+    return with_given_pads
+
+
 WINDOW_CLAUSES = (
+    FLAGS,
     Clause(
         name="onnx-same-output-size",
         kind="ruling",
@@ -69,10 +109,11 @@ WINDOW_CLAUSES = (
         document="ONNX AveragePool-22",
         section="Attributes, pads",
         says="pads cannot be used simultaneously with auto_pad",
-        answer="whether pads beside an auto_pad other than NOTSET are ignored or refused",
-        evidence="ONNX Runtime ignores them, but refuses those that reach the kernel; nothing says "
-        "that such a node is invalid. ONNX's reference evaluator adds them to MaxPool with VALID, "
-        "and ignores them elsewhere",
+        answer="whether pads beside an auto_pad other than NOTSET are ignored, refused, or used in "
+        "its place",
+        evidence="ONNX Runtime ignores them, but refuses those that reach the kernel, and tract "
+        "ignores auto_pad; nothing says that such a node is invalid. ONNX's reference evaluator "
+        "adds them to MaxPool with VALID, and ignores them elsewhere",
         readings=(
             Reading("ignored", "auto_pad says how much is padded"),
             Reading("refused", "an exception"),
@@ -81,6 +122,13 @@ WINDOW_CLAUSES = (
                 "checked",
                 "an exception for pads as long as the kernel; others are ignored",
                 ("ONNX Runtime",),
+            ),
+            Reading(
+                "used",
+                "as with NOTSET: pads are as given, zeros too, and ceil_mode applies; any answer "
+                "where the kernel is larger than the input with them",
+                ("tract",),
+                {"pads": _with_given_pads, "extent": _with_given_pads},
             ),
         ),
     ),

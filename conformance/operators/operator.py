@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -390,6 +390,14 @@ class Operator:
         """Return the attributes of those roles that it has, in their order."""
         return {role: a for role in roles if (a := self.attribute(role)) is not None}
 
+    def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
+        """Return, by key, the clauses of integers of which its document says nothing."""
+        return {
+            attribute.key: attribute.left_open
+            for attribute in self.attributes
+            if attribute.leaves_open(attributes.get(attribute.key))
+        }
+
     def _meaning(self, role: Role, attributes: Mapping[str, Any]) -> Any:
         """Return what a call says of a role, or its default; None where the document has none."""
         attribute = self.attribute(role)
@@ -430,7 +438,7 @@ class Operator:
             value, only = given[attribute.key], attribute.elsewhere
             if value != only and not attribute.concerns_type(name_of(data.dtype)):
                 raise InvalidCase(f"{attribute.key}={value}: must be {only} for {data.dtype}")
-        params = self.pipeline.resolve(self.stated(given, data.shape[2:], output))
+        params = self.pipeline.resolve(self.stated(given, data.shape[2:], output, attributes))
         if data.dtype.kind in "iu":
             _check_zero_points(params, data.dtype)
         self.check_rules(params)
@@ -443,13 +451,17 @@ class Operator:
                 raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
 
     def stated(
-        self, given: Mapping[str, Any], sizes: tuple[int, ...], output: tuple[int, ...] = ()
+        self,
+        given: Mapping[str, Any],
+        sizes: tuple[int, ...],
+        output: tuple[int, ...] = (),
+        said: Container[str] | None = None,
     ) -> Params:
         """Return what attributes, their defaults and its constants state: see `params_of`.
 
         That is what the step `resolve` gets.
         """
-        return params_of(self.attributes, given, sizes, output, self.constants)
+        return params_of(self.attributes, given, sizes, output, self.constants, said)
 
     def output_shape(
         self, inputs: Sequence[Array], attributes: Mapping[str, Any]

@@ -6,7 +6,7 @@ found by running the steps, not by a second description of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import product
@@ -57,11 +57,14 @@ from conformance.vector import (
 
 def answer(operator: Operator, case: Case) -> Vector:
     """Return the case with every outcome that conforms and the clauses that touch it."""
+    left_open = operator.left_open(case.attributes)
+    judged = {key: value for key, value in case.attributes.items() if key not in left_open}
     try:
-        params = operator.validate(case.inputs, case.attributes)
+        params = operator.validate(case.inputs, judged)
     except InvalidCase:
         return Vector(case, (Raises(),))
     undefined = undefined_as_a_whole(operator, params, case.own_inputs)
+    undefined = next(iter(left_open.values()), undefined)
     if undefined:
         return Vector(case, (Anything(),), {undefined: ()})
     # What is summed, and of what type: a gradient sums gradients.
@@ -84,19 +87,12 @@ def answer(operator: Operator, case: Case) -> Vector:
         for chosen in _choices(arithmetic)
     ]
     outcomes += refused
-    for clause, refusing in _may_refuse(operator, case.attributes, params):
-        clauses[clause.name] = names = names_of(clause)
-        outcomes = [
-            *(
-                ({**combination, clause.name: name}, outcome)
-                for combination, outcome in outcomes
-                for name in names
-                if name not in refusing
-            ),
-            *(({clause.name: name}, Raises()) for name in refusing),
-        ]
+    for clause, refusing in _may_refuse(operator, params):
+        clauses[clause.name] = names_of(clause)
+        outcomes = _or_refused(clause, refusing, outcomes)
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
-    some_empty = not operator.is_gradient and _some_window_is_empty(plan for _, plan in plans)
+    pooled = (plan for _, plan in plans if leaves_a_window(operator, plan))
+    some_empty = not operator.is_gradient and _some_window_is_empty(pooled)
     if has_any_undefined and some_empty:
         clauses[operator.reduction.undefined] = ()
     clauses |= dict.fromkeys(_undefined_outputs(operator, outcomes), ())
@@ -110,6 +106,9 @@ def _under_readings(
     clauses: Clauses = {}
     outcomes: list[tuple[Combination, Outcome]] = []
     for combination, plan in plans:
+        if not leaves_a_window(operator, plan):  # by the clause kernel-past-padding
+            outcomes.append((combination, Anything()))
+            continue
         of_plan, of_values = _values_under_readings(operator, case, plan)
         clauses |= of_values
         outcomes += [({**combination, **more}, outcome) for more, outcome in of_plan]
@@ -148,7 +147,9 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
     if operator.requantises and vector.values:
         params = operator.validate(inputs, vector.case.attributes)
         return not any(
-            _depends_on_order(operator, inputs[0], plan) for _, plan in _plans(operator, params)[0]
+            _depends_on_order(operator, inputs[0], plan)
+            for _, plan in _plans(operator, params)[0]
+            if leaves_a_window(operator, plan)
         )
     if operator.clamps(vector.case.attributes) and "sum-overflow" in vector.clauses:
         return False
@@ -202,9 +203,18 @@ def undefined_as_a_whole(
         return "webnn-output-sizes"
     if operator.scatters:
         return _undefined_unpooling(operator, params, *own_inputs)
-    if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
+    if not _fits(params, operator.pipeline.pads(params)):
         return "kernel-past-padding"
     return _undefined_values(operator, params, data)
+
+
+def leaves_a_window(operator: Operator, plan: Plan) -> bool:
+    """Say whether the kernel of an operator that has windows fits into the padded input."""
+    return operator.scatters or _fits(plan.params, plan.pads)
+
+
+def _fits(params: Params, pads: steps.Pads) -> bool:
+    return not params.kernel or min(steps.rooms(params, pads)) >= 0
 
 
 def _undefined_values(operator: Operator, params: Params, data: Array) -> str | None:
@@ -239,7 +249,11 @@ def _undefined_unpooling(
 def _plans(operator: Operator, params: Params) -> tuple[list[tuple[Combination, Plan]], Clauses]:
     """Return one plan per combination of the geometric clauses that touch the case."""
     readings = geometric_readings(operator)
-    return told_apart(readings.clauses, *readings.plans(params), lambda plan: plan.key)
+    return told_apart(
+        readings.clauses,
+        *readings.plans(params),
+        lambda plan: plan.key if leaves_a_window(operator, plan) else (),
+    )
 
 
 @cache
@@ -530,27 +544,56 @@ def has_undefined(outcome: Outcome) -> bool:
 
 
 def _may_refuse(
-    operator: Operator, attributes: Mapping[str, Any], params: Params
-) -> Iterator[tuple[Clause, tuple[str, ...]]]:
-    """Yield the clauses by which a backend may refuse a case, and the readings that do."""
+    operator: Operator, params: Params
+) -> Iterator[tuple[Clause, Sequence[Combination]]]:
+    """Yield the clauses by which a backend may refuse a case, and the readings under which it does.
+
+    Which pads there are may depend on a clause before, whose readings are named then, too.
+    """
     concerning = clauses_of(operator)
-    if params.kernel and _reach(operator.pipeline.pads(params), params.kernel):
-        is_dilated_longer = not _reach(operator.pipeline.pads(params), params.spans)
-        name = f"pads-not-below-{'undilated-' if is_dilated_longer else ''}kernel"
-        if name in concerning:
-            yield concerning[name], ("rejected",)
-    if "kernel-above-input" in concerning and any(map(gt, params.kernel, params.sizes)):
-        yield concerning["kernel-above-input"], ("refused",)
-    pads = operator.attribute("pads")
-    beside = pads is not None and pads.key in attributes and params.auto_pad != "explicit"
-    if "pads-with-auto-pad" in concerning and beside:
+    padded: list[Combination] = [{}]
+    beside = concerning.get("pads-with-auto-pad") if params.pads_beside else None
+    if beside is not None:
         given = tuple(zip(params.pads_begin, params.pads_end, strict=True))
-        refusing = ["refused"]
+        names = ["refused"]
         if any(map(any, given)):
-            refusing.append("zeros-alone")
+            names.append("zeros-alone")
         if _reach(given, params.kernel):
-            refusing.append("checked")
-        yield concerning["pads-with-auto-pad"], tuple(refusing)
+            names.append("checked")
+        yield beside, [{beside.name: name} for name in names]
+        padded = [{beside.name: name} for name in names_of(beside)]
+    reached: dict[str, list[Combination]] = {}
+    for combination in padded if params.kernel else ():
+        pads = under(operator, combination).pads(params)
+        if _reach(pads, params.kernel):
+            is_dilated_longer = not _reach(pads, params.spans)
+            name = f"pads-not-below-{'undilated-' if is_dilated_longer else ''}kernel"
+            reached.setdefault(name, []).append({**combination, name: "rejected"})
+    for name, refusing in reached.items():
+        if name in concerning:
+            yield concerning[name], refusing
+    if "kernel-above-input" in concerning and any(map(gt, params.kernel, params.sizes)):
+        yield concerning["kernel-above-input"], [{"kernel-above-input": "refused"}]
+
+
+def _or_refused(
+    clause: Clause,
+    refusing: Sequence[Combination],
+    outcomes: Sequence[tuple[Combination, Outcome]],
+) -> list[tuple[Combination, Outcome]]:
+    """Return outcomes with each reading of a clause, and exceptions under those that refuse."""
+    read = [
+        ({**combination, clause.name: name}, outcome)
+        for combination, outcome in outcomes
+        for name in names_of(clause)
+        if combination.get(clause.name, name) == name
+    ]
+    kept = [
+        (combination, outcome)
+        for combination, outcome in read
+        if not any(each.items() <= combination.items() for each in refusing)
+    ]
+    return [*kept, *((each, Raises()) for each in refusing)]
 
 
 def _reach(pads: steps.Pads, kernel: Sequence[int]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,8 @@ class Params:
     """The parameters of a case in terms common to all documents.
 
     Tuples have one entry per spatial axis, in cells; those that an operator has no attribute for
-    are empty. `auto_pad` is explicit, same_upper, same_lower or valid. `rounding` is floor, ceil or
+    are empty. `auto_pad` is explicit, same_upper, same_lower or valid; `pads_beside` says that pads
+    in one list are given beside one that is not explicit. `rounding` is floor, ceil or
     ceil_torch (ceil, but no last window that starts in padding). `include_pad` says whether padding
     counts in the divisor, `fixed_divisor` what it is instead. `exponent` is p of a p-norm. `output`
     is the requested output size of an adaptive operator, and `fixed_output` that of an unpooling,
@@ -36,6 +37,7 @@ class Params:
     pads_begin: tuple[int, ...] = ()
     pads_end: tuple[int, ...] = ()
     auto_pad: str = "explicit"
+    pads_beside: bool = False
     rounding: str = "floor"
     include_pad: bool = False
     exponent: int = 1
@@ -84,11 +86,13 @@ def params_of(
     sizes: tuple[int, ...],
     output: tuple[int, ...] = (),
     constants: Mapping[Role, Any] = MappingProxyType({}),
+    said: Container[str] | None = None,
 ) -> Params:
     """Return the parameters that attributes of a document stand for, with defaults and constants.
 
-    Lists, and values that the document does not have, are taken as they are given. KeyError if a
-    required attribute is missing.
+    Lists, and values that the document does not have, are taken as they are given. `said` are the
+    keys that the caller gives, if `given` has defaults, too. KeyError if a required attribute is
+    missing.
     """
     fields: dict[str, Any] = {"sizes": sizes, **dict(constants.items())}
     for attribute in declared:
@@ -103,7 +107,10 @@ def params_of(
     if "kernel" in fields:
         for field, number in UNSAID.items():
             fields.setdefault(field, (number,) * len(sizes))
-    return Params(**{"output": output, **fields})
+    pads = [attribute.key for attribute in declared if attribute.role == "pads"]
+    is_said = any(key in (given if said is None else said) for key in pads)
+    beside = is_said and fields.get("auto_pad", "explicit") != "explicit"
+    return Params(**{"output": output, "pads_beside": beside, **fields})
 
 
 def attributes_of(declared: Sequence[Attribute], meanings: Mapping[str, Any]) -> dict[str, Any]:

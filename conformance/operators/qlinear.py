@@ -11,7 +11,13 @@ from typing import Any
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading, StepWrap, ruling
 from conformance.operators.form import Form
-from conformance.operators.onnx_pooling import AXES, CEIL, WINDOW_CLAUSES, window_attributes
+from conformance.operators.onnx_pooling import (
+    AXES,
+    CEIL,
+    COUNT_INCLUDE_PAD,
+    WINDOW_CLAUSES,
+    window_attributes,
+)
 from conformance.operators.operator import Operator, sliding, whole
 from conformance.operators.reduction import AVERAGE, rounded_mean_of_cells
 
@@ -96,16 +102,7 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
     )
 
 
-_WINDOWS = window_attributes(
-    Attribute(
-        "count_include_pad",
-        "include_pad",
-        "Attributes, count_include_pad",
-        default=0,
-        values={0: False, 1: True},
-    ),
-    rounding=CEIL,
-)
+_WINDOWS = window_attributes(COUNT_INCLUDE_PAD, rounding=CEIL)
 QLINEAR = (
     _operator(
         "QLinearAveragePool",

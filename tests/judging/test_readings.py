@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -100,6 +101,52 @@ def test_nothing_separates():
 def distinct(vectors):
     """Return vectors with different ids; the fake ones are all called alike."""
     return [replace(v, case=replace(v.case, id=f"{i}")) for i, v in enumerate(vectors)]
+
+
+class TestPadsBesideAutoPad:
+    """Pads that are given beside an auto_pad may be ignored, refused, or used in its place."""
+
+    GIVEN = tuple(
+        {"kernel_shape": [2], "auto_pad": word, "pads": pads}
+        for word, pads in (("VALID", [1, 1]), ("VALID", [0, 1]), ("SAME_UPPER", [1, 0]))
+    )
+    TOO_SHORT: ClassVar = {"kernel_shape": [4], "auto_pad": "SAME_UPPER", "pads": [0, 0]}
+
+    def vectors(self, *others):
+        """Return a vector of 1 2 3 for each node."""
+        nodes = (*self.GIVEN, *others)
+        every = [vector(ramp(1, 1, 3), each, operator="ONNX-AveragePool-22") for each in nodes]
+        return distinct(every)
+
+    @pytest.mark.parametrize("reading", ["ignored", "used"])
+    def test_either_is_recognised(self, reading):
+        report = ran(following(pads_with_auto_pad=reading), *self.vectors(self.TOO_SHORT))
+        found = clause(report, "pads-with-auto-pad")
+        assert (report.ok, found.status, found.followed) == (True, "followed", reading)
+
+    def test_both_in_turn_are_inconsistent(self):
+        """No attribute tells where: beside VALID, pads of one end are used, of both ends not."""
+        ignores, uses = following(), following(pads_with_auto_pad="used")
+
+        def turns(operator, inputs, attributes):
+            backend = uses if attributes["pads"] == [0, 1] else ignores
+            return backend(operator, inputs, attributes)
+
+        report = ran(turns, *self.vectors())
+        assert clause(report, "pads-with-auto-pad").status == "inconsistent"
+        assert report.problems == ("inconsistent readings of pads-with-auto-pad",)
+
+    def test_what_is_right_only_where_they_are_used_is_not_where_they_are_ignored(self):
+        """Zeros leave no window of four in 1 2 3, so that anything is right if they are used."""
+        right_elsewhere = following()
+
+        def wrong(operator, inputs, attributes):
+            result = right_elsewhere(operator, inputs, attributes)
+            return result + 9 if attributes == self.TOO_SHORT else result
+
+        assert ran(wrong, *self.vectors()).ok
+        report = ran(wrong, *self.vectors(self.TOO_SHORT))
+        assert report.problems == ("inconsistent readings of pads-with-auto-pad",)
 
 
 class TestArithmetic:

@@ -18,6 +18,8 @@ from conformance.vector import TIED, UNDEFINED, Arithmetic
 
 OF_VALUES = ("nan-in-maximum", "index-of-ties", "index-of-nan", "column-major", "lp-overhang")
 GEOMETRIC = [clause for clause in READINGS if clause not in OF_VALUES]
+BESIDE = "pads-with-auto-pad"
+READ = READINGS | {BESIDE: ("ignored", "used")}  # the others refuse, or ignore as well
 
 
 def combinations_of(found):
@@ -26,8 +28,16 @@ def combinations_of(found):
 
 
 def geometry(operator, inputs, attributes, readings):
-    """Return which cells every window reads and what divides them, by the oracle."""
-    planned = plan(operator, inputs, attributes, readings)
+    """Return which cells every window reads and what divides them, by the oracle.
+
+    None where the kernel does not fit between pads that are given beside an auto_pad.
+    """
+    try:
+        planned = plan(operator, inputs, attributes, readings)
+    except WholeCaseUndefined:
+        if readings.get(BESIDE) != "used":
+            raise
+        return None
     cells = tuple(tuple(window.inside for window in windows) for windows in planned.axes)
     if not planned.average:
         return cells, None
@@ -39,14 +49,16 @@ def clauses_by_oracle(operator, inputs, attributes):
     """Return the clauses of geometry and values whose readings change the oracle's answer."""
     geometric = [name for name in GEOMETRIC if operator in concerned(CLAUSES[name])]
     of_values = [name for name in OF_VALUES if operator in concerned(CLAUSES[name])]
-    touched = set()
-    for choice in product(*(READINGS[name] for name in geometric)):
+    touched = {BESIDE} if gives_pads_beside(attributes) else set()
+    for choice in product(*(READ[name] for name in geometric)):
         readings = dict(zip(geometric, choice, strict=True))
         here = geometry(operator, inputs, attributes, readings)
         for name in geometric:
-            for other in READINGS[name]:
+            for other in READ[name]:
                 there = geometry(operator, inputs, attributes, readings | {name: other})
                 touched |= {name} if here != there else set()
+        if here is None:
+            continue
         for others in product(*(READINGS[name] for name in of_values)):
             read = readings | dict(zip(of_values, others, strict=True))
             here = oracle(operator, inputs, attributes, read)
@@ -93,6 +105,24 @@ def assert_matches_oracle(outcome, combination, case):
     )
 
 
+def gives_pads_beside(attributes):
+    """Say whether a node of ONNX has pads beside an auto_pad that says how much is padded."""
+    return "pads" in attributes and attributes.get("auto_pad", "NOTSET") != "NOTSET"
+
+
+def reaches_kernel(inputs, attributes):
+    """Say whether what auto_pad pads is as long as the kernel on some axis of a node of ONNX."""
+    if attributes["auto_pad"] == "VALID":
+        return False
+    kernel, sizes = attributes["kernel_shape"], inputs[0].shape[2:]
+    ones = [1] * len(sizes)
+    lists = (kernel, attributes.get("strides", ones), attributes.get("dilations", ones))
+    return any(
+        -(-((-(-d // s) - 1) * s + (k - 1) * n + 1 - d) // 2) >= k
+        for d, k, s, n in zip(sizes, *lists, strict=True)
+    )
+
+
 def refusing_readings(attributes):
     """Return the readings of pads beside auto_pad that refuse the pads that ONNX lists."""
     kernel = attributes.get("kernel_shape", [])
@@ -123,13 +153,16 @@ class TestAnyCase:
     @given(case=hard_cases())
     def test_values_under_each_combination_are_the_oracles(self, case):
         """Expected values, undefined elements and divisors, reading by reading."""
-        refusing = refusing_readings(case[2])
+        _, inputs, attributes = case
+        refusing = refusing_readings(attributes)
+        padded_by_word = gives_pads_beside(attributes) and not reaches_kernel(inputs, attributes)
         for outcome in vector(*case).outcomes:
             for combination in outcome.readings:
+                reaches = not padded_by_word or combination[BESIDE] == "used"
+                rejected = [f"pads-not-below-{which}kernel" for which in ("", "undilated-")]
                 accepted = (
-                    combination.get("pads-not-below-kernel") != "rejected"
-                    and combination.get("pads-not-below-undilated-kernel") != "rejected"
-                    and combination.get("pads-with-auto-pad") not in refusing
+                    not (reaches and "rejected" in map(combination.get, rejected))
+                    and combination.get(BESIDE) not in refusing
                     and combination.get("kernel-above-input") != "refused"
                 )
                 if outcome.kind == "values":
@@ -145,8 +178,9 @@ class TestAnyCase:
                 elif outcome.kind == "raises":
                     assert not accepted
                 else:
+                    read = {name: combination[name] for name in READINGS if name in combination}
                     with pytest.raises(WholeCaseUndefined):
-                        oracle(*case)
+                        oracle(*case, read)
 
     @examples(0.5)
     @given(case=st.one_of(hard_cases(), integer_cases()))
@@ -232,9 +266,45 @@ class TestWholeCases:
         """All of them, those that are not zero, or those that are as long as the kernel."""
         given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [pad, 0]}
         found = row("ONNX-AveragePool-22", [1, 2, 3], given)
-        names = {o.kind: {c["pads-with-auto-pad"] for c in o.readings} for o in found.outcomes}
-        every = {"ignored", "refused", "zeros-alone", "checked"}
+        names = {}
+        for outcome in found.outcomes:
+            for combination in outcome.readings:
+                if combination.get("pads-not-below-kernel") != "rejected":
+                    names.setdefault(outcome.kind, set()).add(combination[BESIDE])
+        every = {"ignored", "refused", "zeros-alone", "checked", "used"}
         assert names == {"values": every - refusing, "raises": refusing}
+
+    def test_pads_beside_auto_pad_may_be_used(self):
+        """Of 1 2 3 in windows of two: between one pad on either side, four and not two."""
+        given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [1, 1]}
+        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
+        assert values_under(found, **{BESIDE: "ignored"}) == [1.5, 2.5]
+        assert values_under(found, **{BESIDE: "used"}) == [1, 1.5, 2.5, 3]
+
+    def test_zeros_beside_auto_pad_may_be_used_too(self):
+        """SAME_UPPER makes three windows of 1 2 3, and zeros leave two."""
+        given = {"kernel_shape": [2], "auto_pad": "SAME_UPPER", "pads": [0, 0]}
+        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
+        assert values_under(found, **{BESIDE: "zeros-alone"}) == [1.5, 2.5, 3]
+        assert values_under(found, **{BESIDE: "used"}) == [1.5, 2.5]
+
+    def test_pads_that_are_used_may_be_too_short_for_the_kernel(self):
+        """SAME_UPPER makes windows of four of 1 2 3; with zeros in its place, anything is right."""
+        given = {"kernel_shape": [4], "auto_pad": "SAME_UPPER", "pads": [0, 0]}
+        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
+        kinds = {c[BESIDE]: outcome.kind for outcome in found.outcomes for c in outcome.readings}
+        ignored = dict.fromkeys(("ignored", "zeros-alone", "checked"), "values")
+        assert kinds == {**ignored, "refused": "raises", "used": "anything"}
+
+    def test_pads_that_are_used_may_be_rejected_where_they_reach_the_kernel(self):
+        """Those of VALID do not, and those that are given do."""
+        given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [0, 2]}
+        found = row("ONNX-MaxPool-22", [1, 2, 3], given)
+        refused = [o.readings for o in found.outcomes if o.kind == "raises"]
+        named = {"ignored": set(), "used": set()}
+        for combination in refused[0]:
+            named.setdefault(combination[BESIDE], set()).add(combination["pads-not-below-kernel"])
+        assert (named["ignored"], named["used"]) == (set(), {"rejected"})
 
     @pytest.mark.parametrize(
         ("pad", "clauses"),

@@ -25,6 +25,7 @@ READINGS: dict[str, tuple[str, ...]] = {
     "ceil-torch-start": ("once", "repeatedly", "in-padding"),
     "valid-rounds": ("applied", "ignored"),
     "overhang-divisor": ("padded-extent", "whole-kernel"),
+    "pads-with-auto-pad": ("ignored", "refused", "zeros-alone", "checked", "used"),
     "nan-in-maximum": ("propagates", "ignored"),
     "index-of-ties": ("first", "last", "some"),
     "index-of-nan": ("first", "last", "some"),
@@ -385,6 +386,8 @@ def _onnx(
     for name, flag in flags.items():
         require(name == "p" or (type(flag) is int and flag in (0, 1)), f"{name} is 0 or 1")
     mode = choice(attributes, "auto_pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
+    if "pads" in attributes and read["pads-with-auto-pad"] == "used":
+        mode = "NOTSET"
     _refuse_undefined(inputs[0], average=kind == "AveragePool")
     # ceil(input_shape[i] / strides[i]) is printed for either ceil_mode; AveragePool and MaxPool
     # ignore windows that start in the right padding

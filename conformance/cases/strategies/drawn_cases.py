@@ -213,7 +213,8 @@ def _ways(operator: Operator, case: Case) -> dict[tuple[str, str], list[Broken]]
     """Return the ways to break each rule of a document in a valid case."""
     rules: dict[tuple[str, str], list[Broken]] = {}
     for way in broken(operator, case.attributes, case.inputs):
-        rules.setdefault((way.what, way.rule), []).append(way)
+        if not way.is_left_open:
+            rules.setdefault((way.what, way.rule), []).append(way)
     return rules
 
 

@@ -1,4 +1,7 @@
-"""Cases that break one rule of a document each: the right answer is an exception."""
+"""Cases that break one rule of a document each: the right answer is an exception.
+
+Of a number that a document leaves open, any answer is.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
             pattern="invalid",
             tier="smoke" if turns[about] < few else "standard",
             source=f"{operator.document}, {section}",
-            tags=("invalid", f"{way.what}: {way.exactly}"),
+            tags=("undefined" if way.is_left_open else "invalid", f"{way.what}: {way.exactly}"),
         )
         turns[about] += 1
 

@@ -47,6 +47,12 @@ class Broken:
     inputs: tuple[Array, ...]
     fixed: bool = True
 
+    @property
+    def is_left_open(self) -> bool:
+        """Whether the document does not say that it is invalid."""
+        attribute = self.attribute
+        return attribute is not None and attribute.leaves_open(self.attributes.get(attribute.key))
+
 
 class _Wrong(NamedTuple):
     """A wrong value; the other fields are those of `Broken`."""
