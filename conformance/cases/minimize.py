@@ -16,7 +16,7 @@ import numpy as np
 from conformance.cases.axis import sizes
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
-from conformance.cases.sweep.sweep_model import case_of
+from conformance.cases.sweep.sweep_model import case_of, has_one_answer
 from conformance.errors import InvalidCase
 from conformance.operators import vector_of
 from conformance.operators.attributes import PADS, Attribute
@@ -44,7 +44,7 @@ def polished(case: Case, fails: Callable[[Case], bool]) -> Case:
 
 def _is_defined(case: Case) -> bool:
     """Say whether the document defines a case: a kernel may have outgrown what is left of data."""
-    return isinstance(vector_of(case).outcomes[0], Values)
+    return isinstance(vector_of(case).outcomes[0], Values) and has_one_answer(case)
 
 
 def _rank(case: Case) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
 from conformance.cases.sweep.suited import scalar_values, types
-from conformance.cases.sweep.sweep_model import case_of
+from conformance.cases.sweep.sweep_model import case_of, has_one_answer
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
@@ -173,7 +173,7 @@ def _draft_of(case: Case) -> Draft | None:
 
 
 def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | None:
-    """Return the case of a draft with data of its shape; None if it is not valid."""
+    """Return the case of a draft with data of its shape; None if it has not one right answer."""
     operator, spec = draft.operator, draft.spec()
     order = (*draft.words, *NUMBERS, "ignored")
     in_order = sorted(operator.attributes, key=lambda attribute: order.index(attribute.role))
@@ -185,7 +185,8 @@ def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | No
         operator.validate(inputs, given)
     except InvalidCase:
         return None
-    return case_of(operator.name, given, inputs, pattern="cells")
+    made = case_of(operator.name, given, inputs, pattern="cells")
+    return made if has_one_answer(made) else None
 
 
 def _fit(draft: Draft) -> Draft:

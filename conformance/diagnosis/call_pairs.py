@@ -14,6 +14,7 @@ from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.judge import accepted
 from conformance.operators import operator_named, vector_of
+from conformance.operators.outcomes import is_judgeable
 from conformance.text import listed
 from conformance.vector import Array, Case, Outputs, Values, Vector
 
@@ -110,7 +111,8 @@ def _defined(
     operator = operator_named(case.operator)
     inputs = with_gradient(operator, case.gradient, (data, *own_inputs[1:]), attributes)
     vector = vector_of(case_of(case.operator, attributes, inputs, pattern="mixed"))
-    return vector if isinstance(vector.outcomes[0], Values) else None
+    is_defined = isinstance(vector.outcomes[0], Values) and is_judgeable(operator, vector)
+    return vector if is_defined else None
 
 
 def _equal(one: Outputs, other: Outputs) -> bool:

@@ -56,6 +56,18 @@ _CLAUSES = (
         settles="integer-average",
         section="Summary",
     ),
+    _ruling(
+        "qlinear-near-half",
+        "fp32 data, and nothing about the order of a sum or when scales are multiplied",
+        "either integer is right where the mean, in steps of the output, is nearer to a half than "
+        "K u (M + 256) / (1 - K u), unless scales and divisor are powers of two; no case has such "
+        "a mean. M is the mean magnitude, u = 2**-24, and K = c + 2 r + 8 for r axes and windows "
+        "of c cells at most: 0.00034 for 2x2 cells with M = 100",
+        "K roundings are off by u each: of cells that are dequantised, of additions and the "
+        "division, and 8 of scales and the zero point; 256 is the range of the type. ONNX Runtime "
+        "was seen to be off by one up to 5e-6 from a half",
+        section="Summary",
+    ),
     Clause(
         name="qlinear-halves",
         kind="disputed",

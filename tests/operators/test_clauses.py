@@ -55,6 +55,7 @@ RULINGS = {
     "litert-average-of-padding",
     "litert-integer-average",
     "qlinear-average",
+    "qlinear-near-half",
     "webnn-dilated-output-size",
     "webnn-ceil",
     "webnn-output-sizes-of-both",

@@ -1,5 +1,6 @@
 """ONNX Runtime's averages of quantised integers: scales as inputs, halves by readings."""
 
+import importlib
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -11,6 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.effort import examples
 
+from conformance import load_backend
+from conformance.cases.minimize import polished
+from conformance.cases.near import near
+from conformance.cases.sweep.sweep_model import case_of, has_one_answer
 from conformance.errors import InvalidCase
 from conformance.faults import faulty
 from conformance.faults.catalogue import CATALOGUE
@@ -18,6 +23,7 @@ from conformance.faults.catalogue.integers import FAULTS
 from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, evaluate
 from conformance.operators.clauses import under
+from conformance.strategies import cases
 from conformance.vectorfile import open_vectors
 
 AVERAGE, GLOBAL = "ORT-QLinearAveragePool-1", "ORT-QLinearGlobalAveragePool-1"
@@ -284,3 +290,72 @@ def test_every_fault_of_quantised_averages_is_caught(fault):
             not accepted([vector], [planted(vector.case.inputs, vector.case.attributes)])[0]
             for vector in vectors_of(name)
         )
+
+
+def near_half(cells=(100, 100, 100, 100)):
+    """Return a case whose mean is 100.5 and 1e-4 more: roundings may add up to that."""
+    numbers = {"x_scale": float(np.float32(1.005001)), "y_scale": 1.0}
+    numbers |= {"x_zero_point": 0, "y_zero_point": 0}
+    return case_of(GLOBAL, numbers, (np.array([[cells]], np.int8),), pattern="cells")
+
+
+def test_a_case_has_one_answer_unless_a_mean_is_near_a_half():
+    """100, 100, 100 and 99 make 100.25125."""
+    assert not has_one_answer(near_half())
+    assert has_one_answer(near_half((100, 100, 100, 99)))
+
+
+@pytest.mark.parametrize("operator", [AVERAGE, GLOBAL])
+def test_cases_without_one_answer_are_not_drawn(operator, monkeypatch):
+    """Scales of samples make them rare: here, they are those of an odd number of cells."""
+    module = importlib.import_module("conformance.cases.strategies.drawn_cases")
+    monkeypatch.setattr(module, "has_one_answer", lambda case: case.data.size % 2 == 0)
+
+    @examples(10)
+    @given(case=cases(operator, max_elements=64))
+    def is_even(case):
+        assert case.data.size % 2 == 0
+
+    is_even()
+
+
+def test_no_case_near_another_is_near_a_half():
+    """Of a scale of 1.005, means of the cells that it draws are often so near."""
+    rng = np.random.default_rng(0)
+    made = [near(near_half((100, 100, 100, 99)), rng) for _ in range(300)]
+    drawn = [case for case in made if case is not None]
+    assert len(drawn) > 50
+    assert all(map(has_one_answer, drawn))
+
+
+def test_a_case_is_made_no_simpler_by_a_mean_near_a_half():
+    """One cell of 100 alone would be the simplest that has a 100."""
+    failing = polished(near_half((100, 100, 100, 99)), lambda case: bool((case.data == 100).any()))
+    assert has_one_answer(failing)
+    assert failing.data.size > 1
+
+
+@pytest.mark.needs_engine("onnxruntime")
+@examples(2)
+@given(
+    operator=st.sampled_from([AVERAGE, GLOBAL]),
+    scales=st.tuples(*[st.sampled_from([0.1, 0.05, 0.2, 0.3, 0.7, 1.0])] * 2),
+    points=st.tuples(*[st.integers(0, 127)] * 2),
+    shape=st.tuples(st.just(1), st.integers(1, 3), st.integers(2, 8), st.integers(2, 8)),
+    seed=st.integers(0, 999),
+)
+def test_cases_with_one_answer_are_those_of_onnx_runtime(operator, scales, points, shape, seed):
+    """To the bit under a reading of halves; of those near a half, about one in thirty is not."""
+    data = np.random.default_rng(seed).integers(-128, 128, shape).astype(np.int8)
+    rounded = [float(np.float32(scale)) for scale in scales]
+    keys = ("x_scale", "y_scale", "x_zero_point", "y_zero_point")
+    numbers = dict(zip(keys, (*rounded, *points), strict=True))
+    window = {} if operator == GLOBAL else {"kernel_shape": [2, 1]}
+    if not has_one_answer(case_of(operator, window | numbers, (data,), pattern="cells")):
+        return
+    got = load_backend("onnxruntime")(operator, encoded(data, scales, points), window)
+    expected = [
+        evaluate(operator, encoded(data, scales, points), window, {"qlinear-halves": reading})
+        for reading in ("even", "even-sum", "away")
+    ]
+    assert any(np.array_equal(got, each) for each in expected)

@@ -24,7 +24,7 @@ from conformance.cases.strategies.drawn_geometry import PLANES, Geometries, plan
 from conformance.cases.sweep.invalid_cases import valid_case
 from conformance.cases.sweep.rules import Broken, broken
 from conformance.cases.sweep.suited import plain_type
-from conformance.cases.sweep.sweep_model import case_of, held
+from conformance.cases.sweep.sweep_model import case_of, has_one_answer, held
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named
@@ -58,8 +58,9 @@ def cases(
     `dtypes` are element types of the data, by default those with defined results; `axes` is a
     number of spatial axes or the fewest and the most; `mixes` names what data hold (`MIXES`).
     Data have at most `max_elements` cells, and with the padding hardly more, unless a single kernel
-    of 5 axes needs more. A drawn case has an id of its own, derived from all it holds. Raises
-    UsageError for arguments that the operator does not know.
+    of 5 axes needs more. No quantised mean is so near to a half that the order of a sum decides. A
+    drawn case has an id of its own, derived from all it holds. Raises UsageError for arguments that
+    the operator does not know.
 
         @given(cases("MaxPool-1", dtypes=["float32", "int8"], mixes=["integers"]))
         def test_my_maximum(case):
@@ -82,7 +83,8 @@ def cases(
         _axes(definition, axes),
         max_elements,
     )
-    return shown(valid.drawn, valid.of)
+    drawn = shown(valid.drawn, valid.of)
+    return drawn.filter(has_one_answer) if definition.requantises else drawn
 
 
 def attributes(operator: str, axes: Axes = None) -> st.SearchStrategy[dict[str, Any]]:

@@ -27,7 +27,7 @@ from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.output_sizes import output_sizes
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
-from conformance.cases.sweep.sweep_model import Covered, Sweep, build, is_told
+from conformance.cases.sweep.sweep_model import Covered, Sweep, build, has_one_answer
 from conformance.cases.sweep.told_apart import told_apart
 from conformance.cases.sweep.unpooling_sweep import unpoolings
 from conformance.cases.sweep.whole_sweep import whole_arrays
@@ -115,7 +115,8 @@ def collect(
                     map(_with_tier, of_no_array(definition, seed)),
                 )
             )
-            if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier)) and is_told(case)
+            if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier))
+            and has_one_answer(case)
         ),
         arrays,
     )

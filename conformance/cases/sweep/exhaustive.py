@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes, is_told
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes, has_one_answer
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
 from conformance.operators.operator import Operator
@@ -46,7 +46,7 @@ def parts(operator: str) -> int:
 def exhaustive(operator: str, seed: int, part: int) -> Iterator[Case]:
     """Yield the cases of one part, counted from 1."""
     cases = (build(spec, seed=seed, tier="exhaustive") for spec in case_specs(operator, part))
-    yield from filter(is_told, cases)
+    yield from filter(has_one_answer, cases)
 
 
 def case_specs(operator: str, part: int) -> Iterator[CaseSpec]:

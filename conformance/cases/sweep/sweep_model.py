@@ -266,7 +266,7 @@ def case_of(
     )
 
 
-def is_told(case: Case) -> bool:
+def has_one_answer(case: Case) -> bool:
     """Say whether a case has one right answer, if its integers are quantised.
 
     It has none where the order of a sum decides; of numbers, bounds are about that.
