@@ -9,6 +9,7 @@ from typing import Any
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.params import Params
+from conformance.operators.pipeline import Extent, Pads, rooms
 
 AXES = (1, None)
 """Numbers of spatial axes: "(N x C x D1 x D2 ... Dn)"."""
@@ -81,6 +82,27 @@ def _with_given_pads(step: Callable[..., Any]) -> Callable[..., Any]:
     return with_given_pads
 
 
+def _one_window_at_least(extent: Callable[..., Extent]) -> Callable[..., Extent]:
+    given = _with_given_pads(extent)
+
+    def one_at_least(params: Params, pads: Pads) -> Extent:
+        windows: Extent = given(params, pads)
+        return tuple(max(1, o) for o in windows) if params.pads_beside else windows
+
+    return one_at_least
+
+
+def _no_window_unless_it_fits(extent: Callable[..., Extent]) -> Callable[..., Extent]:
+    given = _with_given_pads(extent)
+
+    def none_unless_it_fits(params: Params, pads: Pads) -> Extent:
+        windows: Extent = given(params, pads)
+        fits = not params.pads_beside or min(rooms(params, pads)) >= 0
+        return windows if fits else (0,) * len(windows)
+
+    return none_unless_it_fits
+
+
 WINDOW_CLAUSES = (
     FLAGS,
     Clause(
@@ -125,10 +147,16 @@ WINDOW_CLAUSES = (
             ),
             Reading(
                 "used",
-                "as with NOTSET: pads are as given, zeros too, and ceil_mode applies; any answer "
-                "where the kernel is larger than the input with them",
+                "as with NOTSET: pads are as given, zeros too, and ceil_mode applies; a kernel "
+                "larger than the input with them has one window, of what there is",
                 ("tract",),
-                {"pads": _with_given_pads, "extent": _with_given_pads},
+                {"pads": _with_given_pads, "extent": _one_window_at_least},
+            ),
+            Reading(
+                "used-or-refused",
+                "the same, and an exception for such a kernel",
+                (),
+                {"pads": _with_given_pads, "extent": _no_window_unless_it_fits},
             ),
         ),
     ),

@@ -106,8 +106,8 @@ def _under_readings(
     clauses: Clauses = {}
     outcomes: list[tuple[Combination, Outcome]] = []
     for combination, plan in plans:
-        if not leaves_a_window(operator, plan):  # by the clause kernel-past-padding
-            outcomes.append((combination, Anything()))
+        if not leaves_a_window(operator, plan):
+            outcomes.append((combination, Raises()))
             continue
         of_plan, of_values = _values_under_readings(operator, case, plan)
         clauses |= of_values
@@ -203,18 +203,14 @@ def undefined_as_a_whole(
         return "webnn-output-sizes"
     if operator.scatters:
         return _undefined_unpooling(operator, params, *own_inputs)
-    if not _fits(params, operator.pipeline.pads(params)):
+    if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
         return "kernel-past-padding"
     return _undefined_values(operator, params, data)
 
 
 def leaves_a_window(operator: Operator, plan: Plan) -> bool:
-    """Say whether the kernel of an operator that has windows fits into the padded input."""
-    return operator.scatters or _fits(plan.params, plan.pads)
-
-
-def _fits(params: Params, pads: steps.Pads) -> bool:
-    return not params.kernel or min(steps.rooms(params, pads)) >= 0
+    """Say whether there is a window on every axis, if an operator has windows."""
+    return operator.scatters or min(plan.extent) > 0
 
 
 def _undefined_values(operator: Operator, params: Params, data: Array) -> str | None:

@@ -25,7 +25,14 @@ READINGS: dict[str, tuple[str, ...]] = {
     "ceil-torch-start": ("once", "repeatedly", "in-padding"),
     "valid-rounds": ("applied", "ignored"),
     "overhang-divisor": ("padded-extent", "whole-kernel"),
-    "pads-with-auto-pad": ("ignored", "refused", "zeros-alone", "checked", "used"),
+    "pads-with-auto-pad": (
+        "ignored",
+        "refused",
+        "zeros-alone",
+        "checked",
+        "used",
+        "used-or-refused",
+    ),
     "nan-in-maximum": ("propagates", "ignored"),
     "index-of-ties": ("first", "last", "some"),
     "index-of-nan": ("first", "last", "some"),
@@ -386,8 +393,6 @@ def _onnx(
     for name, flag in flags.items():
         require(name == "p" or (type(flag) is int and flag in (0, 1)), f"{name} is 0 or 1")
     mode = choice(attributes, "auto_pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
-    if "pads" in attributes and read["pads-with-auto-pad"] == "used":
-        mode = "NOTSET"
     _refuse_undefined(inputs[0], average=kind == "AveragePool")
     # ceil(input_shape[i] / strides[i]) is printed for either ceil_mode; AveragePool and MaxPool
     # ignore windows that start in the right padding
@@ -402,6 +407,17 @@ def _onnx(
         resolve_axis(*numbers, word, rounding, read, dilation)
         for *numbers, dilation in zip(sizes, kernel, strides, begins, ends, dilations, strict=True)
     ]
+    if "pads" in attributes and mode != "NOTSET" and read["pads-with-auto-pad"].startswith("used"):
+        rounding = ("ceil" if kind == "LpPool" else "ceil_torch") if flags["ceil_mode"] else "floor"
+        clips = read["pads-with-auto-pad"] == "used"
+        axes = [
+            Axis(*numbers, 1, dilation)
+            if clips and 1 + dilation * (numbers[1] - 1) > numbers[0] + numbers[3] + numbers[4]
+            else resolve_axis(*numbers, "explicit", rounding, read, dilation)
+            for *numbers, dilation in zip(
+                sizes, kernel, strides, begins, ends, dilations, strict=True
+            )
+        ]
     any_pad = any(axis.begin or axis.end for axis in axes)
     whole = any_pad and read["overhang-divisor"] == "whole-kernel"
     counts = kind == "AveragePool" and flags[own]
