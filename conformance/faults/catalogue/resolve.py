@@ -35,6 +35,7 @@ from conformance.faults.behaviour import (
     INCLUDING,
     ONE_LIST,
     PADDED,
+    PADS_IGNORED,
     ROUNDED,
     SAYS_EXPLICIT,
     SAYS_LOWER,
@@ -124,7 +125,7 @@ FAULTS: Faults = {
     ),
     "valid-keeps-pads": _public_bug(
         "valid treated as explicit: the given pads are applied",
-        AUTO_PADDED & PADDED & SAYS_VALID,
+        AUTO_PADDED & PADDED & SAYS_VALID & PADS_IGNORED,
         lambda p: replace(p, auto_pad="explicit") if p.auto_pad == "valid" else p,
         bug="valid_keeps_explicit_pads",
     ),

@@ -309,7 +309,7 @@ FAULTS: Faults = {
     ),
     "accepts-rounding-type": _unknown(
         "an unknown rounding_type accepted as floor",
-        ROUNDED & Needs(worded=("rounding",)),
+        ROUNDED & Needs(worded=("rounding",), without_clauses=("onnx-flags",)),
         "rounding",
         "floor",
     ),
